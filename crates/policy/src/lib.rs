@@ -73,7 +73,7 @@ pub use rng::Rng;
 pub use share::SharePolicy;
 pub use text::{show_size, show_time};
 pub use tunables::Tunable;
-pub use victim::{Candidates, Census, Peers, PlaceOrder, VictimPolicy, VictimState};
+pub use victim::{Candidates, DistanceIndex, Peers, PlaceOrder, VictimPolicy, VictimState};
 pub use wait::WaitPolicy;
 
 /// A time or a length of time in nanoseconds.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use tidegate_policy::{
-    Candidates, Census, Peers, PlaceOrder, PlaceTree, Rng, VictimPolicy, VictimState,
+    Candidates, DistanceIndex, Peers, PlaceOrder, PlaceTree, Rng, VictimPolicy, VictimState,
 };
 
 /// Workers, some of which are candidates.
@@ -69,8 +69,8 @@ impl Peers for Indexed<'_> {
         self.0.last_victim(worker)
     }
 
-    fn census(&self) -> Option<Census<'_>> {
-        Some(Census {
+    fn census(&self) -> Option<DistanceIndex<'_>> {
+        Some(DistanceIndex {
             order: &self.0.order,
             candidates: &self.0.candidates,
         })

@@ -35,9 +35,9 @@
 //! task runs first and the oldest waits to be stolen again.
 
 use crate::costs::Costs;
-use crate::extent::Extent;
 use crate::outcome::{JobOutcome, Outcome};
 use crate::settings::{Deques, Settings, Width};
+use crate::work_span::WorkSpan;
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount};
 
 /// The limit of `stealing-time`: more than twice the largest value seen in 10,000 random runs.
@@ -81,7 +81,7 @@ pub fn bounds(
     settings: &Settings,
     outcome: &Outcome,
     (number, width): (usize, Width),
-    extent: Option<&Extent>,
+    work_span: Option<&WorkSpan>,
 ) -> Vec<Bound> {
     let job = &outcome.jobs[number];
     let mut bounds = Vec::new();
@@ -96,7 +96,7 @@ pub fn bounds(
         }
         bounds.push(steals(job, processors, &settings.costs));
     }
-    let memory = extent.and_then(|extent| memory(settings, processors, job, extent));
+    let memory = work_span.and_then(|work_span| memory(settings, processors, job, work_span));
     bounds.extend(memory);
     if width.desire().is_some() && settings.allotments.is_none() {
         bounds.push(Bound {
@@ -231,13 +231,15 @@ pub fn memory(
     settings: &Settings,
     processors: usize,
     job: &JobOutcome,
-    extent: &Extent,
+    work_span: &WorkSpan,
 ) -> Option<Bound> {
-    let s1 = extent.peak_bytes as f64;
+    let s1 = work_span.peak_bytes as f64;
     let processors = processors as f64;
-    let premature = |k: usize| s1 + k as f64 * processors * extent.depth as f64;
+    let premature = |k: usize| s1 + k as f64 * processors * work_span.depth as f64;
     let limit = match settings.memory {
-        MemoryPolicy::None if extent.rests || extent.drafts || !is_work_stealing(settings) => {
+        MemoryPolicy::None
+            if work_span.rests || work_span.drafts || !is_work_stealing(settings) =>
+        {
             return None;
         }
         MemoryPolicy::None => processors * s1,
@@ -250,6 +252,6 @@ pub fn memory(
         name: "memory",
         value: job.peak_bytes as f64,
         limit,
-        worst: extent.reserved_bytes as f64,
+        worst: work_span.reserved_bytes as f64,
     })
 }

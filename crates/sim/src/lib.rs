@@ -48,7 +48,6 @@
 
 #![forbid(unsafe_code)]
 
-mod agenda;
 mod allotments;
 mod arrivals;
 pub mod bounds;
@@ -57,22 +56,23 @@ mod chain;
 mod costs;
 mod dag;
 mod drafts;
-mod extent;
+mod event_queue;
 mod frames;
 mod machine;
 mod outcome;
 mod processors;
 mod settings;
 mod unfold;
+mod work_span;
 
 pub use allotments::Allotments;
 pub use arrivals::Arrivals;
 pub use bounds::Bound;
 pub use costs::Costs;
 pub use dag::{Dag, Draft, Place, Put, Step, Touch};
-pub use extent::Extent;
 pub use machine::{run, run_mix, run_telling};
 pub use outcome::{Counters, JobOutcome, Outcome, Sample};
 pub use settings::{Deques, Job, Refusal, Settings, Width};
 pub use tidegate_policy::Nanos;
 pub use unfold::AnyDag;
+pub use work_span::WorkSpan;

@@ -119,7 +119,7 @@ fn random_allotments_lose_no_task_and_give_no_time() {
             work: 20_000,
             ..Random::new(seed)
         };
-        let extent = tidegate_sim::Extent::of(&dag);
+        let extent = tidegate_sim::WorkSpan::of(&dag);
         let job = alone(&settings, dag, whole(&settings));
         let counters = &job.counters;
         assert_eq!(

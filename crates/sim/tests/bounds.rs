@@ -7,7 +7,7 @@ use support::{Random, whole};
 use tidegate_policy::{DesirePolicy, MemoryPolicy, Rng};
 use tidegate_sim::bounds::{bounds, greedy, memory, stealing_time, waste};
 use tidegate_sim::{
-    Allotments, Bound, Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run,
+    Allotments, Bound, Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run,
 };
 
 fn soak(slice: u64) -> u64 {
@@ -126,7 +126,7 @@ fn every_random_run_keeps_every_bound_that_it_has() {
         settings.allotments = allotments(seed, &settings);
         let outcome = run(&settings, &jobs).unwrap();
         for (number, job) in jobs.iter().enumerate() {
-            let extent = Extent::with_k(&job.dag, k_of(settings.memory));
+            let extent = WorkSpan::with_k(&job.dag, k_of(settings.memory));
             for bound in bounds(&settings, &outcome, (number, job.width), Some(&extent)) {
                 assert!(
                     bound.holds(),
@@ -235,7 +235,7 @@ fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
         levels: 7,
         ..Random::new(2)
     };
-    let extent = Extent::with_k(&dag, 1);
+    let extent = WorkSpan::with_k(&dag, 1);
     let sleepy = Settings {
         memory: "hybrid:alpha=1,beta=0".parse().unwrap(),
         ..Settings::new(1)
@@ -253,7 +253,7 @@ fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
 }
 
 /// The bound of these settings, for a run under other settings on one processor.
-fn claimed(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Bound {
+fn claimed(settings: &Settings, job: &JobOutcome, extent: &WorkSpan) -> Bound {
     memory(settings, 1, job, extent).expect("it has one")
 }
 
@@ -290,7 +290,7 @@ fn sleepers_that_keep_what_they_hold_break_the_bounds_of_depth_first_orders() {
         };
         support::alone(&settings, dag()).0
     };
-    let extent = Extent::with_k(&dag(), 1_024);
+    let extent = WorkSpan::with_k(&dag(), 1_024);
     for policy in ["depth-first:k=1KiB", "dfdeques:k=1KiB"] {
         let claims = Settings {
             memory: policy.parse().unwrap(),

@@ -6,7 +6,7 @@ mod support;
 use std::cell::RefCell;
 use support::{greedy, whole};
 use tidegate_policy::{Nanos, Rng};
-use tidegate_sim::{Dag, Draft, Extent, Job, Place, Settings, Step, Width, run};
+use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, WorkSpan, run};
 
 /// A random graph: tasks in groups, each a draft, whose edges lead to any later task.
 struct Graph {
@@ -126,7 +126,7 @@ impl Dag for Graph {
 fn no_task_begins_before_its_releases_and_the_run_finds_what_a_walk_and_a_count_find() {
     for seed in 0..60 {
         let graph = Graph::new(seed);
-        let extent = Extent::of(&graph);
+        let extent = WorkSpan::of(&graph);
         let count = graph.work.len();
         assert_eq!(extent.tasks as usize, 1 + count + count / GROUP);
         assert_eq!(extent.work, graph.work.iter().sum::<Nanos>());
@@ -172,7 +172,7 @@ fn jobs_with_desires_run_graphs_too() {
     });
     let outcome = run(&settings, &jobs).unwrap();
     for (job, ran) in jobs.iter().zip(&outcome.jobs) {
-        assert_eq!(ran.counters.tasks, Extent::of(&job.dag).tasks);
+        assert_eq!(ran.counters.tasks, WorkSpan::of(&job.dag).tasks);
     }
 }
 

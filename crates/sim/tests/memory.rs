@@ -4,7 +4,9 @@ mod support;
 
 use support::{Random, alone, whole};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
-use tidegate_sim::{Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run, run_telling};
+use tidegate_sim::{
+    Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run, run_telling,
+};
 
 fn soak(slice: u64) -> u64 {
     let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
@@ -39,7 +41,7 @@ fn every_random_dag_ends_within_the_bound_of_every_policy() {
     for seed in 0..soak(40) {
         let rests = seed % 2 == 1;
         let k = [20, 60, 200][seed as usize % 3];
-        let extent = Extent::with_k(&dag(seed, rests), k);
+        let extent = WorkSpan::with_k(&dag(seed, rests), k);
         // A budget has at least one byte.
         let s1 = extent.peak_bytes.max(1);
         for processors in [1, 2, 4, 16, 64] {
@@ -158,7 +160,7 @@ mod hybrid {
             let mut tell = |events, _| panic!("seed {seed}: still running after {events} events");
             let outcome = run_telling(&settings, &jobs, &mut tell).unwrap();
             for (job, outcome) in jobs.iter().zip(outcome.jobs) {
-                assert_eq!(outcome.work, Extent::of(&job.dag).work, "seed {seed}");
+                assert_eq!(outcome.work, WorkSpan::of(&job.dag).work, "seed {seed}");
             }
         }
     }

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Phases, Random, greedy};
-use tidegate_sim::{AnyDag, Extent, Job, Nanos, Width, run, run_mix};
+use tidegate_sim::{AnyDag, Job, Nanos, Width, WorkSpan, run, run_mix};
 
 const MS: Nanos = 1_000_000;
 
@@ -18,7 +18,7 @@ fn each_job_runs_its_own_program() {
     });
     let outcome = run_mix(&greedy(4), &jobs, &mut |_, _| ()).unwrap();
     for (dag, job) in dags.iter().zip(&outcome.jobs) {
-        let extent = Extent::of(*dag);
+        let extent = WorkSpan::of(*dag);
         assert_eq!((job.work, job.span), (extent.work, extent.span));
         assert_eq!(job.counters.tasks, extent.tasks);
     }

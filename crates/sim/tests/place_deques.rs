@@ -4,7 +4,7 @@ mod support;
 
 use support::{Phases, Random, alone, whole};
 use tidegate_policy::{Nanos, PlaceTree};
-use tidegate_sim::{Costs, Dag, Deques, Extent, Job, Settings, Step, Width, run_telling};
+use tidegate_sim::{Costs, Dag, Deques, Job, Settings, Step, Width, WorkSpan, run_telling};
 
 /// A machine whose places have two workers each.
 fn pairs(workers: usize) -> Settings {
@@ -134,7 +134,7 @@ fn every_task_runs_under_all_rules() {
         let mut tell = |events, _| panic!("seed {seed}: still running after {events} events");
         let outcome = run_telling(&settings, &jobs, &mut tell).unwrap();
         for (job, outcome) in jobs.iter().zip(outcome.jobs) {
-            let work = Extent::of(&job.dag).work;
+            let work = WorkSpan::of(&job.dag).work;
             assert_eq!(outcome.work, work, "seed {seed}");
         }
     }

@@ -5,7 +5,7 @@ mod support;
 use support::{Phases, Random, alone, greedy, whole};
 use tidegate_policy::StealAmount;
 use tidegate_sim::{
-    Dag, Extent, Job, JobOutcome, Outcome, Settings, Step, Width, run, run_telling,
+    Dag, Job, JobOutcome, Outcome, Settings, Step, Width, WorkSpan, run, run_telling,
 };
 
 const DAGS: u64 = 40;
@@ -14,7 +14,7 @@ const DAGS: u64 = 40;
 fn one_processor_without_costs_takes_the_work_and_the_run_finds_the_span_that_a_walk_finds() {
     let mut tasks = 0;
     for seed in 0..DAGS {
-        let extent = Extent::of(&Random::new(seed));
+        let extent = WorkSpan::of(&Random::new(seed));
         let (job, _) = alone(&greedy(1), Random::new(seed));
         assert_eq!((job.time(), job.work), (extent.work, extent.work));
         assert_eq!((job.span, job.depth), (extent.span, extent.depth));
@@ -26,7 +26,7 @@ fn one_processor_without_costs_takes_the_work_and_the_run_finds_the_span_that_a_
 #[test]
 fn a_schedule_without_costs_that_leaves_no_work_lying_keeps_the_greedy_bound() {
     for seed in 0..DAGS {
-        let extent = Extent::of(&Random::new(seed));
+        let extent = WorkSpan::of(&Random::new(seed));
         for processors in [2, 3, 8, 64] {
             let (job, _) = alone(&greedy(processors), Random::new(seed));
             let bound = extent.work / processors as u64 + extent.span;
@@ -82,7 +82,7 @@ fn every_task_runs_once_and_every_attempt_is_counted_once_under_all_rules() {
 }
 
 fn check(settings: &Settings, dag: Random, width: Width) {
-    let extent = Extent::of(&dag);
+    let extent = WorkSpan::of(&dag);
     let job = Job {
         dag,
         arrives: 0,

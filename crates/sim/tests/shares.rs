@@ -4,7 +4,7 @@ mod support;
 
 use support::{Phases, Random, greedy};
 use tidegate_policy::{Allot, DesirePolicy};
-use tidegate_sim::{Costs, Extent, Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
+use tidegate_sim::{Costs, Job, JobOutcome, Nanos, Outcome, Settings, Width, WorkSpan, run};
 
 const MS: Nanos = 1_000_000;
 
@@ -51,7 +51,7 @@ fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_eve
                 let outcome = run(&settings, &jobs).unwrap();
                 for (job, done) in jobs.iter().zip(&outcome.jobs) {
                     let begun = job.dag.begun.get();
-                    let extent = Extent::of(&job.dag);
+                    let extent = WorkSpan::of(&job.dag);
                     assert_eq!((begun, done.counters.tasks), (extent.tasks, extent.tasks));
                     assert_eq!((done.work, done.span), (extent.work, extent.span));
                     assert!(done.time() >= done.span);

@@ -1,6 +1,6 @@
 //! Checks the programs' dags against known properties of the programs.
 
-use tidegate_sim::{Costs, Dag, Extent, Job, Settings, Width, run};
+use tidegate_sim::{Costs, Dag, Job, Settings, Width, WorkSpan, run};
 use tidegate_workloads::factors::cholesky::Cholesky;
 use tidegate_workloads::factors::lu::Lu;
 use tidegate_workloads::factors::sparselu::Sparselu;
@@ -20,8 +20,8 @@ use tidegate_workloads::treesum::Treesum;
 use tidegate_workloads::uts::Uts;
 use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
 
-fn extent(program: &impl Simulated) -> Extent {
-    Extent::of(&program.dag())
+fn extent(program: &impl Simulated) -> WorkSpan {
+    WorkSpan::of(&program.dag())
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
     let [mut this, mut next] = [1, 1];
     for n in 0..20 {
         let calls = 2 * this - 1;
-        let Extent {
+        let WorkSpan {
             tasks, work, span, ..
         } = extent(&Fib::new(n));
         assert_eq!((tasks, work), (calls, calls));
@@ -41,7 +41,7 @@ fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
 #[test]
 fn loopy_has_the_work_of_its_subtasks_and_the_span_of_one() {
     for form in [Form::Spawn, Form::Join] {
-        let Extent { work, span, .. } = extent(&Loopy {
+        let WorkSpan { work, span, .. } = extent(&Loopy {
             n: 64,
             steps: 3_000_000,
             form,
@@ -54,7 +54,7 @@ fn loopy_has_the_work_of_its_subtasks_and_the_span_of_one() {
 fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
     let node = 100 * 5 / 3;
     for (k, r) in [(4, 0), (4, 1), (4, 2), (4, 3), (4, 4), (1, 0), (5, 0)] {
-        let Extent { work, span, .. } = extent(&Knary { n: 5, k, r });
+        let WorkSpan { work, span, .. } = extent(&Knary { n: 5, k, r });
         let nodes: u64 = (0..5).map(|level| u64::from(k).pow(level)).sum();
         assert_eq!(work, nodes * node, "{k} {r}");
         // Of the children that run in parallel, one counts.
@@ -67,7 +67,7 @@ fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
 #[test]
 fn treesum_forks_at_every_node_and_adds_up_all() {
     for nodes in [1, 2, 3, 1_000, 1_023] {
-        let Extent {
+        let WorkSpan {
             tasks, work, span, ..
         } = extent(&Treesum { nodes });
         assert_eq!((tasks, work), (2 * nodes as u64 + 1, 2 * nodes as u64));
@@ -92,7 +92,7 @@ fn uts_has_the_same_nodes_and_depth_in_both_forms() {
 #[test]
 fn phases_have_the_work_of_all_rounds_and_a_chain_of_serial_phases_rests_and_one_task_each() {
     for first in [First::Serial, First::Parallel] {
-        let Extent {
+        let WorkSpan {
             tasks, work, span, ..
         } = extent(&Phases {
             rounds: 3,
@@ -173,8 +173,8 @@ fn quicksort_is_the_same_every_time_it_is_unfolded() {
         seed: 1,
     }
     .dag();
-    let extent = Extent::of(&dag);
-    assert_eq!(Extent::of(&dag), extent);
+    let extent = WorkSpan::of(&dag);
+    assert_eq!(WorkSpan::of(&dag), extent);
     assert!(extent.tasks > 10_000 / 16);
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
 }
@@ -186,7 +186,7 @@ fn a_transform_passes_all_twice_at_every_level_and_its_chain_does_so_with_what_i
     let (pass, transform) = (2_925, 40_960);
     for levels in 0..5 {
         let leaves = 1 << levels;
-        let Extent { work, span, .. } = extent(&Fft {
+        let WorkSpan { work, span, .. } = extent(&Fft {
             n: leaves * cutoff,
             cutoff,
             seed: 1,
@@ -200,7 +200,7 @@ fn a_transform_passes_all_twice_at_every_level_and_its_chain_does_so_with_what_i
 fn prefix_sums_wait_for_a_block_of_each_pass() {
     for (n, last) in [(100, 25 + 31), (1_000, 25 + 31), (1_050, 13 + 16)] {
         let block = 100;
-        let Extent { work, span, .. } = extent(&Prefixsum { n, block, seed: 1 });
+        let WorkSpan { work, span, .. } = extent(&Prefixsum { n, block, seed: 1 });
         let blocks = n.div_ceil(block) as u64;
         assert_eq!(span, 25 + 31);
         assert_eq!(work, (blocks - 1) * (25 + 31) + last);
@@ -214,18 +214,18 @@ fn lu_multiplies_as_often_as_elimination_does_and_waits_for_its_panels() {
         extent(&Lu { blocks, side, seed })
     };
     // 5.2 per nanosecond, for n^3 / 3 multiplications in all, plus the row exchanges.
-    let Extent { work, span, .. } = lu(32, 32);
+    let WorkSpan { work, span, .. } = lu(32, 32);
     let multiplied = work as f64 * 5.2 / (1024_f64.powi(3) / 3.0);
     assert!((1.0..1.05).contains(&multiplied), "{multiplied}");
     assert!((20..50).contains(&(work / span)), "{work} {span}");
-    let Extent { work, span, .. } = lu(1, 1024);
+    let WorkSpan { work, span, .. } = lu(1, 1024);
     assert_eq!(work, span);
 }
 
 #[test]
 fn the_chain_of_sparselu_has_a_block_of_each_loop_in_every_step_but_the_last() {
     for blocks in [1, 2, 9, 50] {
-        let Extent { span, .. } = extent(&Sparselu { blocks, side: 60 });
+        let WorkSpan { span, .. } = extent(&Sparselu { blocks, side: 60 });
         let product = 27_000;
         let loops = product / 2 + product;
         let blocks = blocks as u64;
@@ -239,7 +239,7 @@ fn a_diagonal_matrix_is_factored_block_beside_block_and_a_full_one_is_not() {
         let (n, seed) = (256, 1);
         extent(&Cholesky { n, nonzeros, seed })
     };
-    let Extent { work, span, .. } = of(0);
+    let WorkSpan { work, span, .. } = of(0);
     assert_eq!(work, 16 * span);
     let (diagonal, full) = (span, of(60_000));
     assert!(full.span > 16 * diagonal && full.work > 4 * full.span);
@@ -249,7 +249,7 @@ fn a_diagonal_matrix_is_factored_block_beside_block_and_a_full_one_is_not() {
 struct Unfolded;
 
 impl SimulatedVisitor for Unfolded {
-    type Out = (Extent, Extent);
+    type Out = (WorkSpan, WorkSpan);
 
     fn visit<P: Simulated>(self, program: P) -> Self::Out {
         let extent = extent(&program);
@@ -258,7 +258,7 @@ impl SimulatedVisitor for Unfolded {
             ..Settings::new(1)
         };
         // These are not in the report of a run.
-        let Extent {
+        let WorkSpan {
             depth,
             drafts,
             reserved_bytes,
@@ -267,7 +267,7 @@ impl SimulatedVisitor for Unfolded {
         let ran = ran(&settings, program.dag());
         (
             extent,
-            Extent {
+            WorkSpan {
                 depth,
                 drafts,
                 reserved_bytes,
@@ -277,7 +277,7 @@ impl SimulatedVisitor for Unfolded {
     }
 }
 
-fn ran<D: Dag>(settings: &Settings, dag: D) -> Extent {
+fn ran<D: Dag>(settings: &Settings, dag: D) -> WorkSpan {
     let job = Job {
         dag,
         arrives: 0,
@@ -286,12 +286,12 @@ fn ran<D: Dag>(settings: &Settings, dag: D) -> Extent {
     let outcome = run(settings, &[job]).unwrap();
     let job = &outcome.jobs[0];
     assert_eq!(job.time(), job.work);
-    Extent {
+    WorkSpan {
         tasks: job.counters.tasks,
         work: job.work,
         span: job.span,
         peak_bytes: job.peak_bytes,
-        ..Extent::default()
+        ..WorkSpan::default()
     }
 }
 

@@ -8,7 +8,7 @@ use tidegate::{
     Pool,
     policy::{MemoryPolicy, SharePolicy},
 };
-use tidegate_sim::Extent;
+use tidegate_sim::WorkSpan;
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{
@@ -232,7 +232,7 @@ fn a_dag_declares_in_series_what_the_serial_run_does() {
 
         fn visit<P: Simulated>(self, program: P) -> [u64; 2] {
             let serial = counted(&program, |input| program.serial(input)).1;
-            [serial, Extent::of(&program.dag()).peak_bytes]
+            [serial, WorkSpan::of(&program.dag()).peak_bytes]
         }
     }
     let more: [(_, &Named<'_>); 10] = [

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
-use tidegate_sim::{AnyDag, Extent};
+use tidegate_sim::{AnyDag, WorkSpan};
 use tidegate_workloads::{Answer, Program, Simulated, SimulatedVisitor, visit_simulated};
 
 use crate::arguments::{OtherProgram, SimulationFlags};
@@ -17,7 +17,7 @@ pub struct Subject {
     pub label: String,
     pub parameters: Answer,
     dag: Box<dyn Fn() -> Box<dyn AnyDag> + Sync>,
-    extent: OnceLock<Extent>,
+    extent: OnceLock<WorkSpan>,
 }
 
 /// Reads the program of the subcommand and those of `--job`.
@@ -65,8 +65,9 @@ impl Subject {
     }
 
     /// How large it is if each `k` bytes count as an action; a simulation has one `k`.
-    pub fn extent(&self, k: u64) -> &Extent {
-        self.extent.get_or_init(|| Extent::with_k(&*self.dag(), k))
+    pub fn extent(&self, k: u64) -> &WorkSpan {
+        self.extent
+            .get_or_init(|| WorkSpan::with_k(&*self.dag(), k))
     }
 }
 

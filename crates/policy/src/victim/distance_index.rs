@@ -146,14 +146,14 @@ impl Candidates {
 
 /// The candidates and the order of the workers, which together answer questions about distances.
 #[derive(Clone, Copy, Debug)]
-pub struct Census<'a> {
+pub struct DistanceIndex<'a> {
     /// The order of the workers.
     pub order: &'a PlaceOrder,
     /// The candidates among them.
     pub candidates: &'a Candidates,
 }
 
-impl Census<'_> {
+impl DistanceIndex<'_> {
     /// The candidates that are at most `distance` away from `thief`, as a range of ranks among all candidates.
     fn within(&self, thief: usize, distance: u32) -> Range<usize> {
         let positions = self.order.within(thief, distance);

@@ -24,7 +24,7 @@
 mod distance_index;
 mod victim_round;
 
-pub use distance_index::{Candidates, Census, PlaceOrder};
+pub use distance_index::{Candidates, DistanceIndex, PlaceOrder};
 pub use victim_round::VictimState;
 
 use crate::error::ParseError;
@@ -113,7 +113,7 @@ pub trait Peers {
     /// An index of the candidates, if there is one, so that a thief need not look at every worker. The thief tries each
     /// candidate with the same probability as without an index, and the same candidate if the numbers in every group of the
     /// tree are consecutive.
-    fn census(&self) -> Option<Census<'_>> {
+    fn census(&self) -> Option<DistanceIndex<'_>> {
         None
     }
 }

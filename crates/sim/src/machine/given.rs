@@ -29,9 +29,9 @@ impl Machine<'_> {
         let next = next.min();
         let actor = self.clockwork(GIVEN);
         match next {
-            Some(time) => self.agenda.set(actor, time),
+            Some(time) => self.event_queue.set(actor, time),
             None => {
-                self.agenda.clear(actor);
+                self.event_queue.clear(actor);
             }
         }
     }
@@ -53,7 +53,7 @@ impl Machine<'_> {
     }
 
     fn stop(&mut self, w: usize) {
-        let moment = self.agenda.clear(w);
+        let moment = self.event_queue.clear(w);
         let worker = &mut self.workers[w];
         if worker.state == State::Working {
             worker.left = moment.map_or(worker.late, |moment| moment - self.now);

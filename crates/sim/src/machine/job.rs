@@ -1,8 +1,8 @@
 //! One job on the machine: its dag, its workers by state, and its counters.
 
+use super::allotment_history::AllotmentHistory;
 use super::memory::Memory;
 use super::places::Placed;
-use super::spells::Spells;
 use super::worker::State;
 use crate::allotments::Course;
 use crate::chain::Chain;
@@ -26,7 +26,7 @@ pub(super) struct Running<'a> {
     /// The most processors that are imposed on it now, and the changes of that number.
     pub(super) given: usize,
     pub(super) course: Peekable<Course<'a>>,
-    pub(super) spells: Spells,
+    pub(super) history: AllotmentHistory,
     /// The sum over time of the allotments before the current cycle.
     allotted_before: u128,
     /// How many workers run a task, and how many are asleep with a task in hand.
@@ -80,7 +80,7 @@ impl<'a> Running<'a> {
             allotment: 0,
             given: usize::MAX,
             course: course.peekable(),
-            spells: Spells::new(arrives),
+            history: AllotmentHistory::new(arrives),
             allotted_before: 0,
             working: 0,
             in_hand: 0,
@@ -133,7 +133,7 @@ impl<'a> Running<'a> {
     /// Sets the job's allotment from now on.
     pub(super) fn allot(&mut self, now: Nanos, processors: usize) {
         self.pass(now);
-        self.spells.begin(processors);
+        self.history.begin(processors);
         self.allotment = processors;
     }
 
@@ -141,17 +141,17 @@ impl<'a> Running<'a> {
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
         debug_assert!(
-            now <= self.spells.until() || self.working <= self.given,
+            now <= self.history.until() || self.working <= self.given,
             "no job has more workers at work than it is given"
         );
         let ready = self.working + self.in_hand + self.queued;
-        self.spells.pass(now, ready);
+        self.history.pass(now, ready);
     }
 
     /// The mean allotment since the last call, rounded to the nearest integer. Begins a new cycle.
     pub(super) fn mean_allotment(&mut self, now: Nanos, length: Nanos) -> usize {
         self.pass(now);
-        let until = self.spells.allotted();
+        let until = self.history.allotted();
         let sum = until - std::mem::replace(&mut self.allotted_before, until);
         let length = u128::from(length.max(1));
         ((sum + length / 2) / length) as usize

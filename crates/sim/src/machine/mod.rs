@@ -10,6 +10,7 @@
 //! sharing of processors between jobs ([`shares`]), which may be overruled ([`given`]). Tasks may
 //! be put where their data is ([`places`]).
 
+mod allotment_history;
 mod given;
 mod hybrid;
 mod job;
@@ -18,16 +19,15 @@ mod places;
 mod search;
 mod shares;
 mod sleep;
-mod spells;
 #[cfg(test)]
 mod tests;
 mod work;
 mod worker;
 
-use crate::agenda::Agenda;
 use crate::caches::Caches;
 use crate::chain::Chain;
 use crate::dag::Dag;
+use crate::event_queue::EventQueue;
 use crate::frames::{FrameId, Frames, NONE};
 use crate::outcome::{JobOutcome, Outcome, Sample};
 use crate::processors::Processors;
@@ -112,7 +112,7 @@ struct Machine<'a> {
     places: Places,
     caches: Caches,
     frames: Frames,
-    agenda: Agenda,
+    event_queue: EventQueue,
     processors: Processors,
     /// The actor whose event is being handled.
     acting: usize,
@@ -176,7 +176,7 @@ impl<'a> Machine<'a> {
             thieves,
             order: PlaceOrder::new(&settings.places, width),
             frames: Frames::new(),
-            agenda: Agenda::new(count + CLOCKWORKS),
+            event_queue: EventQueue::new(count + CLOCKWORKS),
             processors: Processors::new(width, count, settings.costs.slice, settings.pinned),
             acting: 0,
             shares: AllotState::new(settings.allot, dealt),
@@ -198,14 +198,14 @@ impl<'a> Machine<'a> {
             if let Some(desire) = job.width.desire() {
                 running.desire = Some(DesireState::new(desire)?);
                 let actor = machine.clockwork(CYCLE);
-                machine.agenda.set(actor, settings.cycle);
+                machine.event_queue.set(actor, settings.cycle);
             }
             machine.jobs.push(running);
         }
         machine.await_arrival();
         if settings.sample > 0 {
             let actor = machine.clockwork(SAMPLES);
-            machine.agenda.set(actor, settings.sample);
+            machine.event_queue.set(actor, settings.sample);
         }
         Ok(machine)
     }
@@ -218,7 +218,7 @@ impl<'a> Machine<'a> {
             if let Some(refusal) = self.refusal {
                 return Err(refusal);
             }
-            let Some((time, actor)) = self.agenda.first() else {
+            let Some((time, actor)) = self.event_queue.first() else {
                 self.find_stall();
                 let refusal = self.refusal;
                 return Err(refusal.expect("somebody goes on while a job is left"));
@@ -298,9 +298,9 @@ impl<'a> Machine<'a> {
             workers,
         });
         let actor = self.clockwork(SAMPLES);
-        self.agenda.clear(actor);
+        self.event_queue.clear(actor);
         // If no other event is ahead, the run is at its end.
-        if self.agenda.first().is_some() {
+        if self.event_queue.first().is_some() {
             self.at(actor, self.settings.sample);
         }
     }
@@ -345,7 +345,7 @@ impl<'a> Machine<'a> {
     /// Sets the worker's next event to be after `delay`.
     #[inline]
     fn at(&mut self, w: usize, delay: Nanos) {
-        self.agenda.set(w, self.now.saturating_add(delay));
+        self.event_queue.set(w, self.now.saturating_add(delay));
     }
 
     /// Moves the worker to another state.
@@ -379,9 +379,9 @@ impl<'a> Machine<'a> {
         let ahead = self.jobs.iter().filter(|job| job.is_ahead());
         let actor = self.clockwork(ARRIVALS);
         match ahead.map(|job| job.arrives).min() {
-            Some(time) => self.agenda.set(actor, time),
+            Some(time) => self.event_queue.set(actor, time),
             None => {
-                self.agenda.clear(actor);
+                self.event_queue.clear(actor);
             }
         }
     }
@@ -427,9 +427,9 @@ fn outcome(job: &Running<'_>) -> JobOutcome {
         work: job.work,
         span: chain.time,
         depth: chain.actions,
-        mean_allotment: job.spells.allotted() as f64 / time as f64,
-        effective_allotment: job.spells.effective(chain.time),
-        trimmed_allotment: job.spells.trimmed(chain.time),
+        mean_allotment: job.history.allotted() as f64 / time as f64,
+        effective_allotment: job.history.effective(chain.time),
+        trimmed_allotment: job.history.trimmed(chain.time),
         all_processors: job.all_processors,
         stood_in_line: job.stood_in_line,
         peak_bytes: job.memory.peak,

@@ -10,7 +10,7 @@ use super::worker::{Others, State};
 use crate::frames::FrameId;
 use crate::settings::Deques;
 use tidegate_policy::search::max_searchers;
-use tidegate_policy::{Census, IdlePolicy, Nanos, Rest};
+use tidegate_policy::{DistanceIndex, IdlePolicy, Nanos, Rest};
 
 impl Machine<'_> {
     /// Makes the worker look for work after `delay`.
@@ -63,7 +63,7 @@ impl Machine<'_> {
             workers: &self.workers[workers],
             places: &self.settings.places,
             all: own && self.jobs[job].without_work.is_empty(),
-            census: own.then_some(Census {
+            census: own.then_some(DistanceIndex {
                 order: &self.order,
                 candidates: &self.jobs[job].candidates,
             }),

@@ -134,14 +134,14 @@ impl Machine<'_> {
         let runs = |w: &usize| {
             let state = self.workers[*w].state;
             let has_processor = matches!(state, State::Working | State::Searching | State::Woken);
-            has_processor && self.agenda.awaits(*w)
+            has_processor && self.event_queue.awaits(*w)
         };
         let cost = self.settings.costs.estimate;
         let Some(w) = self.workers_of(job).find(runs) else {
             return;
         };
-        if let Some(moment) = self.agenda.clear(w) {
-            self.agenda.set(w, moment.saturating_add(cost));
+        if let Some(moment) = self.event_queue.clear(w) {
+            self.event_queue.set(w, moment.saturating_add(cost));
             self.jobs[job].counters.held_up += cost;
         }
     }
@@ -288,7 +288,7 @@ impl Machine<'_> {
     /// Puts the worker to sleep until its job has more processors or a thief finds its work.
     pub(super) fn fall_asleep(&mut self, w: usize) {
         self.end_search(w);
-        self.agenda.clear(w);
+        self.event_queue.clear(w);
         self.enter(w, State::Asleep);
         let holds_work = self.holds_work(w);
         let shares_work = !self.workers[self.deque_of(w)].deque.is_empty();
@@ -351,7 +351,7 @@ impl Machine<'_> {
         for w in workers {
             if self.workers[w].state != State::Asleep {
                 self.end_search(w);
-                self.agenda.clear(w);
+                self.event_queue.clear(w);
                 self.enter(w, State::Asleep);
                 self.give_processor_back(w);
             }

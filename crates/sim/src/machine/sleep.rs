@@ -18,14 +18,14 @@ impl Machine<'_> {
         job.counters.naps += 1;
         self.give_processor_back(w);
         let ends = time.saturating_add(self.settings.costs.slack);
-        self.agenda.set(w, self.now.saturating_add(ends));
+        self.event_queue.set(w, self.now.saturating_add(ends));
     }
 
     pub(super) fn end_nap(&mut self, w: usize) {
         let delay = self.settings.costs.wake;
         let now = self.now + delay;
         self.thieves[w].idle.rested(|| now);
-        self.agenda.clear(w);
+        self.event_queue.clear(w);
         self.enter(w, State::Searching);
         self.resume(w, delay);
     }
@@ -33,7 +33,7 @@ impl Machine<'_> {
     /// Sleeps until there is work.
     pub(super) fn park(&mut self, w: usize) {
         self.end_search(w);
-        self.agenda.clear(w);
+        self.event_queue.clear(w);
         self.enter(w, State::Parked);
         let job = self.workers[w].job;
         self.jobs[job].parked.push(w as u32);
@@ -85,7 +85,7 @@ impl Machine<'_> {
             return;
         }
         // The worker that acts now cannot be displaced, because its action is not over.
-        let can = |other| other != self.acting && self.agenda.awaits(other);
+        let can = |other| other != self.acting && self.event_queue.awaits(other);
         if let Some(other) = self.processors.displaced_by(w, self.now, can) {
             self.displace(other);
         }
@@ -120,7 +120,7 @@ impl Machine<'_> {
 
     /// Gives this worker's processor to the next worker in line. This worker continues later.
     fn displace(&mut self, w: usize) {
-        if let Some(moment) = self.agenda.clear(w) {
+        if let Some(moment) = self.event_queue.clear(w) {
             self.give_processor_back(w);
             self.take_processor(w, moment - self.now, false);
         }
@@ -132,7 +132,7 @@ impl Machine<'_> {
         if !self.processors.are_short_for(w) {
             return self.at(w, delay);
         }
-        self.agenda.clear(w);
+        self.event_queue.clear(w);
         let next = self.processors.forfeit(w, self.now);
         self.hand_over(next);
         self.take_processor(w, delay, false);
@@ -140,15 +140,16 @@ impl Machine<'_> {
 
     fn begin_slice(&mut self) {
         let actor = self.clockwork(SLICE);
-        if !self.agenda.awaits(actor) {
-            self.agenda.set(actor, self.now + self.settings.costs.slice);
+        if !self.event_queue.awaits(actor) {
+            self.event_queue
+                .set(actor, self.now + self.settings.costs.slice);
         }
     }
 
     /// Gives workers in line the processors of workers that have had one for a slice.
     pub(super) fn end_slice(&mut self) {
         let actor = self.clockwork(SLICE);
-        self.agenda.clear(actor);
+        self.event_queue.clear(actor);
         let overdue = self.processors.overdue(self.now);
         for w in overdue {
             self.displace(w);

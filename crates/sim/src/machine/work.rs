@@ -226,14 +226,14 @@ impl Machine<'_> {
     fn set_rests(&mut self) {
         if let Some(&Reverse((until, ..))) = self.rests.peek() {
             let actor = self.clockwork(RESTS);
-            self.agenda.set(actor, until);
+            self.event_queue.set(actor, until);
         }
     }
 
     /// Ends a rest: the task goes to the deque of the worker on which it rested.
     pub(super) fn end_rest(&mut self) {
         let actor = self.clockwork(RESTS);
-        self.agenda.clear(actor);
+        self.event_queue.clear(actor);
         if let Some(Reverse((_, _, id, w))) = self.rests.pop() {
             let has_deque = self.settings.deques == Deques::Worker;
             if has_deque && self.workers[w].state == State::Asleep && !self.holds_work(w) {

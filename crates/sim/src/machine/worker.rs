@@ -4,7 +4,7 @@ use super::places::Places;
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
 use tidegate_policy::memory::rounds::Rounds;
-use tidegate_policy::{Census, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
+use tidegate_policy::{DistanceIndex, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -96,7 +96,7 @@ pub(super) struct Others<'a> {
     pub(super) places: &'a PlaceTree,
     /// Whether none of them is asleep without work.
     pub(super) all: bool,
-    pub(super) census: Option<Census<'a>>,
+    pub(super) census: Option<DistanceIndex<'a>>,
     /// If deques belong to places: the places, and the first worker of the thief's place.
     pub(super) shared: Option<(&'a Places, usize)>,
 }
@@ -130,7 +130,7 @@ impl Peers for Others<'_> {
     }
 
     #[inline]
-    fn census(&self) -> Option<Census<'_>> {
+    fn census(&self) -> Option<DistanceIndex<'_>> {
         self.census
     }
 }

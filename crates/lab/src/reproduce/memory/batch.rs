@@ -1,6 +1,6 @@
 //! Several programs, each under rules with parameters of its own.
 
-use tidegate_sim::{Extent, Settings};
+use tidegate_sim::{Settings, WorkSpan};
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
 
 use super::k;
@@ -13,7 +13,7 @@ use tidegate_command::failure::Failure;
 /// A program and its serial run.
 pub struct Subject {
     pub work: Work,
-    pub extent: Extent,
+    pub extent: WorkSpan,
 }
 
 impl Subject {
@@ -21,12 +21,12 @@ impl Subject {
         struct Walked;
 
         impl SimulatedVisitor for Walked {
-            type Out = Extent;
+            type Out = WorkSpan;
 
-            fn visit<P: Simulated>(self, program: P) -> Extent {
+            fn visit<P: Simulated>(self, program: P) -> WorkSpan {
                 let dag = program.dag();
-                let s1 = Extent::of(&dag).peak_bytes;
-                Extent::with_k(&dag, k(s1))
+                let s1 = WorkSpan::of(&dag).peak_bytes;
+                WorkSpan::with_k(&dag, k(s1))
             }
         }
         let extent = visit_simulated(work.program, work.size, &work.given(), Walked)?;
@@ -35,7 +35,7 @@ impl Subject {
 }
 
 /// Trials of one program each.
-pub struct Batch(Vec<(Trial, Extent)>);
+pub struct Batch(Vec<(Trial, WorkSpan)>);
 
 impl Batch {
     pub fn simulated<'a>(
@@ -72,7 +72,7 @@ impl Batch {
     }
 
     pub fn measure(self, session: &Session) -> Result<Vec<Results>, Failure> {
-        let measure = |(trial, extent): (Trial, Extent)| {
+        let measure = |(trial, extent): (Trial, WorkSpan)| {
             let grid = trial.measure(session)?;
             Ok(Results { grid, extent })
         };

@@ -5,13 +5,13 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::{Table, Value, show_bytes};
-use tidegate_sim::Extent;
+use tidegate_sim::WorkSpan;
 
 /// The runs of a program; grids of this experiment have one program each.
 pub struct Results {
     pub grid: Grid,
     /// The serial run.
-    pub extent: Extent,
+    pub extent: WorkSpan,
 }
 
 impl Results {

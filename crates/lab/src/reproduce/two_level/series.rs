@@ -72,7 +72,7 @@ impl<D: Dag> Dag for Series<D> {
 mod tests {
     use super::*;
     use crate::reproduce::slowed::Slowed;
-    use tidegate_sim::Extent;
+    use tidegate_sim::WorkSpan;
     use tidegate_workloads::Simulated;
     use tidegate_workloads::loopy::Loopy;
     use tidegate_workloads::program::Form;
@@ -88,13 +88,13 @@ mod tests {
 
     #[test]
     fn work_and_span_grow_with_the_factor_and_add_up_in_series() {
-        let one = Extent::of(&loopy());
-        let slowed = Extent::of(&Slowed {
+        let one = WorkSpan::of(&loopy());
+        let slowed = WorkSpan::of(&Slowed {
             dag: loopy(),
             factor: 3.0,
         });
         assert_eq!((slowed.work, slowed.span), (3 * one.work, 3 * one.span));
-        let twice = Extent::of(&Series(vec![loopy(), loopy()]));
+        let twice = WorkSpan::of(&Series(vec![loopy(), loopy()]));
         assert_eq!((twice.work, twice.span), (2 * one.work, 2 * one.span));
     }
 }

@@ -38,14 +38,14 @@ impl Entry {
     }
 }
 
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     heap: Vec<Entry>,
     /// Each actor's position in the heap.
     places: Vec<u32>,
     stamp: u64,
 }
 
-impl Agenda {
+impl EventQueue {
     pub(crate) fn new(actors: usize) -> Self {
         assert!(actors <= MOST_ACTORS, "the settings allow fewer");
         Self {
@@ -170,30 +170,30 @@ mod tests {
     use super::*;
     use tidegate_policy::Rng;
 
-    fn pop(agenda: &mut Agenda) -> Option<(Nanos, usize)> {
-        let first = agenda.first()?;
-        agenda.clear(first.1);
+    fn pop(event_queue: &mut EventQueue) -> Option<(Nanos, usize)> {
+        let first = event_queue.first()?;
+        event_queue.clear(first.1);
         Some(first)
     }
 
     #[test]
     fn actors_come_in_the_order_of_their_last_times_whatever_was_set_before() {
         let mut rng = Rng::new(3);
-        let mut agenda = Agenda::new(100);
+        let mut event_queue = EventQueue::new(100);
         let mut last = [None; 100];
         for _ in 0..1_000 {
             let actor = rng.below(100) as usize;
             if rng.below(4) == 0 {
-                assert_eq!(agenda.clear(actor), last[actor].take());
+                assert_eq!(event_queue.clear(actor), last[actor].take());
             } else {
                 let time = rng.below(50);
-                agenda.set(actor, time);
+                event_queue.set(actor, time);
                 last[actor] = Some(time);
             }
         }
         let mut expected: Vec<_> = last.iter().flatten().copied().collect();
         expected.sort_unstable();
-        let came: Vec<_> = std::iter::from_fn(|| pop(&mut agenda)).collect();
+        let came: Vec<_> = std::iter::from_fn(|| pop(&mut event_queue)).collect();
         assert!(came.iter().all(|&(time, actor)| last[actor] == Some(time)));
         let times: Vec<_> = came.into_iter().map(|(time, _)| time).collect();
         assert_eq!(times, expected);
@@ -201,13 +201,13 @@ mod tests {
 
     #[test]
     fn when_the_count_of_settings_is_used_up_the_order_stays() {
-        let mut agenda = Agenda::new(9);
-        agenda.stamp = (1 << STAMP) - 5;
+        let mut event_queue = EventQueue::new(9);
+        event_queue.stamp = (1 << STAMP) - 5;
         for actor in [4, 8, 1, 0, 7, 2, 3] {
-            agenda.set(actor, 5 + (actor as Nanos % 2));
+            event_queue.set(actor, 5 + (actor as Nanos % 2));
         }
-        assert!(agenda.stamp < 20);
-        let order: Vec<_> = std::iter::from_fn(|| pop(&mut agenda))
+        assert!(event_queue.stamp < 20);
+        let order: Vec<_> = std::iter::from_fn(|| pop(&mut event_queue))
             .map(|(_, actor)| actor)
             .collect();
         assert_eq!(order, [4, 8, 0, 2, 1, 7, 3]);
@@ -215,12 +215,12 @@ mod tests {
 
     #[test]
     fn of_those_due_at_the_same_time_the_one_set_first_comes_first() {
-        let mut agenda = Agenda::new(9);
+        let mut event_queue = EventQueue::new(9);
         for actor in [4, 8, 1, 0, 7] {
-            agenda.set(actor, 5);
+            event_queue.set(actor, 5);
         }
-        agenda.set(8, 5);
-        let order: Vec<_> = std::iter::from_fn(|| pop(&mut agenda))
+        event_queue.set(8, 5);
+        let order: Vec<_> = std::iter::from_fn(|| pop(&mut event_queue))
             .map(|(_, actor)| actor)
             .collect();
         assert_eq!(order, [4, 1, 0, 7, 8]);

@@ -26,15 +26,15 @@ struct Spell {
     usable: u128,
 }
 
-/// The spells of a job, by allotment.
-pub(super) struct Spells {
+/// The history of a job, by allotment.
+pub(super) struct AllotmentHistory {
     past: BTreeMap<usize, Spell>,
     allotment: usize,
     current: Spell,
     until: Nanos,
 }
 
-impl Spells {
+impl AllotmentHistory {
     pub(super) fn new(arrives: Nanos) -> Self {
         Self {
             past: BTreeMap::new(),
@@ -121,19 +121,19 @@ mod tests {
     use super::*;
 
     /// Spells in sequence, given as time, allotment and number of ready tasks.
-    fn spells(of: &[(Nanos, usize, usize)]) -> Spells {
-        let (mut spells, mut now) = (Spells::new(0), 0);
+    fn history(of: &[(Nanos, usize, usize)]) -> AllotmentHistory {
+        let (mut history, mut now) = (AllotmentHistory::new(0), 0);
         for &(time, allotment, ready) in of {
-            spells.begin(allotment);
+            history.begin(allotment);
             now += time;
-            spells.pass(now, ready);
+            history.pass(now, ready);
         }
-        spells
+        history
     }
 
     #[test]
     fn means_of_a_constant_allotment_that_is_always_used_are_that_allotment() {
-        let constant = spells(&[(100, 4, 9)]);
+        let constant = history(&[(100, 4, 9)]);
         assert_eq!(constant.effective(10), 4.0);
         assert_eq!(constant.trimmed(10), 4.0);
         assert_eq!(constant.trimmed(100), 4.0);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn allotments_beyond_use_count_for_what_is_used_or_not_at_all() {
-        let burst = spells(&[(10, 1_000, 3), (90, 2, 5)]);
+        let burst = history(&[(10, 1_000, 3), (90, 2, 5)]);
         assert_eq!(burst.effective(10), (10.0 * 3.0 + 90.0 * 2.0) / 100.0);
         assert_eq!(burst.trimmed(10), 2.0);
         assert_eq!(burst.trimmed(5), (5.0 * 1_000.0 + 90.0 * 2.0) / 95.0);
@@ -153,7 +153,7 @@ mod tests {
         // Enough tasks for eight processors; then a chain on six; then one processor, again with
         // enough.
         let (span, alone) = (1_000, 100_000);
-        let schedule = spells(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
+        let schedule = history(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
         let (work, time) = (8 * span + span + alone, 2 * span + alone);
         let bound = |processors: f64| work as f64 / processors + span as f64;
         assert!(time as f64 > bound(schedule.effective(span)));

@@ -13,7 +13,7 @@ use tidegate_policy::Nanos;
 
 /// The size of a dag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct WorkSpan {
     /// The number of tasks.
     pub tasks: u64,
     /// The total time of all tasks.
@@ -42,10 +42,10 @@ struct Walk<'a> {
     declared: u64,
     /// One more action is counted for every `k` bytes of a reservation.
     k: u64,
-    extent: Extent,
+    work_span: WorkSpan,
 }
 
-impl Extent {
+impl WorkSpan {
     /// Walks all of `dag`, in series and depth first; a reservation is one action. Tasks that are
     /// never released are left out, and so are tasks that wait for them.
     pub fn of<D: AnyDag + ?Sized>(dag: &D) -> Self {
@@ -67,16 +67,16 @@ impl<'a> Walk<'a> {
             drafts: Drafts::default(),
             declared: 0,
             k: k.max(1),
-            extent: Extent::default(),
+            work_span: WorkSpan::default(),
         }
     }
 
-    fn run(mut self) -> Extent {
+    fn run(mut self) -> WorkSpan {
         let mut next = Some(self.frames.add(self.dag.root(), NONE, Chain::default()));
         while let Some(id) = next.or_else(|| self.ready.pop()) {
             next = self.step(id);
         }
-        self.extent
+        self.work_span
     }
 
     /// Runs one step of this task. Returns the task to continue with, or `None` for the youngest
@@ -88,11 +88,11 @@ impl<'a> Walk<'a> {
         match self.dag.next(frame.task) {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
-                self.extent.work = self.extent.work.saturating_add(time);
+                self.work_span.work = self.work_span.work.saturating_add(time);
             }
             Step::Rest(time) => {
                 frame.chain.lengthen(time);
-                self.extent.rests = true;
+                self.work_span.rests = true;
             }
             // There is no cache to miss.
             Step::Touch(_) => {}
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
                 place,
                 put: _,
             }) => {
-                self.extent.drafts = true;
+                self.work_span.drafts = true;
                 let draft = self.frames.draft(task, id, place);
                 if let Some(ready) = self.drafts.draft(name, releases, draft, None) {
                     self.begin(ready);
@@ -147,8 +147,8 @@ impl<'a> Walk<'a> {
         frame.chain.actions += bytes / self.k;
         frame.memory().reservations.push((bytes, None));
         self.declared += bytes;
-        self.extent.reserved_bytes += bytes;
-        self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
+        self.work_span.reserved_bytes += bytes;
+        self.work_span.peak_bytes = self.work_span.peak_bytes.max(self.declared);
     }
 
     /// Begins a draft that has received all its releases.
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
 
     /// Ends this task. Returns its parent, if that can continue now.
     fn end(&mut self, id: FrameId) -> Option<FrameId> {
-        self.extent.tasks += 1;
+        self.work_span.tasks += 1;
         let frame = self.frames.get(id);
         self.dag.end(frame.task);
         let reservations = frame.take_reservations();
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
             Ended::Last { parent } => Some(parent),
             Ended::NotLast => None,
             Ended::Root { chain } => {
-                (self.extent.span, self.extent.depth) = (chain.time, chain.actions);
+                (self.work_span.span, self.work_span.depth) = (chain.time, chain.actions);
                 None
             }
         }
