@@ -1,14 +1,16 @@
 //! How many tasks one steal takes.
 //!
-//! The three rules of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible load balancing", 2012: the
-//! oldest task, a fixed number of the oldest, or half of them. There `n` counts the task that the victim runs; here only
-//! those that wait count, `waiting = n - 1`, so half is rounded up and the last waiting task can be stolen.
+//! Adnan and Sato, "Dynamic multiple work stealing strategy for flexible load balancing", 2012,
+//! describe three rules: take the oldest task, a fixed number of the oldest, or half of them. Their
+//! `n` includes the task that the victim runs. Here only the waiting tasks count,
+//! `waiting = n - 1`, so half is rounded up and the last waiting task can be stolen.
 //!
-//! There, stealing many suited an irregular tree search with deep stacks, where it cut the share of time spent stealing
-//! from 29 to 6 percent; for programs with few waiting tasks one is as good, and a large fixed number finds nothing.
+//! In that paper, stealing many tasks suited an irregular tree search with deep stacks: it cut the
+//! share of time spent stealing from 29 to 6 percent. For programs with few waiting tasks, stealing
+//! one works as well, and a large fixed number finds nothing.
 //!
-//! The rules say how many, not which: the order in which a deque hands out its tasks is its own affair. Nor do they look
-//! at the length of tasks, or at how many thieves there are.
+//! The rules decide how many tasks, not which: that is up to the deque. They ignore the length of
+//! tasks and the number of thieves.
 
 use crate::error::ParseError;
 use crate::text;
@@ -16,7 +18,7 @@ use crate::tunable::{Basis, Tunable, choice, choices, count, table};
 use core::fmt;
 use core::str::FromStr;
 
-/// How many of a victim's waiting tasks one steal takes.
+/// How many of a victim's waiting tasks one steal takes. Default: [`One`](Self::One).
 ///
 /// ```
 /// use tidegate_policy::StealAmount;
@@ -27,18 +29,20 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StealAmount {
-    /// One task.
+    /// One task (the default).
     One,
-    /// So many tasks, or none when fewer wait. A victim whose tasks thieves cannot all reach at the moment gives what they can.
+    /// This many tasks, from 1 to 65,536, or none if fewer wait. If thieves cannot reach all of a
+    /// victim's tasks at the moment, the steal takes the ones they can reach.
     Fixed(usize),
-    /// Half of the tasks of the victim, the one that it runs included, rounded down.
+    /// Half of the victim's tasks, including the one that it runs, rounded down.
     Half,
 }
 
 impl StealAmount {
     pub(crate) const NAMES: &'static [&'static str] = &["one", "half", "fixed:N"];
 
-    /// How many tasks to take from a victim with `waiting` tasks that have not started. Never more than `waiting`.
+    /// Returns how many tasks to take from a victim with `waiting` tasks that have not started.
+    /// Never more than `waiting`.
     #[must_use]
     pub const fn take(self, waiting: usize) -> usize {
         match self {
@@ -60,10 +64,11 @@ impl StealAmount {
         }
     }
 
-    /// Refuses a fixed number outside the range of [`STEAL_FIXED`]: with 0 no thief would ever find anything.
+    /// Rejects a fixed number outside the range of [`STEAL_FIXED`]: with 0, a thief would never
+    /// take a task.
     ///
     /// # Errors
-    /// Names the number and the range.
+    /// The error names the number and the range.
     pub fn check(self) -> Result<Self, ParseError> {
         if let Self::Fixed(d) = self {
             STEAL_FIXED.check(d)?;
@@ -74,10 +79,10 @@ impl StealAmount {
 
 table! {
     STEAL: StealAmount = choice("steal", StealAmount::NAMES, StealAmount::One).set_by("TIDEGATE_STEAL"),
-        "How many tasks a steal takes; after a steal of one the thief's deque holds descendants of that task alone, so a \
+        "How many tasks a steal takes. After a steal of one, the thief's deque holds only descendants of that task, so a \
          join may rob it. More than one needs the split deque.", Basis::Published("Haselsteiner 2015, section 2.2");
     STEAL_FIXED: usize = count("steal.fixed", "tasks", 1, 65_536, 2),
-        "How many tasks a steal of a fixed number takes; the number must be given, 2 suited most programs.", Basis::Published("Adnan and Sato 2012");
+        "How many tasks a steal takes under `fixed`. It must be given; 2 suits most programs.", Basis::Published("Adnan and Sato 2012");
 }
 
 choices!(StealAmount);

@@ -1,16 +1,18 @@
-//! Where the holders of slots stand.
+//! On which CPU slots the holders of slots run.
 //!
-//! A *CPU slot* is a position on the machine for one running thread, and lies in one or more *groups* of CPU slots: places, and places of
-//! places. Who gets a slot gets a CPU slot, and leaves it with the slot; so a place has as many workers as it has processors, whichever threads
-//! those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls the verbs; this module chooses among the CPU slots that are free.
+//! A *CPU slot* is a position on the machine for one running thread. It belongs to one or more
+//! *groups* of CPU slots: places, and groups of places. A thread that gets a slot also gets a CPU
+//! slot, and gives both up together. So a place has as many workers as it has processors, no matter
+//! which threads those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls these
+//! functions; this module chooses among the free CPU slots.
 //!
-//! It knows nothing of caches and CPUs, and binds nobody.
+//! It has no notion of caches and CPUs, and binds no thread.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Who stands where; see the module.
+/// Which thread holds which CPU slot; see the module.
 ///
 /// ```
 /// use tidegate_policy::CpuSlots;
@@ -36,13 +38,14 @@ pub struct CpuSlots {
 struct Thread {
     at: Option<usize>,
     last: Option<usize>,
-    /// It takes none: it belongs to somebody else and goes where it likes.
+    /// It gets no CPU slot, because it is a thread of the user and not bound to a CPU.
     unpinned: bool,
 }
 
 impl CpuSlots {
-    /// All CPU slots free. Each group is a list of CPU slots `0..n`; the last group holds all of them, and of two groups with a common CPU slot
-    /// the one that comes first lies in the other.
+    /// Creates the CPU slots, all free. Each group is a list of numbers from `0..n`. The last group
+    /// holds all of them. If two groups have a CPU slot in common, the earlier group lies inside
+    /// the later one.
     #[must_use]
     pub fn new(groups: &[Vec<usize>]) -> Self {
         let count = groups.last().map_or(0, Vec::len);
@@ -55,19 +58,19 @@ impl CpuSlots {
         }
     }
 
-    /// Where thread `t` stands.
+    /// The CPU slot of thread `t`.
     #[must_use]
     pub fn at(&self, t: usize) -> Option<usize> {
         self.threads.get(t)?.at
     }
 
-    /// Whether a thread has this CPU slot.
+    /// Whether a thread holds this CPU slot.
     #[must_use]
     pub fn is_taken(&self, cpu_slot: usize) -> bool {
         self.taken.get(cpu_slot).is_some_and(|taken| *taken)
     }
 
-    /// Whether thread `t` has stood in `group` last, or stands there.
+    /// Whether the last CPU slot of thread `t` was in `group`, or its present one is.
     #[must_use]
     pub fn was_in(&self, t: usize, group: usize) -> bool {
         let last = self.threads.get(t).and_then(|thread| thread.last);
@@ -85,8 +88,8 @@ impl CpuSlots {
         cpu_slots.find(|cpu_slot| !self.taken[*cpu_slot])
     }
 
-    /// Thread `t`, which has no CPU slot, gets one if there is any: in the group `wanted` if that has one, the one that it had last, or one near
-    /// that.
+    /// Gives thread `t`, which has no CPU slot, a free one, if there is any. Prefers a CPU slot in
+    /// the group `wanted`, then the one that the thread had last, then one near that.
     pub fn take(&mut self, t: usize, wanted: Option<usize>) {
         if self.taken.is_empty() || self.thread(t).unpinned {
             return;
@@ -110,13 +113,14 @@ impl CpuSlots {
         &mut self.threads[t]
     }
 
-    /// Whether thread `t` has no CPU slot with its slots, see [`set_unpinned`](Self::set_unpinned).
+    /// Whether thread `t` gets no CPU slot with its slots; see
+    /// [`set_unpinned`](Self::set_unpinned).
     #[must_use]
     pub fn is_unpinned(&self, t: usize) -> bool {
         self.threads.get(t).is_some_and(|thread| thread.unpinned)
     }
 
-    /// Whether thread `t` is to have no CPU slot from now on.
+    /// Sets whether thread `t` gets no CPU slot from now on.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         if unpinned {
             self.leave(t);
@@ -124,7 +128,7 @@ impl CpuSlots {
         self.thread(t).unpinned = unpinned;
     }
 
-    /// Thread `t` leaves its CPU slot, if it has one.
+    /// Frees the CPU slot of thread `t`, if it has one.
     pub fn leave(&mut self, t: usize) {
         if let Some(cpu_slot) = self.at(t) {
             self.taken[cpu_slot] = false;
@@ -132,13 +136,13 @@ impl CpuSlots {
         }
     }
 
-    /// Thread `t`, which has no CPU slot, gets one in place of `giver`.
+    /// Frees the CPU slot of `giver`, and gives thread `t`, which has none, a free one.
     pub fn pass(&mut self, giver: usize, t: usize) {
         self.leave(giver);
         self.take(t, None);
     }
 
-    /// Thread `t` goes to a free CPU slot of `group`. Whether there was one for it.
+    /// Moves thread `t` to a free CPU slot of `group`. Returns whether it did.
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
         let unpinned = self.thread(t).unpinned;
         let Some(cpu_slot) = self.free_in(group).filter(|_| !unpinned) else {

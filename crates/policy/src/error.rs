@@ -1,9 +1,9 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use alloc::string::String;
 use core::fmt;
 
-/// A value that cannot be used: says where it stood, what is wrong with it and what is allowed.
+/// An invalid value. The message names the location, what is wrong and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     at: String,
@@ -24,21 +24,22 @@ impl ParseError {
         }
     }
 
-    /// The same error, where not every value of the right form is allowed.
+    /// Adds the allowed range, for a value of the right form outside of it.
     pub(crate) fn and_allowed(mut self, range: &str) -> Self {
         self.allowed.push_str(", ");
         self.allowed.push_str(range);
         self
     }
 
-    /// The same error without where it stood, for who says that.
+    /// Returns the error without its location, for a caller that prints the location itself.
     #[must_use]
     pub fn alone(mut self) -> Self {
         self.at.clear();
         self
     }
 
-    /// The same error, found inside `outer`, for instance in an environment variable.
+    /// Returns the error with `outer` in front of its location, for instance the name of an
+    /// environment variable.
     ///
     /// ```
     /// let error = "both".parse::<tidegate_policy::StealAmount>().unwrap_err();

@@ -1,25 +1,28 @@
-//! The decisions of the Tidegate runtime as pure arithmetic.
+//! The scheduling decisions of the Tidegate runtime, as pure arithmetic.
 //!
-//! A snapshot of numbers goes in, a decision comes out. Whoever drives the machinery, threads or a simulator, asks here:
+//! Each decision takes a snapshot of numbers and returns a choice. The runtime and the simulator
+//! call the same code:
 //!
-//! * [`idle`]: how long a thief rests after it found nothing,
-//! * [`victim`]: whom it robs next, over the machine described by [`places`],
+//! * [`idle`]: how long an idle worker rests after it found nothing to steal,
+//! * [`victim`]: which victim to steal from next, based on the layout described by [`places`],
 //! * [`amount`]: how many tasks one steal takes,
-//! * [`wait`]: what a waiting join may run meanwhile,
-//! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and how long grace lasts,
+//! * [`wait`]: what a waiting join may run,
+//! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and
+//!   how long a grace lasts,
 //! * [`share`](mod@share): whether a job divides the machine with others,
-//! * [`slots`]: who may run, and to whom a slot goes,
+//! * [`slots`]: which threads may run, and which one gets a free slot,
 //! * [`desire`]: how many processors a job could put to good use,
-//! * [`allot`]: how many of the machine's each job is entitled to,
-//! * [`memory`](mod@memory): which task may have memory, and which waits for it,
-//! * [`trace`]: what a run asked of the rules, and whether they decide the same again,
-//! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
+//! * [`allot`]: how many of the machine's processors each job is entitled to,
+//! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
+//! * [`trace`]: the decisions of a recorded run, and a replay that checks them,
+//! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
-//! What this crate does **not** do: it starts no thread, reads no clock, draws no random number of its own, keeps no
-//! global state and counts nothing. Time is a `u64` of nanoseconds since any fixed moment, randomness a uniform `u64`;
-//! both are handed in, as closures where a decision seldom needs them, so that the working path pays for neither. The
-//! same inputs therefore give the same decisions on every machine.
+//! This crate starts no thread, reads no clock, draws no random number of its own, keeps no global
+//! state and counts nothing. The caller passes in time, as a `u64` of nanoseconds since any fixed
+//! moment, and randomness, as a uniform `u64`. A decision that rarely needs them takes closures
+//! instead, so that a worker with work pays for neither. The same inputs therefore give the same
+//! decisions on every machine.
 //!
 //! Every option type has a text form that parses back to the same value:
 //!
@@ -76,5 +79,5 @@ pub use tunables::Tunable;
 pub use victim::{Candidates, DistanceIndex, Peers, PlaceOrder, VictimPolicy, VictimState};
 pub use wait::WaitPolicy;
 
-/// A time or a length of time in nanoseconds.
+/// A point in time or a duration, in nanoseconds.
 pub type Nanos = u64;

@@ -1,5 +1,5 @@
-//! What all policies with parameters share: each lists its parameters once ([`Policy::visit`]), and the list serves to
-//! read them from text, to show those that differ from their defaults, and to check them.
+//! Parsing, printing and checking of policies with parameters. Each policy lists its parameters
+//! once, in [`Policy::visit`], and all three use that list.
 
 use crate::error::ParseError;
 use crate::text;
@@ -9,13 +9,13 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::fmt;
 
-/// Parts `name:list`; the list is that of [`Policy::read`].
+/// Splits `name:list`; [`Policy::read`] parses the list.
 pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     text.split_once(':')
         .map_or((text, None), |(name, list)| (name, Some(list)))
 }
 
-/// Refuses a list of parameters behind the name of a policy that has none.
+/// Rejects a list of parameters after the name of a policy that has none.
 pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T, ParseError> {
     match list {
         Some(list) => Err(ParseError::new(
@@ -27,20 +27,19 @@ pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T,
     }
 }
 
-/// A policy that has parameters.
 pub(crate) trait Policy: Copy + PartialEq {
     const NAME: &'static str;
     const DEFAULT: Self;
 
-    /// Shows each parameter to `visitor`, in the order of the text form.
+    /// Passes each parameter to `visitor`, in the order of the text form.
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError>;
 
-    /// Refuses values that are fine one by one but not together.
+    /// Rejects values that are valid one by one but not together.
     fn agree(&self) -> Result<(), ParseError> {
         Ok(())
     }
 
-    /// Checks every parameter against its range, and all of them together.
+    /// Checks every parameter against its range, then all of them together.
     fn check(&self) -> Result<(), ParseError> {
         let mut copy = *self;
         copy.visit(&mut Check)
@@ -48,7 +47,7 @@ pub(crate) trait Policy: Copy + PartialEq {
             .map_err(|error| error.within(Self::NAME))
     }
 
-    /// Reads `key=value,key=value`; what is not named keeps its default.
+    /// Parses `key=value,key=value`; parameters that are not listed keep their defaults.
     fn read(list: Option<&str>) -> Result<Self, ParseError> {
         let mut policy = Self::DEFAULT;
         let mut read = || {
@@ -74,9 +73,9 @@ pub(crate) trait Policy: Copy + PartialEq {
     }
 }
 
-/// Gets to see each parameter of a policy.
 pub(crate) trait Visitor {
-    /// `default` is what the parameter is unless somebody sets it: that of `row`, or another parameter's value.
+    /// `default` applies if the parameter is not set: it is the default of `row`, or the value of
+    /// another parameter.
     fn parameter<T: Setting>(
         &mut self,
         row: &Tunable<T>,
@@ -84,7 +83,7 @@ pub(crate) trait Visitor {
         value: &mut T,
     ) -> Result<(), ParseError>;
 
-    /// A parameter whose default is that of its row.
+    /// Visits a parameter whose default is that of its row.
     fn plain<T: Setting>(&mut self, row: &Tunable<T>, value: &mut T) -> Result<(), ParseError> {
         self.parameter(row, row.default, value)
     }
@@ -156,7 +155,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Refuses what no parameter asked for.
+    /// Rejects keys that no parameter has.
     fn finish(self) -> Result<(), ParseError> {
         match self.given.first() {
             Some((key, _)) => Err(text::unknown("parameter", key, &self.known)),
@@ -181,7 +180,7 @@ impl Visitor for Reader<'_> {
     }
 }
 
-/// The error for two times of which the first must not be longer than the second.
+/// Checks that the first of two durations is not longer than the second.
 pub(crate) fn at_most(low: (&str, u64), high: (&str, u64)) -> Result<(), ParseError> {
     if low.1 <= high.1 {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::tunable::{Basis, Tunable, choice, choices, count, table};
 use core::fmt;
 use core::str::FromStr;
 
-/// What the workers of a place share.
+/// What the workers of a place (a cache domain) share. Default: [`Cache`](Self::Cache).
 ///
 /// ```
 /// use tidegate_policy::PlaceBy;
@@ -17,17 +17,18 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlaceBy {
-    /// The last-level cache: the largest that is shared below the machine, where the system tells.
+    /// The last-level cache: the largest cache that does not span the machine, if the system
+    /// reports one (the default).
     Cache,
-    /// A core with its hardware threads.
+    /// A core, with its hardware threads.
     Core,
     /// A NUMA node.
     Node,
-    /// A package.
+    /// A processor package.
     Package,
-    /// The machine: one place.
+    /// The whole machine: there is only one place.
     Machine,
-    /// Nothing: so many workers each, in the order of their numbers.
+    /// Nothing. Each place has this many workers, from 1 to 4,096, in the order of their numbers.
     Each(usize),
 }
 
@@ -35,10 +36,10 @@ impl PlaceBy {
     pub(crate) const NAMES: &'static [&'static str] =
         &["cache", "core", "node", "package", "machine", "each:N"];
 
-    /// Refuses a number outside the range of [`PLACES_EACH`].
+    /// Rejects a number outside the range of [`PLACES_EACH`].
     ///
     /// # Errors
-    /// Names the number and the range.
+    /// The error names the number and the range.
     pub fn check(self) -> Result<Self, ParseError> {
         if let Self::Each(workers) = self {
             PLACES_EACH.check(workers)?;
@@ -49,10 +50,10 @@ impl PlaceBy {
 
 table! {
     PLACES: PlaceBy = choice("places", PlaceBy::NAMES, PlaceBy::Cache).set_by("TIDEGATE_PLACES"),
-        "What the workers of a place share; the last-level cache is the nearest in which a task's data outlives the task.",
+        "What the workers of a place share. The last-level cache is the nearest one in which a task's data outlives the task.",
         Basis::Published("Weibel 2010, section 4.2");
     PLACES_EACH: usize = count("places.each", "workers", 1, MOST_WORKERS, 1),
-        "How many workers a place has where their number is given; that number must be given.", Basis::Guessed;
+        "The number of workers per place, if places have a fixed size. It must be given.", Basis::Guessed;
 }
 
 choices!(PlaceBy);

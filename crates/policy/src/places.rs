@@ -1,12 +1,14 @@
-//! Where workers sit on the machine, as far as stealing cares: a tree whose leaves are the workers.
+//! How close workers are to each other, as far as stealing is concerned: a tree whose leaves are
+//! the workers.
 //!
-//! Workers that share a small cache stand in one group, groups that share a larger one in a larger
-//! group, and the root holds all. The distance of two workers is the number of steps up to the
-//! smallest group that holds both, so it never falls as communication gets dearer. Haselsteiner,
-//! "Adaptive Work-Stealing Techniques", 2015, section 2.2, builds a binary tree; here a group has
-//! as many members as the machine says, and on a flat machine everybody is at distance 1.
+//! Workers that share a small cache form a group, groups that share a larger cache form a larger
+//! group, and the root holds all of them. The distance between two workers is the number of steps
+//! up to the smallest group that holds both, so a larger distance never means cheaper
+//! communication. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.2, builds a
+//! binary tree. Here a group has as many members as the machine dictates, and on a flat machine
+//! every worker is at distance 1.
 //!
-//! The tree knows nothing of caches, cores or the machine it runs on: whoever read those hands in the groups.
+//! The tree does not read the topology of caches and cores: the caller passes in the groups.
 
 use crate::error::ParseError;
 use alloc::format;
@@ -26,12 +28,12 @@ use alloc::{boxed::Box, vec};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceTree {
     workers: usize,
-    /// For each level, from the smallest groups to the largest, the number of each worker's group.
+    /// For each level, from the smallest groups to the largest, the group number of each worker.
     levels: Box<[Box<[usize]>]>,
 }
 
 impl PlaceTree {
-    /// A machine without structure.
+    /// Builds the tree of a machine without structure: all workers are at distance 1.
     #[must_use]
     pub fn flat(workers: usize) -> Self {
         Self {
@@ -40,13 +42,14 @@ impl PlaceTree {
         }
     }
 
-    /// A tree from levels of groups, the smallest groups first; the group of all workers need not be named. A worker that
-    /// a level does not name is a group of its own there. Levels that separate nobody, or nothing more than another level
-    /// does, make no distance of their own.
+    /// Builds a tree from levels of groups, starting with the smallest groups. The group of all
+    /// workers may be omitted. A worker that a level does not list is a group of its own on that
+    /// level. A level that separates no workers, or only those that another level separates
+    /// already, adds no distance.
     ///
     /// # Errors
-    /// A worker outside `0..workers`, a worker in two groups of a level, and two workers that are together on one level but
-    /// apart on a later one.
+    /// If a worker is outside `0..workers` or is in two groups of a level, or if two workers are
+    /// together on one level but apart on a later one.
     pub fn from_groups(workers: usize, levels: &[Vec<Vec<usize>>]) -> Result<Self, ParseError> {
         let mut kept: Vec<Box<[usize]>> = vec![];
         for (level, groups) in levels.iter().enumerate() {
@@ -71,12 +74,13 @@ impl PlaceTree {
         })
     }
 
-    /// For each distance but the largest, the number of each worker's group.
+    /// For each distance except the largest, the group number of each worker.
     pub(crate) fn levels(&self) -> &[Box<[usize]>] {
         &self.levels
     }
 
-    /// The places: for each worker the number of the smallest group that it is in, counted from 0 in the order of their first workers; and how many there are.
+    /// The places. Returns the number of each worker's smallest group, counted from 0 in the order
+    /// of their first workers, and the number of places.
     ///
     /// ```
     /// # use tidegate_policy::PlaceTree;
@@ -90,7 +94,7 @@ impl PlaceTree {
         let Some(groups) = self.levels.first() else {
             return (vec![0; self.workers], 1);
         };
-        // A group has the number of its first worker.
+        // A group's number is that of its first worker.
         let mut numbers = vec![0; self.workers];
         let mut count = 0;
         for (worker, &group) in groups.iter().enumerate() {
@@ -109,8 +113,8 @@ impl PlaceTree {
         self.workers
     }
 
-    /// How far apart two workers are: 0 for the same one, 1 for the nearest, at most [`height`](Self::height). A worker
-    /// that the tree does not know is as far away as any.
+    /// Returns the distance between two workers: 0 for the same worker, 1 for the nearest, at most
+    /// [`height`](Self::height). A worker that is not in the tree is at the largest distance.
     #[must_use]
     pub fn distance(&self, a: usize, b: usize) -> u32 {
         if a == b {
@@ -126,7 +130,7 @@ impl PlaceTree {
         apart as u32 + 1
     }
 
-    /// The largest distance that two workers can have.
+    /// The largest distance between two workers.
     #[must_use]
     pub fn height(&self) -> u32 {
         self.levels.len() as u32 + 1
@@ -174,7 +178,7 @@ fn number_groups(
         .collect())
 }
 
-/// Two workers of one finer group are in one coarser group.
+/// Checks that workers in the same finer group are also in the same coarser group.
 fn check_nested(level: usize, finer: &[usize], coarser: &[usize]) -> Result<(), ParseError> {
     match (0..finer.len()).find(|&worker| coarser[worker] != coarser[finer[worker]]) {
         Some(worker) => {

@@ -1,37 +1,41 @@
-//! In which queue a worker keeps its tasks.
+//! The kind of queue in which a worker keeps its tasks.
 //!
-//! The split deque is the runtime's own: its owner pays for a task two stores and two loads. The others are for comparison, and for programs whose order they
-//! suit; `docs/queues.md` describes each.
+//! The split deque is the runtime's own: for each task, its owner pays two stores and two loads.
+//! The other queues serve comparisons, and programs that need their order of tasks;
+//! `docs/queues.md` describes each.
 
 use crate::error::ParseError;
 use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
-/// A queue of tasks.
+/// A kind of task queue. Default: [`Split`](Self::Split).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueKind {
-    /// The split deque, in whose private part the owner needs neither fence nor compare-and-swap.
+    /// The split deque (the default). In its private part, the owner needs neither fence nor
+    /// compare-and-swap.
     Split,
-    /// The slots say what was taken; the owner learns of thefts late.
+    /// A deque whose slots show which tasks were taken; the owner learns of a theft only when a
+    /// take finds no task.
     Lazy,
     /// The dynamic circular deque of Chase and Lev.
     ChaseLev,
-    /// A list of small arrays.
+    /// A deque made of a list of small arrays.
     Dynamic,
-    /// Owner and thieves work on different blocks.
+    /// A queue of blocks; the owner and the thieves work on different blocks.
     Blocks,
-    /// One queue for all workers.
+    /// One queue for all workers, with one lock.
     Shared,
-    /// A deque whose owner may undo a theft.
+    /// An idempotent deque: the owner may undo a theft, so a task may be returned more than once.
     IdempotentDeque,
-    /// The same, and everybody takes the oldest task.
+    /// An idempotent queue from which the owner and the thieves take the oldest task.
     IdempotentFifo,
-    /// The same, and everybody takes the youngest task.
+    /// An idempotent queue from which the owner and the thieves take the youngest task.
     IdempotentLifo,
-    /// Thieves take, or only copy.
+    /// A queue whose thieves may take a task or only copy it.
     Duplicating,
-    /// Loads and stores on every side.
+    /// A queue in which all threads use only loads and stores, so a task may be returned more than
+    /// once.
     Multiplicity,
 }
 
@@ -41,7 +45,7 @@ use QueueKind::{
 };
 
 impl QueueKind {
-    /// Every queue.
+    /// All kinds of queues.
     pub const ALL: &'static [Self] = &[
         Split,
         Lazy,
@@ -56,7 +60,7 @@ impl QueueKind {
         Multiplicity,
     ];
 
-    /// What they are called, in the same order.
+    /// The names, in the order of `ALL`.
     pub(crate) const NAMES: &'static [&'static str] = &[
         "split",
         "lazy",
@@ -71,17 +75,17 @@ impl QueueKind {
         "multiplicity",
     ];
 
-    /// What it is called.
+    /// The name of this kind, as [`FromStr`] reads it.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        // In the order of `NAMES`.
+        // `NAMES` is in the order of the variants.
         Self::NAMES[self as usize]
     }
 }
 
 table! {
     QUEUE: QueueKind = choice("queue", QueueKind::NAMES, QueueKind::Split).set_by("TIDEGATE_QUEUE"),
-        "In which queue a worker keeps its tasks; the owner of a split deque needs neither fence nor compare-and-swap for what nobody steals.",
+        "The queue in which a worker keeps its tasks. The owner of a split deque needs neither a fence nor a compare-and-swap for tasks that are not stolen.",
         Basis::Measured;
 }
 

@@ -1,14 +1,15 @@
-//! A generator for the random draws that decisions take.
+//! A pseudorandom generator for the draws that decisions need.
 //!
-//! Splitmix64: one addition and two multiply-xorshift rounds a draw, any seed is good, and the whole state is one word, so
-//! each worker owns one. From Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014, section 4,
-//! with the constants of its reference code.
+//! This is splitmix64. A draw takes one addition and two multiply-xorshift rounds, any seed is
+//! good, and the state is one word, so each worker can own a generator. From Steele, Lea and Flood,
+//! "Fast splittable pseudorandom number generators", 2014, section 4, with the constants of its
+//! reference code.
 //!
-//! Decisions do not own a generator: they are handed draws, so that a test can hand in what it likes and a simulator can
-//! replay what a run has drawn.
+//! Decisions own no generator. The caller passes in draws, so that a test can choose them and the
+//! simulator can replay the draws of a run.
 //!
-//! It spreads thieves over victims and sleeps over time. It is **not** fit for secrets, and it finds no seed by itself:
-//! workers that start from equal seeds draw equal numbers.
+//! The generator spreads thieves over victims and sleeps over time. It is **not** cryptographically
+//! secure, and it does not seed itself: workers that start from equal seeds draw equal numbers.
 
 /// A small pseudorandom generator.
 ///
@@ -25,7 +26,8 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// A generator whose draws depend on `seed` alone. Seeds that differ in one bit give unrelated draws.
+    /// Creates a generator whose draws depend only on `seed`. Seeds that differ in one bit give
+    /// unrelated draws.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }

@@ -1,9 +1,9 @@
-//! Small rules of the search for work: how many workers take part, how often they may disturb others, how long a thread
-//! waits for a slot.
+//! Small rules for the search for work: how many workers search, how often they may disturb others,
+//! and how long a thread waits for a slot.
 //!
-//! Each rule is a function of numbers that the runtime has at hand when it stands before the decision; the numbers that
-//! could be others are [`tunables`](crate::tunables). Counting searchers, keeping the time of the last flag and waking
-//! threads is the runtime's.
+//! Each rule is a function of numbers that the runtime has at hand when it decides; the adjustable
+//! ones are [`tunables`](crate::tunables). The runtime counts the searchers, remembers the time of
+//! the last flag and wakes the threads.
 
 pub(crate) mod tunables;
 
@@ -14,27 +14,29 @@ use tunables::{
     REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SEARCH, WAIT_SPIN,
 };
 
-/// Something that may have a task for a worker that has none of its own.
+/// Where a worker without a task of its own may find one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// What was put at the places of this worker, the smallest place first.
+    /// Tasks put at the places of this worker, smallest place first.
     OwnPlaces,
     /// The pool's injector, then the queues of scopes.
     Queues,
-    /// What was put strictly at a place where no worker can come, because all slots are held.
+    /// Tasks put strictly at a place that no worker can join, because all slots are held.
     UnservedPlaces,
     /// The memory plan, which knows every task that has not begun.
     Plan,
-    /// Workers of other places that run a task of this worker's place, for what it has forked there.
+    /// Workers of other places that run a task of this worker's place, for tasks that it has forked
+    /// there.
     TakersOfOwn,
     /// The deques of the other workers.
     Victims,
-    /// What was put at other places, the nearest place first.
+    /// Tasks put at other places, nearest place first.
     OtherPlaces,
 }
 
-/// The sources in the order in which a worker without a task looks into them. `placed`: tasks were put at places, or run far from theirs.
-/// `planned`: the memory plan keeps the order of tasks, so no deque holds any.
+/// The sources, in the order in which a worker without a task checks them. `placed`: tasks were put
+/// at places, or run far from theirs. `planned`: the memory plan keeps the order of tasks, so the
+/// deques are empty.
 #[must_use]
 pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
     use Source::{OtherPlaces, OwnPlaces, Plan, Queues, TakersOfOwn, UnservedPlaces, Victims};
@@ -53,10 +55,12 @@ pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
     }
 }
 
-/// How many workers may search at once when `active` hold slots: at most half of them, but up to four in any case.
+/// Returns how many workers may search at once while `active` workers hold slots: half of them, but
+/// at least four, or all if there are fewer.
 ///
-/// More would find little more and keep the others' cache lines busy. In a small pool a worker that is turned away costs more than
-/// that: it parks, and every burst of work has to wake it again, which takes longer than a burst of some 10 us.
+/// More searchers would find little more, and would keep the other workers' cache lines busy. In a
+/// small pool, turning a worker away costs more than that: the worker parks, and every burst of
+/// work has to wake it again, which takes longer than a burst of some 10 us.
 #[must_use]
 pub const fn max_searchers(active: usize) -> usize {
     match active {
@@ -67,41 +71,45 @@ pub const fn max_searchers(active: usize) -> usize {
     }
 }
 
-/// Whether a worker that has found or published work wakes a sleeper: somebody sleeps, and nobody else searches who would
-/// come upon the work anyway. `searching` does not count the worker itself. One wakes the next, so that each wakes at
-/// most one and a burst of work still reaches everybody.
+/// Whether a worker that has found or published work should wake a sleeper. It should if a worker
+/// sleeps and no other worker is searching, which would find the work anyway. `searching` excludes
+/// the calling worker. Each woken worker wakes the next, so each wakes at most one, and yet a burst
+/// of work reaches all of them.
 #[must_use]
 pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
     searching == 0 && sleeping > 0
 }
 
-/// Whether at `now` a forced exposure may follow one at `last` in the same pool ([`EXPOSURE_GAP`]).
+/// Whether a forced exposure may happen at `now` if the last one in the same pool was at `last`
+/// ([`EXPOSURE_GAP`]).
 #[must_use]
 pub fn may_expose(last: Option<Nanos>, now: Nanos) -> bool {
     last.is_none_or(|last| elapsed(last, now) >= EXPOSURE_GAP.default)
 }
 
-/// Whether a thief whose flag has been up since `raised` has waited long enough for an answer ([`FLAG_PATIENCE`]).
+/// Whether a thief that raised its flag at `raised` has waited long enough for an answer
+/// ([`FLAG_PATIENCE`]).
 #[must_use]
 pub const fn flag_unanswered(raised: Nanos, now: Nanos) -> bool {
     elapsed(raised, now) >= FLAG_PATIENCE.default
 }
 
-/// What a waiter does before its next look.
+/// What a waiter does before it looks for work again.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaiterRest {
-    /// Looks again at once.
+    /// Look again at once.
     Spin,
-    /// Yields the processor.
+    /// Yield the processor first.
     Yield,
-    /// Gives its slot up and sleeps.
+    /// Give up the slot and sleep.
     Park,
 }
 
-/// What a waiter does that has found nothing to rob since `since`. It looks again at once for [`WAIT_SPIN`], then yields the
-/// processor before each look until [`WAIT_SEARCH`] is over, then gives its slot up. If its slot is `wanted`, because another
-/// thread is owed one or a task waits in a queue, it gives the slot up instead of yielding.
+/// Returns what a waiter does that has found nothing to rob since `since`. It spins for
+/// [`WAIT_SPIN`], then yields before each look until [`WAIT_SEARCH`] is over, then gives up its
+/// slot. If its slot is `wanted`, because another thread is owed one or a task waits in a queue, it
+/// gives up the slot instead of yielding.
 pub const fn waiter_rests(since: Nanos, now: Nanos, wanted: bool) -> WaiterRest {
     let waited = elapsed(since, now);
     if waited < WAIT_SPIN.default {
@@ -113,21 +121,22 @@ pub const fn waiter_rests(since: Nanos, now: Nanos, wanted: bool) -> WaiterRest 
     }
 }
 
-/// What a joiner thinks of the theft of its half once that has ended.
+/// How a joiner judges the theft of its half, once the stolen task has ended.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theft {
-    /// It would have had the result sooner without.
+    /// Unprofitable: without the theft, the joiner would have had the result sooner.
     Regretted,
-    /// Neither.
+    /// Neither unprofitable nor worthwhile.
     Trifling,
-    /// The joiner worked for long enough and did not wait longer than that. The thief is about to
-    /// look for more: the joiner publishes at its next push.
+    /// The joiner worked for long enough, and did not wait longer than it worked. The thief is
+    /// about to look for more work, so the joiner publishes at its next push.
     Worthwhile,
 }
 
 impl Theft {
-    /// The joiner had worked for so long since it published the half, and then waited for so long.
+    /// Judges a theft. The joiner worked for `worked` nanoseconds after it published the half, then
+    /// waited for `waited`.
     pub const fn judge(worked: Nanos, waited: Nanos) -> Self {
         if waited > worked {
             Self::Regretted
@@ -139,38 +148,40 @@ impl Theft {
     }
 }
 
-/// A clock that stood still or went back has elapsed nothing.
+/// Zero if the clock stood still or went back.
 const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
     now.saturating_sub(since)
 }
 
-/// Why a thread that could run has no slot.
+/// Why a ready thread has no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// It waited, was blocked or waited for memory, and no slot is free now.
     Owed,
-    /// It had to leave its slot to others, for the how many-th time in a row.
+    /// Its slot was preempted.
     Preempted {
-        /// How many times before.
+        /// The number of preemptions in a row before this one.
         before: usize,
     },
 }
 
-/// Whether a preemption at `now` is in a row with the last one, after which a thread may have waited for as long as it ever does.
+/// Whether a preemption at `now` counts as in a row with the previous one at `last`. Between the
+/// two, the thread may have waited for up to the longest grace.
 #[must_use]
 pub const fn is_in_a_row(last: Nanos, now: Nanos) -> bool {
     elapsed(last, now) < 4 * PREEMPTED_GRACE_MAX.default
 }
 
 impl Waiting {
-    /// How long the thread waits for a slot before it runs without one ([`OWED_GRACE`], [`PREEMPTED_GRACE`]). For one that is
-    /// preempted again and again it is four times as long each time, up to [`PREEMPTED_GRACE_MAX`].
+    /// Returns how long the thread waits for a slot before it runs without one ([`OWED_GRACE`],
+    /// [`PREEMPTED_GRACE`]). For a thread that is preempted again and again, the grace is four
+    /// times as long each time, up to [`PREEMPTED_GRACE_MAX`].
     #[must_use]
     pub const fn grace(self) -> Nanos {
         match self {
             Self::Owed => OWED_GRACE.default,
             Self::Preempted { before } => {
-                // More than 16 would shift everything out.
+                // A larger shift would overflow.
                 let doublings = if before < 16 { 2 * before } else { 32 };
                 let grace = PREEMPTED_GRACE.default << doublings;
                 if grace < PREEMPTED_GRACE_MAX.default {
@@ -182,8 +193,9 @@ impl Waiting {
         }
     }
 
-    /// How long the thread may then run without a slot before it is asked to stop: a quarter of what it has waited. Those who have the slots and
-    /// poll nothing may wait for it, so it must come to its end some time; or they compute, and it should be in their way but little.
+    /// Returns how long the thread may then run without a slot before it is asked to stop: a
+    /// quarter of its grace. The slot holders that do not poll may be waiting for this thread, so
+    /// it must finish eventually. Or they may be computing, and then it should disturb them little.
     #[must_use]
     pub const fn spell(self) -> Nanos {
         self.grace() / 4
@@ -192,9 +204,10 @@ impl Waiting {
 
 /// How often one thief may ask victims to publish work.
 ///
-/// A flag costs its victim a branch into the slow path and a publication, and the stolen task runs with cold caches. That
-/// pays when it runs longer than a steal costs and its joiner need not wait; thieves that keep stealing shorter ones ruin fine
-/// loops, so each such steal doubles the gap.
+/// A flag costs its victim a branch into the slow path and a publication, and the stolen task runs
+/// with cold caches. That pays off if the task runs longer than a steal costs and its joiner need
+/// not wait for it. Thieves that keep stealing shorter tasks ruin fine-grained loops, so each such
+/// steal doubles the gap.
 ///
 /// ```
 /// use tidegate_policy::search::FlagGap;
@@ -213,8 +226,9 @@ pub struct FlagGap {
 }
 
 impl FlagGap {
-    /// A stolen task ran for `ran`. Its joiner `regretted` the theft if it waited longer than it had worked since: then what ran here
-    /// took longer than it would have there.
+    /// Adjusts the gap after a stolen task that ran for `ran` nanoseconds. The steal was
+    /// unprofitable if the task's joiner waited longer than it had worked since it published the
+    /// task: then the task took longer here than it would have taken there.
     pub const fn task_ran(&mut self, ran: Nanos, unprofitable_steal: bool) {
         let worth = if unprofitable_steal {
             REGRETTED_STEAL_WORTH.default
@@ -228,7 +242,7 @@ impl FlagGap {
         };
     }
 
-    /// A thief was woken because it was hungry, and there was nothing for it when it came.
+    /// Doubles the gap: a thief was woken because it was hungry, but found nothing.
     pub const fn woken_in_vain(&mut self) {
         self.gap = self.doubled();
     }
@@ -242,7 +256,8 @@ impl FlagGap {
         }
     }
 
-    /// The least time between two flags now, from [`FLAG_GAP_MIN`] to [`FLAG_GAP_MAX`].
+    /// The current minimum time between two flags, from [`FLAG_GAP_MIN`] to [`FLAG_GAP_MAX`], in
+    /// nanoseconds.
     #[must_use]
     pub const fn get(self) -> Nanos {
         self.gap
@@ -254,13 +269,14 @@ impl FlagGap {
         self.gap == FLAG_GAP_MIN.default
     }
 
-    /// Whether a flag may be raised at `now` after one at `last`.
+    /// Whether a flag may be raised at `now` if the last one was raised at `last`.
     #[must_use]
     pub fn allows(self, last: Option<Nanos>, now: Nanos) -> bool {
         self.remaining(last, now) == 0
     }
 
-    /// How long after `now` a flag may follow one at `last`.
+    /// Returns how long after `now` the next flag may be raised, if the last one was raised at
+    /// `last`.
     #[must_use]
     pub fn remaining(self, last: Option<Nanos>, now: Nanos) -> Nanos {
         last.map_or(0, |last| self.gap.saturating_sub(elapsed(last, now)))

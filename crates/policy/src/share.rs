@@ -1,7 +1,8 @@
-//! Whether a job divides the machine with others, and what it does about its allotment.
+//! Whether a job divides the machine with other jobs, and how it uses its allotment.
 //!
-//! [`SharePolicy`] is the user's wish. From it and from what the table of jobs says follows how many slots a job may use
-//! ([`slots`]). Reading the table and moving slots is the runtime's; who gets how many is [`allot`](crate::allot).
+//! [`SharePolicy`] is the user's choice. Together with what the table of jobs shows, it decides how
+//! many slots a job may use ([`slots`]). The runtime reads the table and moves the slots;
+//! [`allot`](crate::allot) computes the allotments.
 
 pub(crate) mod tunables;
 
@@ -14,21 +15,24 @@ use tunables::{
     ALONE_CYCLE, CALM_CYCLES, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE, TURN,
 };
 
-/// Whether a job divides the processors with other jobs.
+/// Whether a job divides the processors with other jobs. Default: [`Auto`](Self::Auto).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SharePolicy {
-    /// It takes no part.
+    /// The job doesn't share: it always uses all processors that it may use.
     Off,
-    /// It divides them while there are other jobs; alone it has all that it may use.
+    /// The job shares while there are other jobs in the table, and uses all processors that it may
+    /// use while it is alone (the default).
     Auto,
-    /// It keeps to what it can put to good use also while it is alone, and leaves room for programs that take no part.
+    /// The job uses only its allotment, even while it is alone, and so leaves room for programs
+    /// that don't use Tidegate.
     On,
 }
 
 impl SharePolicy {
     pub(crate) const NAMES: &'static [&'static str] = &["off", "auto", "on"];
 
-    /// Whether programs that take no part are to be left room, with `others` jobs in the table beside this one.
+    /// Whether to leave room for programs outside the table while `others` other jobs in the table
+    /// desire processors.
     #[must_use]
     pub const fn leaves_room(self, others: usize) -> bool {
         match self {
@@ -71,8 +75,9 @@ impl FromStr for SharePolicy {
     }
 }
 
-/// How many slots a job may use that could use `limit` by itself, has this `allotment`, and desires processors beside
-/// `others` that do. One at least: a job with work may always use one processor.
+/// Returns how many slots a job may use. On its own it could use `limit`; it is entitled to
+/// `allotment`, and `others` other jobs desire processors. At least 1: a job with work may always
+/// use one processor.
 ///
 /// ```
 /// use tidegate_policy::share::{SharePolicy, slots};
@@ -97,9 +102,10 @@ pub const fn slots(share: SharePolicy, limit: usize, allotment: usize, others: u
     }
 }
 
-/// How long the next cycle of a job is that desires processors beside `others`, after `calm` cycles in a row that have changed neither its
-/// desire nor its slots: `est_cycle`, twice as long after [`CALM_CYCLES`] of them, and four times after twice as many. A job alone takes
-/// [`ALONE_CYCLE`], or `est_cycle` if that is longer.
+/// Returns the length of a job's next cycle in nanoseconds, while `others` other jobs desire
+/// processors. After `calm` cycles in a row that changed neither the job's desire nor its slots,
+/// the cycle is `est_cycle`, doubled once `calm` reaches [`CALM_CYCLES`], and doubled again at
+/// twice that number. A job that is alone uses [`ALONE_CYCLE`], or `est_cycle` if that is longer.
 ///
 /// ```
 /// use tidegate_policy::share::{SharePolicy, cycle};
@@ -120,24 +126,27 @@ pub fn cycle(share: SharePolicy, others: usize, calm: usize, est_cycle: Nanos) -
     }
 }
 
-/// Slots lent to a job that may have come to a stop because it has fewer than it could use: those who run wait for what waits for a slot.
+/// Slots lent to a job that may be deadlocked because it has too few: its running threads may wait
+/// for threads that wait for a slot.
 ///
-/// Who has a slot, polls nothing and uses no processor time is *stuck*: what it has is lent to another, for as long as that lasts. Who polls, or computes,
-/// may all the same be waiting in a loop. So where something waits for a slot all the time, slots are lent for one cycle every now and
-/// then: one after [`STUCK_PATIENCE`] if somebody polls nothing, else after [`STARVED_PATIENCE`]; then twice as many after twice as long each
-/// time, up to 128 times as long.
+/// A thread that has a slot, polls nothing and uses no processor time is *stuck*: its slot is lent
+/// to another thread for as long as that lasts. But a thread that polls or computes may also be
+/// waiting, in a loop. So if some thread waits for a slot all the time, slots are lent for one
+/// cycle at growing intervals. The first loan is one slot, after [`STUCK_PATIENCE`] if a slot
+/// holder does not poll, and otherwise after [`STARVED_PATIENCE`]. Each further loan is twice as
+/// many slots after twice the wait, up to 128 times the first wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Loans {
-    /// How long a loan lasts.
+    /// The length of a loan.
     cycle: Nanos,
-    /// Since when something has waited, or the last loan for that.
+    /// When the wait for a slot began, or when the last loan for that wait began.
     since: Option<Nanos>,
-    /// How many of these there were.
+    /// The number of loans for that wait.
     times: u32,
 }
 
 impl Loans {
-    /// No loans yet; each will last for a cycle of this length.
+    /// Starts without loans; each loan will last for one `cycle`, in nanoseconds.
     #[must_use]
     pub const fn new(cycle: Nanos) -> Self {
         Self {
@@ -147,8 +156,9 @@ impl Loans {
         }
     }
 
-    /// How many slots to lend, of which there is `room` for so many more, where `stuck` of those who have one are stuck, and `silent` poll
-    /// nothing. `waits`: something waits for a slot, and none is free.
+    /// Returns how many slots to lend in total, at most `room`. Of the threads that have slots,
+    /// `stuck` are stuck and `silent` poll nothing. `waits` means that a thread waits for a slot
+    /// and none is free.
     ///
     /// ```
     /// use tidegate_policy::share::Loans;
@@ -190,8 +200,9 @@ impl Loans {
     }
 }
 
-/// Whether who has not polled for `silent`, and has `computed` meanwhile, is stuck ([`STUCK_PATIENCE`]): `None` if that is not known yet. Who
-/// computes may have to share a processor with many, and has some of it all the same.
+/// Whether a thread that has not polled for `silent` nanoseconds, and has used `computed`
+/// nanoseconds of processor time meanwhile, is stuck. Returns `None` before [`STUCK_PATIENCE`] is
+/// over. A thread that computes may share its processor with many others, but still gets some time.
 #[must_use]
 pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
     if silent < STUCK_PATIENCE.default {
@@ -201,13 +212,15 @@ pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
     }
 }
 
-/// Whether those who have slots take turns with those who are owed one, since a turn ended at `last` ([`TURN`]).
+/// Whether it is time for slot holders to give their slots to threads that are owed one, if the
+/// last such turn ended at `last` ([`TURN`]).
 #[must_use]
 pub const fn is_next_turn(last: Nanos, now: Nanos) -> bool {
     now.saturating_sub(last) >= TURN.default
 }
 
-/// How many whole processors to leave to programs that keep `load` thousandths of a processor busy ([`NEIGHBOUR_LOAD`]).
+/// Returns how many whole processors to leave to other programs that keep `load` thousandths of a
+/// processor busy ([`NEIGHBOUR_LOAD`]).
 #[must_use]
 pub fn neighbours(load: u64) -> usize {
     let taken = (NEIGHBOUR_LOAD.default * 1000.0) as u64;
@@ -220,7 +233,7 @@ mod tests {
     use crate::text::{MS, S};
     use crate::tunables::{Allowed, EST_CYCLE, TABLE_STALL};
 
-    /// A job that publishes less often than that counts as stopped.
+    /// A job that publishes less often than that counts as stalled.
     #[test]
     fn longest_cycle_keeps_a_job_alive() {
         let Allowed::Between(_, longest) = EST_CYCLE.allowed else {

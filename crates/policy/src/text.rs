@@ -1,4 +1,5 @@
-//! Durations, sizes and plain numbers as text. Values are exact: what cannot be represented is refused, never rounded.
+//! Text forms of durations, sizes and plain numbers. Values are exact: a value that cannot be
+//! represented is rejected, never rounded.
 
 use crate::Nanos;
 use crate::error::ParseError;
@@ -13,7 +14,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
-/// Units from the smallest to the largest.
+/// Both lists go from the smallest unit to the largest.
 const TIMES: &[(&str, u64)] = &[("ns", 1), ("us", US), ("ms", MS), ("s", S)];
 const SIZES: &[(&str, u64)] = &[
     ("", 1),
@@ -29,32 +30,34 @@ pub(crate) const SIZE_FORM: &str = "a number of bytes or with KiB, MiB, GiB or T
 pub(crate) const COUNT_FORM: &str = "a whole number";
 pub(crate) const RATIO_FORM: &str = "a decimal number";
 
-/// The error for a name that is none of `names`.
+/// An error for a name that is not in `names`.
 pub(crate) fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     ParseError::new("", format!("unknown {kind} {text:?}"), names.join(", "))
 }
 
-/// `"1.5ms"` to 1,500,000.
+/// Parses `"1.5ms"` as 1,500,000.
 pub(crate) fn read_time(text: &str) -> Option<Nanos> {
     read_scaled(text, TIMES)
 }
 
-/// `"16MiB"` to bytes.
+/// Parses `"16MiB"` as a number of bytes.
 pub(crate) fn read_size(text: &str) -> Option<u64> {
     read_scaled(text, SIZES)
 }
 
-/// A time in the largest unit in which it is whole, in the form in which options take it.
+/// Prints a duration in the largest unit that gives a whole number, in the form that options
+/// accept.
 pub fn show_time(value: Nanos) -> String {
     show_scaled(value, TIMES)
 }
 
-/// A number of bytes in the largest unit in which it is whole, in the form in which options take it.
+/// Prints a number of bytes in the largest unit that gives a whole number, in the form that options
+/// accept.
 pub fn show_size(value: u64) -> String {
     show_scaled(value, SIZES)
 }
 
-/// `digits[.digits]` and nothing else.
+/// Accepts `digits[.digits]` and nothing else.
 fn is_decimal(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     [whole, fraction]
@@ -62,7 +65,7 @@ fn is_decimal(text: &str) -> bool {
         .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A decimal number without sign or exponent.
+/// Parses a decimal number without sign or exponent.
 pub(crate) fn read_ratio(text: &str) -> Option<f64> {
     if is_decimal(text) {
         text.parse().ok()
@@ -71,7 +74,7 @@ pub(crate) fn read_ratio(text: &str) -> Option<f64> {
     }
 }
 
-/// A whole number without sign.
+/// Parses a whole number without sign.
 pub(crate) fn read_count(text: &str) -> Option<usize> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
         text.parse().ok()
@@ -91,7 +94,8 @@ fn read_scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     }
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let whole = whole.parse::<u64>().ok()?.checked_mul(scale)?;
-    // What is left of a unit, in parts of `ten`: exact, or it is not read.
+    // The fraction of a unit, as a multiple of 1/`ten`. It must be a whole number of the smallest
+    // unit.
     let (mut rest, mut ten) = (0u128, 1u128);
     for digit in fraction.trim_end_matches('0').bytes() {
         ten = ten.checked_mul(10)?;

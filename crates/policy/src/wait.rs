@@ -1,24 +1,28 @@
 //! What a waiting join may run.
 //!
-//! A join whose second half was stolen can help while it waits. Helping only its own descendants (leapfrogging: Wagner
-//! and Calder, "Leapfrogging: a portable technique for implementing efficient futures", 1993) keeps unrelated tasks, and
-//! the locks they take, off the waiting frame; helping anyone keeps the worker busier and its stack deeper.
+//! A join whose second half was stolen can run other tasks while it waits. If it runs only its own
+//! descendants (leapfrogging: Wagner and Calder, "Leapfrogging: a portable technique for
+//! implementing efficient futures", 1993), no unrelated task, and no lock that such a task takes,
+//! ends up on top of the waiting frame. If it runs any task, the worker is busier and its stack
+//! deeper.
 //!
-//! A mutex held across a join shows the difference: a waiting worker that runs an unrelated task which takes the same
-//! mutex waits for itself for ever. Under descendants only it never meets that task.
+//! A mutex held across a join shows the difference. If a waiting worker runs an unrelated task that
+//! locks the same mutex, it deadlocks with itself. A worker that runs only descendants never runs
+//! such a task.
 //!
-//! The rule alone is here. How the runtime finds the descendants, and what a worker does that finds none, is no matter of
-//! this crate.
+//! This module only names the rule. How to find the descendants, and what a worker does if it finds
+//! none, are up to the runtime.
 
 use crate::error::ParseError;
 use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
-/// Which tasks a worker may run while one of its joins waits.
+/// Which tasks a worker may run while one of its joins waits. Default:
+/// [`Descendants`](Self::Descendants).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaitPolicy {
-    /// Only tasks that the join waits for, directly or not.
+    /// Only tasks that the join waits for, directly or indirectly (the default).
     Descendants,
     /// Any task.
     HelpAny,
@@ -30,7 +34,7 @@ impl WaitPolicy {
 
 table! {
     WAIT: WaitPolicy = choice("wait", WaitPolicy::NAMES, WaitPolicy::Descendants).set_by("TIDEGATE_WAIT"),
-        "What a waiting join runs; descendants only, so that no unrelated lock is taken on top of a waiting frame.",
+        "Which tasks a waiting worker runs. With descendants only, no unrelated task can take a lock on top of a waiting frame.",
         Basis::Guessed;
 }
 

@@ -11,7 +11,7 @@ fn shares_of(state: &AllotState) -> Vec<usize> {
     allotments
 }
 
-/// Events of one sequence.
+/// The number of events in a sequence.
 const EVENTS: usize = 40;
 
 fn random_sequence(seed: u64) {

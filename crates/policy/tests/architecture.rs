@@ -1,5 +1,5 @@
-//! ARCHITECTURE.md shows the states of a worker thread as the ledger has them. The page lies outside of the package, so
-//! this test is not published.
+//! Checks that ARCHITECTURE.md shows the states of a worker thread as the ledger has them. The page
+//! is outside of the package, so this test is not published.
 
 mod state_diagram {
     #[test]

@@ -1,4 +1,4 @@
-//! The sleeps of the backoffs, step by step, and the rests of the policies that keep no time.
+//! The sleeps of the backoffs, step by step, and the rests of the policies without a clock.
 
 use tidegate_policy::idle::{CustomBackoff, LONGEST_SLEEP};
 use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
@@ -15,7 +15,7 @@ fn no_draw() -> u64 {
     panic!("there is nothing to draw")
 }
 
-/// The lengths of the next `n` sleeps, all sweeps failing.
+/// The lengths of the next `n` sleeps, while all sweeps fail.
 fn sleeps(state: &mut IdleState, n: usize, mut draw: impl FnMut() -> u64) -> Vec<Nanos> {
     let sleep = |rest| match rest {
         Rest::Sleep(time) => time,

@@ -1,4 +1,4 @@
-//! Random programs under a budget: they end, within it, however their tasks are ordered.
+//! Random programs under a budget: they end, within the budget, in whatever order their tasks run.
 
 mod programs;
 mod soak;
@@ -8,21 +8,21 @@ use std::collections::VecDeque;
 use tidegate_policy::Rng;
 use tidegate_policy::memory::book::{Answer, Book, Reservation, Scope, Task, Until};
 
-/// A body under way: in a task, one on top of the other.
+/// A body under way. The frames of a task lie on top of each other.
 struct Frame {
     steps: std::vec::IntoIter<Step>,
     reservations: Vec<Reservation>,
-    /// Those around, the innermost last, which is its own.
+    /// The enclosing scopes, innermost last; the last one is its own.
     scopes: Vec<Scope>,
-    /// The same, until all in it has ended.
+    /// Its own scope, until all tasks in it have ended.
     own: Option<Scope>,
-    /// The second half, which comes when the body is over.
+    /// The second half, which runs after the body.
     half: Option<(Task, Vec<Step>)>,
 }
 
 struct Run {
     book: Book,
-    /// Tasks that can go on, and those that have not begun.
+    /// Tasks that can continue; `unstarted` has those that have not begun.
     able: Vec<(Task, Vec<Frame>)>,
     asleep: Vec<(Task, Vec<Frame>)>,
     unstarted: Vec<(Task, Vec<Step>, Vec<Scope>)>,
@@ -41,7 +41,7 @@ impl Run {
         }
     }
 
-    /// One step of one task, or the begin of one.
+    /// Runs one step of one task, or begins a task.
     fn step(&mut self, rng: &mut Rng) {
         let choice = rng.below((self.able.len() + self.unstarted.len()) as u64) as usize;
         if let Some(at) = choice.checked_sub(self.able.len()) {
@@ -85,7 +85,7 @@ impl Run {
         self.able.push((name, frames));
     }
 
-    /// The innermost body of a task is over, apart from what it waits for.
+    /// The innermost body of a task has ended, except for what it waits for.
     fn end_of_body(&mut self, name: Task, mut frames: Vec<Frame>) {
         let frame = frames.last_mut().expect("a task that has not ended");
         if let Some(own) = frame.own {
@@ -102,7 +102,7 @@ impl Run {
         if let Some((half, steps)) = frame.half.take() {
             let at = self.unstarted.iter().position(|task| task.0 == half);
             if let Some(at) = at {
-                // Popped.
+                // The joiner takes its half back.
                 let (_, _, around) = self.unstarted.swap_remove(at);
                 self.book.end(half);
                 self.book.forget(half);
@@ -123,7 +123,7 @@ impl Run {
         self.able.push((name, frames));
     }
 
-    /// Wakes who can go on.
+    /// Wakes the tasks that can continue.
     fn wake(&mut self) {
         while let Some((name, answer)) = self.book.settle() {
             let at = self.asleep.iter().position(|(other, _)| *other == name);
@@ -296,7 +296,7 @@ fn a_lowered_budget_holds_once_the_others_leave_the_reserve_free() {
     book.set_budget(12);
     assert_eq!(book.ask(half, 13), Answer::Later);
     book.give_back(held);
-    // It can never be granted from here on.
+    // From here on, it can never be granted.
     assert_eq!(book.settle(), Some((half, Answer::Refused)));
     assert_eq!(book.ask(half, 3), Answer::Later);
     book.give_back(kept);

@@ -1,9 +1,10 @@
-//! The estimators against the check values of their sources, and what holds for all of them.
+//! Compares the estimators with the check values of their sources, and checks what holds for all of
+//! them.
 
 use tidegate_policy::DesireState;
 use tidegate_policy::desire::{ADeque, ASteal, DesirePolicy, Dws, Palirria, Seen, Steady, Wsap};
 
-/// The length of a cycle in these tests.
+/// The length of a cycle in nanoseconds.
 const LENGTH: u64 = 5_000_000;
 
 fn state(desire: &str) -> DesireState {
@@ -11,7 +12,8 @@ fn state(desire: &str) -> DesireState {
     DesireState::new(&desire).unwrap()
 }
 
-/// `used` of `allotment` processors worked all the time, the others lay parked.
+/// A cycle in which `used` of `allotment` processors worked all the time and the others were
+/// parked.
 fn parked(allotment: usize, used: usize) -> Seen<'static> {
     Seen {
         length: LENGTH,
@@ -23,7 +25,8 @@ fn parked(allotment: usize, used: usize) -> Seen<'static> {
     }
 }
 
-/// `used` of `allotment` processors worked all the time, the others asked for work without rest.
+/// A cycle in which `used` of `allotment` processors worked all the time and the others searched
+/// without rest.
 fn searching(allotment: usize, used: usize, pure_percent: u64) -> Seen<'static> {
     Seen {
         usage: allotment,
@@ -225,7 +228,8 @@ fn a_deque_climbs_by_what_waits_and_comes_to_rest_as_published() {
 
 #[test]
 fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
-    // Four processors that did nothing but attempt to steal, so that only what they met counts: 2 tasks a deque.
+    // Four processors did nothing but attempt to steal, so only what they met counts: 2 tasks per
+    // deque.
     let met = Seen {
         attempts: 20_000,
         lengths_seen: 40_000,
@@ -234,7 +238,7 @@ fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
         ..parked(4, 4)
     };
     assert_eq!(state("a-deque").next(&met), 4 + 2 * 8);
-    // Half of the possible attempts: what lies there at the end weighs as much.
+    // Half of the possible attempts: the tasks in the deques at the end weigh as much.
     let half = Seen {
         attempts: 10_000,
         lengths_seen: 20_000,
@@ -244,7 +248,7 @@ fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
         ..met
     };
     assert_eq!(state("a-deque").next(&half), 4 + (8 + 2));
-    // Deques that sleepers left with work count besides those of the slots held.
+    // Deques that sleeping workers left with tasks count in addition to those of the slots held.
     let left = Seen {
         usage: 1,
         deques: &[1, 1],

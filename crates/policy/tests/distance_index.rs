@@ -1,4 +1,5 @@
-//! A thief with an index of the candidates tries the same victims as a thief that looks at every worker.
+//! A thief with an index of the candidates tries the same victims as a thief that looks at every
+//! worker.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{
@@ -49,7 +50,7 @@ impl Peers for Pool {
     }
 }
 
-/// The same workers with an index.
+/// The same workers, with an index.
 struct Indexed<'a>(&'a Pool);
 
 impl Peers for Indexed<'_> {
@@ -77,7 +78,8 @@ impl Peers for Indexed<'_> {
     }
 }
 
-/// Groups of these sizes; the `n`-th worker in the order of the groups has the number `at(n)`.
+/// A tree of groups of these sizes. The `n`-th worker in the order of the groups has the number
+/// `at(n)`.
 fn tree(workers: usize, sizes: [usize; 2], at: impl Fn(usize) -> usize) -> PlaceTree {
     let levels = sizes.map(|size| {
         let all: Vec<usize> = (0..workers).map(&at).collect();
@@ -120,7 +122,7 @@ fn consecutive_groups_give_the_same_victims_as_a_scan() {
 #[test]
 fn scattered_groups_give_each_victim_the_same_chance() {
     let workers = 24;
-    // Neighbours are 8 apart, as threads of a core often are.
+    // Neighbours have numbers 8 apart, as hardware threads of a core often have.
     let mut pool = Pool::new(workers, tree(workers, [3, 12], |n| n % 3 * 8 + n / 3));
     (0..workers).for_each(|worker| pool.set(worker, worker % 5 != 0));
     for thief in 0..workers {

@@ -1,15 +1,17 @@
-//! The estimators on a fluid model: a job's parallelism is a number that changes over time, and as many processors work
-//! as the parallelism and the allotment allow; the others lie parked. No other job is there.
+//! Runs the estimators on a fluid model. A job's parallelism is a number that changes over time. As
+//! many processors work as the parallelism and the allotment allow; the others are parked. There is
+//! no other job.
 
 use tidegate_policy::desire::Seen;
 use tidegate_policy::{DesireState, Rng};
 
 const LENGTH: u64 = 5_000_000;
 
-/// The halves of one cycle, each with its parallelism; the end of the second is what is seen as now.
+/// The parallelism in the two halves of a cycle. The job's state at the end of the cycle is that of
+/// the second half.
 type Halves = [usize; 2];
 
-/// How many of the tasks that could run lie in a deque.
+/// How many of the tasks that could run are in a deque.
 #[derive(Clone, Copy)]
 enum Ready {
     /// All.
@@ -24,16 +26,16 @@ struct Program {
     parallelism: fn(usize, &mut Rng) -> Halves,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Run {
-    /// Cycles until the job had all processors that it could use.
+    /// The number of cycles until the job had all processors that it could use.
     until_all: Option<usize>,
-    /// How often the desire changed after the tenth cycle.
+    /// The number of times that the desire changed after the tenth cycle.
     changes: usize,
     /// Processor-cycles that the job had and did not use.
     wasted: usize,
-    /// Processor-cycles that it could have used and did not have.
+    /// Processor-cycles that the job could have used and did not have.
     missing: usize,
 }
 
@@ -120,7 +122,8 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-/// The estimators of the table. Palirria needs its own victims and DWS other jobs, so the model says nothing of them.
+/// The estimators of the table. Palirria needs its own victims and DWS needs other jobs, so the
+/// model is not meaningful for them.
 const COMPARED: [&str; 5] = ["steady", "wsap", "a-steal", "a-deque", "instantaneous"];
 
 fn table() -> String {
@@ -151,11 +154,13 @@ fn the_comparison_in_the_documentation_is_what_the_model_gives() {
     );
 }
 
-/// Constant parallelism up to this, on machines of up to so many processors.
+/// The tests use constant parallelism up to the first limit, on machines of up to the second number
+/// of processors.
 const MOST_PARALLELISM: usize = 40;
 const MOST_PROCESSORS: usize = 32;
 
-/// The allotments of the cycles of a run on constant parallelism; `parks`: thieves park, otherwise they search on.
+/// The allotments of the cycles of a run on constant parallelism. `parks` means that thieves park;
+/// otherwise they keep searching.
 fn allotments(
     estimator: &str,
     parallelism: usize,
@@ -173,7 +178,7 @@ fn allotments(
             allotment,
             usage: if parks { used } else { allotment },
             attempts: if parks { 0 } else { 1_000 * idle as u64 },
-            // Of the other workers, so many have nothing.
+            // The number of the other workers that have no tasks.
             failed_empty: if parks || idle == 0 {
                 0
             } else {
@@ -236,7 +241,8 @@ fn ours_has_all_processors_no_later_than_a_steal_whether_the_deques_show_it_or_n
     }
 }
 
-/// The desires of ours for these parallelisms, all tasks ready, after it has come to rest on the first.
+/// The desires of the steady estimator for these parallelisms, with all tasks ready, after it has
+/// settled on the first one.
 fn desires(parallelism: &[usize]) -> Vec<usize> {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let cycle = |n: usize| {
@@ -310,7 +316,7 @@ fn a_job_whose_tasks_are_too_short_to_be_stolen_settles_on_two_processors() {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let mut cycle = |number: usize| {
         let allotment = state.desire().min(32);
-        // Every third time, none of the tasks lies there at the end of the cycle.
+        // In every third cycle, no task is waiting at the end.
         let waiting = if number % 3 == 2 { 0 } else { 5 };
         state.next(&Seen {
             length: LENGTH,

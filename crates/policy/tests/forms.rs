@@ -1,4 +1,5 @@
-//! Text forms: what is shown parses back to the same value, and what cannot be used says why.
+//! Text forms: a printed value parses back to the same value, and an invalid text gives an error
+//! that explains why.
 
 use tidegate_policy::idle::{
     Backoff, Combination, Elastic, Exponential, ExponentialLinear, Inefficient, Linear,
@@ -6,7 +7,7 @@ use tidegate_policy::idle::{
 };
 use tidegate_policy::{IdlePolicy, Rng, StealAmount, VictimPolicy, WaitPolicy};
 
-/// Draws values inside the ranges; whole microseconds now and then, so that all units are shown.
+/// Draws values inside the ranges. Some are whole microseconds, so that all units are printed.
 struct Values(Rng);
 
 impl Values {
@@ -210,7 +211,7 @@ fn a_parameter_that_follows_another_is_shown_only_where_it_differs() {
     assert_eq!(short, IdlePolicy::Elastic(Elastic { search: 5_000 }));
 }
 
-/// Text that is no idle policy, and what the error says.
+/// Text that is not an idle policy, and the start of the error.
 const REFUSED: &[(&str, &str)] = &[
     (
         "",

@@ -1,12 +1,12 @@
-//! Progressive filling against its definition, and what it promises.
+//! Compares progressive filling with its definition, and checks its promises.
 
 use tidegate_policy::Rng;
 use tidegate_policy::allot::{Bound, Claim, max_min};
 
-/// A machine with sets of processors inside one another, or anyhow, and jobs on them.
+/// A machine with sets of processors, nested or arbitrary, and jobs on them.
 struct Case {
     claims: Vec<Claim>,
-    /// Processors and members.
+    /// For each set, the number of processors and the members.
     sets: Vec<(usize, Vec<usize>)>,
 }
 
@@ -40,7 +40,7 @@ impl Case {
         computed(&self.claims, &bounds.collect::<Vec<_>>())
     }
 
-    /// Whether any two sets are apart or one is inside the other.
+    /// Whether any two sets are disjoint or nested.
     fn is_nested(&self) -> bool {
         let nested = |a: &[usize], b: &[usize]| {
             let common = a.iter().filter(|job| b.contains(job)).count();
@@ -65,13 +65,14 @@ impl Case {
         (0..self.sets.len()).filter(move |set| self.sets[*set].1.contains(&job))
     }
 
-    /// Whether `a` for this job is less for its weight than `b` for that.
+    /// Whether `a` processors are less for the weight of `job` than `b` processors for that of
+    /// `other`.
     fn is_less(&self, (a, job): (usize, usize), (b, other): (usize, usize)) -> bool {
         let weight = |job: usize| self.claims[job].weight as usize;
         a * weight(other) < b * weight(job)
     }
 
-    /// One processor after the other, looking at everybody each time.
+    /// Gives out one processor at a time, and looks at every job each time.
     fn by_definition(&self) -> Vec<usize> {
         let jobs = self.claims.len();
         let mut allotments: Vec<usize> = (0..jobs).map(|job| self.most(job).min(1)).collect();
@@ -131,7 +132,8 @@ fn it_is_conservative_efficient_and_fair_by_weight_within_every_set() {
     }
 }
 
-/// All allocations that keep within every set, the limits and the desires, with one for every job with work.
+/// All allocations that respect every set, the limits and the desires, and give every job with work
+/// at least one processor.
 fn feasible(case: &Case) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![vec![]];
     for job in 0..case.claims.len() {

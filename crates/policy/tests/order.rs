@@ -1,9 +1,10 @@
-//! The order-maintenance list against a plain one.
+//! Compares the order-maintenance list with a plain list.
 
 use tidegate_policy::Rng;
 use tidegate_policy::memory::order::{Item, Order};
 
-/// Where a new item goes, given how many there are: before or behind which.
+/// Where to insert a new item, given a random number and the number of items: next to which item,
+/// and whether after it.
 type Place = fn(u64, usize) -> (usize, bool);
 
 fn check(order: &Order, plain: &[Item]) {
@@ -22,7 +23,7 @@ fn check(order: &Order, plain: &[Item]) {
     }
 }
 
-/// Builds a list of so many items; every so many-th step takes one out.
+/// Builds a list of `items` items. One in `removals` steps removes an item, on average.
 fn build(items: usize, removals: u64, place: Place) -> (Order, Vec<Item>) {
     let mut rng = Rng::new(7);
     let mut order = Order::new();

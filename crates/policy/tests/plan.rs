@@ -1,4 +1,5 @@
-//! Random programs on a machine that asks the plan: they end, in the right order and within their bounds.
+//! Random programs on a machine that follows the plan: they end, in the right order and within
+//! their bounds.
 
 mod machine;
 mod programs;
@@ -9,7 +10,7 @@ use programs::{Step, body, serial, span, with_strangers, without_reservations};
 use soak::soak;
 use tidegate_policy::Rng;
 
-/// What becomes of a random program: its peak.
+/// Runs a random program and returns its peak in bytes.
 fn run(memory: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &mut Rng) -> u64 {
     let mut machine = Machine::new(memory.parse().unwrap(), slots, most, programs);
     let mut steps = 0;
@@ -39,7 +40,7 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
         let program = body(&mut rng, 5);
-        // A budget names at least a byte.
+        // A budget must be at least one byte.
         let s1 = serial(&program).max(1);
         for slots in slots {
             let k = [20, 60, 200][rng.below(3) as usize];

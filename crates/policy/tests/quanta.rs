@@ -1,4 +1,4 @@
-//! The dynamic quanta, with and without long ones, against a clock that the test moves.
+//! The dynamic quanta, with and without long ones, on a clock that the test advances.
 
 use tidegate_policy::{IdleState, Nanos, Rest};
 
@@ -18,7 +18,7 @@ impl Thief {
         }
     }
 
-    /// Fails after `time`; sleeps as long as it is told.
+    /// Fails after `time`, then sleeps for exactly as long as the policy says.
     fn fails_after(&mut self, time: Nanos) -> Option<Nanos> {
         self.fails_and_oversleeps(time, 0)
     }
@@ -40,7 +40,8 @@ impl Thief {
         self.idle.steal_succeeded(|| self.now);
     }
 
-    /// Fails once every `pace`, until it sleeps. The time until then and the sleep.
+    /// Fails once every `pace` until it sleeps. Returns the time until then and the length of the
+    /// sleep.
     fn fails_until_sleep(&mut self, pace: Nanos) -> (Nanos, Nanos) {
         let start = self.now;
         for _ in 0..1_000_000 {
@@ -52,15 +53,15 @@ impl Thief {
     }
 }
 
-/// Quantum lengths and sleeps of a thief whose attempts, one each nanosecond, all fail. The first attempt is left out: the
-/// first quantum begins with it.
+/// Quantum lengths and sleeps of a thief whose attempts, one each nanosecond, all fail. The first
+/// attempt is not counted, because the first quantum begins with it.
 fn all_fail(idle: &str, n: usize) -> (Vec<Nanos>, Vec<Nanos>) {
     let mut thief = Thief::new(idle);
     assert_eq!(thief.fails_after(0), None);
     (0..n).map(|_| thief.fails_until_sleep(1)).unzip()
 }
 
-/// The first nanosecond after a least length.
+/// The first nanosecond after each minimum length.
 fn just_after(lengths: &[Nanos]) -> Vec<Nanos> {
     lengths.iter().map(|length| length + 1).collect()
 }
@@ -152,7 +153,8 @@ fn a_quantum_that_would_end_at_a_first_failure_counts_neither_way() {
         None,
         "the first failure after long work never sleeps"
     );
-    // The next quantum has the least length of the dropped one, and the row of inefficient ones goes on.
+    // The next quantum has the minimum length of the dropped one, and the run of inefficient ones
+    // continues.
     assert_eq!(thief.fails_until_sleep(1), (25 * US + 1, 90 * US));
 }
 
@@ -198,7 +200,8 @@ fn a_clock_that_goes_back_or_ends_is_survived() {
 #[test]
 fn the_first_long_quantum_halves_the_share_and_later_ones_do_not() {
     let (_, sleeps) = all_fail("long-quanta", 12);
-    // 75 us * 1 * (1 + 0) / 2 * 0.8 within the first 3 ms, 75 us * 1 * 1 * 0.8 after them; 60 us more each time.
+    // 75 us * 1 * (1 + 0) / 2 * 0.8 within the first 3 ms, 75 us * 1 * 1 * 0.8 after them. Each
+    // sleep is 60 us longer than the previous one.
     let us: Vec<Nanos> = sleeps.iter().map(|sleep| sleep / US).collect();
     assert_eq!(
         us,
@@ -217,7 +220,8 @@ fn the_quanta_of_the_long_policy_shrink_and_are_inserted_alike() {
 fn time_asleep_counts_neither_as_work_nor_as_stealing() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
-    // The thief oversleeps by far; with that time in the long quantum its share would fall below 1.
+    // The thief oversleeps by far. If that time counted in the long quantum, its share would fall
+    // below 1.
     assert_eq!(thief.fails_and_oversleeps(76 * US, 900 * US), Some(30 * US));
     assert_eq!(thief.fails_after(26 * US), Some(90 * US));
 }
@@ -227,7 +231,7 @@ fn a_busy_long_quantum_shortens_the_sleep_after_an_idle_short_one() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
     thief.succeeds_after(0);
-    thief.fails_after(900 * US); // work; the short quantum is dropped, the long one goes on
+    thief.fails_after(900 * US); // work; the short quantum is dropped, the long one continues
     assert_eq!(thief.fails_after(100 * US), Some(3 * US)); // long share 0.1: 75 us * 1 * 0.05 * 0.8
 }
 
@@ -270,7 +274,8 @@ fn a_thief_that_finds_a_task_without_saying_that_it_rested_has_slept_until_then(
     );
     thief.succeeds_after(30 * US);
     thief.fails_after(894 * US);
-    // Stealing took 102 of the 996 us that it was awake: 75 us * 1 * (0.1024 + 0) / 2 * 0.8 + 60 us.
+    // Stealing took 102 of the 996 us in which the thief was awake: 75 us * 1 * (0.1024 + 0) / 2 *
+    // 0.8 + 60 us.
     assert_eq!(thief.fails_after(26 * US), Some(63_072));
 }
 

@@ -1,9 +1,9 @@
-//! The ledger of slots: who gets one, and what holds after every verb.
+//! The ledger of slots: which thread gets a slot, and what holds after every verb.
 
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
 use tidegate_policy::{CpuSlots, Rng};
 
-/// A ledger with so many threads that run.
+/// A ledger with `threads` running threads.
 fn running(slots: usize, threads: usize) -> Ledger {
     let mut ledger = Ledger::new(slots, 8);
     for t in 0..threads {
@@ -73,7 +73,7 @@ fn a_thread_that_gets_the_number_of_one_who_roamed_gets_a_stand() {
     assert_eq!(ledger.cpu_slots().at(guest), Some(1));
 }
 
-/// Verbs in any order that the runtime may call them in.
+/// Calls verbs in any order that the runtime may use.
 #[test]
 fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_owed() {
     let seeds = if cfg!(miri) { 5 } else { 2_000 };
@@ -129,7 +129,7 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
     }
 }
 
-/// Who holds a slot stands somewhere by itself, unless no CPU slot is free; nobody else does.
+/// Each holder of a slot has a CPU slot of its own, unless none is free; other threads have none.
 fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     let mut taken = [false; 3];
     for t in 0..threads {
@@ -148,7 +148,7 @@ fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     assert_eq!(ledger.cpu_slots().has_free_in(0), !taken[0], "seed {seed}");
 }
 
-/// A thread that runs stops for some reason, any other goes on.
+/// A running thread stops for some reason; any other thread continues.
 fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
     match ledger.status(t) {
         Status::Running | Status::Overcommitted => {
@@ -171,7 +171,8 @@ fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
 mod blocking {
     use super::*;
 
-    /// A ledger of one slot with room for `threads` threads and two in blocking calls; all `blocked` threads are in one.
+    /// A ledger of one slot with room for `threads` threads, and for two more in blocking calls.
+    /// All `blocked` threads are in a blocking call.
     fn blocked(threads: usize, blocked: usize) -> Ledger {
         let mut ledger = Ledger::new(1, threads).with_blocking(2);
         for t in 0..blocked {
@@ -237,7 +238,7 @@ mod blocking {
     }
 }
 
-/// A worker has taken the task since the caller's look.
+/// A worker has taken the task after the caller saw it.
 #[test]
 fn no_thread_starts_for_work_that_is_gone() {
     let mut ledger = Ledger::new(2, 4);

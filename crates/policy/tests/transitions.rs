@@ -14,7 +14,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// All threads are admitted, so that each has a status.
+    /// Admits all threads, so that each has a status.
     fn new(slots: usize) -> Self {
         let mut watched = Self {
             ledger: Ledger::new(slots, THREADS).with_cpu_slots(CpuSlots::new(&[vec![0, 1, 2]])),
@@ -26,14 +26,15 @@ impl Watched {
         watched
     }
 
-    /// Calls a function of the ledger that may use `verbs`, and notes the rows that explain what has changed.
+    /// Calls a function of the ledger that may use `verbs`, and notes the rows that explain the
+    /// changes.
     fn call<R>(&mut self, verbs: &[Verb], call: impl FnOnce(&mut Ledger) -> R) {
         let before = self.statuses();
         call(&mut self.ledger);
         for (from, to) in before.into_iter().zip(self.statuses()) {
             match (from, to) {
                 _ if from == to => {}
-                // A thread was started: two steps.
+                // A thread was started, which takes two steps.
                 (Status::Gone, Status::Running) => {
                     self.note(Status::Gone, &[Verb::Admit], Status::Blocked);
                     self.note(Status::Blocked, verbs, Status::Running);

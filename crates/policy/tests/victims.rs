@@ -1,4 +1,5 @@
-//! Whom thieves ask: everyone, in the right order, and nobody who is not there.
+//! Which victims thieves try: every candidate, in the right order, and no worker that is not a
+//! candidate.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{Peers, PlaceTree, Rng, VictimPolicy, VictimState};
@@ -19,7 +20,7 @@ impl Pool {
         }
     }
 
-    /// Eight workers: pairs in fours.
+    /// Eight workers: pairs within groups of four.
     fn eight() -> Self {
         let pairs = (0..4).map(|i| vec![2 * i, 2 * i + 1]).collect();
         let fours = vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
@@ -183,7 +184,7 @@ fn after_a_victim_without_work_its_own_last_victim_is_asked() {
             .map(|at| asked.get(at + 1).copied())
     };
     assert_eq!(follows(1), Some(Some(2)));
-    // The last victim of worker 3 is the thief: it does not rob itself.
+    // The last victim of worker 3 is the thief, which does not rob itself.
     assert!(!asked.contains(&0));
 }
 
@@ -230,7 +231,7 @@ fn hierarchical_returns_to_the_nearest_after_a_success() {
     let second = state.next(&pool, || rng.draw()).unwrap();
     assert_eq!(pool.distance(5, second), 2);
     state.stolen_from(second);
-    pool.candidates[second] = false; // so that the last victim is not asked
+    pool.candidates[second] = false; // so that the thief does not try its last victim
     assert_eq!(state.next(&pool, || rng.draw()), Some(4));
 }
 
@@ -280,7 +281,7 @@ fn whoever_stays_through_a_round_is_asked_while_others_come_and_go() {
                 pool.candidates[changed] = !pool.candidates[changed];
                 stayed.remove(&changed);
                 if rng.below(8) == 0 && pool.candidates.len() < 30 {
-                    pool.candidates.push(true); // a worker more
+                    pool.candidates.push(true); // one more worker
                     pool.last.push(None);
                 }
             }
@@ -342,7 +343,7 @@ fn one_call_draws_at_most_once_and_a_round_of_the_circle_once() {
     assert_eq!(draws, 1);
 }
 
-/// A pool that knows that all of its workers are alike.
+/// A pool that reports that all of its workers are alike.
 struct Alike(Pool);
 
 impl Peers for Alike {

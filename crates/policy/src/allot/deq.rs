@@ -1,13 +1,14 @@
-//! Dynamic equipartitioning from nothing: jobs that desire no more than an equal part get it and
-//! drop out, and the others share what remains in the same way; when nobody desires so little, all
-//! get equal parts. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, algorithm 2.1.
+//! Dynamic equipartitioning from scratch. Jobs that desire no more than an equal part get what they
+//! desire and drop out, and the others share the rest in the same way. If no job desires so little,
+//! all get equal parts. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, algorithm 2.1.
 //!
-//! The source divides with a remainder and says no more; here the first jobs get one each of it.
+//! The source does not define who gets the remainder of the division; here the first jobs get one
+//! of it each.
 
 use super::spread;
 use alloc::vec::Vec;
 
-/// The allotments for these desires.
+/// Writes the allotments for these desires to `out`.
 pub(super) fn deq(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
     out.clear();
     out.extend(desires);

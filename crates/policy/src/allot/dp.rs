@@ -1,26 +1,29 @@
-//! Dynamic partitioning: what each change moves.
+//! Dynamic partitioning: the processors that each change moves.
 //!
-//! A job that comes or wants more takes the free processors; then, one at a time, one from whoever has most, as long as
-//! it has less than it desires and less than the fair share. A job that goes or wants less gives back what is too much; it
-//! goes, one at a time, to the deprived job that has least. Sen, "Dynamic processor allocation for adaptively parallel
+//! A job that arrives or wants more takes the free processors. Then it takes processors, one at a
+//! time, from the job that has most, as long as it has less than it desires and less than the fair
+//! share. A job that leaves or wants less gives its surplus back, one processor at a time, to the
+//! deprived job that has least. Sen, "Dynamic processor allocation for adaptively parallel
 //! work-stealing jobs", 2004, section 5.2.
 //!
-//! The text leaves open which of several jobs with as much gives or gets a processor. Here the first gives, and of those
-//! that get the one that desires most, as figure 5-2 has it.
+//! The text leaves open which of several equal jobs gives or gets a processor. Here the first one
+//! gives, and the one that desires most gets, as in figure 5-2.
 //!
-//! We differ in the fair share. Formula 5.1 leaves out, in one step, the jobs that desire less than an equal part, with what
-//! they have; that can end unfair and can divide by zero. Here jobs that desire less than the share are left out, with what
-//! they desire, until none is: leaving one out raises the share, so that others may fall below it.
+//! We differ in the fair share. Formula 5.1 excludes, in one step, the jobs that desire less than
+//! an equal part, together with what they have. The result can be unfair, and the formula can
+//! divide by zero. Here jobs that desire less than the share are excluded, together with what they
+//! desire, until no such job is left: excluding one job raises the share, so that others may fall
+//! below it.
 
 use super::Share;
 use core::cmp::Reverse;
 
-/// The desire of the job at `at` has changed; its allotment has not.
+/// Adapts the allotments after the desire of the job at `at` has changed.
 pub(super) fn changed(jobs: &mut [Share], processors: usize, at: usize) {
     settle(jobs, processors, at, fair_share);
 }
 
-/// A number of processors for so many jobs, so that fractions are exact.
+/// A number of processors for a number of jobs, kept as two numbers so that fractions are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FairShare {
     processors: usize,
@@ -94,7 +97,7 @@ fn settle(
     }
 }
 
-/// The job that has most, apart from the one at `at`; the first of several.
+/// The job that has most, except the one at `at`; the first of several.
 fn richest_but(jobs: &[Share], at: usize) -> Option<usize> {
     let others = (0..jobs.len()).filter(|other| *other != at && jobs[*other].allotment > 0);
     others.min_by_key(|other| Reverse(jobs[*other].allotment))
@@ -107,7 +110,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// The one-step share of formula 5.1; no share where it divides by zero.
+    /// The one-step share of formula 5.1; no share if the formula divides by zero.
     fn one_step(jobs: &[Share], processors: usize) -> FairShare {
         let with_work = jobs.iter().filter(|job| job.desire > 0);
         let part = processors / with_work.clone().count();
@@ -122,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Job, desire.
+    /// A job and its desire.
     type Event = (u64, usize);
 
     fn run(

@@ -1,12 +1,12 @@
-//! Equal parts for all jobs with work, however much they desire. EQUI, as told by Haselsteiner,
-//! "Adaptive Work-Stealing Techniques", 2015, section 2.4.
+//! EQUI: equal parts for all jobs with work, no matter how much they desire. As described by
+//! Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.4.
 //!
-//! The remainder goes to the first jobs, one each.
+//! The first jobs get one processor of the remainder each.
 
 use super::spread;
 use alloc::vec::Vec;
 
-/// The allotments for these desires.
+/// Writes the allotments for these desires to `out`.
 pub(super) fn equi(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
     out.clear();
     out.extend(desires.map(|desire| desire.min(1)));

@@ -1,23 +1,26 @@
 //! Weighted max-min shares by progressive filling.
 //!
-//! First every job with work gets one processor, also where that is more than there are. Then, one at a time, a processor
-//! goes to the job that has least for its weight, of several to the one that came first, among those that want more and
-//! that no full set of processors holds. Bertsekas and Gallager, "Data networks", 1992, section 6.5.2, with whole
+//! First every job with work gets one processor, even if that is more than the machine has. Then
+//! processors are given out one at a time. Each goes to the job that has least for its weight,
+//! among the jobs that want more and are not restricted to a full set of processors; of several, to
+//! the one that arrived first. Bertsekas and Gallager, "Data networks", 1992, section 6.5.2, with
+//! whole processors.
+//!
+//! Beyond the first processor of each job, the result is
+//!
+//! * conservative: no job has more than its desire or its limit,
+//! * efficient: a job that wants more is restricted to a full set,
+//! * fair: in that set, no other job could give up a processor and still have more for its weight
+//!   than that job.
+//!
+//! The result depends only on the arguments, so jobs that compute it independently agree. If every
+//! job gets what it wants, the cost is one look at each claim and member. If sets are too small,
+//! each of their processors also costs the logarithm of the number of jobs.
+//!
+//! The algorithm only counts processors. So the caller must pass each set of processors with all
+//! jobs that can run nowhere else. If sets are equal, disjoint or nested, those sets suffice. If
+//! sets overlap, the caller must pass their unions as well, or the allotments can exceed the
 //! processors.
-//!
-//! What holds, beyond the first processor of each job:
-//!
-//! * conservative: no job has more than its desire, nor more than its limit,
-//! * efficient: a job that wants more is held by a full set,
-//! * fair: there, no other job has so much that, with one less, it would have more for its weight than that job.
-//!
-//! The result depends on the arguments alone, so that jobs that compute it apart from one another agree. Where everybody
-//! gets what it wants, the cost is that of looking at every claim and member once; where sets are too small, each of their
-//! processors costs the logarithm of the number of jobs besides.
-//!
-//! It knows counts, not processors. A set of processors must therefore be given with all jobs that can run nowhere else. For sets
-//! that are equal, disjoint or inside one another, those are the sets in question; where sets overlap, their unions count
-//! as well, and leaving them out promises more than there is.
 
 use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec;
@@ -27,11 +30,11 @@ use core::cmp::{Ordering, Reverse};
 /// What one job asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// How many processors it could use; 0 without work.
+    /// The number of processors that it could use; 0 without work.
     pub desire: usize,
-    /// How much it counts: it gets twice as much as one of half the weight. At least 1.
+    /// The weight, at least 1: a job of twice the weight gets twice as many processors.
     pub weight: u32,
-    /// The most that it may have, but at least 1.
+    /// The limit on its processors; counts as 1 if it is 0.
     pub limit: usize,
 }
 
@@ -46,23 +49,24 @@ impl Claim {
         }
     }
 
-    /// The most that it can get.
+    /// The most that the job can get.
     fn most(&self) -> usize {
         self.desire.min(self.limit.max(1))
     }
 }
 
-/// A set of processors and the jobs that can run nowhere else. The machine is one, with every job.
+/// A set of processors and the jobs that can run nowhere else. The whole machine is such a set,
+/// with every job.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'a> {
-    /// How many processors.
+    /// The number of processors.
     pub processors: usize,
-    /// The places of the jobs' claims.
+    /// The indices of the jobs' claims.
     pub members: &'a [usize],
 }
 
 impl Bound<'_> {
-    /// What `values` holds for the members.
+    /// The members' entries in `values`.
     fn of_members(&self, values: &[usize]) -> impl Iterator<Item = usize> {
         self.members
             .iter()
@@ -78,7 +82,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// The job with less for its weight comes first, then the earlier one.
+    /// Orders jobs by what they have for their weight, least first, then by arrival.
     fn compare(&self, other: &Self) -> Ordering {
         let share = |a: &Self, b: &Self| u64::from(a.allotment) * u64::from(b.weight);
         let shares = share(self, other).cmp(&share(other, self));
@@ -106,7 +110,8 @@ impl Ord for Candidate {
     }
 }
 
-/// The allotments for these claims, which stand in order of arrival, into `out`. Members that are no claim are ignored.
+/// Writes the allotments for `claims`, which are in order of arrival, to `out`. Members without a
+/// claim are ignored.
 pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
     out.clear();
     out.extend(claims.iter().map(Claim::most));
@@ -135,17 +140,19 @@ pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
     }
 }
 
-/// What is left in each bound that cannot give everybody what it wants, and in which of them each job is.
+/// What is left in each bound that cannot satisfy all its members, and which of these bounds each
+/// job is in.
 struct Room {
-    /// Beyond the first processor of each job.
+    /// The processors left, beyond the first processor of each job.
     left: Vec<usize>,
-    /// The bounds of all jobs in a row, and where those of each job begin.
+    /// The bounds of the first job, then those of the second, and so on; `begins` has the start of
+    /// each job's part.
     bounds: Vec<usize>,
     begins: Vec<usize>,
 }
 
 impl Room {
-    /// `most`: what each job wants.
+    /// `most`: the number of processors that each job wants.
     fn new(bounds: &[Bound<'_>], most: &[usize]) -> Self {
         let is_scarce = |bound: &&Bound<'_>| {
             let wanted = bound.of_members(most).fold(0, usize::saturating_add);
@@ -170,7 +177,7 @@ impl Room {
         for (_, job) in members() {
             room.begins[job] += 1;
         }
-        // From counts to ends; filling in from the back turns ends into beginnings.
+        // Turn counts into ends. Filling in from the back turns the ends into beginnings.
         let mut end = 0;
         for begin in &mut room.begins {
             end += *begin;
@@ -191,7 +198,8 @@ impl Room {
         !self.bounds_of(job).is_empty()
     }
 
-    /// Takes one processor for this job out of each of its bounds, unless one is full.
+    /// Takes one processor for this job from each of its bounds, unless one is full. Returns
+    /// whether it did.
     fn take(&mut self, job: usize) -> bool {
         let bounds = &self.bounds[self.begins[job]..self.begins[job + 1]];
         let fits = bounds.iter().all(|bound| self.left[*bound] > 0);

@@ -1,25 +1,29 @@
 //! How many processors each job is entitled to.
 //!
-//! All rules give a job without work (desire 0) nothing. With more jobs than processors every job with work has exactly
-//! one, and the operating system slices the time: nobody is queued. Otherwise an allocation can be
+//! All rules give a job without work (desire 0) nothing. If there are more jobs than processors,
+//! every job with work has exactly one processor, and the operating system slices the time: no job
+//! is queued. Otherwise an allocation can be
 //!
-//! * *fair*: if a job is deprived (its allotment is below its desire), no job has more than its allotment and one,
+//! * *fair*: if a job is deprived (its allotment is below its desire), no job has more than that
+//!   allotment plus one,
 //! * *efficient*: if a job is deprived, no processor is free,
 //! * *conservative*: no job has more than its desire.
 //!
-//! [`max_min()`] computes the shares from nothing and knows weights, limits and sets of processors; it is what jobs that
-//! share a machine compute, each for itself, from the same snapshot. An [`AllotState`] follows jobs that come, change and go
-//! under a rule of the literature, for comparison:
+//! [`max_min()`] computes all shares from scratch and supports weights, limits and sets of
+//! processors. Jobs that share a machine use it: each computes the shares itself, from the same
+//! snapshot. For comparison, an [`AllotState`] follows jobs that arrive, change and leave under a
+//! rule of the literature:
 //!
-//! * `dp`: moves as few processors as are needed; fair, efficient, conservative. Sen, "Dynamic processor allocation for
-//!   adaptively parallel work-stealing jobs", 2004, section 5.2,
-//! * `deq`: the same shares from nothing. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
-//!   algorithm 2.1,
-//! * `equi`: equal parts whatever the desire, so neither efficient nor conservative. The same, section 2.4,
-//! * `max-min`: [`max_min()`] without weights on one set of processors.
+//! * `dp`: moves as few processors as possible; fair, efficient, conservative. Sen, "Dynamic
+//!   processor allocation for adaptively parallel work-stealing jobs", 2004, section 5.2,
+//! * `deq`: the same shares, computed from scratch. Haselsteiner, "Adaptive Work-Stealing
+//!   Techniques", 2015, algorithm 2.1,
+//! * `equi`: equal parts no matter what the jobs desire, so neither efficient nor conservative.
+//!   Haselsteiner, section 2.4,
+//! * `max-min`: [`max_min()`] without weights, on one set of processors.
 //!
-//! This module does not know which processors are meant, only how many, and it does not estimate desires: that is
-//! [`desire`](crate::desire).
+//! This module decides how many processors a job gets, not which ones. It does not estimate desires
+//! ([`desire`](crate::desire) does).
 
 mod deq;
 mod dp;
@@ -41,11 +45,11 @@ use core::str::FromStr;
 pub enum Allot {
     /// Dynamic partitioning.
     Dp,
-    /// Dynamic equipartitioning, from nothing at each change.
+    /// Dynamic equipartitioning, from scratch at each change.
     Deq,
     /// Equal parts.
     Equi,
-    /// Progressive filling, from nothing at each change.
+    /// Progressive filling, from scratch at each change.
     MaxMin,
 }
 
@@ -87,11 +91,11 @@ impl FromStr for Allot {
 /// A job under an [`AllotState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// What the caller calls the job.
+    /// The caller's name for the job.
     pub job: u64,
-    /// What it desires.
+    /// The number of processors that it desires.
     pub desire: usize,
-    /// What it is entitled to.
+    /// The number of processors that it is entitled to.
     pub allotment: usize,
 }
 
@@ -101,7 +105,7 @@ impl Share {
     }
 }
 
-/// Jobs that come, change and go on one set of processors.
+/// Jobs that arrive, change and leave on one set of processors.
 ///
 /// ```
 /// use tidegate_policy::{Allot, AllotState};
@@ -122,7 +126,7 @@ pub struct AllotState {
 }
 
 impl AllotState {
-    /// So many processors and no job.
+    /// Creates a machine of `processors` processors without jobs.
     #[must_use]
     pub fn new(rule: Allot, processors: usize) -> Self {
         Self {
@@ -132,7 +136,7 @@ impl AllotState {
         }
     }
 
-    /// How many processors there are for all of them.
+    /// The number of processors of the machine.
     #[must_use]
     pub fn processors(&self) -> usize {
         self.processors
@@ -144,13 +148,13 @@ impl AllotState {
         &self.shares
     }
 
-    /// The first promise of the rule that the shares break, if they do.
+    /// The first promise of the rule that the shares break, if any.
     #[must_use]
     pub fn broken(&self) -> Option<Broken> {
         broken(self.rule, self.processors, &self.shares)
     }
 
-    /// What this job is entitled to; nothing if it is not there.
+    /// The number of processors that this job is entitled to; 0 if it is unknown.
     #[must_use]
     pub fn allotment(&self, job: u64) -> usize {
         self.find(job).map_or(0, |at| self.shares[at].allotment)
@@ -160,7 +164,7 @@ impl AllotState {
         self.shares.iter().position(|share| share.job == job)
     }
 
-    /// A job comes; if it is there already, its desire changes.
+    /// A job arrives. If it is already there, only its desire changes.
     pub fn arrive(&mut self, job: u64, desire: usize) {
         if self.find(job).is_none() {
             self.shares.push(Share {
@@ -172,7 +176,7 @@ impl AllotState {
         self.desire(job, desire);
     }
 
-    /// The desire of a job changes. Nothing happens if it is not there.
+    /// The desire of a job changes. Does nothing if the job is unknown.
     pub fn desire(&mut self, job: u64, desire: usize) {
         let Some(at) = self.find(job) else {
             return;
@@ -185,13 +189,13 @@ impl AllotState {
         }
     }
 
-    /// A job goes. Nothing happens if it is not there.
+    /// A job leaves. Does nothing if the job is unknown.
     pub fn leave(&mut self, job: u64) {
         self.desire(job, 0);
         self.shares.retain(|share| share.job != job);
     }
 
-    /// All shares from nothing.
+    /// Computes all shares from scratch.
     fn compute(&mut self) {
         let mut allotments = Vec::with_capacity(self.shares.len());
         let desires = || self.shares.iter().map(|share| share.desire);
@@ -214,7 +218,8 @@ impl AllotState {
     }
 }
 
-/// `processors` in equal parts for these jobs, the remainder one each from the first on.
+/// Divides `processors` into equal parts for these jobs; the first jobs get one of the remainder
+/// each.
 fn spread<'a>(processors: usize, jobs: impl ExactSizeIterator<Item = &'a mut usize>) {
     let (count, mut left) = (jobs.len(), processors);
     for (given, allotment) in jobs.enumerate() {

@@ -1,22 +1,23 @@
-//! What the rules promise of their shares, and whether they keep it.
+//! The promises of the rules, and the check that shares keep them.
 
 use super::{Allot, Share};
 use core::fmt;
 
-/// A promise that shares do not keep.
+/// A promise that some shares break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Broken {
     /// A job without work has a processor.
     Idle,
-    /// There are as many jobs with work as processors or more, and not each has one.
+    /// There are at least as many jobs with work as processors, and not each of these jobs has
+    /// exactly one.
     Crowd,
-    /// The parts are not equal, under the rule that makes them so.
+    /// The parts are not equal, although the rule makes them so.
     Equal,
     /// A job has more than its desire.
     Conservative,
-    /// A processor is free, or was given twice, while a job is deprived.
+    /// A processor is free, or was given out twice, while a job is deprived.
     Efficient,
-    /// A job has more than one processor more than a deprived one.
+    /// A job has at least two processors more than a deprived one.
     Fair,
 }
 
@@ -33,7 +34,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// The first promise that `shares` of so many processors under this rule break, if they do.
+/// Returns the first promise of this rule that `shares` of `processors` processors break, if any.
 #[must_use]
 pub fn broken(rule: Allot, processors: usize, shares: &[Share]) -> Option<Broken> {
     let mut with_work = shares.iter().filter(|share| share.desire > 0);

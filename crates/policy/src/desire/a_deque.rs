@@ -1,12 +1,13 @@
-//! What was used, and more by the length of the deques.
+//! A-Deque: the processors used, plus a term for the tasks in the deques.
 //!
-//! The used part of the allotment is what the attempts to steal leave of it; to that comes, times a
-//! factor, the number of waiting tasks. This is a mean of what the attempts met during the cycle
-//! and of what lies there at its end, the first weighing the more the more attempts there were.
-//! A-Deque of Cao, Sun and others, as told by Haselsteiner, "Adaptive Work-Stealing Techniques",
-//! 2015, section 2.4 (formulas 2.2 to 2.6).
+//! The used part of the allotment follows from the attempts to steal. To this the estimator adds
+//! the number of waiting tasks, times a factor. That number is a mean of what the attempts met
+//! during the cycle and of what lies in the deques at its end; the more attempts, the larger the
+//! weight of the first. A-Deque is by Cao, Sun and others, as described by Haselsteiner, "Adaptive
+//! Work-Stealing Techniques", 2015, section 2.4 (formulas 2.2 to 2.6).
 //!
-//! It comes to rest on constant parallelism, but climbs by as many as wait, which in a loop that spawns is one.
+//! It settles on constant parallelism, but climbs only by the number of waiting tasks, which is one
+//! in a loop that spawns.
 
 use super::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
 use super::{Estimate, ONE, Seen, fixed, scale};
@@ -16,7 +17,7 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of A-Deque.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ADeque {
-    /// How many processors a waiting task is worth.
+    /// How many processors a waiting task is worth: 0 to 100, by default 2.
     pub beta: f64,
 }
 
@@ -32,7 +33,7 @@ impl Policy for ADeque {
 }
 
 impl Default for ADeque {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -42,7 +43,7 @@ impl Estimate for ADeque {
     fn next(&mut self, seen: &Seen<'_>) -> usize {
         let attempts = seen.attempts();
         let used = scale(attempts.useful(), seen.entitled() as u64, 1);
-        // The deques of the slots held, and those that sleepers left with work in them.
+        // The deques of the slots held, and those that sleeping workers left with tasks in them.
         let filled = seen.deques.iter().filter(|length| **length > 0).count();
         let active = seen.usage.max(filled) as u64;
         let met = scale(

@@ -1,12 +1,12 @@
-//! Up and down by a factor.
+//! A-Steal: the desire goes up and down by a factor.
 //!
-//! A cycle was efficient when the processors of the allotment worked for most of it, and satisfied
-//! when the job had what it desired. An inefficient cycle divides the desire, an efficient and
-//! satisfied one multiplies it, any other keeps it. A-Steal of Agrawal, He and Leiserson, as told
-//! by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.3.
+//! A cycle is efficient if the processors of the allotment worked for most of it, and satisfied if
+//! the job had what it desired. An inefficient cycle divides the desire by the factor, an efficient
+//! and satisfied one multiplies it, and any other cycle keeps it. A-Steal is by Agrawal, He and
+//! Leiserson, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.3.
 //!
-//! On constant parallelism it never comes to rest. Its mugging, the taking of a whole deque from a worker that was put to
-//! sleep, is a matter of the runtime; the time for it counts as work.
+//! It never settles on constant parallelism. Its mugging, in which a thief takes the whole deque of
+//! a worker that was put to sleep, is up to the runtime; the time for it counts as work.
 
 use super::tunables::{A_STEAL_DELTA, A_STEAL_RHO};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
@@ -16,9 +16,10 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of A-Steal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ASteal {
-    /// The share of the allotment spent working from which a cycle was efficient.
+    /// The share of the allotment spent working from which a cycle is efficient: 0.05 to 0.99, by
+    /// default 0.9.
     pub delta: f64,
-    /// The factor.
+    /// The factor: 1.05 to 16, by default 2.
     pub rho: f64,
 }
 
@@ -36,7 +37,7 @@ impl Policy for ASteal {
 }
 
 impl Default for ASteal {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -59,7 +60,7 @@ impl Estimate for AStealState {
         let (desire, rho) = (self.desire as u64, fixed(self.rules.rho));
         let least = scale(seen.capacity(), fixed(self.rules.delta), ONE);
         if seen.working < least {
-            // Rounded down, so that it falls under any factor.
+            // Rounded down, so that it falls with any factor.
             self.desire = usize::try_from(desire * ONE / rho).map_or(1, |fallen| fallen.max(1));
         } else if seen.entitled() >= self.desire {
             self.desire = processors(desire, rho, ONE);

@@ -1,16 +1,16 @@
-//! Whoever finds nothing leaves, and waiting tasks call others.
+//! Demand-aware work-stealing: workers that find nothing leave, and waiting tasks call for more.
 //!
-//! A worker that fails often enough in a row gives its processor back. The job then wants as many
-//! more as tasks wait per active worker, as far as the processors that nobody uses and its own that
-//! others use go. Demand-aware work-stealing of Chen, Zheng and Guo, as told by Haselsteiner,
-//! "Adaptive Work-Stealing Techniques", 2015, section 2.7.
+//! A worker that fails often enough in a row gives its processor back. The job then wants
+//! additional processors: as many as tasks wait per active worker, but no more than the machine's
+//! unused ones and its own that other jobs use. Demand-aware work-stealing is by Chen, Zheng and
+//! Guo, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.7.
 //!
-//! Where the source leaves something open: the tasks per worker are rounded down, as in C. What a
-//! job sees are sums, so a worker without a task counts as gone when there were so many failures
-//! for it. A thief that parks has given its slot back and is gone at once, so under the idle policy
+//! Where the source leaves something open: the tasks per worker are rounded down, as in C. A job
+//! sees only sums, so it counts one worker without a task as gone for every `t_sleep` failures. A
+//! thief that parks has given its slot back and is gone at once. So under the idle policy
 //! `elastic`, the default, the number of failures hardly matters: it applies only to workers that
-//! search at the end of a cycle. Which processors are taken, the free ones first, is the
-//! allocator's affair.
+//! search at the end of a cycle. The allocator decides which processors to take (the free ones
+//! first).
 
 use super::tunables::DWS_T_SLEEP;
 use super::{Estimate, Seen};
@@ -20,8 +20,8 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of demand-aware work-stealing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dws {
-    /// Failures in a row after which a worker gives its processor back; one that parks has done so
-    /// already.
+    /// The number of failures in a row after which a worker gives its processor back: 1 to
+    /// 1,000,000, by default 32. A worker that parks has done so already.
     pub t_sleep: usize,
 }
 
@@ -37,7 +37,7 @@ impl Policy for Dws {
 }
 
 impl Default for Dws {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }

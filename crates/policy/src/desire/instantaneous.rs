@@ -1,12 +1,13 @@
-//! As many as tasks run and wait now: Cilk-AP-INST in Sen, "Dynamic processor allocation for adaptively parallel
-//! work-stealing jobs", 2004, section 4.2.
+//! Instantaneous: the desire is the number of tasks that run and wait now. It is Cilk-AP-INST in
+//! Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section
+//! 4.2.
 //!
-//! It is here to be compared with. A loop that spawns equal tasks has one task waiting at any time, however many it
-//! will spawn, so the desire climbs by one a cycle.
+//! It serves as a baseline. A loop that spawns equal tasks has one task waiting at any time, no
+//! matter how many it will spawn, so the desire climbs by one per cycle.
 
 use super::{Estimate, Seen};
 
-/// The estimate; it has no parameters and remembers nothing.
+/// The estimator; it has no parameters and no memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instantaneous;
 

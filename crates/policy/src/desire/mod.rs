@@ -1,24 +1,28 @@
 //! How many processors a job could put to good use.
 //!
-//! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job hands in what it has [`Seen`] of itself and gets its
-//! desire for the next cycle. A [`DesirePolicy`] is the policy, a [`DesireState`] what one job remembers under it; behind it
-//! stand the estimators, each an [`Estimate`] in a file of its name:
+//! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job passes in what it has [`Seen`]
+//! of itself, and gets its desire for the next cycle. A [`DesirePolicy`] is the policy, a
+//! [`DesireState`] the state of one job under it. Each estimator implements [`Estimate`], in a file
+//! of its own:
 //!
 //! * [`Steady`], ours,
-//! * [`Wsap`]: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 6.1,
+//! * [`Wsap`]: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
+//!   2004, section 6.1,
 //! * `instantaneous`: the measure that Sen warns of, section 4.2,
-//! * [`ASteal`], [`ADeque`], [`Palirria`], [`Dws`]: as told by Haselsteiner, "Adaptive
+//! * [`ASteal`], [`ADeque`], [`Palirria`], [`Dws`]: as described by Haselsteiner, "Adaptive
 //!   Work-Stealing Techniques", 2015, sections 2.3, 2.4, 2.5 and 2.7.
 //!
-//! Common to all: a job without any work desires 0, a job with work at least 1, and a new one 1.
+//! Under all estimators, a job without work desires 0, a job with work at least 1, and a new job 1.
 //!
-//! The sources' thieves search without rest; ours park, and a parked thief makes no attempts. What of the allotment was
-//! neither spent working nor searching counts as attempts that the parked thieves would have made; they would have met a
-//! victim that was itself out of work as often as processors were out of work. To count them all as purely
-//! unsuccessful would tell a job that keeps two of eight processors busy that it uses none.
+//! The thieves of the sources search without rest. Ours park, and a parked thief makes no attempts.
+//! So the part of the allotment that was spent neither working nor searching counts as attempts
+//! that the parked thieves would have made. These attempts would have met a victim without work as
+//! often as processors were without work. If all of them counted as failed on an empty victim, a
+//! job that keeps two of eight processors busy would seem to use none.
 //!
-//! This module does not clamp a desire to what a job may have at most, and it shares nothing out: that is
-//! [`allot`](crate::allot). It reads no counters; whoever hands in [`Seen`] has gathered them.
+//! This module does not limit a desire to what a job may have, and it does not compute allotments
+//! ([`allot`](crate::allot) does). It reads no counters: the caller gathers the numbers of
+//! [`Seen`].
 
 mod a_deque;
 mod a_steal;
@@ -46,69 +50,71 @@ use instantaneous::Instantaneous;
 use steady::SteadyState;
 use tunables::ATTEMPT_TIME;
 
-/// What a job saw of itself in one cycle.
+/// What a job saw of itself in one cycle. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen<'a> {
-    /// How long the cycle was.
+    /// The length of the cycle.
     pub length: Nanos,
-    /// How many processors the job was entitled to: the mean over the cycle, rounded to nearest.
+    /// The number of processors that the job was entitled to: the mean over the cycle, rounded to
+    /// the nearest.
     pub allotment: usize,
-    /// How many slots were held at the end.
+    /// The number of slots held at the end.
     pub usage: usize,
-    /// Attempts to steal, successes included.
+    /// The number of attempts to steal, including successful ones.
     pub attempts: u64,
-    /// Those of them that failed on a victim that was itself out of work.
+    /// The number of attempts that failed on a victim without work.
     pub failed_empty: u64,
-    /// The sum over all attempts of the length of the victim's deque.
+    /// The sum of the lengths of the victims' deques over all attempts.
     pub lengths_seen: u64,
-    /// Time in which workers ran tasks, of all workers together.
+    /// Total time in which workers ran tasks.
     pub working: Nanos,
-    /// Time in which workers looked for tasks, of all workers together.
+    /// Total time in which workers looked for tasks.
     pub searching: Nanos,
-    /// How many tasks wait in each worker's deque at the end, by the worker's number.
+    /// The number of tasks in each worker's deque at the end, by the worker's number.
     pub deques: &'a [usize],
-    /// How many tasks wait elsewhere at the end: in the queues of the pool, or begun and without a slot to go on with.
+    /// The number of tasks that wait elsewhere at the end: in the queues of the pool, or begun and
+    /// without a slot to continue.
     pub queued: usize,
-    /// How many workers run a task at the end.
+    /// The number of workers that run a task at the end.
     pub busy: usize,
-    /// Processors of the machine that nobody uses at the end. Only [`Dws`] asks.
+    /// The number of the machine's processors that are unused at the end. Only [`Dws`] needs it.
     pub free: usize,
-    /// Processors that belong to this job and that others use. Only [`Dws`] asks.
+    /// The number of this job's processors that other jobs use. Only [`Dws`] needs it.
     pub lent: usize,
 }
 
 impl Seen<'_> {
-    /// How many tasks have not started.
+    /// The number of tasks that have not started.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let lengths = self.deques.iter();
         lengths.fold(self.queued, |sum, length| sum.saturating_add(*length))
     }
 
-    /// Whether the job has anything to do: a task runs or waits, or one ran a moment ago and its worker still holds the
-    /// slot.
+    /// Whether the job has work: a task runs or waits, or one ran in this cycle and its worker
+    /// still holds the slot.
     #[must_use]
     pub fn has_work(&self) -> bool {
         self.busy > 0 || self.waiting() > 0 || (self.usage > 0 && self.working > 0)
     }
 
-    /// The allotment, or the one processor that a job with work uses before it is told.
+    /// The allotment; or 1, because a job with work uses one processor before it gets an allotment.
     fn entitled(&self) -> usize {
         self.allotment.max(1)
     }
 
-    /// The time of all processors together that the job was entitled to.
+    /// The processor time that the job was entitled to.
     fn capacity(&self) -> Nanos {
         self.length.saturating_mul(self.entitled() as u64)
     }
 
-    /// The part of it in which workers lay parked for lack of work.
+    /// The part of that time in which workers were parked for lack of work.
     fn parked(&self) -> Nanos {
         let awake = self.working.saturating_add(self.searching);
         self.capacity().saturating_sub(awake)
     }
 
-    /// The attempts, with those that parked thieves would have made; see the module.
+    /// The attempts, including those that parked thieves would have made; see the module.
     fn attempts(&self) -> Attempts {
         let parked = self.parked() / ATTEMPT_TIME.default;
         let (capacity, length_out_of_work) = (
@@ -123,7 +129,7 @@ impl Seen<'_> {
     }
 }
 
-/// Attempts to steal, and those that failed on a victim that was itself out of work.
+/// The number of attempts to steal, and of those that failed on a victim without work.
 #[derive(Clone, Copy, Debug)]
 struct Attempts {
     all: u64,
@@ -131,7 +137,8 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// The part of all attempts that did not fail purely, in [`ONE`]ths; all of them where there were none.
+    /// The share of attempts that did not fail on an empty victim, in [`ONE`]ths; 1 if there were
+    /// no attempts.
     fn useful(self) -> u64 {
         match self.all {
             0 => ONE,
@@ -140,7 +147,8 @@ impl Attempts {
     }
 }
 
-/// Ratios are whole numbers of this fraction: fine enough for any parameter, and equal ratios are equal.
+/// Ratios are integer multiples of 1/`ONE`: fine enough for any parameter, and equal ratios are
+/// equal.
 const ONE: u64 = 1_000_000;
 
 /// A parameter in [`ONE`]ths.
@@ -148,52 +156,55 @@ fn fixed(ratio: f64) -> u64 {
     (ratio * ONE as f64 + 0.5) as u64
 }
 
-/// `value * times / by`, rounded to nearest.
+/// `value * times / by`, rounded to the nearest.
 fn scale(value: u64, times: u64, by: u64) -> u64 {
     let by = u128::from(by);
     let scaled = (u128::from(value) * u128::from(times) + by / 2) / by;
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// `value * times / by` processors, a part of one counting as one.
+/// `value * times / by` processors, rounded up.
 fn processors(value: u64, times: u64, by: u64) -> usize {
     let scaled = (u128::from(value) * u128::from(times)).div_ceil(u128::from(by));
     usize::try_from(scaled).unwrap_or(usize::MAX)
 }
 
-/// A rule for the desire, with what it remembers.
+/// An estimator and its memory.
 pub trait Estimate {
-    /// The desire for the next cycle, after a cycle in which the job saw this. It need not look at whether the job has work.
+    /// Returns the desire for the next cycle, after a cycle in which the job saw `seen`. It may
+    /// ignore whether the job has work.
     fn next(&mut self, seen: &Seen<'_>) -> usize;
 }
 
-/// How a job estimates its desire.
+/// How a job estimates its desire. Default: [`Steady`](Self::Steady).
 ///
-/// The text form is the name, a colon and the parameters that differ from their defaults, for instance `wsap:eta=0.75`.
-/// Every parameter, its range and its default is a row of [`tunables`](crate::tunables).
+/// The text form is the name, a colon and the parameters that differ from their defaults, for
+/// instance `wsap:eta=0.75`. [`tunables`](crate::tunables) lists every parameter with its range and
+/// its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DesirePolicy {
-    /// What was used lately, and more while all of that is used and tasks wait.
+    /// Follows recent use, and grows while all of the allotment is used and tasks wait (the
+    /// default).
     Steady(Steady),
-    /// By the attempts to steal that were in vain.
+    /// From the share of attempts to steal that fail on a victim without work.
     Wsap(Wsap),
-    /// As many as tasks run and wait now.
+    /// The number of tasks that run and wait now.
     Instantaneous,
-    /// Up and down by a factor.
+    /// Multiplied after an efficient cycle, divided after an inefficient one.
     ASteal(ASteal),
-    /// What was used, and more by the length of the deques.
+    /// The processors used, plus a share of the tasks that wait in the deques.
     ADeque(ADeque),
-    /// By the workers at the rim and on the axes of a mesh.
+    /// From the deques of the workers on the rim and on the axes of a mesh.
     Palirria(Palirria),
-    /// Whoever finds nothing leaves, and waiting tasks call others.
+    /// Workers that find nothing leave, and waiting tasks call for more.
     Dws(Dws),
 }
 
 impl DesirePolicy {
-    /// Refuses parameters outside their ranges.
+    /// Rejects parameters outside their ranges.
     ///
     /// # Errors
-    /// Names the policy, the parameter, its value and what is allowed.
+    /// The error names the policy, the parameter, its value and what is allowed.
     pub fn check(&self) -> Result<(), ParseError> {
         match self {
             Self::Steady(p) => p.check(),
@@ -209,7 +220,7 @@ impl DesirePolicy {
 
 table! {
     DESIRE: DesirePolicy = choice("desire", DesirePolicy::names(), DesirePolicy::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
-        "How a job estimates how many processors it could use; steady comes to rest where the others go up and down.",
+        "How a job estimates how many processors it could use. Steady settles where other estimators go up and down.",
         Basis::Guessed;
 }
 
@@ -252,7 +263,7 @@ enum Kind {
 }
 
 impl DesireState {
-    /// The state of a job that has just begun.
+    /// Creates the state of a job that has just started, with a desire of 1.
     ///
     /// # Errors
     /// Those of [`DesirePolicy::check`].
@@ -276,7 +287,7 @@ impl DesireState {
         self.desire
     }
 
-    /// The desire for the next cycle, after one in which the job saw this.
+    /// Returns the desire for the next cycle, after a cycle in which the job saw `seen`.
     pub fn next(&mut self, seen: &Seen<'_>) -> usize {
         let estimate: &mut dyn Estimate = match &mut self.kind {
             Kind::Steady(state) => state,
@@ -287,7 +298,7 @@ impl DesireState {
             Kind::Palirria(p) => p,
             Kind::Dws(p) => p,
         };
-        // Also without work: the estimator remembers that there was none.
+        // Call the estimator even if there is no work: it remembers that there was none.
         let desire = estimate.next(seen);
         self.desire = if seen.has_work() { desire.max(1) } else { 0 };
         self.desire

@@ -1,15 +1,18 @@
-//! By the workers at the rim and on the axes of a mesh.
+//! Palirria: estimates the desire from the deques of the workers on the rim and on the axes of a
+//! mesh.
 //!
-//! Workers stand on a mesh around the source; a zone is all that are equally far from it. If
-//! everybody in the outermost zone has an empty deque, the zone is dropped; otherwise, if everybody
-//! on the axes further in has more tasks than the threshold, the next zone is added. Palirria of
-//! Varisteas and Brorsson, as told by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
-//! section 2.5.
+//! The workers form a mesh around the source; a zone is the set of workers at the same distance
+//! from it. If all workers in the outermost zone have empty deques, the zone is dropped. Otherwise,
+//! if all workers on the axes further in have more tasks than the threshold, the next zone is
+//! added. Palirria is by Varisteas and Brorsson, as described by Haselsteiner, "Adaptive
+//! Work-Stealing Techniques", 2015, section 2.5.
 //!
-//! The mesh is not the machine's (the source allows one that is made up): worker 0 is the source, zone `d` are the `4 d`
-//! workers after zone `d - 1`, the first four of them on the axes. So the estimate presumes that the workers with the
-//! lowest numbers are awake. The source stands on the axes, also alone. The victims that go with it, tasks flowing
-//! outwards along the axes and back, are not here: with other victims the deques of a zone say less.
+//! The mesh is not the machine's (the source allows an imaginary one): worker 0 is the source, and
+//! zone `d` consists of the `4 d` workers after zone `d - 1`, the first four of them on the axes.
+//! So the estimate assumes that the workers with the lowest numbers are awake. The source counts as
+//! on the axes, even if it is alone. Palirria's own victim selection, which moves tasks outwards
+//! along the axes and back, is not implemented: with other victims, the deques of a zone are less
+//! informative.
 
 use super::tunables::PALIRRIA_THRESHOLD;
 use super::{Estimate, Seen};
@@ -19,7 +22,7 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of Palirria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palirria {
-    /// The length above which a deque is long.
+    /// The number of tasks above which a deque counts as long: 0 to 65,536, by default 1.
     pub threshold: usize,
 }
 
@@ -35,13 +38,13 @@ impl Policy for Palirria {
 }
 
 impl Default for Palirria {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
-/// How many workers are at most this far from the source.
+/// The number of workers at this distance from the source or less.
 fn within(distance: usize) -> usize {
     1 + 2 * distance * (distance + 1)
 }
@@ -57,7 +60,7 @@ impl Estimate for Palirria {
                 return inner;
             }
         }
-        // Zones in front of the outermost one; the source is zone 0.
+        // The zones inside the outermost one; the source is zone 0.
         let on_axes = (1..outermost).flat_map(|zone| {
             let first = within(zone - 1);
             first..first + 4

@@ -1,26 +1,31 @@
-//! What was used lately, and more while all of that is used and tasks wait.
+//! Steady: the desire follows recent use, and grows while all of the allotment is used and tasks
+//! wait.
 //!
-//! Ours. `docs/desire.md` compares it with the others. In a cycle in which nearly the whole allotment was used, the
-//! desire
+//! This estimator is ours; `docs/desire.md` compares it with the others. In a cycle in which nearly
+//! the whole allotment was used, the desire
 //!
-//! * stays if the job was deprived: nothing says that it wanted more than it asked for, or less,
-//! * stays if no more tasks run and wait at the end than there are processors: another one would find nothing,
-//! * else doubles, or is as many as tasks run and wait if that is more.
+//! * stays if the job was deprived: the cycle does not show whether the job could use more than it
+//!   asked for, or less,
+//! * stays if no more tasks run and wait at the end than there are processors: another processor
+//!   would find nothing to do,
+//! * otherwise doubles, or becomes the number of running and waiting tasks if that is larger.
 //!
-//! How many tasks wait says little about what is to come (a loop that spawns has one), but whether any does says that
-//! one more processor has something to do. In any other cycle the desire becomes the most that lately could be used: by
-//! the mean of a cycle, or by the tasks that ran and waited at its end, but not more than makes of what was really used
-//! the target efficiency. So a short dip does not make it forget, and many tiny tasks do not blind it.
+//! The number of waiting tasks is a poor forecast (a loop that spawns has one), but if any task
+//! waits, one more processor has something to do. In any other cycle, the desire becomes the most
+//! that could be used recently: by the mean use of a cycle, or by the tasks that ran and waited at
+//! its end, but no more than keeps the efficiency of the processors really used at the target. So a
+//! short dip does not erase the memory, and many tiny tasks do not inflate the desire.
 //!
-//! Where the desire has come down, it has found its ceiling. From there it takes as many as tasks run and wait, and doubles at
-//! most; once more than the ceiling is used, it climbs as before. Parallelism that stays thus ends the climb after one
-//! overshoot, a stray task that waits costs one processor, and a job whose tasks are too short to be stolen does not
-//! ask for all processors again and again.
+//! When the desire has come down, it has found its ceiling. From there it grows to the number of
+//! running and waiting tasks, but at most doubles. Once more than the ceiling is used, it climbs as
+//! before. So on constant parallelism the climb ends after one overshoot, a stray waiting task
+//! costs one processor, and a job whose tasks are too short to be stolen does not ask for all
+//! processors again and again.
 //!
-//! Attempts on victims that are busy, but have nothing to give away just now, do not count as idle:
-//! Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section
-//! 4.2. The doubling and the rule for deprived jobs are A-Steal's, the use of the deques is
-//! A-Deque's (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 2.3, 2.4).
+//! Attempts on victims that are busy, but have no task to give away, do not count as idle: Sen,
+//! "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 4.2.
+//! The doubling and the rule for deprived jobs are from A-Steal, the use of the deques from A-Deque
+//! (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 2.3, 2.4).
 
 use super::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
@@ -28,14 +33,15 @@ use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
 use alloc::collections::VecDeque;
 
-/// Parameters of our estimate.
+/// Parameters of the steady estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// The share of the allotment from which all of it counts as used.
+    /// The share of the allotment from which all of it counts as used: 0.5 to 1, by default 0.9.
     pub high: f64,
-    /// The least efficiency at which a desire is kept for work that comes and goes.
+    /// The least efficiency at which a desire is kept for work that comes and goes: 0.05 to 1, by
+    /// default 0.5.
     pub target: f64,
-    /// How many cycles are remembered.
+    /// The number of cycles that are remembered: 1 to 1,000, by default 4.
     pub memory: usize,
 }
 
@@ -59,7 +65,7 @@ impl Steady {
 }
 
 impl Default for Steady {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -68,9 +74,9 @@ impl Default for Steady {
 /// What one cycle showed.
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
-    /// Processors used on the average, in [`ONE`]ths.
+    /// Mean number of processors used, in [`ONE`]ths.
     used: u64,
-    /// Processors for which there was something to do.
+    /// The number of processors for which there was work.
     wanted: usize,
 }
 
@@ -89,9 +95,9 @@ impl Cycle {
 pub(super) struct SteadyState {
     rules: Steady,
     desire: usize,
-    /// More than this was not used when it was there; none is known where it is the largest number.
+    /// When more than this was available, it was not used. The largest number means that no ceiling
+    /// is known.
     ceiling: usize,
-    /// The latest cycles.
     cycles: VecDeque<Cycle>,
 }
 
@@ -112,7 +118,7 @@ impl SteadyState {
         self.cycles.push_back(cycle);
     }
 
-    /// The most that lately could be used.
+    /// The most processors that could be used recently.
     fn remembered(&self) -> usize {
         let wanted = self.cycles.iter().map(|cycle| cycle.wanted).max();
         let used = self.cycles.iter().map(|cycle| cycle.used).max();

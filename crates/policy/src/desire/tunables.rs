@@ -11,35 +11,39 @@ const DWS: Basis = Basis::Published("Haselsteiner 2015, section 2.7");
 
 table! {
     EST_CYCLE: u64 = time("est-cycle", 100 * US, 100 * MS, 5 * MS).set_by("TIDEGATE_EST_CYCLE"),
-        "Time between two estimates of a job's desire; from 5ms on adaptivity cost under 5 percent.",
-        Basis::Published("Sen 2004, section 7.1");
+        "Time between two estimates of a job's desire; from 5ms on, adaptivity cost under 5 \
+        percent.", Basis::Published("Sen 2004, section 7.1");
     ATTEMPT_TIME: u64 = time("attempt-time", 10, MS, US),
-        "How long an attempt to steal takes; time parked for lack of work counts as so many that failed.", GUESSED;
+        "How long an attempt to steal takes; a thief parked for lack of work counts as making \
+        failed attempts at this rate.", GUESSED;
 
     STEADY_HIGH: f64 = ratio("steady.high", 0.5, 1.0, 0.9),
-        "The share of the allotment from which all of it counts as used; a little is always lost between two tasks.",
-        GUESSED;
+        "Share of the allotment from which all of it counts as used; a little is always lost \
+        between two tasks.", GUESSED;
     STEADY_TARGET: f64 = ratio("steady.target", 0.05, 1.0, 0.5),
-        "The least efficiency at which a desire is kept for work that comes and goes.", GUESSED;
+        "Least efficiency at which a desire is kept for work that comes and goes.", GUESSED;
     STEADY_MEMORY: usize = count("steady.memory", "cycles", 1, 1_000, 4),
-        "How many cycles are remembered: dips that are shorter cost nothing, and a fall takes as long to show.", GUESSED;
+        "Number of cycles that are remembered: shorter dips do not lower the desire, and a lasting \
+        fall takes as long to show.", GUESSED;
 
     WSAP_ETA: f64 = ratio("wsap.eta", 0.05, 0.99, 0.5),
-        "The target efficiency; 0.75 where economy matters. At 1 a desire would never grow.", WSAP;
+        "Target efficiency; use 0.75 to save processors. At 1, a desire would never grow.", WSAP;
 
     A_STEAL_DELTA: f64 = ratio("a-steal.delta", 0.05, 0.99, 0.9),
-        "The share of the allotment spent working from which a cycle was efficient; 0.8 to 0.95 are usual. At 1 a moment between two \
-         tasks makes a cycle inefficient, so that a desire hardly grows.", A_STEAL;
+        "Share of the allotment spent working from which a cycle is efficient; 0.8 to 0.95 are \
+        usual. At 1, a moment between two tasks makes a cycle inefficient, so that a desire hardly \
+        grows.", A_STEAL;
     A_STEAL_RHO: f64 = ratio("a-steal.rho", 1.05, 16.0, 2.0),
-        "What the desire is multiplied with or divided by.", A_STEAL;
+        "Factor by which the desire is multiplied or divided.", A_STEAL;
 
     A_DEQUE_BETA: f64 = ratio("a-deque.beta", 0.0, 100.0, 2.0),
         "How many processors a waiting task is worth.", A_DEQUE;
 
     PALIRRIA_THRESHOLD: usize = count("palirria.threshold", "tasks", 0, 65_536, 1),
-        "The length above which a deque is long.", GUESSED;
+        "Number of tasks above which a deque counts as long.", GUESSED;
 
     DWS_T_SLEEP: usize = count("dws.t-sleep", "attempts", 1, 1_000_000, 32),
-        "Failures in a row after which a worker gives its processor back; once or twice the processors, 16 there. Thieves that \
-         park, as under the idle policy elastic, give it back sooner.", DWS;
+        "Failures in a row after which a worker gives its processor back; the source advises once \
+        or twice the number of processors, which was 16. Thieves that park, as under the idle \
+        policy elastic, give it back sooner.", DWS;
 }

@@ -1,27 +1,28 @@
-//! By the attempts to steal that were in vain.
+//! WSAP: estimates the desire from failed attempts to steal.
 //!
-//! The share of attempts that met a victim without work approximates the share of processors without work. While that
-//! is no more than the target efficiency allows, the desire is what the present workers would be if just that share of a
-//! larger number were busy; otherwise it is the number at which the busy ones reach the target. Sen, "Dynamic processor
-//! allocation for adaptively parallel work-stealing jobs", 2004, section 6.1.
+//! The share of attempts that met a victim without work approximates the share of processors
+//! without work. While that share is within what the target efficiency allows, the desire is the
+//! present number of workers divided by the target efficiency. Otherwise it is the number at which
+//! the workers that are busy now reach the target. Sen, "Dynamic processor allocation for
+//! adaptively parallel work-stealing jobs", 2004, section 6.1.
 //!
-//! We differ in one thing: slots that were given back for lack of work count with those held, because the attempts that
-//! their thieves did not make count as well.
+//! We differ in one point: slots that were given back for lack of work count with those held,
+//! because the attempts that their thieves did not make count as well.
 //!
-//! The source allows a target efficiency of 1. The desire of an efficient job is then what the job has, so it would never
-//! leave its first processor; we refuse that value.
+//! The source allows a target efficiency of 1. The desire of an efficient job would then equal what
+//! the job has, so the job would never leave its first processor. We reject that value.
 //!
-//! It has no memory, so on constant parallelism it goes on overshooting and falling back.
+//! The estimate has no memory, so on constant parallelism it keeps overshooting and falling back.
 
 use super::tunables::WSAP_ETA;
 use super::{Estimate, ONE, Seen, fixed, processors};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
 
-/// Parameters of the estimate of WSAP.
+/// Parameters of WSAP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wsap {
-    /// The target efficiency.
+    /// The target efficiency: 0.05 to 0.99, by default 0.5.
     pub eta: f64,
 }
 
@@ -37,7 +38,7 @@ impl Policy for Wsap {
 }
 
 impl Default for Wsap {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -5,20 +5,22 @@ use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, at_most};
 
-/// A rule for how the sleeps of a thief grow. The first sleep of a row is the minimum; a success ends the row.
+/// A rule for how a thief's sleeps grow. The first sleep of a search is the minimum; a success ends
+/// the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Backoff {
     /// Each sleep is a step longer than the last.
     Linear(Linear),
     /// Each sleep is a multiple of the last.
     Exponential(Exponential),
-    /// The backoff of the Pheet framework: exponential, with a sleep uniform between nothing and the current time.
+    /// The backoff of the Pheet framework: exponential, with a sleep uniform between 0 and the
+    /// current time.
     PheetOriginal(PheetOriginal),
     /// Exponential up to a threshold, then linear.
     ExponentialLinear(ExponentialLinear),
     /// Linear up to a threshold, then exponential.
     LinearExponential(LinearExponential),
-    /// A weighted mean of both.
+    /// A weighted mean of a linear and an exponential backoff.
     Combination(Combination),
 }
 
@@ -44,19 +46,20 @@ impl Backoff {
     }
 }
 
-/// How chance enters the sleeps of a backoff.
+/// How randomness affects the sleeps of a backoff. Default: [`None`](Self::None).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Randomness {
-    /// Not at all.
+    /// No randomness (the default).
     None,
-    /// Into the growth: a linear step becomes half of itself plus uniform up to a step, an exponential one gains or loses
-    /// up to half of the minimum.
+    /// Randomness in the growth: a linear step becomes half a step plus a uniform part of up to one
+    /// step; an exponential one gains or loses up to half of the minimum.
     Constant,
-    /// Into the sleep alone: uniform between nothing and the current time.
+    /// Randomness in the sleep alone: uniform between 0 and the current time.
     LimitMax,
 }
 
-/// Defines the parameters of one backoff: its fields, in the order of the text form, each with its tunable.
+/// Defines the parameters of one backoff: its fields in the order of the text form, each with its
+/// tunable.
 macro_rules! backoff {
     ($(#[$doc:meta])* $type:ident, $name:literal {
         $($(#[$field_doc:meta])* $field:ident: $field_type:ty = $row:ident $(or $other:ident)?,)*
@@ -83,7 +86,7 @@ macro_rules! backoff {
         }
 
         impl Default for $type {
-            /// The defaults of its [`tunables`](crate::tunables).
+            /// The defaults of the parameters' [`tunables`](crate::tunables).
             fn default() -> Self {
                 Self::DEFAULT
             }
@@ -98,97 +101,102 @@ macro_rules! backoff {
 }
 
 backoff! {
-    /// Parameters of the linear backoff.
+    /// Parameters of the linear backoff. Times are in nanoseconds.
     Linear, "linear" {
-        /// The first sleep.
+        /// The first sleep: 0 to 1 s, by default 10 us.
         min: Nanos = LINEAR_MIN,
-        /// What each further sleep is longer.
+        /// How much longer each further sleep is: 0 to 1 s, by default 50 us.
         step: Nanos = LINEAR_STEP,
-        /// The longest sleep.
+        /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = LINEAR_MAX,
-        /// How chance enters.
+        /// How randomness affects the sleeps; by default not at all.
         randomness: Randomness = LINEAR_RANDOMNESS,
-        /// Whether a success takes one step off instead of starting over.
+        /// Whether a success takes one step off instead of starting over; by default it starts
+        /// over.
         slow_reset: bool = LINEAR_SLOW_RESET,
     } agree(min <= max)
 }
 
 backoff! {
-    /// Parameters of the exponential backoff.
+    /// Parameters of the exponential backoff. Times are in nanoseconds.
     Exponential, "exponential" {
-        /// The first sleep.
+        /// The first sleep: 1 ns to 1 s, by default 10 us.
         min: Nanos = EXPONENTIAL_MIN,
-        /// What each further sleep is multiplied by.
+        /// The factor from each sleep to the next: 1 to 16, by default 1.3.
         r: f64 = EXPONENTIAL_R,
-        /// The longest sleep.
+        /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = EXPONENTIAL_MAX,
-        /// How chance enters.
+        /// How randomness affects the sleeps; by default not at all.
         randomness: Randomness = EXPONENTIAL_RANDOMNESS,
-        /// Whether a success takes one step off instead of starting over.
+        /// Whether a success takes one step off instead of starting over; by default it starts
+        /// over.
         slow_reset: bool = EXPONENTIAL_SLOW_RESET,
     } agree(min <= max)
 }
 
 backoff! {
-    /// Parameters of Pheet's original backoff.
+    /// Parameters of Pheet's original backoff. Times are in nanoseconds.
     PheetOriginal, "pheet-original" {
-        /// The limit on the first sleep.
+        /// The limit on the first sleep: 1 ns to 1 s, by default 100 ns.
         min: Nanos = PHEET_ORIGINAL_MIN,
-        /// What the limit on each further sleep is multiplied by.
+        /// The factor from the limit on each sleep to the limit on the next: 1 to 16, by default 2.
         r: f64 = PHEET_ORIGINAL_R,
-        /// The longest sleep.
+        /// The longest sleep: 1 ns to 1 s, by default 100 us.
         max: Nanos = PHEET_ORIGINAL_MAX,
     } agree(min <= max)
 }
 
 backoff! {
-    /// Parameters of the exponential backoff that goes on linearly.
+    /// Parameters of the exponential backoff that continues linearly. Times are in nanoseconds.
     ExponentialLinear, "exponential-linear" {
-        /// The first sleep.
+        /// The first sleep: 1 ns to 1 s, by default 10 us.
         min: Nanos = EXPONENTIAL_LINEAR_MIN,
-        /// What each sleep up to the threshold is multiplied by.
+        /// The factor from each sleep to the next, up to the threshold: 1 to 16, by default 2.
         r: f64 = EXPONENTIAL_LINEAR_R,
-        /// The longest sleep of the exponential part.
+        /// The longest sleep of the exponential part: 1 ns to 1 s, by default 200 us.
         threshold: Nanos = EXPONENTIAL_LINEAR_THRESHOLD,
-        /// Where the linear part starts. Where that is the threshold, it is slept once.
+        /// The start of the linear part: 1 ns to 1 s, by default the threshold. A sleep of that
+        /// length then occurs once, not twice.
         resume: Nanos = EXPONENTIAL_LINEAR_RESUME or threshold,
-        /// What each sleep of the linear part is longer.
+        /// How much longer each further sleep of the linear part is: 0 to 1 s, by default 50 us.
         step: Nanos = EXPONENTIAL_LINEAR_STEP,
-        /// The longest sleep.
+        /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = EXPONENTIAL_LINEAR_MAX,
     } agree(min <= threshold, threshold <= resume, resume <= max)
 }
 
 backoff! {
-    /// Parameters of the linear backoff that goes on exponentially.
+    /// Parameters of the linear backoff that continues exponentially. Times are in nanoseconds.
     LinearExponential, "linear-exponential" {
-        /// The first sleep.
+        /// The first sleep: 0 to 1 s, by default 10 us.
         min: Nanos = LINEAR_EXPONENTIAL_MIN,
-        /// What each sleep up to the threshold is longer.
+        /// How much longer each further sleep is, up to the threshold: 0 to 1 s, by default 25 us.
         step: Nanos = LINEAR_EXPONENTIAL_STEP,
-        /// The longest sleep of the linear part.
+        /// The longest sleep of the linear part: 1 ns to 1 s, by default 100 us.
         threshold: Nanos = LINEAR_EXPONENTIAL_THRESHOLD,
-        /// Where the exponential part starts. Where that is the threshold, it is slept once.
+        /// The start of the exponential part: 1 ns to 1 s, by default the threshold. A sleep of
+        /// that length then occurs once, not twice.
         resume: Nanos = LINEAR_EXPONENTIAL_RESUME or threshold,
-        /// What each sleep of the exponential part is multiplied by.
+        /// The factor from each sleep of the exponential part to the next: 1 to 16, by default 1.3.
         r: f64 = LINEAR_EXPONENTIAL_R,
-        /// The longest sleep.
+        /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = LINEAR_EXPONENTIAL_MAX,
     } agree(min <= threshold, threshold <= resume, resume <= max)
 }
 
 backoff! {
-    /// Parameters of the weighted mean of a linear and an exponential backoff.
+    /// Parameters of the weighted mean of a linear and an exponential backoff. Times are in
+    /// nanoseconds.
     Combination, "combination" {
-        /// The weight of the linear part.
+        /// The weight of the linear part: 0 to 1, by default 0.75.
         t: f64 = COMBINATION_T,
-        /// The first sleep.
+        /// The first sleep: 0 to 1 s, by default 10 us.
         min: Nanos = COMBINATION_MIN,
-        /// What each sleep of the linear part is longer.
+        /// How much longer each further sleep of the linear part is: 0 to 1 s, by default 50 us.
         step: Nanos = COMBINATION_STEP,
-        /// What each sleep of the exponential part is multiplied by.
+        /// The factor from each sleep of the exponential part to the next: 1 to 16, by default 1.3.
         r: f64 = COMBINATION_R,
-        /// The longest sleep.
+        /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = COMBINATION_MAX,
     } agree(min <= max)
 }

@@ -1,6 +1,7 @@
-//! The state of a backoff: how long the next sleep is.
+//! The state of a backoff: the length of the next sleep.
 //!
-//! Times are `f64`, because a growth factor such as 1.3 needs fractions. Whole nanoseconds are exact up to 2^53 (104 days).
+//! Times are `f64`, because a growth factor such as 1.3 needs fractions. Whole nanoseconds are
+//! exact up to 2^53 (104 days).
 
 use super::backoff::{Backoff, Exponential, Linear, PheetOriginal, Randomness};
 use crate::Nanos;
@@ -62,7 +63,7 @@ impl Curve {
         }
     }
 
-    /// Returns the length of this sleep, and lets the next one grow.
+    /// Returns the length of this sleep, and makes the next one longer.
     fn next(&mut self, chance: f64) -> f64 {
         let sleep = self.current;
         let constant = self.randomness == Randomness::Constant;
@@ -89,7 +90,7 @@ impl Curve {
         self.current = self.limit(shrunk);
     }
 
-    /// Clamps to the limits. The lower one is needed because randomness can shrink a time.
+    /// Clamps to the limits. The lower limit matters because randomness can shorten a sleep.
     fn limit(&self, time: f64) -> f64 {
         time.max(self.min).min(self.max)
     }
@@ -108,7 +109,7 @@ enum Shape {
         second: Curve,
         in_second: bool,
     },
-    /// The weighted mean of two curves; `weight` is that of the linear one.
+    /// The weighted mean of two curves; `weight` is the weight of the linear one.
     Mixed {
         weight: f64,
         linear: Curve,
@@ -141,7 +142,8 @@ impl Sleeps {
         })
     }
 
-    /// The length of this sleep. `draw` is a uniform random number; only backoffs with randomness use it.
+    /// Returns the length of this sleep. `draw` is a uniform random number; only backoffs with
+    /// randomness use it.
     pub(super) fn next(&mut self, draw: u64) -> Nanos {
         let chance = unit(draw);
         round(match &mut self.0 {
@@ -157,7 +159,7 @@ impl Sleeps {
                     let sleep = first.next(chance);
                     *in_second = sleep >= first.max;
                     if *in_second && second.current <= sleep {
-                        second.next(chance); // do not sleep twice for the time at which the curves meet
+                        second.next(chance); // skip the time at which the curves meet
                     }
                     sleep
                 }
@@ -170,7 +172,7 @@ impl Sleeps {
         })
     }
 
-    /// Starts over, or goes one step back, after a successful steal.
+    /// After a successful steal: starts over, or goes one step back.
     pub(super) fn reset(&mut self) {
         match &mut self.0 {
             Shape::One(curve) => curve.reset(),
@@ -195,7 +197,6 @@ impl Sleeps {
     }
 }
 
-/// Rounds to whole nanoseconds.
 pub(super) fn round(time: f64) -> Nanos {
     (time + 0.5) as Nanos
 }

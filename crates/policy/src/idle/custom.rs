@@ -1,12 +1,12 @@
 //! A user's own backoff.
 //!
-//! The extension point is the one of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
-//! section 4.4): a class with the two functions `backoff` and `reset`. There, `backoff` sleeps; here it returns the
-//! [`Rest`], and the runtime or the simulator carries it out. So a backoff needs no clock and no thread, and both
-//! accept the same one.
+//! The extension point is that of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
+//! Techniques", 2015, section 4.4): a class with the two functions `backoff` and `reset`. There,
+//! `backoff` sleeps. Here it returns the [`Rest`], and the runtime or the simulator carries it out.
+//! So a backoff needs no clock and no thread, and works in both.
 //!
-//! This module limits a rest, and does not handle panics: those of the runtime's workers are handled by the runtime,
-//! and in the simulator a panic reaches the caller.
+//! This module limits the length of a rest but does not handle panics: the runtime handles those of
+//! its workers, and in the simulator a panic reaches the caller.
 
 use super::Rest;
 use super::tunables::LONGEST;
@@ -15,13 +15,14 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-/// The longest sleep of a [`CustomBackoff`]: a longer one is shortened to it.
+/// The longest sleep of a [`CustomBackoff`], 1 s in nanoseconds: a longer one is shortened to it.
 pub const LONGEST_SLEEP: Nanos = LONGEST;
 
-/// What texts call a custom backoff where an idle policy has its name.
+/// Printed instead of the name of an idle policy.
 pub(crate) const NAME: &str = "custom";
 
-/// A backoff of your own: decides how one thief rests, in place of an [`IdlePolicy`](super::IdlePolicy).
+/// A backoff of your own: decides how one thief rests, in place of an
+/// [`IdlePolicy`](super::IdlePolicy).
 ///
 /// ```
 /// use tidegate_policy::idle::{CustomBackoff, Rest};
@@ -49,11 +50,13 @@ pub(crate) const NAME: &str = "custom";
 /// assert_eq!(backoff.backoff(7), Rest::Yield);
 /// ```
 pub trait CustomBackoff: Send {
-    /// Returns how to rest after a failed sweep: the thief has asked all its victims, and none had a task.
+    /// Returns how to rest after a failed sweep: the thief has tried all its victims, and none had
+    /// a task.
     ///
-    /// `draw` is a random number, uniform over all `u64`. A [`Rest::Sleep`] of 0 is a [`Rest::Retry`], and one above
-    /// [`LONGEST_SLEEP`] is shortened to it. A thief that parks sleeps until there is work; any other thief counts as
-    /// searching, so that no thread is woken for work that it would find after its rest.
+    /// `draw` is a random number, uniform over all `u64`. A [`Rest::Sleep`] of 0 is a
+    /// [`Rest::Retry`], and one above [`LONGEST_SLEEP`] is shortened to it. A thief that parks
+    /// sleeps until there is work. Any other thief counts as searching, so the pool wakes no thread
+    /// for work that the thief would find after its rest.
     fn backoff(&mut self, draw: u64) -> Rest;
 
     /// The thief has found a task.
@@ -89,7 +92,8 @@ impl fmt::Debug for dyn CustomBackoff {
 pub struct BackoffFactory(Arc<dyn Fn(usize) -> Box<dyn CustomBackoff> + Send + Sync>);
 
 impl BackoffFactory {
-    /// A factory that calls `make` with the index of each worker in its pool, or in its simulated job.
+    /// Creates a factory that calls `make` with the index of each worker in its pool, or in its
+    /// simulated job.
     pub fn new<B: CustomBackoff + 'static>(
         make: impl Fn(usize) -> B + Send + Sync + 'static,
     ) -> Self {
@@ -103,7 +107,7 @@ impl BackoffFactory {
     }
 }
 
-/// Prints `custom`: code has no text form.
+/// Prints `custom`, because code has no text form.
 impl fmt::Display for BackoffFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(NAME)

@@ -74,7 +74,7 @@ impl FromStr for Backoff {
     }
 }
 
-/// `None` where `name` is no backoff.
+/// Returns `None` if `name` is not a backoff.
 fn read_backoff(name: &str, list: Option<&str>) -> Option<Result<Backoff, ParseError>> {
     Some(match name {
         Linear::NAME => Linear::read(list).map(Backoff::Linear),

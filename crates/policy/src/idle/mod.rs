@@ -1,7 +1,7 @@
-//! How a thief rests after it found nothing to steal.
+//! How an idle worker rests after it found nothing to steal.
 //!
-//! An [`IdlePolicy`] is the policy, an [`IdleState`] the state that one thief keeps under it. All policies have the same shape,
-//! so the thief's loop knows none of them:
+//! An [`IdlePolicy`] is the policy, an [`IdleState`] the state of one thief under it. All policies
+//! have the same interface, so the thief's loop does not depend on the policy:
 //!
 //! ```
 //! use tidegate_policy::{IdlePolicy, IdleState, Rest};
@@ -27,14 +27,16 @@
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 //!
-//! The clock and the draw are closures: a policy that has no use for them does not call them, and a thief that never
-//! fails calls none under any policy. Under policies that never say [`Rest::Park`] the thief sleeps and looks again.
+//! The clock and the draw are closures: a policy that does not need them does not call them, and a
+//! thief that never fails calls none of them under any policy. If a policy never returns
+//! [`Rest::Park`], the thief sleeps and looks again.
 //!
-//! A user's own backoff is a [`CustomBackoff`]; it takes the place of an [`IdlePolicy`], which stays a plain value.
+//! A user's own backoff is a [`CustomBackoff`]. It replaces an [`IdlePolicy`], which stays a plain
+//! value.
 //!
 //! The backoffs are those of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4,
-//! the quanta those of chapter 5. This module does not decide who may search at once (that is
-//! [`search`](crate::search)), and it wakes nobody: a thief that parks relies on the runtime's
+//! the quanta those of chapter 5. This module does not decide how many workers may search at once
+//! ([`search`](crate::search) does), and it wakes no thread: a parked thief relies on the runtime's
 //! sleep protocol.
 
 mod backoff;
@@ -61,37 +63,38 @@ use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
 use crate::tunable::{Basis, Tunable, choice, choices, table};
 
-/// How a thief rests.
+/// What an idle worker does. Default: [`Elastic`](Self::Elastic) with a search of 100 us.
 ///
-/// The text form is the name, a colon and the parameters that differ from their defaults, for instance
-/// `linear:step=20us,randomness=constant`. Every parameter, its range and its default is a row of
-/// [`tunables`](crate::tunables).
+/// The text form is the name, a colon and the parameters that differ from their defaults, for
+/// instance `linear:step=20us,randomness=constant`. [`tunables`](crate::tunables) lists every
+/// parameter with its range and its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IdlePolicy {
-    /// Searches for a while and yields the processor before each look, then parks until work is published.
+    /// Searches for a while, yielding the processor before each look, then parks until work is
+    /// published (the default).
     Elastic(Elastic),
     /// Never rests.
     None,
     /// Yields the processor after each failed sweep.
     Yield,
-    /// Yields the processor after each failed attempt, as Arora, Blumofe and Plaxton, "Thread scheduling for
-    /// multiprogrammed multiprocessors", 1998, do.
+    /// Yields the processor after each failed attempt, like Arora, Blumofe and Plaxton, "Thread
+    /// scheduling for multiprogrammed multiprocessors", 1998.
     AbpYield,
     /// Sleeps after each failed sweep, longer each time.
     Backoff(Backoff),
-    /// Yields after the first failed sweep of a row and sleeps after the others.
+    /// Yields after the first failed sweep of a search, and sleeps after the others.
     YieldThen(Backoff),
-    /// Sleeps after quanta that were spent stealing.
+    /// Sleeps after a quantum that was mostly spent stealing.
     Quanta(Quanta),
-    /// The same, and looks at longer quanta besides.
+    /// Like `Quanta`, but also considers longer quanta.
     LongQuanta(LongQuanta),
 }
 
 impl IdlePolicy {
-    /// Refuses parameters outside their ranges, and those that do not fit together.
+    /// Rejects parameters that are outside their ranges or do not fit together.
     ///
     /// # Errors
-    /// Names the policy, the parameter, its value and what is allowed.
+    /// The error names the policy, the parameter, its value and what is allowed.
     pub fn check(&self) -> Result<(), ParseError> {
         match self {
             Self::Elastic(p) => p.check(),
@@ -105,7 +108,7 @@ impl IdlePolicy {
 
 table! {
     IDLE: IdlePolicy = choice("idle", IdlePolicy::names(), IdlePolicy::Elastic(Elastic::DEFAULT)).set_by("TIDEGATE_IDLE"),
-        "How a thief rests when there is nothing to steal; elastic thieves park, so that an idle pool costs nothing.",
+        "What an idle worker does. Elastic workers look for a while and then park, so an idle pool uses no CPU.",
         Basis::Guessed;
 }
 
@@ -121,7 +124,8 @@ impl Default for IdlePolicy {
 /// Parameters of the elastic policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elastic {
-    /// How long a thief searches before it parks, counted from its first failed sweep.
+    /// How long a thief searches before it parks, counted from its first failed sweep: 0 to 1 s, by
+    /// default 100 us, in nanoseconds.
     pub search: Nanos,
 }
 

@@ -1,74 +1,85 @@
-//! Dynamic quanta: a thief sleeps after a stretch of time that it mostly spent stealing.
+//! Dynamic quanta: a thief sleeps after a period that it mostly spent stealing.
 //!
-//! A quantum has no fixed length, only a least one: it ends at the first failed attempt after that.
-//! It was inefficient when the share of it spent stealing exceeds the threshold. After an
-//! inefficient quantum the thief sleeps, longer with each one in a row, and the next is shorter;
-//! every so often one of normal length is inserted, so that a thief with very short quanta still
+//! A quantum has no fixed length, only a minimum: it ends at the first failed attempt after that.
+//! It is inefficient if the share of it spent stealing exceeds the threshold. After an inefficient
+//! quantum the thief sleeps, longer with each one in a row, and the next quantum is shorter. Now
+//! and then a quantum of normal length is inserted, so that a thief with very short quanta still
 //! gets a real chance. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 5.2 and
-//! 5.3 (algorithms 5.1 to 5.4) and, with a long quantum that tempers the short ones, section 5.5
-//! (algorithms 5.5 to 5.8).
+//! 5.3 (algorithms 5.1 to 5.4); section 5.5 (algorithms 5.5 to 5.8) adds a long quantum that
+//! tempers the short ones.
 //!
-//! Where the source leaves something open: the first quantum begins at the first failed attempt ever, so that a worker
-//! that never steals reads no clock; the sleep after an inserted quantum is as if no inefficient one had been before it,
-//! and counting goes on; what is taken out of a long quantum is the time really slept, not the time asked for.
+//! The source leaves some points open. Here:
+//!
+//! - The first quantum begins at the first failed attempt ever, so that a worker that never steals
+//!   reads no clock.
+//! - The sleep after an inserted quantum ignores the inefficient quanta before it, but the count
+//!   continues.
+//! - A long quantum excludes the time that the thief really slept, not the time that it requested.
 
 use super::tunables as t;
 use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
 
-/// Parameters of the dynamic quanta.
+/// Parameters of the dynamic quanta. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quanta {
-    /// Least length of a quantum.
+    /// Minimum length of a quantum: 1 us to 1 s, by default 75 us.
     pub length: Nanos,
-    /// Share spent stealing above which a quantum was inefficient.
+    /// The share spent stealing above which a quantum is inefficient: 0 to 1, by default 0.5.
     pub threshold: f64,
-    /// How much a sleep grows with the share spent stealing.
+    /// How much a sleep grows with the share spent stealing: 0 to 100 times `length`, by default
+    /// 0.4.
     pub s1: f64,
-    /// How much a sleep grows with each inefficient quantum before.
+    /// How much a sleep grows with each inefficient quantum before it: 0 to 100 times `length`, by
+    /// default 0.8.
     pub s2: f64,
-    /// How much a quantum shrinks with each inefficient one before.
+    /// How much a quantum shrinks with each inefficient one before it: 0 to 100, by default 2.
     pub c: f64,
-    /// The longest sleep.
+    /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
     pub max: Nanos,
-    /// After how many inefficient quanta one of normal length is inserted.
+    /// The number of inefficient quanta in a row after which one of normal length is inserted: 1 to
+    /// 1,000,000, by default 20.
     pub insert: usize,
 }
 
-/// Parameters of the long and short quanta.
+/// Parameters of the long and short quanta. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongQuanta {
-    /// Least length of a short quantum.
+    /// Minimum length of a short quantum: 1 us to 1 s, by default 75 us.
     pub length: Nanos,
-    /// Least length of a long quantum.
+    /// Minimum length of a long quantum: 1 us to 10 s, by default 3 ms.
     pub long: Nanos,
-    /// Share spent stealing above which a quantum was inefficient.
+    /// The share spent stealing above which a quantum is inefficient: 0 to 1, by default 0.6.
     pub threshold: f64,
-    /// Whose share counts.
+    /// Which quantum's share counts; by default either.
     pub inefficient: Inefficient,
-    /// How much a sleep grows with the product of both shares.
+    /// How much a sleep grows with the product of both shares: 0 to 100 times `length`, by default
+    /// 0.8.
     pub s1: f64,
-    /// How much a sleep grows with each inefficient quantum before.
+    /// How much a sleep grows with each inefficient quantum before it: 0 to 100 times `length`, by
+    /// default 0.8.
     pub s2: f64,
-    /// How much a quantum shrinks with each inefficient one before.
+    /// How much a quantum shrinks with each inefficient one before it: 0 to 100, by default 2.
     pub c: f64,
-    /// The longest sleep.
+    /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
     pub max: Nanos,
-    /// After how many inefficient quanta one of normal length is inserted.
+    /// The number of inefficient quanta in a row after which one of normal length is inserted: 1 to
+    /// 1,000,000, by default 20.
     pub insert: usize,
 }
 
-/// Which share spent stealing must exceed the threshold for a short quantum to be inefficient.
+/// Which share spent stealing must exceed the threshold to make a short quantum inefficient.
+/// Default: [`Either`](Self::Either).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inefficient {
-    /// That of the short quantum.
+    /// The share of the short quantum.
     Short,
-    /// That of the short or that of the long quantum.
+    /// The share of the short quantum or that of the long one (the default).
     Either,
-    /// Both.
+    /// Both shares.
     Both,
-    /// The mean of both.
+    /// The mean of both shares.
     Mean,
 }
 
@@ -134,14 +145,14 @@ impl Policy for LongQuanta {
 }
 
 impl Default for Quanta {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
 impl Default for LongQuanta {
-    /// The defaults of its [`tunables`](crate::tunables).
+    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -1,4 +1,5 @@
-//! The state of a thief under quanta: its current quantum, and how much of it the thief spent stealing.
+//! The state of a thief under quanta: its current quantum, and how much of it the thief spent
+//! stealing.
 
 use super::backoff_curve::round;
 use super::quanta::{Inefficient, LongQuanta, Quanta};
@@ -10,9 +11,9 @@ struct Quantum {
     start: Nanos,
     /// The earliest end.
     end: Nanos,
-    /// When the current run of failures began, or the quantum if that is later.
+    /// When the current run of failures began, or the start of the quantum if that is later.
     failing_since: Nanos,
-    /// The time spent stealing before that.
+    /// The time spent stealing before `failing_since`.
     stealing: Nanos,
 }
 
@@ -31,7 +32,7 @@ impl Quantum {
         self.end.saturating_sub(self.start)
     }
 
-    /// Counts the current run of failures up to now.
+    /// Counts the current run of failures up to `now`.
     fn add_failures(&mut self, now: Nanos) {
         self.stealing = self
             .stealing
@@ -39,7 +40,7 @@ impl Quantum {
         self.failing_since = now;
     }
 
-    /// The share of the time until now that was spent stealing; 0 if no time has passed.
+    /// The share of the time until `now` that was spent stealing; 0 if no time has passed.
     fn share(&self, now: Nanos) -> f64 {
         let length = now.saturating_sub(self.start);
         if length == 0 {
@@ -61,7 +62,7 @@ struct Long {
 }
 
 impl Long {
-    /// Algorithm 5.8, if the minimum length is over.
+    /// Algorithm 5.8: begins a new long quantum if the minimum length is over.
     fn end_if_over(&mut self, now: Nanos) {
         if self.quantum.end < now {
             self.share_before = self.quantum.share(now);
@@ -149,7 +150,8 @@ impl QuantumState {
         }
     }
 
-    /// Algorithm 5.4 (5.5 with a long quantum). Returns how long to sleep if an inefficient quantum ended.
+    /// Algorithm 5.4 (5.5 with a long quantum). Returns how long to sleep if an inefficient quantum
+    /// ended.
     pub(super) fn attempt_failed(&mut self, now: Nanos) -> Option<Nanos> {
         self.wake(now);
         if !self.failing {
@@ -167,7 +169,7 @@ impl QuantumState {
         sleep
     }
 
-    /// The thief has rested. Does nothing unless it slept.
+    /// Accounts for the sleep, if the thief slept.
     pub(super) fn wake(&mut self, now: Nanos) {
         let Some(since) = self.asleep_since.take() else {
             return;
@@ -203,7 +205,8 @@ impl QuantumState {
                 long.quantum.begin(now, long.length);
             }
         } else if self.short.end < now {
-            // The quantum ended before this first failure, so its share means little: start another without a verdict.
+            // The quantum ended before this first failure, so its share means little. Start another
+            // one without judging it.
             self.short.begin(now, self.short.length());
         }
         self.short.failing_since = now;
@@ -213,7 +216,7 @@ impl QuantumState {
         }
     }
 
-    /// Algorithm 5.3 (5.7 with a long quantum) up to the sleep; [`wake`](Self::wake) is the rest.
+    /// Algorithm 5.3 (5.7 with a long quantum) up to the sleep. [`wake`](Self::wake) does the rest.
     fn end_short(&mut self, now: Nanos) -> Option<Nanos> {
         let short = self.short.share(now);
         let (inefficient, factor) = match &self.long {
@@ -258,7 +261,7 @@ impl QuantumState {
         }
     }
 
-    /// Called when a short quantum ended, and when it goes on but the long one may be over.
+    /// Called when a short quantum has ended, or continues while the long one may be over.
     fn end_long_if_over(&mut self, now: Nanos) {
         if let Some(long) = &mut self.long {
             long.quantum.add_failures(now);

@@ -1,4 +1,4 @@
-//! One thief under an idle policy.
+//! The state of one thief under an idle policy.
 
 use super::backoff_curve::Sleeps;
 use super::custom::{CustomBackoff, LONGEST_SLEEP};
@@ -8,17 +8,17 @@ use crate::Nanos;
 use crate::error::ParseError;
 use alloc::boxed::Box;
 
-/// What a thief does next.
+/// What a thief does after an attempt or a sweep failed.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Looks again at once.
+    /// Look again at once.
     Retry,
-    /// Yields the processor, then looks again.
+    /// Yield the processor, then look again.
     Yield,
-    /// Sleeps for so many nanoseconds, then looks again.
+    /// Sleep for this many nanoseconds, then look again.
     Sleep(Nanos),
-    /// Sleeps until somebody publishes work.
+    /// Sleep until another thread publishes work.
     Park,
 }
 
@@ -30,7 +30,7 @@ pub struct IdleState {
 
 #[derive(Debug)]
 enum Kind {
-    /// `since`: first failed sweep of this search.
+    /// `since`: the time of the first failed sweep of this search.
     Elastic {
         rules: Elastic,
         since: Option<Nanos>,
@@ -38,7 +38,7 @@ enum Kind {
     None,
     Yield,
     AbpYield,
-    /// `yields`: the next rest is a yield; `yields_first`: so is that after each reset.
+    /// `yields`: the next rest is a yield. `yields_first`: so is the first rest after each reset.
     Backoff {
         sleeps: Sleeps,
         yields: bool,
@@ -49,7 +49,7 @@ enum Kind {
 }
 
 impl IdleState {
-    /// The state of a thief that has not failed yet.
+    /// Creates the state of a thief that has not failed yet.
     ///
     /// # Errors
     /// Those of [`IdlePolicy::check`].
@@ -73,14 +73,15 @@ impl IdleState {
         Ok(Self { kind })
     }
 
-    /// The state of a thief that rests as a user's backoff decides.
+    /// Creates the state of a thief whose rests the user's backoff decides.
     #[must_use]
     pub fn custom(backoff: Box<dyn CustomBackoff>) -> Self {
         let kind = Kind::Custom(backoff);
         Self { kind }
     }
 
-    /// The thief found a task, by a steal or otherwise. Reads the clock only under quanta and after a failure.
+    /// Call this when the thief has found a task, by a steal or otherwise. Reads the clock only
+    /// under quanta, after a failure.
     pub fn steal_succeeded(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
             Kind::Elastic { since, .. } => *since = None,
@@ -98,7 +99,7 @@ impl IdleState {
         }
     }
 
-    /// One attempt failed. Reads the clock only under quanta.
+    /// Call this when one attempt has failed. Reads the clock only under quanta.
     pub fn attempt_failed(&mut self, now: impl FnOnce() -> Nanos) -> Rest {
         match &mut self.kind {
             Kind::Elastic { .. }
@@ -111,8 +112,9 @@ impl IdleState {
         }
     }
 
-    /// A whole sweep failed; its last attempt was reported by [`attempt_failed`](Self::attempt_failed) before. Reads the
-    /// clock only under the elastic policy, and calls `draw` for a uniform number only under backoffs.
+    /// Call this when a whole sweep has failed, after [`attempt_failed`](Self::attempt_failed) for
+    /// its last attempt. Reads the clock only under the elastic policy, and calls `draw` for a
+    /// uniform number only under backoffs.
     pub fn sweep_failed(
         &mut self,
         now: impl FnOnce() -> Nanos,
@@ -121,7 +123,8 @@ impl IdleState {
         self.sweep_failed_asking(now, draw, |backoff, draw| backoff.backoff(draw))
     }
 
-    /// Like [`sweep_failed`](Self::sweep_failed), but `ask` calls the user's backoff, if there is one.
+    /// Like [`sweep_failed`](Self::sweep_failed), but calls the user's backoff, if there is one,
+    /// through `ask`.
     pub(crate) fn sweep_failed_asking(
         &mut self,
         now: impl FnOnce() -> Nanos,
@@ -147,7 +150,8 @@ impl IdleState {
         }
     }
 
-    /// The thief did what the last decision said. Reads the clock only after a sleep under quanta.
+    /// Call this when the thief has done what the last decision said. Reads the clock only after a
+    /// sleep under quanta.
     pub fn rested(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
             Kind::Quanta(state) if state.is_asleep() => state.wake(now()),
@@ -156,7 +160,7 @@ impl IdleState {
     }
 }
 
-/// A sleep of no time is none.
+/// A sleep of 0 is a retry.
 fn sleep(time: Nanos) -> Rest {
     if time == 0 {
         Rest::Retry
@@ -165,10 +169,11 @@ fn sleep(time: Nanos) -> Rest {
     }
 }
 
-/// Yields until the time to search is over, then parks; a thief that was woken searches anew.
+/// Yields until the time to search is over, then parks. A thief that was woken starts a new search.
 ///
-/// A thief that spins before it yields keeps its processor from the thread for which it has just finished a task: where there
-/// are as many workers as processors, each call from outside the pool then takes some 5 us longer.
+/// The thief does not spin before it yields: it would keep its processor from the thread for which
+/// it has just finished a task. With as many workers as processors, each call from outside the pool
+/// would then take some 5 us longer.
 fn search(rules: &Elastic, since: &mut Option<Nanos>, now: Nanos) -> Rest {
     let searched = now.saturating_sub(*since.get_or_insert(now));
     if searched >= rules.search {

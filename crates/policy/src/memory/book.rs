@@ -1,8 +1,9 @@
 //! The book of a pool whose declared memory has a hard limit.
 //!
-//! It knows every task from its fork to its end, in depth-first order, and every reservation. Budget and reserve, and why nobody waits for ever, are argued in
-//! docs/memory.md. It does not put anybody to sleep or wake them: who asked and was not granted at once is named later by [`Book::settle`], which is to be
-//! called after each change until it names nobody.
+//! It knows every task from its fork to its end, in depth-first order, and every reservation.
+//! docs/memory.md explains the budget and the reserve, and why no task waits forever. The book
+//! suspends and wakes no task. If a request is not granted at once, [`Book::settle`] returns its
+//! task later; the caller must call `settle` after each change until it returns `None`.
 
 mod budget;
 mod duties;
@@ -18,12 +19,12 @@ use alloc::vec::Vec;
 pub struct Task(u32);
 
 impl Task {
-    /// That of this number.
+    /// The task with this number.
     pub(crate) const fn of(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// A small number; that of a task that has ended is used again.
+    /// A small number. The number of a task that has ended is reused.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -35,12 +36,12 @@ impl Task {
 pub struct Scope(u32);
 
 impl Scope {
-    /// That of this number.
+    /// The scope with this number.
     pub(crate) const fn of(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// A small number; that of a scope that is closed is used again.
+    /// A small number. The number of a closed scope is reused.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -52,12 +53,12 @@ impl Scope {
 pub struct Reservation(u32);
 
 impl Reservation {
-    /// That of this number.
+    /// The reservation with this number.
     pub(crate) const fn of(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// A small number; that of a reservation that was given back is used again.
+    /// A small number. The number of a reservation that was given back is reused.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -75,14 +76,14 @@ pub enum Until {
     Else,
 }
 
-/// What becomes of a request.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The memory is the task's.
+    /// The task has the memory.
     Granted(Reservation),
-    /// The task is to sleep until [`Book::settle`] names it.
+    /// The task must sleep until [`Book::settle`] returns it.
     Later,
-    /// It does not fit, and nobody is left who could give anything back.
+    /// The request does not fit, and no task is left that could give anything back.
     Refused,
 }
 
@@ -92,38 +93,42 @@ enum State {
     Runs,
     Waits(Until),
     Asks(u64),
-    /// It has ended; tasks that it has forked have not.
+    /// It has ended, but tasks that it has forked have not.
     Gone,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
     state: State,
-    /// Another task runs on its stack, on top of it: whatever happens, it does not go on.
+    /// Another task runs on its stack, on top of it, so it does not resume, whatever happens.
     buried: bool,
-    /// It has given its slot away and computes without, for all that is known.
+    /// It has given up its slot. As far as the book knows, it computes without one.
     blocks: bool,
-    /// Its place in the order: where it is, or where it will begin. That of a half is taken by its joiner when both have come to the end of the join.
+    /// Its place in the order: where it is, or where it will begin. The joiner of a half takes the
+    /// half's place when both have reached the end of the join.
     item: Option<Item>,
     parent: Option<Task>,
-    /// The scope into which it was spawned; none for a half.
+    /// The scope into which it was spawned; `None` for a half.
     scope: Option<Scope>,
-    /// Up to which moment of its parent all comes before it; for a half that of the end of the join, [`UNDER_WAY`] until then.
+    /// The moment of its parent up to which everything comes before it. For a half, this is the end
+    /// of the join, and [`UNDER_WAY`] until then.
     at: u64,
-    /// What it has done so far: it has spawned and joined so often.
+    /// Its present moment: the number of spawns and joins that it has done.
     moment: u64,
-    /// The number of the task in which this one was forked in the end. A task of a scope whose number is not that of who waits for the scope is a stranger: it
-    /// stands behind that one.
+    /// The number of the root from which this task descends. If a task of a scope has another root
+    /// than the task that waits for the scope, it is a stranger, and comes after that task.
     root: u64,
-    /// Entries whose parent it is, and for a half its joiner.
+    /// The number of entries of which it is the parent; for a half, its joiner counts as well.
     children: u32,
-    /// Of those entries, by exclusive or: the name of the last one when the others are dropped.
+    /// The exclusive or of the names of those child entries: the name of the last one, when the
+    /// others have been dropped.
     their_names: u32,
     reservations: Vec<Reservation>,
 }
 
 impl Entry {
-    /// Whether it is known what of its parent comes before it: it is no half, or one that was joined.
+    /// Whether it is known which part of its parent comes before it: it is not a half, or it was
+    /// joined.
     fn has_moment(&self) -> bool {
         self.scope.is_some() || self.at != UNDER_WAY
     }
@@ -132,7 +137,7 @@ impl Entry {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     holder: Option<Task>,
-    /// In which of the holder's moments.
+    /// The moment of the holder in which it was made.
     at: u64,
     bytes: u64,
 }
@@ -140,9 +145,9 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 struct Members {
     live: usize,
-    /// How many of these have not begun, and are unknown until then.
+    /// The number of these that have not begun, and are unknown until then.
     unseen: usize,
-    /// How many of the others there are by their root.
+    /// The number of the others, by root.
     seen: BTreeMap<u64, usize>,
     waiter: Option<Task>,
 }
@@ -162,7 +167,7 @@ impl Members {
         }
     }
 
-    /// Whether there are tasks, seen or not, of other roots than this one.
+    /// Whether there are tasks, seen or unseen, of other roots than this one.
     fn has_strangers_to(&self, root: u64) -> bool {
         self.live > self.seen.get(&root).copied().unwrap_or(0)
     }
@@ -171,33 +176,33 @@ impl Members {
 /// Later than all moments.
 const UNDER_WAY: u64 = u64::MAX;
 
-/// The book.
+/// The book; see the module.
 #[derive(Clone, Debug)]
 pub struct Book {
     budget: u64,
-    /// What the budget was before it was lowered, until what others than the leftmost path hold fits beside the reserve again.
+    /// The budget before it was lowered. It falls to the new budget when what tasks outside the
+    /// leftmost path hold fits in addition to the reserve.
     ceiling: u64,
     serial: u64,
     declared: u64,
     peak: u64,
     order: Order,
-    /// Whose an item of the order is.
+    /// The task of each item of the order.
     owners: Vec<Task>,
     tasks: Slab<Entry>,
     scopes: Slab<Members>,
     reservations: Slab<Held>,
     asking: Vec<Task>,
-    /// How many tasks run.
     running: usize,
-    /// How many tasks nobody had forked, so far.
+    /// The number of roots so far.
     roots: u64,
-    /// How many are absent, and how many of those are not buried.
+    /// The number of absent tasks; `away` is the number of those that are not buried.
     absent: usize,
     away: usize,
 }
 
 impl Book {
-    /// For so many bytes, of which the serial run needs so many.
+    /// Creates a book for `budget` bytes, of which the serial run needs `serial`.
     #[must_use]
     pub fn new(budget: u64, serial: u64) -> Self {
         Self {
@@ -219,13 +224,13 @@ impl Book {
         }
     }
 
-    /// A task that nobody has forked comes behind all others.
+    /// Adds a task that no task has forked. It comes after all others.
     pub fn root(&mut self) -> Task {
         let item = self.order.push_last();
         self.enter(item, None, None)
     }
 
-    /// The same for a task of a scope, which [`expect`](Self::expect)s it.
+    /// Like [`root`](Self::root), for a task of a scope that [`expect`](Self::expect)s it.
     pub fn root_in(&mut self, scope: Scope) -> Task {
         let item = self.order.push_last();
         let task = self.enter(item, None, Some(scope));
@@ -238,7 +243,7 @@ impl Book {
         task
     }
 
-    /// A task of the scope will begin of which nothing else is known.
+    /// The scope will get a task of which nothing else is known.
     pub fn expect(&mut self, scope: Scope) {
         self.see(scope, |members| {
             members.live += 1;
@@ -256,13 +261,13 @@ impl Book {
         }
     }
 
-    /// The second half of a join of this task.
+    /// Adds the second half of a join of this task.
     pub fn half(&mut self, of: Task) -> Task {
         let item = self.order.insert_after(self.place(of));
         self.enter(item, Some(of), None)
     }
 
-    /// A task that this one spawns into a scope.
+    /// Adds a task that this one spawns into a scope.
     pub fn spawn(&mut self, of: Task, scope: Scope) -> Task {
         let item = self.order.insert_before(self.place(of));
         let task = self.enter(item, Some(of), Some(scope));
@@ -275,12 +280,12 @@ impl Book {
         task
     }
 
-    /// A new scope, without tasks.
+    /// Opens a scope without tasks.
     pub fn open(&mut self) -> Scope {
         Scope(self.scopes.put(Members::default()))
     }
 
-    /// A scope of which all tasks have ended.
+    /// Closes a scope whose tasks have all ended.
     pub fn close(&mut self, scope: Scope) {
         debug_assert_eq!(self.scopes[scope.0].live, 0);
         self.scopes.take(scope.0);
@@ -292,13 +297,14 @@ impl Book {
         self.change(task, State::Runs);
     }
 
-    /// The task goes no further until something has happened and it is told to [`go_on`](Self::go_on).
+    /// The task waits for something. If that is [`Until::Else`], it waits until
+    /// [`go_on`](Self::go_on).
     pub fn wait(&mut self, task: Task, until: Until) {
         match until {
             Until::Half(half) => {
                 if self.tasks[half.0].state != State::Gone {
                     self.change(task, State::Waits(until));
-                    // It comes to the half's place when that has ended.
+                    // It takes the half's place when the half has ended.
                     self.leave(task);
                 }
             }
@@ -310,13 +316,15 @@ impl Book {
         }
     }
 
-    /// How many tasks there are, with those that are kept because of what they have forked.
+    /// The number of tasks, including those that have ended but are kept because of tasks that they
+    /// have forked.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.tasks.len()
     }
 
-    /// What the task has waited for has happened, and it goes on. Of the end of a half the book knows itself.
+    /// What the task has waited for has happened, and it resumes. If it waits for a half, this is
+    /// not needed: the book knows when the half ends.
     pub fn go_on(&mut self, task: Task) {
         if self.tasks[task.0].state == State::Waits(Until::Else) {
             self.change(task, State::Runs);
@@ -330,14 +338,14 @@ impl Book {
         self.count(task, before);
     }
 
-    /// The task gives its slot away and computes without one, or has one again.
+    /// The task gives up its slot and computes without one, or has a slot again.
     pub fn set_blocks(&mut self, task: Task, blocks: bool) {
         let before = self.presence(task);
         self.tasks[task.0].blocks = blocks;
         self.count(task, before);
     }
 
-    /// Whether the task waits for a half or a scope, and that is not over.
+    /// Whether the task waits for a half or a scope that has not ended.
     #[must_use]
     pub fn waits(&self, task: Task) -> bool {
         let state = self.tasks[task.0].state;
@@ -356,39 +364,40 @@ impl Book {
         self.tasks[task.0].state == State::Unstarted
     }
 
-    /// How many tasks [run](Self::runs).
+    /// The number of tasks that [run](Self::runs).
     #[must_use]
     pub fn running(&self) -> usize {
         self.running
     }
 
-    /// Whether the task has begun, and does neither wait nor ask, nor lie below another one, nor compute without a slot.
+    /// Whether the task has begun, neither waits nor asks, is not buried, and computes with a slot.
     #[must_use]
     pub fn runs(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];
         entry.state == State::Runs && !entry.buried && !entry.blocks
     }
 
-    /// Who has forked this half; none if it is no half, or not known.
+    /// The task that has forked this half; `None` if this is not a half or is unknown.
     pub(crate) fn joiner(&self, half: Task) -> Option<Task> {
         let entry = self.tasks.get(half.0)?;
         entry.parent.filter(|_| entry.scope.is_none())
     }
 
-    /// The scope into which it was spawned; none for a half.
+    /// The scope into which the task was spawned; `None` for a half.
     #[must_use]
     pub fn scope(&self, task: Task) -> Option<Scope> {
         self.tasks[task.0].scope
     }
 
-    /// What compares as the task does in depth-first order, until a task comes or goes. One that waits for a half is nowhere, behind all others.
+    /// A key that compares like the task in depth-first order, until a task is added or removed. A
+    /// task that waits for a half has no place and compares as the last.
     #[must_use]
     pub fn rank(&self, task: Task) -> (u64, u64) {
         self.item(task)
             .map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
     }
 
-    /// Where the task is in the order, if it is somewhere.
+    /// The task's place in the order, if it has one.
     pub(super) fn item(&self, task: Task) -> Option<Item> {
         self.tasks[task.0].item
     }
@@ -398,14 +407,15 @@ impl Book {
         &self.order
     }
 
-    /// All tasks that are somewhere, in depth-first order.
+    /// All tasks that have a place, in depth-first order.
     pub fn in_order(&self) -> impl Iterator<Item = Task> + '_ {
         let first = self.order.first();
         let items = core::iter::successors(first, |item| self.order.next(*item));
         items.map(|item| self.owners[item.index()])
     }
 
-    /// The task has ended. When all that it has forked has, too, what it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
+    /// The task has ended. When all tasks that it has forked have ended, too, the task that forked
+    /// it takes over what it holds. The name of a half stays valid until [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);
         let Entry { scope, root, .. } = self.tasks[task.0];
@@ -419,7 +429,7 @@ impl Book {
             let waiter = members.waiter.filter(|_| members.live == 0);
             if let Some(waiter) = waiter {
                 members.waiter = None;
-                // The scope may have tasks that nobody has told of.
+                // The scope may have tasks that the book does not know of.
                 self.change(waiter, State::Waits(Until::Else));
             }
         }
@@ -432,7 +442,7 @@ impl Book {
         self.drop_gone(task);
     }
 
-    /// The joiner of a half that has ended goes on.
+    /// The joiner of a half that has ended resumes.
     pub fn forget(&mut self, half: Task) {
         let entry = &mut self.tasks[half.0];
         entry.children -= 1;
@@ -467,7 +477,7 @@ impl Book {
             },
             moment: 0,
             root,
-            // The joiner of a half asks whether it has ended.
+            // A half's joiner asks later whether the half has ended, so it keeps the entry.
             children: u32::from(parent.is_some() && scope.is_none()),
             their_names: 0,
             reservations: vec![],
@@ -490,14 +500,15 @@ impl Book {
         self.tasks[task.0].item.expect("it has not ended")
     }
 
-    /// A task has no place in the order any more.
+    /// Removes a task from the order.
     fn leave(&mut self, task: Task) {
         if let Some(item) = self.tasks[task.0].item.take() {
             self.order.remove(item);
         }
     }
 
-    /// A joiner comes to where its half was, behind all that is left of what that has forked.
+    /// A joiner takes the place of its half, after all tasks that are left of those that the half
+    /// has forked.
     fn come_to(&mut self, joiner: Task, half: Task) {
         let Some(item) = self.tasks[half.0].item.take() else {
             return;
@@ -507,8 +518,9 @@ impl Book {
         self.tasks[joiner.0].item = Some(item);
     }
 
-    /// A task that has ended, holds nothing and has forked only one that is left: as if that had been forked where it was itself. So a chain of spawns does not keep
-    /// an entry for each link. With two left, which of them comes first would be lost.
+    /// Drops the entry of a task that has ended, holds nothing and has only one child left: the
+    /// child counts as forked in its place. So a chain of spawns does not keep an entry for each
+    /// link. With two children left, the order between them would be lost.
     fn step_aside(&mut self, task: Task) {
         let entry = &self.tasks[task.0];
         let is_done = entry.state == State::Gone && entry.reservations.is_empty();
@@ -530,8 +542,8 @@ impl Book {
         }
     }
 
-    /// Drops the entry of a task that has ended, when all that it has forked has ended, too; and then perhaps that of its parent. What it still holds it has
-    /// handed on.
+    /// Drops the entry of a task that has ended if all tasks that it has forked have ended, too,
+    /// and then perhaps that of its parent. The parent takes over what it still holds.
     fn drop_gone(&mut self, task: Task) {
         let mut next = Some(task);
         while let Some(task) = next {
@@ -560,7 +572,8 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task runs, is absent, and will go on whatever the others do, for all that is known.
+    /// Whether the task runs, whether it is absent, and whether it will resume no matter what the
+    /// others do, as far as the book knows.
     fn presence(&self, task: Task) -> [bool; 3] {
         let Entry { state, buried, .. } = self.tasks[task.0];
         let is_absent = self.is_absent(task);
@@ -575,7 +588,7 @@ impl Book {
         ]
     }
 
-    /// A task has changed of which this was true before.
+    /// Updates the counts after a task has changed; `before` is its presence before the change.
     fn count(&mut self, task: Task, before: [bool; 3]) {
         let now = self.presence(task);
         let counts = [&mut self.running, &mut self.absent, &mut self.away];

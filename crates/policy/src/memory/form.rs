@@ -1,4 +1,4 @@
-//! The orders in which tasks get memory, and their text forms.
+//! The memory policies, and their text forms.
 
 use super::tunables::{
     BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA, HYBRID_SLEEP,
@@ -12,68 +12,69 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// Who gets memory when.
+/// Memory admission policy. Default: [`None`](Self::None).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryPolicy {
-    /// Whoever asks, at once.
+    /// All requests are granted immediately (the default).
     #[default]
     None,
-    /// Work stealing that puts big allocators to sleep.
+    /// Work stealing that puts tasks with large requests to sleep.
     Hybrid(Hybrid),
     /// The leftmost tasks of the depth-first order run, as in Narlikar's scheduler.
     DepthFirst(DepthFirst),
-    /// Deques in depth-first order, and a quota from one theft to the next.
+    /// Deques in depth-first order, and a quota of memory from one theft to the next.
     DfDeques(DfDeques),
-    /// Never more than so much, and never a wait without end.
+    /// A hard limit: tasks never declare more than the budget, and never wait forever for it.
     Budget(Budget),
 }
 
-/// How long big allocators sleep.
+/// How long tasks with large requests sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hybrid {
-    /// [`HYBRID_ALPHA`].
+    /// [`HYBRID_ALPHA`]: in bytes, 1 MiB by default.
     pub alpha: usize,
-    /// [`HYBRID_BETA`].
+    /// [`HYBRID_BETA`]: in bytes for each worker, 64 KiB by default.
     pub beta: usize,
-    /// [`HYBRID_SLEEP`].
+    /// [`HYBRID_SLEEP`]: linear by default.
     pub sleep: SleepFunction,
 }
 
-/// How the hybrid's sleeps grow with what a task asks for, in units of `alpha + beta * workers`.
+/// How the sleeps under [`Hybrid`] grow with the size of a request, in units of
+/// `alpha + beta * workers`. Default: [`Linear`](Self::Linear).
 ///
-/// The source uses the first and calls it a place for future improvement. A task sleeps under all
-/// of them or under none.
+/// The source uses `Linear` and calls it a place for future improvement. Whether a task sleeps at
+/// all is the same under each function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SleepFunction {
-    /// In proportion, rounded down.
+    /// In proportion to the size, rounded down (the default).
     #[default]
     Linear,
-    /// As its square root, rounded down: large requests delay the program less.
+    /// With the square root of the size, rounded down: large requests delay the program less.
     Sqrt,
-    /// As its square: large requests sleep until little else is left to run.
+    /// With the square of the size: large requests sleep until little else is left to run.
     Square,
 }
 
 /// How much is granted out of turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthFirst {
-    /// [`DEPTH_FIRST_K`].
+    /// [`DEPTH_FIRST_K`]: in bytes, at least 1, 64 KiB by default.
     pub k: usize,
 }
 
 /// How much is granted from one theft to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DfDeques {
-    /// [`DFDEQUES_K`].
+    /// [`DFDEQUES_K`]: in bytes, at least 1, 64 KiB by default.
     pub k: usize,
 }
 
-/// The limit and what the serial run needs.
+/// The limit, and the part of it that the serial run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// [`BUDGET_BYTES`].
+    /// [`BUDGET_BYTES`]: in bytes; no default, it must be given.
     pub bytes: usize,
-    /// [`BUDGET_SERIAL`].
+    /// [`BUDGET_SERIAL`]: in bytes; no default, it must be given.
     pub serial: usize,
 }
 
@@ -167,7 +168,7 @@ impl MemoryPolicy {
         Budget::NAME,
     ];
 
-    /// Whether it keeps the depth-first order of all tasks.
+    /// Whether the policy keeps the depth-first order of all tasks.
     #[must_use]
     pub const fn keeps_order(self) -> bool {
         match self {
@@ -176,10 +177,10 @@ impl MemoryPolicy {
         }
     }
 
-    /// Itself, if its parameters are allowed.
+    /// Returns the policy if its parameters are allowed.
     ///
     /// # Errors
-    /// A parameter is out of range, or two of them contradict each other.
+    /// If a parameter is out of range, or two parameters contradict each other.
     pub fn check(self) -> Result<Self, ParseError> {
         match self {
             Self::None => Ok(()),
@@ -192,7 +193,7 @@ impl MemoryPolicy {
     }
 }
 
-/// The list of a budget, which may begin with the bytes alone: `64MiB,serial=8MiB`.
+/// Completes the list of a budget, which may begin with the bytes alone: `64MiB,serial=8MiB`.
 fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
     let list = list?;
     let first = list.split(',').next().unwrap_or_default();

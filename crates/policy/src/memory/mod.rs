@@ -1,4 +1,4 @@
-//! Which task may have memory, and which waits for it. The protocol is docs/memory.md.
+//! Which task may have memory, and which must wait for it. docs/memory.md has the protocol.
 
 pub mod book;
 mod form;

@@ -1,22 +1,29 @@
-//! A list whose items are put next to each other and asked which comes first.
+//! An order-maintenance list: inserts an item next to another one, and answers which of two items
+//! comes first.
 //!
-//! Both take constant time in the mean of many calls, however long the list is. Idea: Dietz and Sleator, "Two algorithms for maintaining order in a
-//! list", STOC 1987, in the simpler form of Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for maintaining order in a
-//! list", ESA 2002: items lie in buckets of some ten; items of a bucket have labels, and so have buckets. An item that finds no label between its
-//! neighbours' has the labels of its bucket spread evenly; a full bucket is divided, and a bucket that finds no label has those of its neighbourhood
-//! spread, the smallest that is not too dense. No paper was at hand; bounds and thresholds are those that follow from the idea.
+//! Both take amortised constant time, no matter how long the list is. The idea is from Dietz and
+//! Sleator, "Two algorithms for maintaining order in a list", STOC 1987, in the simpler form of
+//! Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for maintaining order
+//! in a list", ESA 2002. Items lie in buckets of a few dozen; the items of a bucket have labels,
+//! and so have the buckets. If there is no label left between two neighbours, the labels of the
+//! bucket are spread evenly. A full bucket is split. If there is no label left for a bucket, the
+//! labels of its neighbourhood are spread: of the smallest one that is not too dense. No paper was
+//! at hand; bounds and thresholds follow from the idea.
 //!
-//! What it does not do: tell an item's position, or join buckets that have become nearly empty; an empty one goes.
+//! The list cannot return the position of an item. It removes empty buckets but does not merge
+//! nearly empty ones.
 
 use alloc::vec::Vec;
 
-/// How many items a bucket holds: more than the logarithm of their number will ever be.
+/// The capacity of a bucket: larger than the logarithm of the number of items will ever be.
 const FULL: u32 = 64;
-/// The end of a chain.
+/// Marks the end of a chain.
 const NONE: u32 = u32::MAX;
-/// Labels of buckets lie below this.
+/// All labels of buckets are smaller than this.
 const LABELS: u64 = 1 << 62;
-/// By how much a neighbourhood twice as large may be less dense, as a quotient: 4 / 5 of a half more each time.
+/// How the number of buckets that a neighbourhood may hold grows if the neighbourhood doubles, as a
+/// quotient: by 8/5 and not by 2, so the larger neighbourhood must be less dense, by a factor of
+/// 4/5.
 const DENSER: (u128, u128) = (8, 5);
 
 /// An item of a list, until it is removed.
@@ -24,7 +31,8 @@ const DENSER: (u128, u128) = (8, 5);
 pub struct Item(u32);
 
 impl Item {
-    /// Less than the most items that the list ever had; that of a removed one is used again.
+    /// A number below the maximum length of the list so far. The number of a removed item is
+    /// reused.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -44,7 +52,7 @@ struct Bucket {
     label: u64,
     before: u32,
     after: u32,
-    /// Its items, a stretch of the one chain of all.
+    /// The first of its items, which are a section of the one chain of all items.
     first: u32,
     last: u32,
     count: u32,
@@ -57,21 +65,21 @@ pub struct Order {
     buckets: Vec<Bucket>,
     free_nodes: Vec<u32>,
     free_buckets: Vec<u32>,
-    /// The first and the last item, if there are any.
+    /// The first and the last item, if the list is not empty.
     ends: Option<(u32, u32)>,
 }
 
 impl Order {
-    /// An empty list.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A new item behind all others.
+    /// Inserts a new item after all others.
     ///
     /// # Panics
-    /// There are 2^32 - 1 items.
+    /// If there are 2^32 - 1 items already.
     pub fn push_last(&mut self) -> Item {
         match self.ends {
             None => {
@@ -84,45 +92,45 @@ impl Order {
         }
     }
 
-    /// A new item right before this one.
+    /// Inserts a new item right before this one.
     ///
     /// # Panics
-    /// There are 2^32 - 1 items.
+    /// If there are 2^32 - 1 items already.
     pub fn insert_before(&mut self, item: Item) -> Item {
         let Node { before, bucket, .. } = self.nodes[item.0 as usize];
         self.insert(before, item.0, bucket)
     }
 
-    /// A new item right behind this one.
+    /// Inserts a new item right after this one.
     ///
     /// # Panics
-    /// There are 2^32 - 1 items.
+    /// If there are 2^32 - 1 items already.
     pub fn insert_after(&mut self, item: Item) -> Item {
         let Node { after, bucket, .. } = self.nodes[item.0 as usize];
         self.insert(item.0, after, bucket)
     }
 
-    /// The first item, if there is any.
+    /// The first item, if the list is not empty.
     #[must_use]
     pub fn first(&self) -> Option<Item> {
         self.ends.map(|(first, _)| Item(first))
     }
 
-    /// The item behind this one, if there is any.
+    /// The item after this one, if any.
     #[must_use]
     pub fn next(&self, item: Item) -> Option<Item> {
         let after = self.nodes[item.0 as usize].after;
         (after != NONE).then_some(Item(after))
     }
 
-    /// What compares as the item does, until the list changes.
+    /// A key that compares like the item, until the list changes.
     #[must_use]
     pub fn rank(&self, item: Item) -> (u64, u64) {
         let node = &self.nodes[item.0 as usize];
         (self.buckets[node.bucket as usize].label, node.label)
     }
 
-    /// Takes an item out. It is to be used no more: another one may get its name.
+    /// Removes an item. The caller must not use it any more: a new item may get the same name.
     pub fn remove(&mut self, item: Item) {
         let Node {
             bucket,
@@ -153,7 +161,7 @@ impl Order {
         self.free_nodes.push(item.0);
     }
 
-    /// An item between two neighbours, at least one of them in this bucket.
+    /// Inserts an item between two neighbours, of which at least one is in this bucket.
     fn insert(&mut self, before: u32, after: u32, bucket: u32) -> Item {
         if self.buckets[bucket as usize].count == FULL {
             let beside = if self.is_in(before, bucket) {
@@ -162,7 +170,7 @@ impl Order {
                 after
             };
             self.divide(bucket);
-            // It may have moved.
+            // The neighbour may have moved to the new bucket.
             let bucket = self.nodes[beside as usize].bucket;
             return self.insert(before, after, bucket);
         }
@@ -193,7 +201,8 @@ impl Order {
         node != NONE && self.nodes[node as usize].bucket == bucket
     }
 
-    /// A label of this bucket between those of two neighbours, one of which may lie elsewhere.
+    /// A label of this bucket between those of two neighbours, one of which may lie in another
+    /// bucket.
     fn label_between(&self, before: u32, after: u32, bucket: u32) -> Option<u64> {
         let label = |node: u32| {
             self.is_in(node, bucket)
@@ -204,7 +213,7 @@ impl Order {
         (low < high).then(|| low + (high - low) / 2)
     }
 
-    /// Gives a bucket's items labels with the same room between all.
+    /// Spreads the labels of a bucket's items evenly.
     fn spread_items(&mut self, bucket: u32) {
         let Bucket { first, count, .. } = self.buckets[bucket as usize];
         let step = u64::MAX / (u64::from(count) + 1);
@@ -216,7 +225,7 @@ impl Order {
         }
     }
 
-    /// Moves the second half of a bucket into a new one behind it.
+    /// Moves the second half of a bucket into a new one right after it.
     fn divide(&mut self, bucket: u32) {
         let Bucket {
             first,
@@ -247,7 +256,7 @@ impl Order {
         self.spread_items(new);
     }
 
-    /// A label between a bucket's and that of the next one, after making room.
+    /// A label between those of a bucket and the next one. Makes room for it if necessary.
     fn bucket_label_behind(&mut self, bucket: u32) -> u64 {
         let between = |list: &Self| {
             let Bucket { label, after, .. } = list.buckets[bucket as usize];
@@ -265,7 +274,8 @@ impl Order {
         }
     }
 
-    /// Spreads the labels of the smallest neighbourhood around a bucket that is not too dense: all labels with the same leading bits.
+    /// Spreads the labels of the smallest neighbourhood of a bucket that is not too dense. A
+    /// neighbourhood is all labels with the same leading bits.
     fn spread_buckets(&mut self, bucket: u32) {
         let label = self.buckets[bucket as usize].label;
         let (mut first, mut count) = (bucket, 1_u64);
@@ -321,7 +331,7 @@ impl Order {
     }
 
     fn new_bucket(&mut self, label: u64, before: u32, after: u32) -> u32 {
-        // The next item is its first one.
+        // The next item to be created is its first one.
         let first = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         let first = self.free_nodes.last().copied().unwrap_or(first);
         let bucket = Bucket {
@@ -354,7 +364,7 @@ impl Order {
     }
 }
 
-/// Puts a value at a free place, or a new one.
+/// Stores a value at a free place, or appends it.
 fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, value: T) -> u32 {
     if let Some(place) = free.pop() {
         all[place as usize] = value;

@@ -1,8 +1,11 @@
-//! Who runs what, in a pool whose policy for memory keeps the depth-first order: depth-first, DFDeques, and the hard budget.
+//! Which thread runs which task, in a pool whose memory policy keeps the depth-first order:
+//! depth-first, DFDeques, and the hard budget.
 //!
-//! A *thread* here is a stack of tasks, of which the topmost runs, waits, asks for memory, or is *parked*: it could go on, and has left its slot to
-//! somebody who comes before it. The plan knows all tasks from fork to end and says what a free slot is to be used for. What order, quotas and steps
-//! mean is argued in docs/memory.md. It puts nobody to sleep and wakes nobody; [`Plan::settle`] names whom to wake.
+//! A *thread* here is a stack of tasks. The topmost task runs, waits, asks for memory, or is
+//! *parked*: it could continue, but has left its slot to a task that comes before it. The plan
+//! knows all tasks from fork to end, and decides what to use a free slot for. docs/memory.md
+//! explains order, quotas and steps. The plan suspends and wakes no thread; [`Plan::settle`]
+//! returns the threads to wake.
 
 mod choice;
 mod command;
@@ -20,42 +23,45 @@ use line::{Line, Stand};
 /// How a plan chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// As DFDeques, without quotas; memory is what the book's budget says.
+    /// Like DFDeques, but without quotas; the book's budget limits memory.
     Budget,
-    /// The leftmost tasks run. A request above `k` bytes sits out a step for each `k` of it.
+    /// The leftmost tasks run. A request above `k` bytes waits for one step for each `k` bytes of
+    /// it.
     DepthFirst { k: u64 },
-    /// The leftmost deques are robbed. From one theft to the next a thread may be granted `k` bytes.
+    /// Thieves steal from the leftmost deques. From one theft to the next, a thread may be granted
+    /// `k` bytes.
     DfDeques { k: u64 },
 }
 
-/// What a free slot is to be used for.
+/// What to use a free slot for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<T> {
-    /// This task begins on the thread that has the slot; it lay in the deque of another one, if one is named.
+    /// This task begins on the thread that has the slot. It lay in the deque of the named thread,
+    /// if one is named.
     Start(T, Option<usize>),
-    /// This thread, which is parked, goes on.
+    /// This parked thread resumes.
     Resume(usize),
-    /// A step that comes before a large request: the slot may look again.
+    /// A step that must pass before a large request: the slot may look again.
     Again,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Thread {
     stack: Vec<Task>,
-    /// What its tasks have forked and nobody has begun, in depth-first order.
+    /// The tasks that its tasks have forked and that have not begun, in depth-first order.
     deque: VecDeque<Task>,
-    /// What it was granted since its last theft and has not given back.
+    /// The bytes that it was granted since its last theft and has not given back.
     used: u64,
-    /// Where it stands in the line, if it does.
+    /// Its position in the line, if it is in the line.
     stand: Option<Stand>,
 }
 
-/// What the plan knows of a task beyond the book.
+/// What the plan knows of a task, in addition to the book.
 #[derive(Clone, Debug)]
 struct Note<T> {
-    /// The number of its fork and the caller's name for it, until it begins.
+    /// The number of its fork and the caller's value for it, until it begins.
     payload: Option<(u64, T)>,
-    /// In whose deque it lies, or on whose stack.
+    /// The thread in whose deque or on whose stack it is.
     thread: usize,
     parked: Option<Parked>,
     answer: Option<Answer>,
@@ -64,33 +70,34 @@ struct Note<T> {
 /// Why a task is parked.
 #[derive(Clone, Copy, Debug)]
 struct Parked {
-    /// It wants so much.
+    /// The size of its request, if it has one.
     bytes: Option<u64>,
-    /// So many slots look at it and go away first, as if they had run dummy tasks that come before it.
+    /// The number of slots that must find it and leave again before it resumes, as if they had run
+    /// dummy tasks that come before it.
     rounds: u64,
 }
 
-/// The plan.
+/// The plan; see the module.
 #[derive(Clone, Debug)]
 pub struct Plan<T> {
     rule: Rule,
     book: Book,
     workers: usize,
     threads: Vec<Thread>,
-    /// The threads with deques; empty under a rule that has no use for it.
+    /// The threads that have deques; empty under a rule that does not use it.
     line: Line,
-    /// By the number of the task.
+    /// Indexed by task number.
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
-    /// How many tasks were forked so far.
+    /// The number of forks so far.
     forks: u64,
-    /// The number of the fork of the task that was begun or taken back last.
+    /// The number of the fork of the task that last began or was taken back.
     last_taken: u64,
 }
 
 impl<T> Plan<T> {
-    /// For so many slots, if the policy keeps the order.
+    /// Creates a plan for `workers` slots. Returns `None` if the policy does not keep the order.
     #[must_use]
     pub fn new(memory: MemoryPolicy, workers: usize) -> Option<Self> {
         let unlimited = || Book::new(u64::MAX, 0);
@@ -119,7 +126,7 @@ impl<T> Plan<T> {
         })
     }
 
-    /// How many slots there are now.
+    /// Sets the number of slots.
     pub fn set_workers(&mut self, workers: usize) {
         self.workers = workers;
     }
@@ -130,48 +137,50 @@ impl<T> Plan<T> {
         &self.book
     }
 
-    /// The budget, if there is one, and what of it is kept for the leftmost path.
+    /// The budget, if there is one, and the part of it that is kept for the leftmost path, in
+    /// bytes.
     #[must_use]
     pub fn budget(&self) -> Option<(u64, u64)> {
         (self.rule == Rule::Budget).then(|| self.book.budget())
     }
 
-    /// From now on so much may be declared.
+    /// Sets the budget in bytes.
     pub fn set_budget(&mut self, bytes: u64) {
         debug_assert_eq!(self.rule, Rule::Budget);
         self.book.set_budget(bytes);
     }
 
-    /// How many tasks lie here that nobody has begun.
+    /// The number of tasks that have not begun.
     #[must_use]
     pub fn unstarted(&self) -> usize {
         self.unstarted
     }
 
-    /// The number of the fork of the task that was begun or taken back last.
+    /// The number of the fork of the task that last began or was taken back.
     pub(crate) fn last_taken(&self) -> u64 {
         self.last_taken
     }
 
-    /// The topmost task of a thread; one that begins here, behind all others, if it has none.
+    /// The topmost task of a thread. If the thread has none, begins a stranger on it, after all
+    /// other tasks.
     pub fn here(&mut self, thread: usize) -> Task {
         let top = self.thread(thread).stack.last().copied();
         top.unwrap_or_else(|| self.stranger(thread))
     }
 
-    /// A task that nobody of the plan has forked begins on this thread, behind all others.
+    /// Begins a task on this thread that no task of the plan has forked, after all others.
     pub fn stranger(&mut self, thread: usize) -> Task {
         let task = self.book.root();
         self.arrives(thread, task)
     }
 
-    /// The same for a task of a scope, which [`expect`](Self::expect)s it.
+    /// Like [`stranger`](Self::stranger), for a task of a scope that [`expect`](Self::expect)s it.
     pub fn stranger_in(&mut self, thread: usize, scope: Scope) -> Task {
         let task = self.book.root_in(scope);
         self.arrives(thread, task)
     }
 
-    /// A task of the scope will begin that is unknown until then.
+    /// The scope will get a task that is unknown until it begins.
     pub fn expect(&mut self, scope: Scope) {
         self.book.expect(scope);
     }
@@ -182,21 +191,21 @@ impl<T> Plan<T> {
         task
     }
 
-    /// Whether no task of this thread is under way, and none that it has forked lies there.
+    /// Whether the thread has no task under way and no task in its deque.
     #[must_use]
     pub fn is_free(&self, thread: usize) -> bool {
         let thread = self.threads.get(thread);
         thread.is_none_or(|thread| thread.stack.is_empty() && thread.deque.is_empty())
     }
 
-    /// A task that nobody's end waits for, forked by this thread.
+    /// Forks a task whose end no task waits for.
     pub fn detached(&mut self, thread: usize, payload: T) -> Task {
         let task = self.book.root();
         self.put(thread, task, payload);
         task
     }
 
-    /// The second half of a join of the thread's topmost task.
+    /// Forks the second half of a join of the thread's topmost task.
     pub fn half(&mut self, thread: usize, payload: T) -> Task {
         let here = self.here(thread);
         let task = self.book.half(here);
@@ -204,7 +213,7 @@ impl<T> Plan<T> {
         task
     }
 
-    /// A task that the thread's topmost one spawns into a scope.
+    /// Spawns a task of the thread's topmost task into a scope.
     pub fn spawn(&mut self, thread: usize, scope: Scope, payload: T) -> Task {
         let here = self.here(thread);
         let task = self.book.spawn(here, scope);
@@ -212,17 +221,17 @@ impl<T> Plan<T> {
         task
     }
 
-    /// A new scope, without tasks.
+    /// Opens a scope without tasks.
     pub fn open(&mut self) -> Scope {
         self.book.open()
     }
 
-    /// A scope of which all tasks have ended.
+    /// Closes a scope whose tasks have all ended.
     pub fn close(&mut self, scope: Scope) {
         self.book.close(scope);
     }
 
-    /// The joiner has come to its half: if nobody has begun that, it does.
+    /// The joiner has reached its half. If the half has not begun, the joiner runs it.
     pub fn take_back(&mut self, half: Task) -> Option<T> {
         if !self.book.is_unstarted(half) {
             return None;
@@ -236,13 +245,13 @@ impl<T> Plan<T> {
         Some(payload)
     }
 
-    /// Whether a task is parked.
+    /// Whether any task is parked.
     #[must_use]
     pub fn has_parked(&self) -> bool {
         self.parked > 0
     }
 
-    /// The thread's topmost task gives its slot away and goes on without one, or has one again.
+    /// The thread's topmost task gives up its slot and continues without one, or has a slot again.
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);
         self.book.set_blocks(here, blocks);
@@ -252,25 +261,25 @@ impl<T> Plan<T> {
     /// The thread's topmost task waits.
     pub fn waits(&mut self, thread: usize, until: Until) {
         let here = self.here(thread);
-        // It may have no place in the order meanwhile.
+        // The task may lose its place in the order meanwhile.
         self.lift(thread);
         self.book.wait(here, until);
         self.place(thread);
     }
 
-    /// What it has waited for has happened.
+    /// What the thread's topmost task has waited for has happened.
     pub fn goes_on(&mut self, thread: usize) {
         let here = self.here(thread);
         self.book.go_on(here);
         self.place(thread);
     }
 
-    /// A half that another thread has run has ended, and its joiner goes on.
+    /// A half that another thread has run has ended, and its joiner resumes.
     pub fn joined(&mut self, half: Task) {
         self.move_joiner(half, |book| book.forget(half));
     }
 
-    /// The joiner comes to where the half was.
+    /// The joiner takes the place of its half.
     fn move_joiner(&mut self, half: Task, come: impl FnOnce(&mut Book)) {
         let joiner = self.thread_of_joiner(half);
         joiner.inspect(|thread| self.lift(*thread));
@@ -278,7 +287,7 @@ impl<T> Plan<T> {
         joiner.inspect(|thread| self.place(*thread));
     }
 
-    /// On whose stack the joiner of a half is.
+    /// The thread on whose stack the joiner of a half is.
     fn thread_of_joiner(&self, half: Task) -> Option<usize> {
         let note = self.notes.get(self.book.joiner(half)?.index())?;
         Some(note.as_ref()?.thread)
@@ -298,18 +307,20 @@ impl<T> Plan<T> {
             self.parked += usize::from(self.is_parked(below));
         }
         self.place(thread);
-        // If it has waited for this it goes on.
+        // If the joiner waited for this task, it resumes.
         joiner.inspect(|thread| self.place(*thread));
     }
 
-    /// The thread has no frames any more.
+    /// The thread has no more frames.
     pub fn leave(&mut self, thread: usize) {
         while !self.thread(thread).stack.is_empty() {
             self.end(thread);
         }
     }
 
-    /// The thread's topmost task asks for so many bytes. If that is for later, [`answer`](Self::answer) tells when it is woken. `draw` chooses one of so many.
+    /// The thread's topmost task asks for `bytes` bytes. If the answer is `Later`,
+    /// [`answer`](Self::answer) returns the final one when the thread is woken. `draw` chooses a
+    /// number below the one that it is passed.
     pub fn ask(&mut self, thread: usize, bytes: u64, draw: impl FnMut(usize) -> usize) -> Answer {
         let here = self.here(thread);
         let used = self.threads[thread].used.saturating_add(bytes);
@@ -332,13 +343,14 @@ impl<T> Plan<T> {
         self.look_after(thread, draw)
     }
 
-    /// What has become of the thread's request, once.
+    /// Takes the answer to the thread's request, if there is one.
     pub fn answer(&mut self, thread: usize) -> Option<Answer> {
         let here = self.here(thread);
         self.note_of(here).answer.take()
     }
 
-    /// A reservation of so many bytes is over; by a thread of the plan, if by one.
+    /// Ends a reservation of `bytes` bytes. `thread` is the thread of the plan that gives it back,
+    /// if it is one of the plan's.
     pub fn give_back(&mut self, thread: Option<usize>, reservation: Reservation, bytes: u64) {
         if let Some(thread) = thread {
             let used = &mut self.thread(thread).used;
@@ -347,7 +359,8 @@ impl<T> Plan<T> {
         self.book.give_back(reservation);
     }
 
-    /// A thread that was answered meanwhile and is to be woken. To be asked after each change until there is none.
+    /// Returns a thread whose request was answered meanwhile and that must be woken. The caller
+    /// must call this after each change until it returns `None`.
     pub fn settle(&mut self) -> Option<usize> {
         let (task, answer) = self.book.settle()?;
         let note = self.note_of(task);
@@ -385,7 +398,6 @@ impl<T> Plan<T> {
         Next::Resume(thread)
     }
 
-    /// The task begins on a thread.
     fn begin(&mut self, thread: usize, task: Task) -> T {
         let payload = self.take(task);
         self.note_of(task).thread = thread;
@@ -403,7 +415,7 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// The task, which was just forked, lies where others find it.
+    /// Puts a task that was just forked where other threads find it.
     fn put(&mut self, thread: usize, task: Task, payload: T) {
         self.forks += 1;
         self.note(task, Some((self.forks, payload)), thread);
@@ -413,7 +425,7 @@ impl<T> Plan<T> {
         }
         let deque = &mut self.threads[thread].deque;
         let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
-        // A half comes first; what is spawned one after the other last.
+        // A half comes first. Tasks spawned one after another come last.
         if !deque.front().is_some_and(comes_before) {
             deque.push_front(task);
         } else if deque.back().is_some_and(comes_before) {
@@ -424,7 +436,7 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// The task lies there no more.
+    /// Removes a task from where other threads find it.
     fn take(&mut self, task: Task) -> T {
         self.unstarted -= 1;
         let note = self.note_of(task);
@@ -455,7 +467,7 @@ impl<T> Plan<T> {
             parked: None,
             answer: None,
         };
-        // Nobody but the thread has use for the place meanwhile.
+        // Create the thread's entry if it is missing. Only that thread needs it.
         self.thread(thread);
         if self.notes.len() <= task.index() {
             self.notes.resize_with(task.index() + 1, || None);

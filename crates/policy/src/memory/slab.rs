@@ -1,9 +1,8 @@
-//! Values with small numbers that are used again.
+//! Values with small numbers that are reused.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// Values by number.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<T> {
     places: Vec<Option<T>>,
@@ -18,12 +17,11 @@ impl<T> Slab<T> {
         }
     }
 
-    /// How many values there are.
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 
-    /// The number of a new value.
+    /// Stores a value and returns its number.
     pub(super) fn put(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.places[number as usize] = Some(value);
@@ -34,12 +32,11 @@ impl<T> Slab<T> {
         number
     }
 
-    /// The value of this number, if there is one.
     pub(super) fn get(&self, number: u32) -> Option<&T> {
         self.places.get(number as usize)?.as_ref()
     }
 
-    /// Takes a value out; its number may be given again.
+    /// Takes a value out. Its number may be reused.
     pub(super) fn take(&mut self, number: u32) -> T {
         let value = self.places[number as usize].take();
         self.free.push(number);

@@ -1,40 +1,43 @@
-//! What the ledger is told about waiters, and what it answers.
+//! What waiters can do, as input to the ledger, and the ledger's answers.
 
-/// What to do so that work which became visible is found.
+/// What the caller must do so that newly visible work is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Wake {
-    /// Nothing: no slot is free, or nobody is left to wake.
+    /// Nothing: no slot is free, or there is no thread to wake.
     Nobody,
-    /// Wake this thread; it has a slot now and searches.
+    /// Wake this thread. It now has a slot and searches.
     Thread(usize),
-    /// Wake this waiter; it has a slot now. It looks only for what it may rob or run, and asks no worker for more.
+    /// Wake this waiter. It now has a slot. It looks only for work that it may rob or run, and does
+    /// not ask other workers for more.
     Waiter(usize),
-    /// Wake this waiter; it has a slot and is to run whatever lies in the pool's queues on top of its frame.
+    /// Wake this waiter. It now has a slot, and must run the work in the pool's queues on top of
+    /// its frame.
     Rescue(usize),
-    /// Start a new thread under this number; it has a slot now.
+    /// Start a new thread with this number. It now has a slot.
     Start(usize),
-    /// Nothing: a thread could be started, but there is nothing for it. The caller must see to it that later work is announced.
+    /// Nothing: a thread could be started, but there is no work for it. The caller must make sure
+    /// that later work is announced.
     Gone,
-    /// Nothing can be done: a slot is free, but the threads that could use it stand in blocking calls, and no more may be
-    /// started.
+    /// Nothing can be done: a slot is free, but all threads that could use it are in blocking
+    /// calls, and no more threads may be started.
     Exhausted,
 }
 
-/// What a waiter can do with work that became visible.
+/// What a waiter can do with newly visible work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// It may rob exactly that work.
     Robs,
-    /// It may run what lies in the pool's queues if no thread without frames can.
+    /// It may run the work in the pool's queues if no thread without frames can.
     Queued,
-    /// The same if nobody else ever would.
+    /// It may run that work only if no other thread ever would.
     Rescue,
     /// Nothing.
     Never,
 }
 
-/// What became of a waiter whose latch opened.
+/// What happened to a waiter whose latch opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Opened {
@@ -42,8 +45,8 @@ pub enum Opened {
     Awake,
     /// Wake it: it got a free slot.
     Free,
-    /// Wake it: it got the slot of the one who opened the latch, who must stop running.
+    /// Wake it: it got the slot of the thread that opened the latch. That thread must stop running.
     Given,
-    /// It is owed a slot and waits for the next hand-over.
+    /// It is owed a slot, and waits for the next hand-over.
     Owed,
 }

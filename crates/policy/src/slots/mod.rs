@@ -1,19 +1,26 @@
-//! Who may run: the ledger of a pool's slots.
+//! Which threads may run: the ledger of a pool's slots.
 //!
-//! A slot is the right to run on one processor. The ledger knows for each thread of the pool whether it runs, with or
-//! without a slot, or why it does not, and decides to whom a slot goes. It wakes nobody: each verb returns what the
-//! caller must do. The runtime keeps it under one lock.
+//! A slot is the right to run on one processor. The ledger knows whether each thread of the pool
+//! runs, with or without a slot, or why it does not run, and decides which thread gets a slot. It
+//! wakes no thread: each verb returns what the caller must do. The runtime guards the ledger with
+//! one lock.
 //!
-//! Order at every hand-over: a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all others
-//! wait for), then, if there is work to find, a waiter that may rob exactly that work, then an idle thread, then a new
-//! thread, then a waiter that may run any work from the pool's queues. If a slot is free and work lies in a queue but no thread
-//! can run it because all of them wait, the latest waiter is *rescued*: it runs that work on top of its frame.
+//! At every hand-over, a slot goes to the first of these:
 //!
-//! A thread whose grace is over runs without a slot, and is *in debt*: the next slot that is free and that nobody is owed is its own.
+//! 1. a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all
+//!    others wait for),
+//! 2. a thread that is *in debt*: its grace was over, so it runs without a slot,
+//! 3. if there is work to find, a waiter that may rob exactly that work,
+//! 4. an idle thread,
+//! 5. a new thread,
+//! 6. a waiter that may run any work from the pool's queues.
 //!
-//! Who holds a slot stands somewhere ([`CpuSlots`]), if it was said where there are CPU slots.
+//! If a slot is free and work lies in a queue, but no thread can run it because all of them wait,
+//! the latest waiter is *rescued*: it runs that work on top of its frame.
 //!
-//! Invariant: while somebody is owed a slot or in debt, none is free.
+//! The holder of a slot also has a CPU slot ([`CpuSlots`]), if the ledger was given CPU slots.
+//!
+//! Invariant: while a thread is owed a slot or in debt, no slot is free.
 
 mod answers;
 mod queries;
@@ -32,19 +39,17 @@ use alloc::vec::Vec;
 pub struct Ledger {
     slots: usize,
     held: usize,
-    /// How many threads run without a slot.
     overcommitted: usize,
-    /// How many threads are [`Blocked`](Status::Blocked).
     blocked: usize,
     /// The limit on threads that are not in a blocking call.
     max_threads: usize,
-    /// How many threads in blocking calls do not count towards `max_threads`.
+    /// The number of threads in blocking calls that do not count towards `max_threads`.
     max_blocking: usize,
-    /// How many threads are about to leave because they are surplus.
+    /// The number of surplus threads that are about to leave.
     retiring: usize,
-    /// The system has refused a thread: none is started any more.
+    /// The system has refused to start a thread, so no more are started.
     refused: bool,
-    /// There are all threads that there will ever be.
+    /// All threads that there will ever be have been admitted.
     complete: bool,
     threads: Vec<Status>,
     idle: Vec<usize>,
@@ -55,7 +60,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// A ledger of `slots` slots for at most `max_threads` threads.
+    /// Creates a ledger of `slots` slots for at most `max_threads` threads.
     #[must_use]
     pub fn new(slots: usize, max_threads: usize) -> Self {
         Self {
@@ -77,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// Up to `threads` threads in blocking calls do not count towards the limit on threads.
+    /// Sets how many threads in blocking calls do not count towards the limit on threads.
     #[must_use]
     pub fn with_blocking(self, threads: usize) -> Self {
         Self {
@@ -86,13 +91,13 @@ impl Ledger {
         }
     }
 
-    /// The same; who holds a slot stands on one of `cpu_slots`.
+    /// Sets the CPU slots: each holder of a slot gets one.
     #[must_use]
     pub fn with_cpu_slots(self, cpu_slots: CpuSlots) -> Self {
         Self { cpu_slots, ..self }
     }
 
-    /// The only place where a status changes.
+    /// The only function that changes a status.
     fn mark(&mut self, t: usize, verb: Verb, status: Status) {
         let step = (self.threads[t], verb, status);
         debug_assert!(TRANSITIONS.contains(&step), "illegal: {step:?}");

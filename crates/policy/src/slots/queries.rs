@@ -1,46 +1,47 @@
-//! What can be read from the ledger.
+//! Queries of the ledger, which change nothing.
 
 use super::{Ledger, Status};
 use crate::cpu_slots::CpuSlots;
 
 impl Ledger {
-    /// Where those stand who hold slots.
+    /// The CPU slots of the threads that hold slots.
     #[must_use]
     pub fn cpu_slots(&self) -> &CpuSlots {
         &self.cpu_slots
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Whether somebody has a better right to a slot than who is between two tasks: is owed one, or in debt.
+    /// Whether a thread is owed a slot or in debt. It then has a better right to a slot than a
+    /// thread that is between two tasks.
     #[must_use]
     pub fn owes(&self) -> bool {
         self.ready_without_slot() > 0
     }
 
-    /// How many threads are owed a slot.
+    /// The number of threads that are owed a slot.
     #[must_use]
     pub fn owed(&self) -> usize {
         self.owed.len()
     }
 
-    /// How many threads could use a slot that they have not: are owed one, or in debt.
+    /// The number of threads that could use a slot but have none: they are owed one, or in debt.
     #[must_use]
     pub fn ready_without_slot(&self) -> usize {
         self.owed.len() + self.debtors.len()
     }
 
-    /// How many threads run, with or without a slot.
+    /// The number of threads that run, with or without a slot.
     #[must_use]
     pub fn active(&self) -> usize {
         self.held + self.overcommitted
     }
 
-    /// How many slots are held.
+    /// The number of slots that are held.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held
@@ -58,28 +59,29 @@ impl Ledger {
         self.held < self.slots
     }
 
-    /// How many slots must be given back after a reduction.
+    /// The number of slots that must be given back after a reduction.
     #[must_use]
     pub fn excess(&self) -> usize {
         self.held.saturating_sub(self.slots)
     }
 
-    /// Whether somebody could be put to work: a slot is free, and a thread sleeps or may be started.
+    /// Whether a thread could be put to work: a slot is free, and a thread sleeps or may be
+    /// started.
     #[must_use]
     pub fn has_vacancy(&self) -> bool {
         let somebody = self.may_start() || !self.idle.is_empty() || !self.waiting.is_empty();
-        // Work that cannot be run has to be noticed.
+        // An exhausted pool counts as well: the caller must notice work that cannot be run.
         self.has_free() && (somebody || self.is_exhausted())
     }
 
-    /// Whether no thread may be started any more because of those in blocking calls: they have reached their limit, or the
-    /// system has refused a thread beside them.
+    /// Whether no thread may be started any more because threads are in blocking calls: those have
+    /// reached their limit, or the system has refused to start a thread in addition to them.
     pub(super) fn is_exhausted(&self) -> bool {
         let at_limit = self.refused || self.blocked >= self.max_blocking;
         self.blocked > 0 && at_limit && !self.complete && !self.may_start()
     }
 
-    /// How many threads there are, apart from those that are gone.
+    /// The number of threads, without those that have left.
     #[must_use]
     pub fn thread_count(&self) -> usize {
         self.threads
@@ -88,7 +90,7 @@ impl Ledger {
             .count()
     }
 
-    /// What thread `t` does.
+    /// The status of thread `t`.
     #[must_use]
     pub fn status(&self, t: usize) -> Status {
         self.threads[t]
@@ -104,25 +106,26 @@ impl Ledger {
             .map(|(t, _)| t)
     }
 
-    /// The threads that have slots.
+    /// The threads that hold slots.
     pub fn holders(&self) -> impl Iterator<Item = usize> + '_ {
         self.running()
             .filter(|t| self.threads[*t] == Status::Running)
     }
 
-    /// The threads of the pool, apart from those that roam (guests, and threads of the user's that never look for work), and what each does.
+    /// The threads of the pool and their statuses, without unpinned threads (guests, and threads of
+    /// the user that never look for work).
     pub fn members(&self) -> impl Iterator<Item = (usize, Status)> + '_ {
         let all = self.threads.iter().copied().enumerate();
         all.filter(|(t, status)| *status != Status::Gone && !self.cpu_slots.is_unpinned(*t))
     }
 
-    /// How many threads are in blocking calls.
+    /// The number of threads in blocking calls.
     #[must_use]
     pub fn blocked(&self) -> usize {
         self.blocked
     }
 
-    /// The threads that count towards the limit.
+    /// The number of threads that count towards the limit.
     fn counted(&self) -> usize {
         self.thread_count() - self.blocked.min(self.max_blocking)
     }
@@ -131,8 +134,8 @@ impl Ledger {
         self.counted() < self.max_threads
     }
 
-    /// Whether calls that blocked have returned and left more threads than the limit allows: idle ones should
-    /// [`retire`](Self::retire).
+    /// Whether blocking calls have returned and left more threads than the limit allows. If so,
+    /// idle threads should [`retire`](Self::retire).
     #[must_use]
     pub fn has_surplus(&self) -> bool {
         self.counted() > self.max_threads + self.retiring
@@ -142,7 +145,7 @@ impl Ledger {
         !self.refused && !self.complete && self.has_room()
     }
 
-    /// Whether the system has refused a thread.
+    /// Whether the system has refused to start a thread.
     #[must_use]
     pub fn was_refused(&self) -> bool {
         self.refused

@@ -1,27 +1,28 @@
-//! What a thread of the pool does, and the table of the steps from one status to another.
+//! The status of a thread of the pool, and the table of the steps from one status to another.
 //!
-//! [`TRANSITIONS`] is the only statement of which steps are legal. `Ledger::mark`, the one place that writes a status,
-//! asserts in debug builds that the step is in the table. `tests/transitions.rs` shows that every row happens, and the
-//! diagram in ARCHITECTURE.md is what [`diagram`] prints.
+//! [`TRANSITIONS`] is the only list of legal steps. `Ledger::mark`, the one function that writes a
+//! status, asserts in debug builds that the step is in the table. `tests/transitions.rs` shows that
+//! every row happens. The diagram in ARCHITECTURE.md is the output of [`diagram`].
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// What a thread of the pool does.
+/// The status of a thread of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Runs or searches, and holds a slot.
     Running,
-    /// Runs without a slot: its grace was over.
+    /// Runs without a slot, because its grace was over.
     Overcommitted,
     /// Parked without frames, for lack of work.
     Idle,
-    /// Parked on a latch, its frames below.
+    /// Parked on a latch, on top of its frames.
     Waiting,
-    /// Ready, with frames, and without a slot.
+    /// Ready to continue its frames, but without a slot.
     Owed,
-    /// Inside a call that its task declared as blocking; or a thread that does not run yet, or is about to leave.
+    /// Inside a call that its task declared as blocking. Also a thread that does not run yet or is
+    /// about to leave.
     Blocked,
     /// Has left the pool.
     Gone,
@@ -32,11 +33,12 @@ pub enum Status {
 pub enum Verb {
     /// `admit`: a new thread, or a guest, gets a number.
     Admit,
-    /// `ready` and `ready_if_free`: the thread can go on by itself.
+    /// `ready` and `ready_if_free`: the thread can continue unaided.
     Ready,
     /// `stop`: the thread stops running, or leaves the pool.
     Stop,
-    /// `serve_owed`, inside `stop` and `set_slots`: a free slot goes to a thread that is owed one, or in debt.
+    /// `serve_owed`, inside `stop` and `set_slots`: a free slot goes to a thread that is owed one
+    /// or is in debt.
     ServeOwed,
     /// `opened`: the latch that the thread waits for opened.
     Opened,
@@ -69,11 +71,11 @@ impl fmt::Display for Verb {
     }
 }
 
-/// Every legal step: from where, by which verb, to where.
+/// Every legal step, as the old status, the verb and the new status.
 pub const TRANSITIONS: &[(Status, Verb, Status)] = {
     use Status::{Blocked, Gone, Idle, Overcommitted, Owed, Running, Waiting};
     &[
-        // A thread that was admitted does not run yet, and counts as blocked until it does.
+        // An admitted thread does not run yet, and counts as blocked until it does.
         (Gone, Verb::Admit, Blocked),
         (Blocked, Verb::Ready, Running),
         (Blocked, Verb::WakeForWork, Running),
@@ -90,10 +92,11 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
         (Idle, Verb::Ready, Running),
         (Idle, Verb::WakeForWork, Running),
         (Idle, Verb::WakeIn, Running),
-        // To call its exit handler.
+        // The thread must call its exit handler.
         (Idle, Verb::Ready, Owed),
         (Idle, Verb::Rise, Overcommitted),
-        // There are more threads than the limit allows: this one leaves, and must not be woken any more.
+        // There are more threads than the limit allows: this one leaves, and must not be woken any
+        // more.
         (Idle, Verb::Stop, Blocked),
         // The pool ends.
         (Idle, Verb::Stop, Gone),
@@ -116,7 +119,7 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
     ]
 };
 
-/// The table as a Mermaid state diagram; the verbs between the same two statuses share an arrow.
+/// Prints the table as a Mermaid state diagram. Verbs between the same two statuses share an arrow.
 #[must_use]
 pub fn diagram() -> String {
     let mut lines = Vec::from([String::from("stateDiagram-v2")]);

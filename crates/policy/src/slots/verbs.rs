@@ -1,21 +1,22 @@
-//! The verbs: every change of the ledger.
+//! The verbs: all functions that change the ledger.
 
 use super::{Fit, Ledger, Opened, Status, Verb, Wake};
 use alloc::vec::Vec;
 
 impl Ledger {
-    /// Whether thread `t` is to have no CPU slot with its slots.
+    /// Sets whether thread `t` gets no CPU slot with its slots.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         self.cpu_slots.set_unpinned(t, unpinned);
     }
 
-    /// Thread `t`, if it holds a slot, goes to a free CPU slot of `group`. Whether it stands there now.
+    /// Moves thread `t`, if it holds a slot, to a free CPU slot of `group`. Returns whether it did.
     #[must_use]
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
         self.threads[t] == Status::Running && self.cpu_slots.move_to(t, group)
     }
 
-    /// Admits a new thread that does not run yet (it is `Blocked` until [`ready`](Self::ready)); `None` at the limit.
+    /// Admits a new thread, which is `Blocked` until [`ready`](Self::ready), because it does not
+    /// run yet. Returns `None` at the limit.
     pub fn admit(&mut self) -> Option<usize> {
         if !self.has_room() {
             return None;
@@ -31,13 +32,15 @@ impl Ledger {
         Some(t)
     }
 
-    /// No thread is started after those that were admitted, also in the place of one that is gone.
+    /// Starts no more threads than those that were admitted, not even to replace a thread that has
+    /// left.
     pub fn complete(&mut self) {
         self.complete = true;
     }
 
-    /// The system refused thread `t`: no more are started, and who else comes along brings a thread. Returns the owed thread that must be woken, as
-    /// [`stop`](Self::stop) does.
+    /// The system refused to start thread `t`: no more threads are started, and the limit no longer
+    /// applies, because any thread that joins from now on already exists. Returns the owed thread
+    /// that must be woken, as [`stop`](Self::stop) does.
     #[must_use]
     pub fn refuse(&mut self, t: usize) -> Option<usize> {
         self.refused = true;
@@ -49,34 +52,36 @@ impl Ledger {
         self.grant_in(t, verb, None);
     }
 
-    /// The same, on a CPU slot of the group `wanted` if one is free.
+    /// Like `grant`, on a CPU slot of the group `wanted` if one is free.
     fn grant_in(&mut self, t: usize, verb: Verb, wanted: Option<usize>) {
         self.held += 1;
         self.mark(t, verb, Status::Running);
         self.cpu_slots.take(t, wanted);
     }
 
-    /// A surplus thread is about to leave: it may still call its exit handler, and calls [`leave_surplus`](Self::leave_surplus)
-    /// in the end.
+    /// A surplus thread is about to leave. It may still call its exit handler, and then calls
+    /// [`leave_surplus`](Self::leave_surplus).
     pub fn retire(&mut self) {
         self.retiring += 1;
     }
 
-    /// The idle thread `t`, which retires, is from here on never woken.
+    /// The idle thread `t`, which retires, must not be woken from here on.
     pub fn leave_surplus(&mut self, t: usize) {
         self.retiring -= 1;
         let served = self.stop(t, Status::Blocked);
         debug_assert_eq!(served, None, "it held no slot");
     }
 
-    /// Thread `t` stops running and becomes `to`. Returns the owed thread that must be woken: it has the slot now.
+    /// Thread `t` stops running and gets the status `to`. Returns the owed thread that must be
+    /// woken: it now has the slot.
     #[must_use]
     pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
         let had_slot = self.threads[t] == Status::Running;
         self.leave(t);
         self.held -= usize::from(had_slot);
         self.cpu_slots.leave(t);
-        // First the others: who leaves a slot although it could go on is the last to have it back.
+        // Serve the others first: a thread that gives up its slot although it could continue is the
+        // last to get it back.
         let served = self.serve_owed();
         self.enter(t, Verb::Stop, to);
         served.or_else(|| self.serve_owed())
@@ -89,7 +94,7 @@ impl Ledger {
             Status::Waiting => self.waiting.push(t),
             Status::Owed => self.owed.push_back(t),
             Status::Blocked => {}
-            // The next thread of this number is another one.
+            // The next thread with this number is another one.
             Status::Gone => self.cpu_slots.set_unpinned(t, false),
             Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
         }
@@ -120,8 +125,8 @@ impl Ledger {
         None
     }
 
-    /// Thread `t` can go on by itself (its call returned, or it found work before it slept): whether it has a slot.
-    /// Otherwise it is owed one.
+    /// Thread `t` can continue unaided (its call returned, or it found work before it slept).
+    /// Returns whether it has a slot. If not, it is owed one.
     #[must_use]
     pub fn ready(&mut self, t: usize) -> bool {
         match self.threads[t] {
@@ -137,7 +142,8 @@ impl Ledger {
         false
     }
 
-    /// A sleeping thread `t` runs something that needs no slot. Whether it slept; it stops again by [`stop`](Self::stop).
+    /// A sleeping thread `t` runs something that needs no slot. Returns whether it slept. It stops
+    /// again with [`stop`](Self::stop).
     #[must_use]
     pub fn rise(&mut self, t: usize) -> bool {
         let slept = matches!(
@@ -151,13 +157,15 @@ impl Ledger {
         slept
     }
 
-    /// An idle thread `t` found work before it slept: whether it has a slot. Otherwise it stays idle.
+    /// An idle thread `t` found work before it slept. Returns whether it has a slot. If not, it
+    /// stays idle.
     #[must_use]
     pub fn ready_if_free(&mut self, t: usize) -> bool {
         self.threads[t] == Status::Running || (self.has_free() && self.ready(t))
     }
 
-    /// The grace of thread `t` is over: it runs without a slot. Whether that is so (it may have got one just now).
+    /// The grace of thread `t` is over: it runs without a slot. Returns `false` if it is no longer
+    /// owed one, for instance because it has just got one.
     #[must_use]
     pub fn overcommit(&mut self, t: usize) -> bool {
         if self.threads[t] != Status::Owed {
@@ -169,7 +177,8 @@ impl Ledger {
         true
     }
 
-    /// At a boundary: thread `t`, which may run without a slot, takes a free one. Whether it holds a slot now.
+    /// At a task boundary: thread `t`, which may be running without a slot, takes a free one.
+    /// Returns whether it now holds a slot.
     #[must_use]
     pub fn repay(&mut self, t: usize) -> bool {
         if self.threads[t] == Status::Overcommitted && self.has_free() {
@@ -179,8 +188,8 @@ impl Ledger {
         self.threads[t] == Status::Running
     }
 
-    /// Work became visible: a thread must look for it. `fit` tells what a waiter can do with it. Before a thread is
-    /// started, `has_work` tells whether there is still something for it.
+    /// Work became visible, and a thread must look for it. `fit` returns what a waiter can do with
+    /// it. Before a thread is started, `has_work` checks whether there is still work for it.
     pub fn wake_for_work(
         &mut self,
         fit: impl Fn(usize) -> Fit,
@@ -217,8 +226,8 @@ impl Ledger {
         }
     }
 
-    /// Work became visible that is for those who stand in `group`: somebody without frames is to look for it from a free CPU slot there, by preference
-    /// one who has stood there last.
+    /// Work became visible that only workers in `group` may run. A thread without frames must look
+    /// for it from a free CPU slot there, preferably one whose last CPU slot was there.
     pub fn wake_in(&mut self, group: usize) -> Wake {
         if !self.has_free() || !self.cpu_slots.has_free_in(group) {
             return Wake::Nobody;
@@ -239,7 +248,7 @@ impl Ledger {
         })
     }
 
-    /// Gives a free slot to the waiter that is `wanted`, of several to the one that has waited least.
+    /// Gives a free slot to the latest waiter that is `wanted`.
     fn grant_latest_waiter(&mut self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let mut latest_first = self.waiting.iter().rev().copied();
         let t = latest_first.find(|t| wanted(*t))?;
@@ -252,7 +261,8 @@ impl Ledger {
         if self.may_start() { self.admit() } else { None }
     }
 
-    /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of this pool.
+    /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of
+    /// this pool.
     pub fn opened(&mut self, t: usize, giver: Option<usize>) -> Opened {
         if self.threads[t] != Status::Waiting {
             return Opened::Awake;
@@ -263,7 +273,7 @@ impl Ledger {
             return Opened::Free;
         }
         if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
-            // `held` stays: one slot changes hands.
+            // `held` doesn't change: one slot changes hands.
             let giver = giver.unwrap_or(t);
             self.mark(t, Verb::Opened, Status::Running);
             self.mark(giver, Verb::Opened, Status::Overcommitted);
@@ -274,7 +284,7 @@ impl Ledger {
         Opened::Owed
     }
 
-    /// Sets the number of slots. Returns the owed threads that must be woken: they have slots now.
+    /// Sets the number of slots. Returns the owed threads that must be woken: they now have slots.
     #[must_use]
     pub fn set_slots(&mut self, slots: usize) -> Vec<usize> {
         self.slots = slots;

@@ -1,4 +1,5 @@
-//! Whole numbers of few bytes where they are small: seven bits to a byte, the lowest first, the top bit of all but the last set.
+//! Variable-length integers: seven bits per byte, lowest first, with the top bit set on all bytes
+//! except the last. Small numbers take few bytes.
 
 use alloc::vec::Vec;
 
@@ -11,7 +12,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Takes a number from the front; `None` if that is none, and nothing is taken then.
+/// Takes a number from the front. Returns `None`, and takes nothing, if there is no valid number.
 pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().enumerate() {
@@ -29,7 +30,7 @@ pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes so many bytes from the front.
+/// Takes `count` bytes from the front.
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8], count: u64) -> Option<&'a [u8]> {
     let count = usize::try_from(count).ok()?;
     if count > bytes.len() {

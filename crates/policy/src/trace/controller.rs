@@ -1,4 +1,5 @@
-//! The recorded rules of a pool's share controller: the desired processors, the number of slots, and loans.
+//! The recorded rules of a pool's share controller: the desired processors, the number of slots,
+//! and loans.
 
 use super::event::Event;
 use super::recorder::Recorder;
@@ -22,18 +23,19 @@ pub struct ShareController {
 pub struct Wait {
     /// Whether a thread waits for a slot while none is free.
     pub waits: bool,
-    /// How many slot holders are stuck.
+    /// The number of slot holders that are stuck.
     pub stuck: usize,
-    /// How many slot holders do not poll.
+    /// The number of slot holders that do not poll.
     pub silent: usize,
-    /// How many more slots may be lent.
+    /// The number of slots that may still be lent.
     pub room: usize,
-    /// The current time.
+    /// The current time, in nanoseconds.
     pub now: Nanos,
 }
 
 impl ShareController {
-    /// A share controller that has not estimated a desire yet, and will do so every `est_cycle`.
+    /// Creates a share controller that has not estimated a desire yet, and will do so every
+    /// `est_cycle` nanoseconds.
     pub fn new(recorder: &impl Recorder, desire: DesireState, est_cycle: Nanos) -> Self {
         recorder.begin(Event::Begin);
         recorder.end(0);

@@ -37,7 +37,8 @@ macro_rules! events {
 }
 
 events! {
-    /// A worker starts with the state of a new thief, or a pool starts with that of a new controller.
+    /// A worker starts with the state of a new thief, or a pool starts with the state of a new
+    /// controller.
     Begin = 0 "begin",
     /// Not a decision: the worker enters a phase. The input is the number of the phase.
     Phase = 1 "phase",
@@ -51,7 +52,7 @@ events! {
     StealSucceeded = 18 "a steal succeeded",
     /// The thief has rested.
     Rested = 19 "rested",
-    /// Which victim the thief robs next.
+    /// Which victim the thief steals from next.
     NextVictim = 20 "whom to rob",
     /// The victim had a task.
     StolenFrom = 21 "stolen from",

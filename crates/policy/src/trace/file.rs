@@ -1,4 +1,4 @@
-//! A trace as bytes. `docs/trace.md` has the form.
+//! The file format of a trace; `docs/trace.md` defines it.
 
 use super::bytes::{put, take, take_bytes};
 use crate::desire::tunables::EST_CYCLE;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// The first line; the number is that of the form.
+/// The first line; the number is the version of the format.
 const TITLE: &str = "tidegate trace 3";
 
 const CUT: &str = "the trace is cut off or was changed, since its checksum is wrong: copy it again, or take a new one \
@@ -23,45 +23,45 @@ const CUT: &str = "the trace is cut off or was changed, since its checksum is wr
 /// The rules that a pool ran under.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// How thieves rest; `None` under a backoff of the user's own.
+    /// How thieves rest; `None` under a user's own backoff.
     pub idle: Option<IdlePolicy>,
-    /// How much a steal takes.
+    /// How many tasks a steal takes.
     pub steal: StealAmount,
-    /// Whom thieves rob.
+    /// Which victim a thief steals from.
     pub victim: VictimPolicy,
-    /// Who may have memory.
+    /// Which tasks may reserve memory.
     pub memory: MemoryPolicy,
-    /// Whether the machine is divided with others.
+    /// Whether the job divides the machine with other jobs.
     pub share: SharePolicy,
-    /// How many processors are desired.
+    /// How the job estimates its desire.
     pub desire: DesirePolicy,
-    /// The time between two estimates of the desire.
+    /// The time between two estimates of the desire, in nanoseconds.
     pub est_cycle: Nanos,
-    /// How many slots there were at first.
+    /// The number of slots at the start.
     pub workers: usize,
-    /// What the pool is called.
+    /// The name of the pool.
     pub pool: String,
 }
 
-/// The author of a stream.
+/// The source of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The worker of this number.
+    /// The worker with this number.
     Worker(usize),
-    /// The controller.
+    /// The share controller.
     ShareController,
-    /// The plan for memory.
+    /// The memory plan.
     Plan,
 }
 
 /// The recorded events of one source, with their decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// The author.
+    /// The source of the events.
     pub source: Source,
-    /// For each event its code, the time since the event before, and its inputs.
+    /// For each event its code, the time since the previous event, and its inputs.
     pub(super) inputs: Vec<u8>,
-    /// For each event the decision.
+    /// The decision of each event.
     pub(super) decisions: Vec<u8>,
     /// The number of later events that did not fit.
     pub left_out: u64,
@@ -76,7 +76,7 @@ pub struct Trace {
     pub streams: Vec<Stream>,
 }
 
-/// Why bytes are no trace.
+/// Why bytes are not a valid trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged(pub(super) String);
 
@@ -117,7 +117,7 @@ impl Source {
 }
 
 impl Trace {
-    /// As bytes.
+    /// Writes the trace as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let Rules {
@@ -151,10 +151,11 @@ impl Trace {
         bytes
     }
 
-    /// From bytes.
+    /// Reads a trace from bytes.
     ///
     /// # Errors
-    /// They are no trace, one of another form, or were cut off or changed.
+    /// If the bytes are not a trace, have another version of the format, or were cut off or
+    /// changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
         if !bytes.starts_with(TITLE.as_bytes()) {
             let known = bytes.starts_with(b"tidegate trace ");
@@ -201,7 +202,7 @@ fn streams(mut bytes: &[u8]) -> Option<Vec<Stream>> {
 }
 
 impl Rules {
-    /// How thieves rest, as text.
+    /// The idle policy as text.
     #[must_use]
     pub fn idle_text(&self) -> String {
         self.idle
@@ -231,7 +232,7 @@ fn idle(head: &str) -> Result<Option<IdlePolicy>, Damaged> {
     }
 }
 
-/// No pool has more: who believed another number would make room for so many.
+/// Rejects more workers than a pool can have: the replay would allocate memory for all of them.
 fn workers(head: &str) -> Result<usize, Damaged> {
     let told: usize = row(head, "workers")?;
     match WORKERS.check(Some(told)) {
@@ -240,7 +241,7 @@ fn workers(head: &str) -> Result<usize, Damaged> {
     }
 }
 
-/// A length that no pool can have would make the replay's sums overflow.
+/// Rejects a length that no pool can have: it would make the replay's sums overflow.
 fn est_cycle(head: &str) -> Result<Nanos, Damaged> {
     let told: String = row(head, EST_CYCLE.name)?;
     let parsed = EST_CYCLE.parse(&told);
@@ -264,7 +265,7 @@ where
         .map_err(|error| Damaged(format!("the trace's {key}: {error}")))
 }
 
-/// FNV-1a: against accidents, not against intent.
+/// FNV-1a. It detects accidental damage, not tampering.
 fn checksum(bytes: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,15 +1,20 @@
-//! Records the decisions of a run in a *trace*, and replays it: the same rules must decide the same from the same inputs.
+//! Records the decisions of a run in a *trace*, and replays them: the same rules must decide the
+//! same from the same inputs.
 //!
-//! The code that drives the rules calls them through [`Thief`], [`ShareController`] and [`Orders`] and passes a [`Recorder`]. With
-//! [`NoTrace`] nothing is recorded. A [`StreamRecorder`] records each [`Event`] together with its inputs, the numbers that
-//! the rule read (counters, times, random draws), and, separately, the decision. [`replay()`] reads the events and their
-//! inputs, applies the rules again, and compares each decision with the recorded one. So a trace shows that a later version
-//! or another machine decides the same. `docs/trace.md` defines the file format and explains why inputs are enough.
+//! The code that drives the rules calls them through [`Thief`], [`ShareController`] and [`Orders`],
+//! and passes a [`Recorder`]. With [`NoTrace`], nothing is recorded. A [`StreamRecorder`] records
+//! each [`Event`] with its inputs, which are the numbers that the rule read (counters, times,
+//! random draws), and, separately, the decision. [`replay()`] reads the events and their inputs,
+//! applies the rules again, and compares each decision with the recorded one. So a trace shows that
+//! a later version or another machine decides the same. `docs/trace.md` defines the file format and
+//! explains why inputs are enough.
 //!
-//! A trace has one [`Stream`] for each worker, one for the share controller and one for the memory plan. The size of a stream is
-//! limited: when it is full, later events are dropped and counted, so the recorded part can still be replayed from the start.
+//! A trace has one [`Stream`] for each worker, one for the share controller and one for the memory
+//! plan. The size of a stream is limited: when it is full, later events are dropped and counted, so
+//! the recorded part can still be replayed from the start.
 //!
-//! A trace does not record the order of events in different streams, nor which tasks ran. Times are those of the events.
+//! A trace records neither the order of events in different streams nor which tasks ran. Its times
+//! are those of the events.
 
 mod bytes;
 mod controller;

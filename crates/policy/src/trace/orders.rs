@@ -18,7 +18,7 @@ pub struct Orders<T, R> {
 }
 
 impl<T, R: Recorder> Orders<T, R> {
-    /// The plan of this policy, if the policy has one.
+    /// Creates the plan of this policy, if the policy has one.
     pub fn new(memory: MemoryPolicy, workers: usize, recorder: R) -> Option<Self> {
         let plan = Plan::new(memory, workers)?;
         Some(Self { plan, recorder })
@@ -29,12 +29,12 @@ impl<T, R: Recorder> Orders<T, R> {
         &self.recorder
     }
 
-    /// The plan, for questions that are not recorded.
+    /// The plan, for queries that are not recorded.
     pub fn plan(&self) -> &Plan<T> {
         &self.plan
     }
 
-    /// [`Plan::apply`]. Records the command, each number drawn, and the reply.
+    /// Calls [`Plan::apply`], and records the command, each number drawn, and the reply.
     pub fn apply(&mut self, command: Command<T>, mut draw: impl FnMut(usize) -> usize) -> Reply<T> {
         let recorder = &self.recorder;
         let (event, inputs) = recorded(&command);
@@ -49,7 +49,8 @@ impl<T, R: Recorder> Orders<T, R> {
     }
 }
 
-/// The event of a command, and its numbers in the order of the trace; [`command_of`] is the inverse.
+/// The event of a command, and its numbers in the order of the trace. [`command_of`] is the
+/// inverse.
 fn recorded<T>(command: &Command<T>) -> (Event, [Option<u64>; 3]) {
     let none = [None; 3];
     let one = |a: usize| [Some(a as u64), None, None];
@@ -98,7 +99,8 @@ fn recorded<T>(command: &Command<T>) -> (Event, [Option<u64>; 3]) {
     }
 }
 
-/// The command that a plan recorded as this event with these inputs; `None` if there is none: an input is missing or out of range.
+/// The command that a plan recorded as this event with these inputs. Returns `None` if an input is
+/// missing or out of range.
 pub(super) fn command_of(event: Event, inputs: &[u64]) -> Option<Command<()>> {
     let input = |at: usize| inputs.get(at).copied();
     let name = |at| u32::try_from(input(at)?).ok().map(|name| name as usize);
@@ -151,7 +153,8 @@ pub(super) fn command_of(event: Event, inputs: &[u64]) -> Option<Command<()>> {
 /// Enough bits for the number of any victim.
 const VICTIM_BITS: u32 = 16;
 
-/// The decision as a number. `fork` is the number of the fork of the task that was taken, if one was.
+/// Encodes the decision as a number. `fork` is the number of the fork of the task that was taken,
+/// if any.
 fn word_of_reply<T>(reply: &Reply<T>, fork: u64) -> u64 {
     match reply {
         Reply::Done => 0,
@@ -164,7 +167,7 @@ fn word_of_reply<T>(reply: &Reply<T>, fork: u64) -> u64 {
         Reply::Answer(Some(Answer::Granted(reservation))) => 3 + reservation.index() as u64,
         Reply::Thread(thread) => word_of(thread.map(|thread| thread as u64)),
         Reply::Whether(yes) => (*yes).into(),
-        // The three lowest bits say which of the five kinds it is.
+        // The three lowest bits encode which of the five kinds it is.
         Reply::Next(None) => 0,
         Reply::Next(Some(Next::Again)) => 1,
         Reply::Next(Some(Next::Resume(thread))) => 2 + 8 * *thread as u64,

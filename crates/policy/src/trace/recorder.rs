@@ -1,4 +1,4 @@
-//! Recording events with their inputs and decisions, and supplying recorded inputs during a replay.
+//! Records events with their inputs and decisions, and supplies recorded inputs during a replay.
 
 use super::bytes::put;
 use super::event::Event;
@@ -7,7 +7,8 @@ use crate::Nanos;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// Sits between the rules and their inputs: records what passes through, or replaces it with what was recorded.
+/// Sits between the rules and their inputs: records the inputs, or replaces them with recorded
+/// ones.
 pub trait Recorder {
     /// An event begins.
     fn begin(&self, event: Event);
@@ -51,7 +52,7 @@ pub struct StreamRecorder {
 }
 
 impl StreamRecorder {
-    /// A recorder for up to `most` bytes. It reads the time of each event from `clock`.
+    /// Creates a recorder for up to `most` bytes. It reads the time of each event from `clock`.
     #[must_use]
     pub const fn new(most: usize, clock: fn() -> Nanos) -> Self {
         Self {
@@ -83,7 +84,8 @@ impl StreamRecorder {
         let Some((event, at)) = self.event.take() else {
             return;
         };
-        // Besides the inputs: one byte for the event, and three numbers of at most ten bytes.
+        // In addition to the inputs: one byte for the event, and three numbers of at most ten
+        // bytes.
         let bytes = self.inputs.len() + self.numbers.len() + self.decisions.len() + 31;
         if self.left_out > 0 || bytes > self.most {
             self.left_out += 1;
@@ -97,7 +99,7 @@ impl StreamRecorder {
         self.last = self.last.max(at);
     }
 
-    /// Records an event on which no rule decides; timelines are drawn from these.
+    /// Records an event that is not a decision; timelines are drawn from these.
     pub fn record(&mut self, what: Event, numbers: &[u64]) {
         self.begin(what);
         for &number in numbers {

@@ -36,7 +36,8 @@ pub struct Difference {
     pub record: Record,
     /// The recorded decision.
     pub then: u64,
-    /// The decision now; `None` if the rule now reads more or fewer inputs, so that the two cannot be compared.
+    /// The decision now; `None` if the rule now reads more or fewer inputs, so that the two cannot
+    /// be compared.
     pub now: Option<u64>,
 }
 
@@ -87,7 +88,8 @@ impl Recorder for Player {
     fn input(&self, _: impl FnOnce() -> u64) -> u64 {
         let at = self.read.get();
         self.read.set(at + 1);
-        // No input is left. The largest number makes loops over inputs end, and `decision` reports the mismatch.
+        // No input is left. The largest number makes loops over inputs end, and `decision` reports
+        // the mismatch.
         self.inputs.borrow().get(at).copied().unwrap_or(u64::MAX)
     }
 
@@ -96,7 +98,7 @@ impl Recorder for Player {
     }
 }
 
-/// CpuSlots in for the other workers: the player supplies the recorded numbers and never calls this.
+/// Stands in for the other workers: the player supplies the recorded numbers and never calls this.
 struct NoPeers;
 
 impl Peers for NoPeers {
@@ -128,10 +130,12 @@ impl CustomBackoff for NoBackoff {
     fn reset(&mut self) {}
 }
 
-/// Replays every event of the trace with its recorded inputs, and compares the new decisions with the recorded ones.
+/// Replays every event of the trace with its recorded inputs, and compares the new decisions with
+/// the recorded ones.
 ///
 /// # Errors
-/// Returns the first difference of the first stream that has one, or that the trace is damaged.
+/// If a decision differs, returns the first difference of the first stream that has one. Also fails
+/// if the trace is damaged.
 pub fn replay(trace: &Trace) -> Result<Replayed, Failed> {
     let mut replayed = Replayed::default();
     for stream in &trace.streams {
@@ -262,7 +266,7 @@ impl<'p> Actor<'p> {
         })
     }
 
-    /// Replays an event; false if it cannot be an event of this stream.
+    /// Replays an event. Returns false if it cannot be an event of this stream.
     fn replay(&mut self, rules: &Rules, event: Event, player: &Player) -> bool {
         if matches!(event, Event::Phase | Event::Stole) {
             player.read.set(player.inputs.borrow().len());
@@ -292,7 +296,7 @@ fn new_controller(rules: &Rules, player: &Player) -> Result<ShareController, Dam
     Ok(ShareController::new(player, desire, rules.est_cycle))
 }
 
-/// CpuSlots in for a live input: the player supplies the recorded one and never calls this.
+/// Stands in for a live input: the player supplies the recorded one and never calls this.
 fn unused() -> u64 {
     0
 }
@@ -342,7 +346,7 @@ fn replay_controller(
     true
 }
 
-/// Gives the recorded command to the plan again. The player supplies the numbers that were drawn.
+/// Applies the recorded command to the plan again. The player supplies the numbers that were drawn.
 fn replay_plan(orders: &mut Orders<(), &Player>, event: Event, player: &Player) -> bool {
     let command = command_of(event, &player.inputs.borrow());
     let Some(command) = command.filter(|command| orders.plan().allows(command)) else {
@@ -393,7 +397,7 @@ mod tests {
         }
     }
 
-    /// Cycles of a pool of which every worker is busy and has more to do.
+    /// The cycles of a pool in which every worker is busy and has more tasks waiting.
     fn controller(desire: &str) -> Stream {
         let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();

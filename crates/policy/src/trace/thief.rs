@@ -1,4 +1,4 @@
-//! The recorded rules of one thief: whom to rob, how much to take, how to rest.
+//! The recorded rules of one thief: which victim to steal from, how much to take, how to rest.
 
 use super::event::Event;
 use super::recorder::Recorder;
@@ -72,7 +72,7 @@ fn rest_of_word(word: u64) -> Rest {
 }
 
 impl Thief {
-    /// Worker `index`, which has not tried to steal yet.
+    /// Creates the state of worker `index`, which has not tried to steal yet.
     pub fn new(
         recorder: &impl Recorder,
         idle: IdleState,
@@ -121,7 +121,8 @@ impl Thief {
         rest
     }
 
-    /// [`IdleState::sweep_failed`]. What a user's backoff returns is an input, so that a replay does not need its code.
+    /// [`IdleState::sweep_failed`]. The result of a user's backoff is an input, so that a replay
+    /// does not need its code.
     pub fn sweep_failed(
         &mut self,
         recorder: &impl Recorder,

@@ -1,7 +1,7 @@
-//! What a tunable is, and the macro that declares a table of them.
+//! The definition of a tunable, and the macro that declares a table of them.
 //!
-//! Each policy declares its own tunables with [`table!`], and [`tunables`](crate::tunables) lists all of them. This module
-//! imports no policy, so that every policy can import it.
+//! Each policy declares its own tunables with [`table!`], and [`tunables`](crate::tunables) lists
+//! all of them. This module imports no policy, so that every policy can import it.
 
 mod setting;
 
@@ -19,9 +19,9 @@ pub enum Unit {
     Time,
     /// Bytes, written as a plain number or with a binary unit.
     Bytes,
-    /// A number of these things.
+    /// The number of things of this kind, for instance `"workers"`.
     Count(&'static str),
-    /// A number without dimension.
+    /// A dimensionless number.
     Ratio,
     /// One of several names.
     Choice,
@@ -63,24 +63,25 @@ impl fmt::Display for Basis {
 /// The values that a tunable may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowed<T> {
-    /// From the first to the second, inclusive.
+    /// A range, both ends inclusive.
     Between(T, T),
     /// One of these text forms.
     OneOf(&'static [&'static str]),
 }
 
-/// A tunable. Its values have the type that the code uses: [`Nanos`](crate::Nanos) for times, `usize` for counts and bytes.
+/// A tunable. Its values have the type that the code uses: [`Nanos`](crate::Nanos) for times,
+/// `usize` for counts and bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tunable<T> {
     /// The name, unique among all tunables.
     pub name: &'static str,
     /// The unit of the values.
     pub unit: Unit,
-    /// The values that make sense.
+    /// The allowed values.
     pub allowed: Allowed<T>,
     /// The value that applies unless another one is set.
     pub default: T,
-    /// The environment variable that sets it, if there is one.
+    /// The environment variable that sets it, if any.
     pub variable: Option<&'static str>,
     /// What the value controls, and why the default is what it is.
     pub why: &'static str,
@@ -92,7 +93,8 @@ impl<T: Setting> Tunable<T> {
     /// Parses a value in the form that [`rows`](crate::tunables::rows) prints.
     ///
     /// # Errors
-    /// The error names the variable (or the tunable, if it has no variable), the text and the allowed values.
+    /// If `text` cannot be parsed or the value is not allowed. The error names the variable (or the
+    /// tunable, if it has no variable), the text and the allowed values.
     pub fn parse(&self, text: &str) -> Result<T, ParseError> {
         let value = T::read(text, self.unit).map_err(|error| {
             let error = match self.allowed {
@@ -107,7 +109,8 @@ impl<T: Setting> Tunable<T> {
     /// Returns `value` if it is allowed.
     ///
     /// # Errors
-    /// The error names the variable (or the tunable, if it has no variable), the value and the allowed values.
+    /// If `value` is not allowed. The error names the variable (or the tunable, if it has no
+    /// variable), the value and the allowed values.
     pub fn check(&self, value: T) -> Result<T, ParseError> {
         match self.allowed {
             Allowed::Between(min, max) if !value.lies_between(min, max) => {
@@ -136,7 +139,7 @@ impl<T: Setting> Tunable<T> {
         }
     }
 
-    /// The tunable with its values as text.
+    /// Returns the tunable with its values as text.
     #[must_use]
     pub fn row(&self) -> Row {
         Row {
@@ -219,7 +222,6 @@ pub(crate) const fn bytes(
     Tunable::new(name, Unit::Bytes, Allowed::Between(min, max), default)
 }
 
-/// The names of the two values of a switch.
 pub(crate) const SWITCH: &[&str] = &["on", "off"];
 
 pub(crate) const fn choice<T: Copy>(
@@ -249,7 +251,8 @@ pub struct Row {
     pub basis: Basis,
 }
 
-/// Declares tunables, a function `rows()` that returns their [`Row`]s in the same order, and a test of their defaults.
+/// Declares tunables, a function `rows()` that returns their [`Row`]s in the same order, and a test
+/// of their defaults.
 macro_rules! table {
     ($($name:ident: $type:ty = $make:expr, $why:literal, $basis:expr;)*) => {
         $(

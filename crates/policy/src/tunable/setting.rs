@@ -6,7 +6,8 @@ use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// A type that a tunable can have. Only this crate implements the trait; it is public because signatures name it.
+/// A type that a tunable can have. Only this crate implements the trait; it is public because
+/// signatures name it.
 pub trait Setting: Copy + PartialEq + sealed::Sealed {
     #[doc(hidden)]
     fn read(text: &str, unit: Unit) -> Result<Self, ParseError>;
@@ -66,7 +67,7 @@ impl Setting for usize {
 /// The text form of a count that is computed from other values.
 const DERIVED: &str = "derived";
 
-/// `None`: computed from the machine or from other settings.
+/// `None` means that the value is computed from the machine or from other settings.
 impl sealed::Sealed for Option<usize> {}
 impl Setting for Option<usize> {
     fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
@@ -120,7 +121,8 @@ impl Setting for bool {
     }
 }
 
-/// Makes enums with a text form types that a tunable can have. Their values have no order, so every value is in range.
+/// Makes enums that have a text form usable as values of tunables. Such values have no order, so
+/// every value is in range.
 macro_rules! choices {
     ($($type:ty),*) => {$(
         impl $crate::tunable::sealed::Sealed for $type {}
@@ -144,7 +146,7 @@ macro_rules! choices {
 }
 pub(crate) use choices;
 
-/// Text form of an enum of plain names, which a tunable can have.
+/// Implements the text form of an enum of plain names that is the value of a tunable.
 macro_rules! words {
     ($type:ident, $kind:literal, $($variant:ident = $name:literal),*) => {
         impl $type {

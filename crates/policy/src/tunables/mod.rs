@@ -1,15 +1,18 @@
-//! Every setting of the runtime and the simulator, with its range, its default and the reason for it.
+//! Every setting of the runtime and the simulator, with its range, its default and the reason for
+//! it.
 //!
-//! A tunable is one constant: its name, the allowed values, the default, and why that is the default. The code takes the
-//! value from the constant ([`Tunable::default`]), checks input against it ([`Tunable::check`], [`Tunable::parse`]) and
-//! prints it ([`rows`]); the number appears nowhere else.
+//! A tunable is one constant: its name, the allowed values, the default, and the reason for the
+//! default. The code takes the value from the constant ([`Tunable::default`]), checks input against
+//! it ([`Tunable::check`], [`Tunable::parse`]) and prints it ([`rows`]). The number appears nowhere
+//! else.
 //!
-//! The parameters of policies are tunables, too. The part of the name after the dot is the key in the policy's text
-//! form. A parameter has no environment variable of its own; there is one variable for the whole policy.
+//! The parameters of policies are tunables, too. The part of the name after the dot is the key in
+//! the policy's text form. A parameter has no environment variable of its own; there is one
+//! variable for the whole policy.
 //!
-//! Each tunable is declared beside the policy that uses it. This module collects them, so that users find all of them in
-//! one place, and declares those that belong to no policy. It does not read the environment: the runtime does, and passes
-//! the text to [`Tunable::parse`].
+//! Each tunable is declared next to the policy that uses it. This module collects all of them in
+//! one place for users, and declares those that belong to no policy. It does not read the
+//! environment: the runtime does, and passes the text to [`Tunable::parse`].
 //!
 //! ```
 //! use tidegate_policy::tunables::WORKERS;
@@ -47,8 +50,9 @@ pub use simulator::*;
 use crate::{amount, desire, idle, limits, memory, place_by, queue, search, share, victim, wait};
 use alloc::vec::Vec;
 
-/// All tunables: the settings that users change most often, the numbers of the runtime, how jobs share the machine, the
-/// parameters of the estimators, of the idle policies and of the memory orders, and the simulator's costs.
+/// Returns all tunables: first the settings that users change most often, then the numbers of the
+/// runtime, of sharing between jobs, of the estimators, of the idle policies and of the memory
+/// orders, and last the simulator's costs.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let tables = [

@@ -1,5 +1,5 @@
-//! The costs of the simulated machine. The measured ones were measured with `tidegate-lab bench calibrate` on two processors
-//! that share a third-level cache.
+//! The costs of the simulated machine. The measured ones come from `tidegate-lab bench calibrate`
+//! on two processors that share a third-level cache.
 
 use crate::text::{GIB, MS, S, US};
 use crate::tunable::{Basis, Tunable, bytes, count, table, time};
@@ -9,49 +9,55 @@ const MEASURED: Basis = Basis::Measured;
 
 table! {
     SIM_PROCESSORS: usize = count("sim.processors", "processors", 1, 65_536, 16),
-        "How many processors the simulated machine has; as many as the machine of the published experiments.",
-        Basis::Published("Sen 2004, chapter 7");
+        "Number of processors of the simulated machine; the default is that of the machine in the \
+        published experiments.", Basis::Published("Sen 2004, chapter 7");
     SIM_CACHE: usize = bytes("sim.cache", 0, 1_024 * GIB as usize, 0),
-        "How much data the cache of each place holds; with none all data are near everywhere, so that nothing but tasks and their costs takes time.",
-        GUESSED;
+        "How much data the cache of each place holds; 0 means that all data is near everywhere, so \
+        that only tasks and scheduling take time.", GUESSED;
     SIM_FORK: u64 = time("sim.fork", 0, MS, 1),
-        "What a fork or spawn adds; with a join it is what both cost in the runtime beyond the serial program.", MEASURED;
+        "Cost of a fork or spawn; a fork and its join together cost what they cost in the runtime \
+        beyond the serial program.", MEASURED;
     SIM_JOIN: u64 = time("sim.join", 0, MS, 1),
-        "What a join adds.", MEASURED;
+        "Cost of a join.", MEASURED;
     SIM_ALLOCATE: u64 = time("sim.allocate", 0, MS, 50),
-        "What it takes to declare memory and to give it back.", MEASURED;
+        "Cost of reserving memory and releasing it.", MEASURED;
     SIM_ATTEMPT: u64 = time("sim.attempt", 0, MS, 60),
-        "How long a thief looks at a victim; a cache miss, where it has just worked.", MEASURED;
-    SIM_LOOK: u64 = time("sim.look", 0, MS, 100),
-        "What a thief's look costs the victim: its next push or pop fetches a cache line back, once for all looks since the last one.",
+        "Cost of looking for a task at a victim; one cache miss if the victim has just worked.",
         MEASURED;
+    SIM_LOOK: u64 = time("sim.look", 0, MS, 100),
+        "Cost of a thief's look for the victim: its next push or pop must fetch a cache line back, \
+        once for all looks since the last one.", MEASURED;
     SIM_DISTANCE: u64 = time("sim.distance", 0, MS, 100),
-        "What a look takes longer for each further step to the victim.", GUESSED;
+        "Additional cost of a look for each further step to the victim.", GUESSED;
     SIM_MISS: u64 = time("sim.miss", 0, MS, 20),
-        "What a KiB takes that is not in the cache of the place, where `--cache` says how large that is.", MEASURED;
+        "Cost per KiB of data that is not in the cache of the place; --cache sets the size of the \
+        cache.", MEASURED;
     SIM_STEAL: u64 = time("sim.steal", 0, MS, 2_500),
-        "What a steal that succeeds takes beyond the look, until the task runs with warm caches.", MEASURED;
+        "Cost of a successful steal beyond the look, until the task runs with warm caches.",
+        MEASURED;
     SIM_UNWIND: u64 = time("sim.unwind", 0, MS, 0),
-        "What each stolen task takes of the victim; none in this runtime, whose thieves help themselves.", GUESSED;
+        "Cost of each stolen task for its victim; none in this runtime, because its thieves take \
+        tasks without the victim's help.", GUESSED;
     SIM_LOOK_AGAIN: u64 = time("sim.look-again", 0, MS, 500),
         "Pause between two sweeps of a thief that does not rest.", MEASURED;
     SIM_YIELD: u64 = time("sim.yield", 0, MS, 400),
-        "What a yield takes where nobody else wants the processor.", MEASURED;
+        "Cost of a yield if no other thread wants the processor.", MEASURED;
     SIM_SLEEP: u64 = time("sim.sleep", 0, MS, 3_500),
-        "How long it takes to fall asleep; who is woken earlier sleeps so long all the same.", MEASURED;
+        "Time to fall asleep; a thread that is woken earlier still needs this long.", MEASURED;
     SIM_WAKE: u64 = time("sim.wake", 0, 10 * MS, 20 * US),
-        "From a wake-up until the woken worker looks for work; twice as much where processors doze.",
-        MEASURED;
+        "Time from a wake-up until the woken worker looks for work; twice as long on processors in \
+        a deeper idle state.", MEASURED;
     SIM_WAKE_CALL: u64 = time("sim.wake-call", 0, MS, 8 * US),
-        "What a wake-up takes of the one who wakes.", MEASURED;
+        "Cost of a wake-up for the thread that wakes another.", MEASURED;
     SIM_SLACK: u64 = time("sim.slack", 0, 10 * MS, 50 * US),
-        "How much later than asked the system ends a sleep, beyond what a wake-up takes; it gathers timers so.", MEASURED;
+        "How much later than requested the system ends a sleep, not counting the wake-up, because \
+        it coalesces timers.", MEASURED;
     SIM_HANDOVER: u64 = time("sim.handover", 0, MS, 2 * US),
-        "How long a processor takes to go from one worker to another that waits for it.", MEASURED;
+        "Time for a processor to switch from one worker to another that waits for it.", MEASURED;
     SIM_SLICE: u64 = time("sim.slice", 10 * US, S, 4 * MS),
-        "How long a worker keeps its processor where more are awake than there are processors; about that of Linux.",
-        MEASURED;
+        "How long a worker keeps its processor if more workers are awake than there are \
+        processors; about that of Linux.", MEASURED;
     SIM_ESTIMATE: u64 = time("sim.estimate", 0, 50 * US, 20 * US),
-        "What an estimate of a job's desire takes of a processor; at most half of the shortest est-cycle, so that work goes on.",
-        MEASURED;
+        "Processor time for one estimate of a job's desire; at most half of the shortest \
+        est-cycle, so that the job still makes progress.", MEASURED;
 }

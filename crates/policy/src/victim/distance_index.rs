@@ -1,11 +1,13 @@
 //! An index of the candidates by their distance from a thief.
 //!
-//! It counts the candidates at a distance and finds the n-th of them without looking at every worker. Workers are sorted in
-//! the order of the [`PlaceTree`], so the members of each group are adjacent. A tree of partial sums over that order (Peter
-//! Fenwick, "A new data structure for cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts
-//! the candidates of a group, and finds the n-th of them, in O(log n) steps for n workers.
+//! It counts the candidates at a distance, and finds the n-th of them, without looking at every
+//! worker. Workers are sorted in the order of the [`PlaceTree`], so the members of each group are
+//! adjacent. A tree of partial sums over that order (Peter Fenwick, "A new data structure for
+//! cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the
+//! candidates of a group, and finds the n-th of them, in O(log n) steps for n workers.
 //!
-//! The index pays off with thousands of workers, as in a simulator. It does not know which workers have work.
+//! The index pays off with thousands of workers, as in a simulator. It does not know which workers
+//! have work.
 
 use crate::places::PlaceTree;
 use alloc::boxed::Box;
@@ -20,12 +22,13 @@ pub struct PlaceOrder {
     workers: Box<[u32]>,
     /// The position of each worker.
     positions: Box<[u32]>,
-    /// For each distance from 1 to the second largest, the group of each position.
+    /// For each distance from 1 to the second largest, the range of positions of each position's
+    /// group.
     groups: Box<[Box<[Range<u32>]>]>,
 }
 
 impl PlaceOrder {
-    /// The order of the workers `0..workers`. Workers that are not in the tree come last.
+    /// Creates the order of the workers `0..workers`. Workers that are not in the tree come last.
     #[must_use]
     pub fn new(tree: &PlaceTree, workers: usize) -> Self {
         let levels = tree.levels();
@@ -57,12 +60,11 @@ impl PlaceOrder {
         }
     }
 
-    /// The largest distance.
     const fn height(&self) -> u32 {
         self.groups.len() as u32 + 1
     }
 
-    /// The positions of the workers that are at most `distance` away from `worker`.
+    /// The positions of the workers at a distance of at most `distance` from `worker`.
     fn within(&self, worker: usize, distance: u32) -> Range<u32> {
         if distance >= self.height() {
             return 0..self.workers.len() as u32;
@@ -85,7 +87,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// No candidates among `workers` workers.
+    /// Creates an empty set of candidates among `workers` workers.
     #[must_use]
     pub fn none(workers: usize) -> Self {
         Self {
@@ -144,7 +146,7 @@ impl Candidates {
     }
 }
 
-/// The candidates and the order of the workers, which together answer questions about distances.
+/// The candidates and the order of the workers, which together answer queries by distance.
 #[derive(Clone, Copy, Debug)]
 pub struct DistanceIndex<'a> {
     /// The order of the workers.
@@ -154,13 +156,15 @@ pub struct DistanceIndex<'a> {
 }
 
 impl DistanceIndex<'_> {
-    /// The candidates that are at most `distance` away from `thief`, as a range of ranks among all candidates.
+    /// The candidates at a distance of at most `distance` from `thief`, as a range of ranks among
+    /// all candidates.
     fn within(&self, thief: usize, distance: u32) -> Range<usize> {
         let positions = self.order.within(thief, distance);
         self.candidates.before(positions.start)..self.candidates.before(positions.end)
     }
 
-    /// The smallest distance from `thief` above `distance` with candidates other than `asked`, and the number of these.
+    /// The smallest distance from `thief` above `distance` that has candidates other than `asked`,
+    /// and their number.
     pub(super) fn beyond(
         &self,
         thief: usize,
@@ -180,7 +184,8 @@ impl DistanceIndex<'_> {
         None
     }
 
-    /// The `nth` candidate at this distance from `thief`, counted from 0 and without `asked`. It must exist.
+    /// The `nth` candidate at this distance from `thief`, counted from 0 and without `asked`. It
+    /// must exist.
     pub(super) fn nth(
         &self,
         thief: usize,

@@ -1,25 +1,30 @@
-//! Which victim a thief robs next.
+//! Which victim a thief steals from next.
 //!
-//! A *round* is a series of attempts after which the thief may rest. [`VictimState::next`] returns one victim after the
-//! other, and `None` when the round is over; [`VictimState::stolen_from`] ends it early after a successful steal. (The idle
-//! policies call a round without success a failed sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
+//! A *round* is a series of attempts after which the thief may rest. [`VictimState::next`] returns
+//! one victim after another, and `None` when the round is over; [`VictimState::stolen_from`] ends
+//! it early after a successful steal. (The idle policies call a round without success a failed
+//! sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
 //!
-//! * `random` tries every candidate once, in the order of their numbers from a random one on.
-//! * `round-robin` tries every candidate once, in the order of their numbers, and begins after the victim that it tried
-//!   last in the round before. (Asynchronous round robin: Kumar, Grama and Vempaty, "Scalable load balancing techniques
-//!   for parallel computers", Journal of Parallel and Distributed Computing 22(1), 1994.)
-//! * `last-victim` first tries the victim of the thief's last successful steal. Then it goes on like `random`, but when a
-//!   victim chosen that way had no task, it also tries that victim's own last victim.
-//! * `hierarchical` does the same with another choice: one random victim at the smallest distance, then one at the next
-//!   larger distance, up to the root of the tree. A round tries every distance, but not every worker; over many rounds it
-//!   tries all of them.
+//! * `random` tries every candidate once, in the order of their numbers, starting from a random
+//!   one.
+//! * `round-robin` tries every candidate once, in the order of their numbers, starting after the
+//!   last victim of the round before. (Asynchronous round robin: Kumar, Grama and Vempaty,
+//!   "Scalable load balancing techniques for parallel computers", Journal of Parallel and
+//!   Distributed Computing 22(1), 1994.)
+//! * `last-victim` first tries the victim of the thief's last successful steal, then continues like
+//!   `random`. If a victim chosen that way has no task, it also tries that victim's own last
+//!   victim.
+//! * `hierarchical` is like `last-victim`, but chooses one random victim at the smallest distance,
+//!   then one at the next larger distance, up to the root of the tree. A round tries every distance
+//!   but not every worker; over many rounds it tries all of them.
 //!
-//! `last-victim` and `hierarchical` are the rules of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
-//! Techniques", 2015, section 2.2). Where the source leaves a choice, a last victim that was just
-//! tried is not chosen again in the same round, and distances without candidates are skipped.
+//! `last-victim` and `hierarchical` are the rules of the Pheet framework (Haselsteiner, "Adaptive
+//! Work-Stealing Techniques", 2015, section 2.2). Where the source leaves a choice, a last victim
+//! that was just tried is not chosen again in the same round, and distances without candidates are
+//! skipped.
 //!
-//! The set of candidates may change between two calls. Nothing is allocated. This module never checks whether a victim has
-//! work: the thief finds out.
+//! The set of candidates may change between two calls. Nothing is allocated. This module never
+//! checks whether a victim has work: the thief finds out.
 
 mod distance_index;
 mod victim_round;
@@ -33,16 +38,17 @@ use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
-/// A rule that chooses victims.
+/// A rule that chooses victims. Default: [`Hierarchical`](Self::Hierarchical).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VictimPolicy {
-    /// In the order of their numbers, from a random one on.
+    /// Candidates in the order of their numbers, starting from a random one.
     Random,
-    /// In the order of their numbers, from the one after the last that was tried.
+    /// Candidates in the order of their numbers, starting after the one tried last.
     RoundRobin,
-    /// The last victim and the victims' last victims first, otherwise like `Random`.
+    /// The thief's last victim and the victims' last victims first, otherwise like `Random`.
     LastVictim,
-    /// The last victim and the victims' last victims first, otherwise near victims before far ones.
+    /// The thief's last victim and the victims' last victims first, otherwise near victims before
+    /// far ones (the default).
     Hierarchical,
 }
 
@@ -53,7 +59,7 @@ impl VictimPolicy {
 
 table! {
     VICTIM: VictimPolicy = choice("victim", VictimPolicy::NAMES, VictimPolicy::Hierarchical).set_by("TIDEGATE_VICTIM"),
-        "Whom a thief robs; near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
+        "Which victims a thief tries. Trying near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
 }
 
 choices!(VictimPolicy);
@@ -90,29 +96,32 @@ impl FromStr for VictimPolicy {
     }
 }
 
-/// What a thief sees of the other workers. Workers are numbers below [`count`](Self::count), which may include the thief.
+/// What a thief sees of the other workers. Workers are numbers below [`count`](Self::count), which
+/// may include the thief.
 pub trait Peers {
-    /// The largest number of a worker plus one.
+    /// The largest worker number plus one.
     fn count(&self) -> usize;
 
-    /// Whether this worker may be robbed now. It must be cheap, because an attempt calls it for several workers.
+    /// Whether this worker may be a victim now. This must be cheap, because an attempt calls it for
+    /// several workers.
     fn is_candidate(&self, worker: usize) -> bool;
 
-    /// The distance from `thief` to `victim`, at least 1; see [`PlaceTree::distance`](crate::PlaceTree::distance).
+    /// The distance from `thief` to `victim`, at least 1; see
+    /// [`PlaceTree::distance`](crate::PlaceTree::distance).
     fn distance(&self, thief: usize, victim: usize) -> u32;
 
-    /// The victim of this worker's own last successful steal, if there was one.
+    /// The victim of this worker's own last successful steal, if any.
     fn last_victim(&self, worker: usize) -> Option<usize>;
 
-    /// Whether every worker is a candidate at distance 1 from every other. If so, a hierarchical thief need not look at all
-    /// of them; it chooses the same victims.
+    /// Whether every worker is a candidate at distance 1 from every other. If so, a hierarchical
+    /// thief need not look at all of them; it chooses the same victims.
     fn are_alike(&self) -> bool {
         false
     }
 
-    /// An index of the candidates, if there is one, so that a thief need not look at every worker. The thief tries each
-    /// candidate with the same probability as without an index, and the same candidate if the numbers in every group of the
-    /// tree are consecutive.
+    /// An index of the candidates, if there is one, so that a thief need not look at every worker.
+    /// The thief tries each candidate with the same probability as without an index. If the numbers
+    /// in every group of the tree are consecutive, it even tries the same candidate.
     fn census(&self) -> Option<DistanceIndex<'_>> {
         None
     }

@@ -1,9 +1,9 @@
-//! The progress of one thief in its round over the victims, and which victim comes next.
+//! How far one thief is in its round over the victims, and which victim comes next.
 
 use super::{Peers, VictimPolicy};
 use crate::rng::below;
 
-/// The progress of one thief in its round over the victims.
+/// How far one thief is in its round over the victims.
 ///
 /// ```
 /// use tidegate_policy::{Peers, VictimPolicy, VictimState};
@@ -30,7 +30,7 @@ pub struct VictimState {
     thief: usize,
     /// The victim of the last successful steal.
     last: Option<usize>,
-    /// With which victim a round-robin thief begins its next round.
+    /// The victim with which a round-robin thief begins its next round.
     target: usize,
     round: VictimRound,
 }
@@ -41,14 +41,14 @@ struct VictimRound {
     begun: bool,
     /// The thief's own last victim, if this round began with it.
     asked_last: Option<usize>,
-    /// The victim that the rule chose in the last call; its own last victim comes next.
+    /// The victim that the rule chose in the last call; that victim's own last victim comes next.
     chosen: Option<usize>,
     circle: Option<Circle>,
     /// The largest distance tried so far.
     distance: u32,
 }
 
-/// A walk through all numbers, from `start` around to `start`.
+/// A walk through all numbers, from `start` around to `start` again.
 #[derive(Clone, Copy, Debug)]
 struct Circle {
     start: usize,
@@ -57,7 +57,7 @@ struct Circle {
 }
 
 impl Circle {
-    /// The next number below `count`, which may differ from call to call.
+    /// Returns the next number below `count`. `count` may differ from call to call.
     fn step(&mut self, count: usize) -> Option<usize> {
         if !self.wrapped && self.next >= count {
             self.wrapped = true;
@@ -72,7 +72,7 @@ impl Circle {
 }
 
 impl VictimState {
-    /// The state of worker `thief` before its first steal.
+    /// Creates the state of worker `thief` before its first steal.
     #[must_use]
     pub fn new(rule: VictimPolicy, thief: usize) -> Self {
         Self {
@@ -84,11 +84,12 @@ impl VictimState {
         }
     }
 
-    /// The next victim to try, or `None` if the round is over; the next call then begins another round. A call means that
-    /// the previous victim had no task. `draw` returns a uniform random number and is called at most once.
+    /// Returns the next victim to try, or `None` if the round is over; the next call then begins
+    /// another round. A call means that the previous victim had no task. `draw` returns a uniform
+    /// random number and is called at most once.
     ///
-    /// A victim is always a candidate and never the thief. Under `hierarchical` a call looks at every worker twice,
-    /// unless all are [alike](Peers::are_alike) or [counted](Peers::census).
+    /// A victim is always a candidate and never the thief. Under `hierarchical`, a call looks at
+    /// every worker twice, unless all are [alike](Peers::are_alike) or [indexed](Peers::census).
     pub fn next(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let victim = self.revisit(peers).or_else(|| self.choose(peers, draw));
         match victim {
@@ -98,20 +99,20 @@ impl VictimState {
         victim
     }
 
-    /// The last victim had a task, which ends the round.
+    /// Ends the round: the last victim had a task.
     pub fn stolen_from(&mut self, victim: usize) {
         self.last = Some(victim);
         self.round = VictimRound::default();
     }
 
-    /// The victim of this thief's last successful steal; other thieves read it.
+    /// The victim of this thief's last successful steal. Other thieves read it.
     #[must_use]
     pub fn last_victim(&self) -> Option<usize> {
         self.last
     }
 
-    /// The last victim of a worker, if the rule tries one now: the thief's own at the start of a round, later that of the
-    /// victim chosen before.
+    /// Returns the last victim of a worker, if the rule tries one now: at the start of a round the
+    /// thief's own, later that of the victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
         if matches!(self.rule, VictimPolicy::Random | VictimPolicy::RoundRobin) {
             return None;
@@ -169,8 +170,8 @@ impl VictimState {
         }
     }
 
-    /// A random worker other than the thief. If the thief itself could be drawn, the worker after it would come first twice
-    /// as often as the others.
+    /// Returns a random worker other than the thief. If the thief itself could be drawn, the worker
+    /// after it would come first twice as often as the others.
     fn random_other(&self, count: usize, draw: impl FnOnce() -> u64) -> usize {
         let others = count.saturating_sub(usize::from(self.thief < count));
         let drawn = below(draw(), others as u64) as usize;
@@ -192,14 +193,16 @@ impl VictimState {
             if let Some(census) = peers.census() {
                 return Some(census.nth(self.thief, distance, self.round.asked_last, nth));
             }
-            // Candidates may have disappeared since they were counted: then try the next distance.
+            // Candidates may have disappeared since they were counted. If so, try the next
+            // distance.
             if let Some(victim) = (0..peers.count()).filter(at_distance).nth(nth) {
                 return Some(victim);
             }
         }
     }
 
-    /// Like [`next_in_tree`](Self::next_in_tree), if all `count` workers are candidates at distance 1.
+    /// Like [`next_in_tree`](Self::next_in_tree), for the case that all `count` workers are
+    /// candidates at distance 1.
     fn next_among_alike(&mut self, count: usize, drawn: u64) -> Option<usize> {
         let asked = self.round.asked_last;
         let candidates =
@@ -215,7 +218,7 @@ impl VictimState {
         Some(passed.iter().fold(nth, pass))
     }
 
-    /// The smallest distance not tried yet, and the number of candidates there.
+    /// The smallest distance not tried yet that has candidates, and their number.
     fn next_distance(&self, peers: &impl Peers) -> Option<(u32, usize)> {
         if let Some(census) = peers.census() {
             let (thief, passed) = (self.thief, self.round.asked_last);
@@ -234,7 +237,6 @@ impl VictimState {
         nearest
     }
 
-    /// Whether this worker may be the next victim.
     fn is_open(&self, peers: &impl Peers, worker: usize) -> bool {
         worker != self.thief
             && self.round.asked_last != Some(worker)

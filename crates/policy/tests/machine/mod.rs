@@ -1,4 +1,5 @@
-//! A machine that runs random programs as a plan says: a step of somebody at a time, drawn at random.
+//! A machine that runs random programs under a plan. Each step, it advances one thread, drawn at
+//! random.
 
 use super::programs::{Pause, Step};
 use tidegate_policy::Rng;
@@ -6,27 +7,27 @@ use tidegate_policy::memory::MemoryPolicy;
 use tidegate_policy::memory::book::{Answer, Reservation, Scope, Task, Until};
 use tidegate_policy::memory::plan::{Next, Plan};
 
-/// A task that nobody has begun.
+/// A task that has not begun.
 #[derive(Clone, Debug)]
 pub struct Unstarted {
     steps: Vec<Step>,
     around: Vec<Scope>,
 }
 
-/// A body under way: in a task, one on top of the other.
+/// A body under way. The frames of a task lie on top of each other.
 #[derive(Debug)]
 struct Frame {
     steps: std::vec::IntoIter<Step>,
     reservations: Vec<(Reservation, u64)>,
-    /// Those around, the innermost last, which is its own.
+    /// The enclosing scopes, innermost last; the last one is its own.
     scopes: Vec<Scope>,
-    /// The same, until all in it has ended.
+    /// Its own scope, until all tasks in it have ended.
     own: Option<Scope>,
-    /// The second half, which comes when the body is over.
+    /// The second half, which runs after the body.
     half: Option<Task>,
-    /// It is the first one of its task.
+    /// Whether it is the first frame of its task.
     is_base: bool,
-    /// What the thread did when this began on top of it.
+    /// What the thread did when this frame began on top of it.
     below: State,
 }
 
@@ -36,11 +37,12 @@ pub enum State {
     Idle,
     Runs,
     Waits,
-    /// It has asked for so much, or was parked.
+    /// It has asked for this many bytes, or was parked.
     Asks(Option<u64>),
-    /// It could go on, and has no slot.
+    /// It could continue, but has no slot.
     Owed,
-    /// It computes without a slot, or waits for something unknown, and then is owed one.
+    /// It computes without a slot, or waits for something that the plan does not know of.
+    /// Afterwards it is owed a slot.
     Paused(Pause),
 }
 
@@ -52,17 +54,17 @@ pub struct Thread {
 pub struct Machine {
     pub plan: Plan<Unstarted>,
     slots: usize,
-    /// The most threads.
+    /// The maximum number of threads.
     most: usize,
     pub threads: Vec<Thread>,
-    /// Tasks that the plan expects in a scope, and does not know.
+    /// Tasks that the plan expects in a scope but does not know.
     strangers: Vec<(Scope, Unstarted)>,
     pub kept: Vec<(Reservation, u64)>,
     pub peak: u64,
 }
 
 impl Machine {
-    /// For programs that are called in this order.
+    /// A machine on which these programs are called in this order.
     pub fn new(memory: MemoryPolicy, slots: usize, most: usize, programs: Vec<Vec<Step>>) -> Self {
         let mut machine = Self {
             plan: Plan::new(memory, slots).expect("it keeps the order"),
@@ -110,7 +112,8 @@ impl Machine {
         self.threads[number].state = State::Runs;
     }
 
-    /// One step of whoever has a slot, drawn at random. Whether there was anything to do.
+    /// Advances one thread that has a slot, drawn at random. Returns whether there was anything to
+    /// do.
     pub fn step(&mut self, rng: &mut Rng) -> bool {
         let running = |t: &Thread| t.state == State::Runs;
         let runs: Vec<usize> = (0..self.threads.len())
@@ -151,7 +154,7 @@ impl Machine {
         true
     }
 
-    /// A task that the plan has not known begins, if there is one.
+    /// Begins a task that the plan did not know, if there is one.
     fn begins_a_stranger(&mut self, number: usize, rng: &mut Rng) -> bool {
         if self.strangers.is_empty() {
             return false;
@@ -167,7 +170,8 @@ impl Machine {
         true
     }
 
-    /// A task of the scope is forked by one that nobody has forked and that is none of the scope: somebody has called from outside.
+    /// Spawns a task into the scope from a task that no other task has forked and that is not in
+    /// the scope, as a call from outside does.
     fn spawns_another(&mut self, number: usize, scope: Scope) {
         let frame = self.threads[number].frames.last().expect("it has begun");
         let around = frame.scopes.iter().copied();
@@ -181,7 +185,7 @@ impl Machine {
         self.plan.end(number);
     }
 
-    /// What the leftmost path holds is never more than the serial run had.
+    /// Checks that the leftmost path never holds more than the serial run did.
     fn fits_in_reserve(&self) {
         let book = self.plan.book();
         let (budget, serial) = book.budget();
@@ -189,7 +193,8 @@ impl Machine {
         assert!(budget == u64::MAX || reserved <= serial, "{reserved} held");
     }
 
-    /// All threads wait, and there can be no more: one of them does something on top of that.
+    /// All threads wait, and there can be no more threads: one of them runs something on top of its
+    /// frames.
     fn rescue(&mut self, rng: &mut Rng) -> bool {
         let number = rng.below(self.threads.len() as u64) as usize;
         if self.threads[number].state == State::Paused(Pause::Blocks) {
@@ -205,7 +210,7 @@ impl Machine {
         true
     }
 
-    /// Somebody who is elsewhere comes back.
+    /// Ends the pause of one thread.
     fn ends_a_pause(&mut self, rng: &mut Rng) -> bool {
         let paused = |number: &usize| matches!(self.threads[*number].state, State::Paused(_));
         let paused: Vec<usize> = (0..self.threads.len()).filter(paused).collect();
@@ -310,7 +315,7 @@ impl Machine {
         }
     }
 
-    /// The innermost body is over, apart from what it waits for.
+    /// The innermost body has ended, except for what it waits for.
     fn end_of_body(&mut self, number: usize) {
         let frame = self.threads[number].frames.last_mut().unwrap();
         if let Some(own) = frame.own {
@@ -346,14 +351,14 @@ impl Machine {
         let frame = self.threads[number].frames.pop().unwrap();
         if frame.is_base {
             self.plan.end(number);
-            // Who waited for a scope or half looks again.
+            // A thread that waited for a scope or half looks again.
             let below = frame.below;
             let looks = matches!(below, State::Waits | State::Runs);
             self.threads[number].state = if looks { State::Runs } else { below };
         }
     }
 
-    /// Wakes who can go on.
+    /// Wakes the threads that can continue.
     fn settle(&mut self) {
         while let Some(number) = self.plan.settle() {
             self.wake(number, State::Owed);

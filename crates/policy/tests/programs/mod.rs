@@ -9,14 +9,16 @@ pub enum Step {
     Reservation(u64),
     /// Gives the youngest reservation back.
     Free,
-    /// Keeps the youngest reservation until the whole program is over.
+    /// Keeps the youngest reservation until the whole program ends.
     Keep,
     Join(Vec<Step>, Vec<Step>),
-    /// Does something else for a while, without a slot or waiting for what the plan does not know of.
+    /// Does something else for a while, without a slot or waiting for something that the plan does
+    /// not know of.
     Pause(Pause),
-    /// Into so many-th scope around, the innermost first, or the outermost.
+    /// Spawns into an enclosing scope. The number counts outwards from the innermost scope; too
+    /// large a number means the outermost.
     Spawn(usize, Vec<Step>),
-    /// The same from outside the plan, which knows it when it begins.
+    /// Like `Spawn`, but from outside the plan, which knows the task only when it begins.
     Stranger(usize, Vec<Step>),
 }
 
@@ -26,7 +28,8 @@ pub enum Pause {
     Waits,
 }
 
-/// A body with so many steps at most; reservations that it does not free end with it, after what it has spawned.
+/// A random body with joins nested up to `depth` deep. Reservations that it does not free end with
+/// it, after the tasks that it has spawned.
 pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     let mut held = 0;
     let mut steps = Vec::new();
@@ -56,7 +59,7 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     steps
 }
 
-/// The same, with tasks without reservations that are spawned from outside here and there.
+/// Adds tasks without reservations, spawned from outside, at random positions.
 pub fn with_strangers(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     let mut all = Vec::new();
     for step in steps {
@@ -76,7 +79,7 @@ pub fn with_strangers(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     all
 }
 
-/// The same without reservations.
+/// Removes all reservations.
 pub fn without_reservations(steps: Vec<Step>) -> Vec<Step> {
     let strip = |step| match step {
         Step::Reservation(_) | Step::Free | Step::Keep => None,
@@ -91,12 +94,12 @@ pub fn without_reservations(steps: Vec<Step>) -> Vec<Step> {
     steps.into_iter().filter_map(strip).collect()
 }
 
-/// The peak of the serial run.
+/// The peak of the serial run, in bytes.
 pub fn serial(steps: &[Step]) -> u64 {
     peak_and_kept(steps).0
 }
 
-/// The peak of a body above what is held already, and what it keeps.
+/// The peak of a body beyond what is already held, and what the body keeps.
 fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
     let (mut held, mut kept, mut peak) = (vec![], 0, 0);
     for step in steps {
@@ -125,7 +128,7 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
     (peak, kept)
 }
 
-/// The longest chain of steps, where a request for more than `k` takes a step for each `k`.
+/// The longest chain of steps. A request for more than `k` bytes takes one step for each `k` bytes.
 pub fn span(steps: &[Step], k: u64) -> u64 {
     let (mut here, mut longest) = (2, 0);
     for step in steps {

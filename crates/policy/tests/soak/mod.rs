@@ -1,6 +1,6 @@
 //! Tests that are also soaks.
 
-/// The size of a test that is also a soak, of which this is one slice; says it.
+/// Prints and returns the size of a test that is also a soak. `slice` is its size without soaking.
 pub fn soak(slice: u64, what: &str) -> u64 {
     let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
         text.parse().expect("TIDEGATE_SOAK_SCALE is a number")

@@ -1,22 +1,22 @@
-//! Who is granted how much, and who is refused; the argument is docs/memory.md.
+//! Which requests are granted, and which are refused. docs/memory.md has the argument.
 
 use super::{Answer, Book, Held, Reservation, State, Task, UNDER_WAY, Until};
 use alloc::vec::Vec;
 
 impl Book {
-    /// All reservations together.
+    /// The sum of all reservations, in bytes.
     #[must_use]
     pub fn declared(&self) -> u64 {
         self.declared
     }
 
-    /// The most that they were.
+    /// The largest sum of all reservations so far, in bytes.
     #[must_use]
     pub fn peak(&self) -> u64 {
         self.peak
     }
 
-    /// From now on so much may be declared. What is declared already stays so.
+    /// Sets the budget in bytes. What is already declared stays declared.
     pub fn set_budget(&mut self, budget: u64) {
         self.budget = budget;
         self.ceiling = self.ceiling.max(budget);
@@ -30,31 +30,32 @@ impl Book {
         }
     }
 
-    /// What the leftmost path holds. Where `serial` is the peak of the serial run, never more than that.
+    /// What the leftmost path holds, in bytes. If `serial` is the peak of the serial run, this
+    /// never exceeds it.
     #[must_use]
     pub fn reserved(&self) -> u64 {
         self.leftmost().map_or(0, |leftmost| self.path(leftmost))
     }
 
-    /// How much may be declared apart from the leftmost path.
+    /// How many bytes may be declared apart from the leftmost path.
     fn free(&self) -> u64 {
         self.budget.saturating_sub(self.serial)
     }
 
-    /// The budget, and what of it is kept for the leftmost path.
+    /// The budget, and the part of it that is kept for the leftmost path, in bytes.
     #[must_use]
     pub fn budget(&self) -> (u64, u64) {
         (self.budget, self.serial)
     }
 
-    /// A task asks for so many bytes.
+    /// Asks for `bytes` bytes for a task.
     pub fn ask(&mut self, task: Task, bytes: u64) -> Answer {
         self.change(task, State::Asks(bytes));
         self.asking.push(task);
         self.answer(task, bytes)
     }
 
-    /// A task that asked and can be answered now; then it runs.
+    /// Returns a task whose request can be answered now, with the answer. The task then runs.
     pub fn settle(&mut self) -> Option<(Task, Answer)> {
         if self.asking.is_empty() {
             return None;
@@ -71,13 +72,13 @@ impl Book {
         })
     }
 
-    /// How many tasks wait for memory.
+    /// The number of tasks that wait for memory.
     #[must_use]
     pub fn asking(&self) -> usize {
         self.asking.len()
     }
 
-    /// The first task in order that waits for memory and could go on if it had some.
+    /// The first task in order that waits for memory and could resume if it were granted.
     #[must_use]
     pub fn first_of_asking(&self) -> Option<Task> {
         let asking = self.asking.iter().copied();
@@ -85,13 +86,13 @@ impl Book {
         asking.min_by_key(|task| self.rank(*task))
     }
 
-    /// A reservation is over.
+    /// Ends a reservation.
     pub fn give_back(&mut self, reservation: Reservation) {
         let Held { holder, bytes, .. } = self.reservations.take(reservation.0);
         self.declared -= bytes;
         if let Some(holder) = holder {
             let reservations = &mut self.tasks[holder.0].reservations;
-            // Mostly the last one.
+            // It is usually the last one.
             if let Some(at) = reservations.iter().rposition(|other| *other == reservation) {
                 reservations.swap_remove(at);
             }
@@ -100,7 +101,8 @@ impl Book {
         self.lower_ceiling();
     }
 
-    /// The first task in depth-first order that does not wait for what the book knows of. It may be absent: then the reserve is kept for it.
+    /// The first task in depth-first order that does not wait for anything that the book knows of.
+    /// It may be absent: then the reserve is kept for it.
     #[must_use]
     pub fn leftmost(&self) -> Option<Task> {
         self.in_order().find(|task| {
@@ -109,8 +111,9 @@ impl Book {
         })
     }
 
-    /// Whether a task will go on, and the order cannot tell behind whom: it waits for something that the book does not know of or for strangers, computes without
-    /// a slot, or is buried below another one.
+    /// Whether a task is absent: it will resume, but the order does not show after which tasks.
+    /// Such a task waits for something that the book does not know of or for strangers, computes
+    /// without a slot, or is buried below another task.
     #[must_use]
     pub fn is_absent(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];
@@ -126,7 +129,8 @@ impl Book {
         }
     }
 
-    /// Of each root the first task that does not wait for what the book knows of, in order. If somebody waits for a task of another root, it may be for this one.
+    /// For each root, the first task that does not wait for anything that the book knows of; in
+    /// order. A task that waits for a task of another root may be waiting for this one.
     pub(crate) fn fronts(&self) -> impl Iterator<Item = Task> + '_ {
         let mut roots: Vec<u64> = Vec::new();
         self.in_order().filter(move |task| {
@@ -143,13 +147,15 @@ impl Book {
         })
     }
 
-    /// Whether the task has asked and could go on if it had what it wants.
+    /// Whether the task has asked and could resume if it were granted what it wants.
     fn could_have(&self, task: Task) -> bool {
         self.asks(task) && !self.tasks[task.0].buried
     }
 
-    /// Nobody runs: the request to be granted like one of the leftmost task, of those that fit. If that is absent it may wait for the first that is all its root can
-    /// do; if nobody will go on by itself, all wait for the first to give something back.
+    /// If no task runs: the request to be granted like one of the leftmost task, among those that
+    /// fit. If the leftmost task is absent, it may be waiting for the first request that is all its
+    /// root can do. If no task will resume unaided, all tasks wait for the first one to give
+    /// something back.
     fn turn(&self) -> Option<Task> {
         let fits = |task: &Task| match self.tasks[task.0].state {
             State::Asks(bytes) => self.could_have(*task) && self.fits_below(self.ceiling, bytes),
@@ -163,8 +169,9 @@ impl Book {
         self.in_order().find(fits)
     }
 
-    /// Nobody runs, and nobody will by itself: the first request, if no root's first has yet to begin, which may give something back.
-    /// Where each front is buried, by a task of its own root, any request.
+    /// If no task runs, and none will unaided: the first request, unless the first task of some
+    /// root has yet to begin, which may give something back. If each front is buried, by a task of
+    /// its own root, any request counts.
     fn stuck(&self) -> Option<Task> {
         if !self.is_still() {
             return None;
@@ -179,12 +186,12 @@ impl Book {
         first.filter(|task| self.asks(*task))
     }
 
-    /// Whether nobody runs, and nobody will by itself.
+    /// Whether no task runs, and none will unaided.
     pub(crate) fn is_still(&self) -> bool {
         self.running == 0 && self.away == 0
     }
 
-    /// What the serial run would hold where this task now is.
+    /// What the serial run would hold at the point where this task is now.
     fn path(&self, task: Task) -> u64 {
         let (mut sum, mut next, mut until) = (0, Some(task), UNDER_WAY);
         while let Some(task) = next {
@@ -193,7 +200,7 @@ impl Book {
                 .reservations
                 .iter()
                 .map(|reservation| self.reservations[reservation.0]);
-            // What it has reserved since comes behind the task in the serial run.
+            // In the serial run, what a task has reserved since then comes after the forked task.
             let before = held.filter(|held| held.at <= until);
             sum += before.map(|held| held.bytes).sum::<u64>();
             (next, until) = (entry.parent, entry.at);
@@ -202,13 +209,13 @@ impl Book {
     }
 
     fn answer(&mut self, task: Task, bytes: u64) -> Answer {
-        // The leftmost task may be another one than when something was given back last.
+        // The leftmost task may have changed since memory was last given back.
         self.lower_ceiling();
         let turn = if self.running == 0 { self.turn() } else { None };
         if self.may_have(turn == Some(task) || self.leftmost() == Some(task), bytes) {
             return Answer::Granted(self.grant(task, bytes));
         }
-        // It never fits, or the others sleep and none of them can be helped.
+        // Either it never fits, or all others sleep and none of them can be helped.
         let never = bytes > self.ceiling || self.declared.checked_add(bytes).is_none();
         if never || (turn.is_none() && self.stuck() == Some(task)) {
             self.no_more_asks(task);
@@ -226,7 +233,7 @@ impl Book {
         if !self.fits_below(self.ceiling, bytes) {
             return false;
         }
-        // Mostly there is no need to ask what the path holds.
+        // Skip the walk along the path if the request fits anyway, as it usually does.
         let fits = is_leftmost || self.budget == u64::MAX || self.fits_below(self.free(), bytes);
         fits || self.fits_below(self.free().saturating_add(self.reserved()), bytes)
     }

@@ -1,9 +1,10 @@
-//! What those who call the book owe it; for names that may be none.
+//! Checks of what a caller of the book must ensure. They accept any name, even one that does not
+//! exist.
 
 use super::{Book, Reservation, Scope, State, Task};
 
 impl Book {
-    /// Whether the task stands somewhere in the order.
+    /// Whether the task has a place in the order.
     pub(crate) fn is_placed(&self, task: Task) -> bool {
         let entry = self.tasks.get(task.0);
         entry.is_some_and(|entry| entry.item.is_some())
@@ -15,30 +16,30 @@ impl Book {
         joiner.is_some_and(|joiner| !self.tasks[task.0].has_moment() && !self.has_ended(joiner))
     }
 
-    /// Whether the task has ended, and is known all the same.
+    /// Whether the task has ended but still has an entry.
     pub(crate) fn has_ended(&self, task: Task) -> bool {
         let entry = self.tasks.get(task.0);
         entry.is_some_and(|entry| entry.state == State::Gone)
     }
 
-    /// How many tasks of the scope have not ended, if there is that scope.
+    /// The number of tasks of the scope that have not ended, if the scope exists.
     pub(crate) fn tasks_of(&self, scope: Scope) -> Option<usize> {
         self.scopes.get(scope.0).map(|members| members.live)
     }
 
-    /// Whether the scope has no waiter.
+    /// Whether the scope exists and no task waits for it.
     pub(crate) fn is_unawaited(&self, scope: Scope) -> bool {
         let members = self.scopes.get(scope.0);
         members.is_some_and(|members| members.waiter.is_none())
     }
 
-    /// Whether a task of the scope will begin that is unknown until then.
+    /// Whether the scope expects a task that is unknown until it begins.
     pub(crate) fn expects(&self, scope: Scope) -> bool {
         let members = self.scopes.get(scope.0);
         members.is_some_and(|members| members.unseen > 0)
     }
 
-    /// Whether there is this reservation.
+    /// Whether this reservation exists.
     pub(crate) fn has_reservation(&self, reservation: Reservation) -> bool {
         self.reservations.get(reservation.0).is_some()
     }

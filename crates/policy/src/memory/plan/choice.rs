@@ -1,15 +1,15 @@
-//! What a free slot is to be used for.
+//! What to use a free slot for.
 
 use super::super::book::{Answer, Scope, Task};
 use super::line::Givers;
 use super::{Next, Parked, Plan, Rule};
 use alloc::vec::Vec;
 
-/// Threads that a slot could rob, the leftmost first.
+/// The threads that a slot could steal from, leftmost first.
 enum Victims<'a> {
-    /// All that have something.
+    /// All threads that have a task to give.
     Givers(Givers<'a>),
-    /// Those that have something which may begin now.
+    /// Those with a task that may begin now.
     Listed(Vec<usize>),
 }
 
@@ -46,8 +46,9 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Where as many tasks wait for memory as there are slots, the first of these: whatever lies behind it would ask as well, and keep a thread from those that can
-    /// run. If nobody computes with a slot, somebody may wait for just that.
+    /// If as many tasks wait for memory as there are slots, returns the first of them. Any task
+    /// after it would ask as well, and keep a thread from tasks that can run. But if no task
+    /// computes with a slot, a waiting task may need one of those tasks, so there is no limit then.
     fn last_to_begin(&self) -> Option<Task> {
         let many = self.book.asking() >= self.workers.max(1);
         let computes = self.book.running() > 0;
@@ -62,7 +63,8 @@ impl<T> Plan<T> {
         last.is_none_or(|last| self.comes_before(task, last))
     }
 
-    /// After a fork: whether so many come before the thread's task that it is to leave its slot to one of them. Then it is parked.
+    /// Whether the thread's task must leave its slot after a fork, because enough tasks come before
+    /// it to fill all slots. If so, the task is parked.
     pub fn gives_way(&mut self, thread: usize) -> bool {
         let Rule::DepthFirst { .. } = self.rule else {
             return false;
@@ -70,7 +72,7 @@ impl<T> Plan<T> {
         let here = self.here(thread);
         let able = |task: &Task| self.book.is_unstarted(*task) || self.book.runs(*task);
         let leftmost = || self.book.in_order().filter(able).take(self.workers);
-        // Who computes without a slot has none to leave.
+        // A task that computes without a slot has none to leave.
         let stays = !self.book.runs(here) || leftmost().any(|task| task == here);
         if !stays {
             let parked = Parked {
@@ -82,7 +84,8 @@ impl<T> Plan<T> {
         !stays
     }
 
-    /// What the slot of a thread that has no frames is to be used for. `draw` chooses one of so many.
+    /// Returns what to use the slot of a thread without frames for. `draw` chooses a number below
+    /// the one that it is passed.
     pub fn next(&mut self, thread: usize, draw: impl FnMut(usize) -> usize) -> Option<Next<T>> {
         self.leave(thread);
         if !self.has_work() {
@@ -94,7 +97,8 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The same for a thread that waits for the tasks of a scope: one of them, if one is its next one.
+    /// Like `next`, for a thread that waits for the tasks of a scope: begins the thread's next task
+    /// if it is one of those.
     pub fn next_of(&mut self, thread: usize, scope: Scope) -> Option<T> {
         let task = match self.rule {
             Rule::DepthFirst { .. } => self.leftmost_idle()?,
@@ -104,9 +108,12 @@ impl<T> Plan<T> {
         own.then(|| self.begin(thread, task))
     }
 
-    /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks. Else the first parked one, which goes on where it is, or
-    /// the first of another root that has yet to begin it: somebody absent may wait for that. Nothing else may begin on top of somebody, since it might wait for what
-    /// that one holds; unless nobody will go on by itself, and each root's first is buried by a task of its own.
+    /// Like `next`, for a pool in which all threads wait. Begins the leftmost task of all, which
+    /// depends only on tasks that it forks itself. Otherwise, resumes the first parked task where
+    /// it is, or begins the first task of another root that has yet to begin: an absent task may be
+    /// waiting for it. No other task may begin on top of a waiting one, since it might wait for
+    /// something that the one below holds. The exception: if no task will resume unaided, and each
+    /// front is buried by a task of its own root, any unstarted task may begin.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
         let leftmost = self.book.leftmost()?;
         if !self.book.is_unstarted(leftmost) {
@@ -121,13 +128,14 @@ impl<T> Plan<T> {
         Some(Next::Start(self.begin(thread, task), None))
     }
 
-    /// The same where no thread can begin anything: the first parked task goes on.
+    /// Resumes the first parked task, for a pool in which no thread can begin a task.
     pub fn resume_parked(&mut self) -> Option<Next<T>> {
         let parked = self.book.in_order().find(|task| self.is_parked(*task));
         parked.map(|parked| self.resume(parked))
     }
 
-    /// What becomes of a request if the slot of who was just parked looks around: that goes on if it comes next.
+    /// Lets the slot of a task that was just parked look for work, and returns the answer to the
+    /// task's request. The task resumes if it comes next.
     pub(super) fn look_after(
         &mut self,
         thread: usize,
@@ -141,7 +149,7 @@ impl<T> Plan<T> {
             }
         };
         if comes_next {
-            // It would look at itself again and again.
+            // Otherwise the slot would find the same task again and again.
             let _ = self.resume(here);
         } else if let Rule::DfDeques { .. } = self.rule {
             while self.victim(&mut draw) == Some(thread) && self.is_parked_alone(thread) {
@@ -161,15 +169,15 @@ impl<T> Plan<T> {
         Some(self.resume_if_due(task))
     }
 
-    /// The first task that could run and does not.
+    /// The first task that could run but does not.
     fn leftmost_idle(&self) -> Option<Task> {
         let mut all = self.book.in_order();
         all.find(|task| self.book.is_unstarted(*task) || self.is_parked(*task))
     }
 
-    /// A slot looks at a task that is parked.
+    /// A slot finds a parked task: it resumes, or one of its rounds passes.
     fn resume_if_due(&mut self, task: Task) -> Next<T> {
-        // There is nobody to wait for.
+        // There is no other task to wait for.
         let alone = self.unstarted == 0 && self.book.running() == self.parked;
         let parked = self.note_of(task).parked.as_mut();
         let parked = parked.expect("a task that is parked");
@@ -201,7 +209,9 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Whom a slot could rob: of the leftmost deques, as many as there are slots, those that have something; else the first one that has.
+    /// The threads that a slot could steal from: of the leftmost threads with deques, as many as
+    /// there are slots, those that have tasks for others or a parked one. If none of them has, the
+    /// first thread that has.
     fn victims(&self) -> Victims<'_> {
         let Some(last) = self.last_to_begin() else {
             return Victims::Givers(self.line.givers(self.workers));
@@ -217,17 +227,18 @@ impl<T> Plan<T> {
         Victims::Listed(victims)
     }
 
-    /// Whether a parked task is all that the thread has for others.
+    /// Whether a parked task is all that the thread has for other threads.
     fn is_parked_alone(&self, thread: usize) -> bool {
         let thread = &self.threads[thread];
         let top = thread.stack.last();
         thread.deque.is_empty() && top.is_some_and(|top| self.is_parked(*top))
     }
 
-    /// Whom a slot robs.
+    /// The thread to steal from.
     fn victim(&self, draw: &mut impl FnMut(usize) -> usize) -> Option<usize> {
         let victims = self.victims();
-        // Under a budget what lies further right asks for what is not there, and keeps a thread.
+        // Under a budget, a task further right would ask for memory that is not there, and would
+        // keep a thread.
         let drawn = match self.rule {
             Rule::Budget => 0,
             Rule::DepthFirst { .. } | Rule::DfDeques { .. } => draw(victims.len().max(1)),
@@ -235,7 +246,8 @@ impl<T> Plan<T> {
         victims.nth(drawn)
     }
 
-    /// The task that would be robbed next of a thread with a deque: the last one, or the first where somebody waits for memory, which comes to the first ones first.
+    /// The task that a thief would take from this deque: the last one. While tasks wait for memory,
+    /// it is the first one instead, because the first tasks get memory first.
     fn end_of(&self, victim: usize, last: Option<Task>) -> Option<Task> {
         let deque = &self.threads[victim].deque;
         let end = match self.book.asking() {

@@ -1,9 +1,10 @@
-//! What a plan can be commanded and how it replies, as values: a recorder wraps [`Plan::apply`] and nothing else.
+//! The commands of a plan and its replies, as values. So a recorder only has to wrap
+//! [`Plan::apply`].
 
 use super::super::book::{Answer, Reservation, Scope, Task, Until};
 use super::{Next, Plan};
 
-/// A change of a plan, or a question that is recorded like one.
+/// A change of a plan, or a query that is recorded like a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command<T> {
     /// [`Plan::set_workers`].
@@ -62,7 +63,7 @@ pub enum Command<T> {
     ResumeParked,
 }
 
-/// How a plan replies. The kind follows from the command alone.
+/// How a plan replies. The command alone determines the variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply<T> {
     /// The command only changes the plan.
@@ -71,20 +72,20 @@ pub enum Reply<T> {
     Task(Task),
     /// The scope that was opened.
     Scope(Scope),
-    /// The task that was taken, if there was one.
+    /// The task that was taken, if any.
     Taken(Option<T>),
-    /// What becomes of a request, if that is known.
+    /// The answer to a request, if it is known.
     Answer(Option<Answer>),
-    /// The thread to wake, if there is one.
+    /// The thread to wake, if any.
     Thread(Option<usize>),
     /// Yes or no.
     Whether(bool),
-    /// What a slot is to be used for, if for anything.
+    /// What to use a slot for, if for anything.
     Next(Option<Next<T>>),
 }
 
 impl<T> Plan<T> {
-    /// Does what the command says. `draw` chooses one of a number of threads.
+    /// Applies a command. `draw` chooses a number below the one that it is passed.
     pub fn apply(&mut self, command: Command<T>, draw: impl FnMut(usize) -> usize) -> Reply<T> {
         match command {
             Command::SetWorkers(workers) => self.set_workers(workers),
@@ -129,10 +130,11 @@ impl<T> Plan<T> {
     }
 }
 
-/// Defines what unwraps each kind of reply.
+/// Defines a function for each kind of reply that unwraps it.
 macro_rules! unwrap {
     ($($name:ident: $kind:ident -> $type:ty,)*) => {
-        /// The contents, for a caller who knows the kind from the command; each panics at a reply of another kind.
+        /// The contents, for a caller that knows the kind from the command. Each function panics if
+        /// the reply is of another kind.
         impl<T> Reply<T> {
             $(
                 #[doc = concat!("The contents of [`Reply::", stringify!($kind), "`].")]

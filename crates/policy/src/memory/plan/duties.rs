@@ -1,6 +1,7 @@
 //! Which commands a plan's caller may give.
 //!
-//! A pool keeps to these duties by the way it is built. An altered trace may not, and its commands are rejected before the plan believes them.
+//! A pool only gives such commands, by its construction. An altered trace may contain others; they
+//! are rejected before they reach the plan.
 
 use super::{Command, Plan};
 use crate::memory::book::{Scope, Task, Until};
@@ -41,12 +42,13 @@ impl<T> Plan<T> {
         self.threads.get(thread)?.stack.last().copied()
     }
 
-    /// Whether the thread's topmost task, if there is one, stands somewhere in the order.
+    /// Whether the thread's topmost task, if there is one, has a place in the order.
     fn can_fork(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.book.is_placed(top))
     }
 
-    /// Whether it may begin to wait, ask for memory or end: it does not wait and has not asked.
+    /// Whether the thread's topmost task may begin to wait, ask for memory or end: it neither waits
+    /// nor asks already.
     fn can_turn(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.can_end(top))
     }
@@ -61,7 +63,7 @@ impl<T> Plan<T> {
         !self.book.waits(task) && !self.book.asks(task)
     }
 
-    /// Whether there is something to wait for.
+    /// Whether the task can wait for this.
     fn can_wait(&self, until: Until) -> bool {
         match until {
             Until::Half(half) => self.book.is_half(half),

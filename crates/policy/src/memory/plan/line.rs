@@ -1,21 +1,22 @@
-//! Threads with deques, the leftmost first.
+//! The threads that have deques, leftmost first.
 //!
-//! A thread stands where its first task does: the first of its deque, or the one that runs on its stack. The order of tasks is a list whose ranks change
-//! now and then, but never the order of two; so a thread is found by the rank that its task has now. Whoever moves that task, or takes it out of the order,
-//! takes the thread out of the line before and puts it back afterwards.
+//! A thread's position is that of its first task: the first one of its deque, or the one that runs
+//! on its stack. The order of tasks is a list whose ranks change now and then, but never the order
+//! of two tasks. So the line finds a thread by the present rank of its task. Before that task moves
+//! or leaves the order, the thread must be taken out of the line, and afterwards put back.
 
 use super::{Plan, Rule, Thread};
 use crate::memory::order::{Item, Order};
 use alloc::vec::Vec;
 
-/// Where a thread stands, and whether it has something for others: tasks, or a parked one.
+/// The position of a thread, and whether it has tasks for other threads, or a parked one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stand {
     item: Item,
     gives: bool,
 }
 
-/// The line, by position.
+/// The line, as parallel lists by position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     threads: Vec<u32>,
@@ -23,7 +24,7 @@ pub(super) struct Line {
     gives: Vec<bool>,
 }
 
-/// Flags are counted so many at a time.
+/// Flags are counted in chunks of this length.
 const CHUNK: usize = 64;
 
 fn count(gives: &[bool]) -> usize {
@@ -52,7 +53,8 @@ impl Line {
         self.gives.remove(at);
     }
 
-    /// A thread stands where another task of it is, or has something for others, or not.
+    /// The thread's position changes to that of another of its tasks, or it gains or loses tasks
+    /// for others.
     fn change(&mut self, thread: usize, from: Stand, to: Stand, order: &Order) {
         let at = self.place_of(from.item, order);
         let rank = order.rank(to.item);
@@ -69,7 +71,8 @@ impl Line {
         }
     }
 
-    /// Of the first `count` threads those that have something for others; else the first of all that has.
+    /// Of the first `first` threads, those that have tasks for others. If none of them has any, the
+    /// first thread of all that has.
     pub(super) fn givers(&self, first: usize) -> Givers<'_> {
         let (leftmost, others) = self.gives.split_at(first.min(self.gives.len()));
         let found = count(leftmost);
@@ -85,13 +88,12 @@ impl Line {
         self.threads[at] as usize
     }
 
-    /// All threads in line.
     pub(super) fn threads(&self) -> impl Iterator<Item = usize> + '_ {
         self.threads.iter().map(|thread| *thread as usize)
     }
 }
 
-/// Threads that have something for others.
+/// Threads that have tasks for others.
 pub(super) struct Givers<'a> {
     line: &'a Line,
     count: usize,
@@ -103,7 +105,7 @@ impl Givers<'_> {
         self.count + usize::from(self.beyond.is_some())
     }
 
-    /// The one that comes after so many.
+    /// The thread at index `nth`.
     pub(super) fn nth(&self, mut nth: usize) -> Option<usize> {
         if nth >= self.len() {
             return None;
@@ -124,14 +126,14 @@ impl Givers<'_> {
 }
 
 impl<T> Plan<T> {
-    /// The thread leaves the line: its task is about to move.
+    /// Takes the thread out of the line, because its task is about to move.
     pub(super) fn lift(&mut self, thread: usize) {
         if let Some(stand) = self.thread(thread).stand.take() {
             self.line.remove(thread, stand, self.book.order());
         }
     }
 
-    /// Something has changed on the thread: it stands in line where it belongs.
+    /// Puts the thread where it belongs in the line, after a change.
     pub(super) fn place(&mut self, thread: usize) {
         if matches!(self.rule, Rule::DepthFirst { .. }) {
             return;

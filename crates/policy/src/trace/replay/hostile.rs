@@ -1,4 +1,5 @@
-//! Events that no pool recorded: whatever a trace contains, its replay ends and reports what is wrong.
+//! Events that no pool recorded. No matter what a trace contains, its replay ends and reports what
+//! is wrong.
 
 use super::*;
 use crate::trace::StreamRecorder;
@@ -7,7 +8,7 @@ use crate::{DesirePolicy, Rng, VictimPolicy};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-/// Policies that keep a state.
+/// Policies that have a state.
 const IDLES: &[&str] = &[
     "elastic",
     "linear",
@@ -27,7 +28,7 @@ fn rules(rng: &mut Rng) -> Rules {
     let mut one_of =
         |names: &[&'static str]| names[crate::rng::below(rng.draw(), names.len() as u64) as usize];
     Rules {
-        // `custom` is no idle policy: the rests of a user's backoff are inputs.
+        // `custom` is not an idle policy: the rests of a user's backoff are inputs.
         idle: one_of(IDLES).parse().ok(),
         steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
         victim: one_of(VictimPolicy::NAMES).parse().unwrap(),
@@ -50,7 +51,7 @@ fn number(rng: &mut Rng) -> u64 {
     }
 }
 
-/// Replays random events, each whether or not the one before was possible.
+/// Replays random events, whether or not the previous one was possible.
 fn replay_anything(source: Source, events: &[Event], seed: u64) -> usize {
     let mut rng = Rng::new(seed);
     let rules = rules(&mut rng);
