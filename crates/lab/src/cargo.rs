@@ -1,4 +1,4 @@
-//! Cargo, for programs that are built from the checkout that this command was itself built from.
+//! Runs cargo on packages of the checkout that this command was built from.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use tidegate_command::failure::Failure;
 
-/// The checkout, from this package's folder.
+/// The root of the checkout.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The file or folder at `path` of the checkout.
+/// The path of a file or folder of the checkout; fails if it does not exist.
 pub fn checkout(path: &str) -> Result<PathBuf, Failure> {
     existing(Path::new(CHECKOUT).join(path))
 }
@@ -27,10 +27,11 @@ fn existing(path: PathBuf) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Builds what `arguments` say of the package at `manifest`, optimised and with its lock file, below `target` instead of
-/// its own target folder if that is given. Returns the executables.
+/// Builds the targets that `arguments` select from the package at `manifest`, optimised and with
+/// `--locked`. Returns the executables. If `target` is given, it replaces the package's own target
+/// folder.
 ///
-/// On a terminal cargo shows its progress; elsewhere it prints nothing but errors.
+/// Cargo shows its progress on a terminal; otherwise it prints only errors.
 pub fn build(
     manifest: &Path,
     arguments: &[&str],
@@ -65,7 +66,7 @@ pub fn build(
     }
 }
 
-/// What `cargo metadata` with these arguments says about the package at `manifest`.
+/// The output of `cargo metadata` with these arguments for the package at `manifest`.
 pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
     let arguments = [&["metadata", "--format-version", "1"], arguments].concat();
     let text = run(manifest, &arguments)?;
@@ -77,8 +78,8 @@ pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
     })
 }
 
-/// Runs cargo with these arguments on the package at `manifest`. Returns what it prints on standard output; the error has
-/// its messages.
+/// Runs cargo with these arguments on the package at `manifest` and returns its standard output.
+/// The error contains cargo's messages.
 pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let output = output(cargo(manifest, arguments).stderr(Stdio::piped()))?;
     match output.status.success() {
@@ -93,7 +94,7 @@ pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
 }
 
 fn cargo(manifest: &Path, arguments: &[&str]) -> Command {
-    // Set by cargo for what it runs, so that the programs get the same toolchain.
+    // Cargo sets this variable for its children; using it keeps the programs on the same toolchain.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
@@ -113,7 +114,7 @@ fn output(command: &mut Command) -> Result<Output, Failure> {
     })
 }
 
-/// The executables in cargo's messages.
+/// The executables that cargo's messages list.
 fn executables(messages: &str) -> Vec<PathBuf> {
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;

@@ -1,13 +1,14 @@
-//! The `tidegate-lab` command: published experiments, benches, and comparisons of single mechanisms.
+//! The `tidegate-lab` command: published experiments, benches, and comparisons of single
+//! mechanisms.
 //!
 //! | subcommand | does |
 //! |---|---|
 //! | [`reproduce`] | reproduces published experiments |
-//! | [`report`] | makes a page of their results |
+//! | [`report`] | renders their results as an HTML page |
 //! | [`mod@bench`] | measures jobs that share the machine, queues, places, intervals and memory |
 //! | [`compare`] | compares runtimes in wake-ups, idling, joins, loops and iterators |
 //!
-//! Standard output carries the answer, and with `--json` nothing but JSON; progress, notes and
+//! The answer goes to standard output, which carries only JSON with `--json`. Progress, notes and
 //! errors go to standard error.
 
 #![forbid(unsafe_code)]
@@ -28,7 +29,7 @@ use tidegate_command::failure::Failure;
 
 use arguments::{Cli, Command};
 
-/// Counts in the jobs of `bench memory`, and nowhere else.
+/// Only the jobs of `bench memory` switch the counting on.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system().paused();
 

@@ -1,4 +1,4 @@
-//! `tidegate-lab bench`: what its rows say, and what it refuses.
+//! `tidegate-lab bench`: what its rows contain, and what it rejects.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -102,7 +102,7 @@ fn how_fast_processors_change_hands_is_told_in_five_figures() {
         "all_procs_ms",
     ] {
         for name in [figure.to_owned(), format!("{figure}_p99")] {
-            // On a loaded machine a sample may be missed; the field is there all the same.
+            // A loaded machine may miss a sample, but the field exists nonetheless.
             let value = found.get(&name);
             assert!(
                 value.is_some_and(|value| value.is_number() || value.is_null()),
@@ -123,7 +123,8 @@ fn calibrate_measures_every_cost_of_the_simulator() {
     let costs = costs.filter(|name| name.starts_with("sim.") && !others.contains(name));
     assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
     for row in rows.as_array().unwrap() {
-        // Whether any two processors are further apart than others is the machine's affair, and whether one was seen to take turns chance.
+        // The machine may have no two processors further apart than others, and it is up to chance
+        // whether a thread is seen to lose its processor.
         let may_lack = row["name"] == "sim.distance" || row["name"] == "sim.slice";
         assert!(row["nanos"].is_u64() || may_lack, "{row}");
         assert!(
@@ -172,7 +173,8 @@ fn what_each_queue_costs_and_each_program_of_intervals_takes_on_it_is_told_in_ro
     for row in rows {
         for figure in ["put_take_ns", "steal_ns", "steal_contended_ns"] {
             let nanos = row[figure].as_f64();
-            // Where the system has no membarrier, nobody gets anything out of a split deque whose owner does nothing.
+            // Without membarrier, no thief gets anything from a split deque whose owner does
+            // nothing.
             let may_miss = row["queue"] == "split" && figure != "put_take_ns";
             assert!(
                 nanos.map_or(may_miss, |nanos| nanos > 0.0),
@@ -224,7 +226,7 @@ fn what_places_are_worth_is_told_for_every_locality_and_without_hints() {
         assert!(positive("seconds") && positive("ratio"), "{row}");
         assert!(row["steals"].is_number(), "{row}");
         for count in ["cache_references", "last_level_misses"] {
-            // Many machines do not let anybody count.
+            // Many machines deny access to the counters.
             assert!(row[count].is_number() || row[count].is_null(), "{row}");
         }
     }
@@ -295,7 +297,7 @@ fn one_worker_is_too_few_for_several_places() {
     );
 }
 
-/// The names of the programs of intervals.
+/// The names of the programs made of intervals.
 fn programs() -> impl Iterator<Item = &'static str> {
     let programs = ENTRIES.iter().filter(|entry| entry.intervals);
     programs.map(|entry| entry.name)
@@ -348,7 +350,7 @@ fn what_intervals_and_edges_cost_is_told_beside_spawns_and_programs_of_them() {
         assert_eq!(of(case, runtime, "edges"), [Some(edges); 2]);
         let nanos = of(case, runtime, "ns_per_interval");
         assert!(nanos.iter().all(|nanos| nanos.unwrap() > 0.0));
-        // On a busy machine an edge may seem to cost nothing or less.
+        // On a busy machine an edge may appear to cost nothing, or less.
         let edge = of(case, runtime, "ns_per_edge");
         assert!(edge.iter().all(|nanos| nanos.is_some() == (edges > 0.0)));
     }

@@ -1,4 +1,4 @@
-//! `tidegate-lab compare`: every case but `iter`, which has a file of its own.
+//! `tidegate-lab compare`: every case except `iter`, which has its own file.
 
 mod support;
 

@@ -1,6 +1,8 @@
-//! `tidegate-lab compare iter`, with a cargo and programs that only pretend: building the real ones takes a minute.
+//! `tidegate-lab compare iter`, with a fake cargo and fake programs, because building the real ones
+//! takes a minute.
 //!
-//! The real ones are tested where they lie, in `benches/iter`. The fake ones are scripts, so on Unix alone.
+//! The real programs are tested in `benches/iter`. The fake ones are scripts, so they run only on
+//! Unix.
 
 #![cfg(unix)]
 
@@ -10,7 +12,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use support::{ROW, complaint, json, keys, lab};
 
-/// The command with programs of which `fake` says what is wrong with them.
+/// The command with fake programs; `fake` selects what is wrong with them.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("compare iter --size {size} --repeat 6"));
     command
@@ -71,7 +73,8 @@ fn each_side_takes_every_sample() {
             "call 0 install",
         ] {
             for (runtime, nanos) in [("tidegate", 200.0), ("rayon", 400.0)] {
-                // The fake programs answer each of six samples with their number of workers.
+                // The fake programs report their number of workers as wakeups of each of the six
+                // samples.
                 expected.push((case, runtime, workers, nanos, 6 * workers));
             }
         }

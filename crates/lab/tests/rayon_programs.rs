@@ -1,5 +1,5 @@
-//! `tidegate-lab bench rayon-programs`, with a cargo and a program that only pretend: the real ones take half an hour and a
-//! registry. They are scripts, so on Unix alone.
+//! `tidegate-lab bench rayon-programs`, with a fake cargo and a fake program, because the real ones
+//! take half an hour and need a registry. The fake ones are scripts, so they run only on Unix.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, lab};
 use tempfile::TempDir;
 
-/// The command in a folder of its own, with programs of which `fake` says what is wrong with them.
+/// The command in its own folder, with fake programs; `fake` selects what is wrong with them.
 fn bench(folder: &Path, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("bench rayon-programs ndarray --json {arguments}"));
     let package = env!("CARGO_MANIFEST_DIR");

@@ -7,14 +7,14 @@ use std::fs;
 use std::sync::OnceLock;
 use support::{complaint, json, lab};
 
-/// The page of an experiment on programs that end at once.
+/// The page of an experiment at size tiny.
 fn reproduced(experiment: &str, flag: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let line = format!("reproduce {experiment} {flag} --size tiny --runs 1 --json --dir");
     json(lab(&line).arg(folder.path()))
 }
 
-/// The simulated one, which takes the longest.
+/// The simulated `adaptive`, which takes the longest and is made once.
 fn simulated() -> &'static Value {
     static PAGE: OnceLock<Value> = OnceLock::new();
     PAGE.get_or_init(|| reproduced("adaptive", "--sim"))
@@ -50,7 +50,7 @@ fn a_simulated_experiment_has_every_rule_on_both_machines_and_the_same_figures_a
     assert_eq!(page, &reproduced("adaptive", "--sim"));
 }
 
-/// The page of `two-level` that `--only` makes, or the whole one.
+/// The page of `two-level`, restricted by `--only` or whole.
 fn two_level(flags: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let line = format!("reproduce two-level {flags} --size tiny --runs 1 --json --dir");
@@ -150,7 +150,7 @@ fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
     let page = reproduced("memory", "--sim");
     assert_eq!(page, reproduced("memory", "--sim"));
     let sections = page["sections"].as_array().unwrap();
-    // Seven programs, what they have in common, and the sweep of parameters.
+    // Seven programs, a summary of all, and the sweep of parameters.
     assert_eq!(sections.len(), 9);
     for section in &sections[..7] {
         let charts = section["charts"].as_array().unwrap();
@@ -160,7 +160,7 @@ fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
         for line in peaks["lines"].as_array().unwrap() {
             for point in line["points"].as_array().unwrap() {
                 let peak = point["y"].as_f64().unwrap();
-                // In units of what the serial run declares.
+                // Relative to what the serial run declares.
                 let most = if line["name"] == "budget" { 1.101 } else { 1e3 };
                 assert!((0.999..most).contains(&peak), "{line}");
             }
@@ -183,7 +183,7 @@ fn intervals_judge_localities_and_queues_by_size() {
         for finding in finding {
             let why = finding["why"].as_str().unwrap();
             assert!(!why.is_empty() && finding["ours"] != "", "{finding}");
-            // Whether workers are woken as often as they park can be told of any size.
+            // Whether workers are woken as often as they park can be judged at any size.
             let judged = finding["id"] == "parks and wakes";
             let cannot = ["too-small", "cannot-tell"].map(Value::from);
             assert!(judged || cannot.contains(&finding["verdict"]), "{finding}");
@@ -248,7 +248,7 @@ fn a_page_never_takes_the_place_of_what_it_is_made_of() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
 }
 
-/// A page that shows nothing.
+/// A page without results.
 fn empty(experiment: &str) -> String {
     let page = value!({
         "experiment": experiment, "title": "One", "source": "", "made": [], "findings": [], "sections": [],

@@ -1,6 +1,6 @@
-//! What people see, by snapshots: helps and messages that are the same on every machine.
+//! Snapshots of help texts and messages that are the same on every machine.
 //!
-//! `INSTA_UPDATE=always cargo test -p tidegate-lab --test shown` writes them anew.
+//! `INSTA_UPDATE=always cargo test -p tidegate-lab --test shown` updates them.
 #![cfg(target_os = "linux")]
 
 mod support;

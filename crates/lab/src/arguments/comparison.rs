@@ -8,13 +8,13 @@ use tidegate_command::compare::{AFTER_COMPARE, ComparisonFlags};
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_COMPARE)]
 pub struct CompareArguments {
-    /// What is compared.
+    /// The mechanism to compare.
     #[command(subcommand)]
     pub case: Case,
-    /// How it is compared.
+    /// How to compare it.
     #[command(flatten)]
     pub flags: ComparisonFlags,
-    /// Where finished runs are kept.
+    /// Where finished runs are stored.
     #[command(flatten)]
     pub keep: KeepFlags,
 }
@@ -22,27 +22,27 @@ pub struct CompareArguments {
 /// What `compare` measures.
 #[derive(Subcommand, Clone, Debug)]
 pub enum Case {
-    /// Time from a fork to its start on a parked worker, beside a bare futex
+    /// Time from a fork to its start on a parked worker, compared with a bare futex
     Wake,
     /// CPU time of an idle pool, and of serial phases between parallel bursts
     Idle,
-    /// By how much two arms of a join overlap that never fork
+    /// How much the two arms of a join overlap if neither forks
     JoinArms,
-    /// How long work waits behind an owner that polls nothing
+    /// How long work waits behind an owner that does not poll
     Hidden,
-    /// A short loop, many times, inside and outside the pool
+    /// Time of a short parallel loop, run many times inside and outside the pool
     Loop,
-    /// Chains of rayon's iterators on its own runtime and on tidegate
+    /// Chains of rayon iterators, on rayon's own runtime and on Tidegate
     #[command(after_help = AFTER_ITER)]
     Iter {
-        /// Only these chains [default: all]
+        /// Run only these chains [default: all]
         #[arg(long = "chain", value_name = "CHAIN,..", value_delimiter = ',')]
         chains: Vec<String>,
     },
 }
 
 impl Case {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Wake => "wake",
@@ -55,16 +55,17 @@ impl Case {
     }
 }
 
-/// What the help of `compare iter` says of its output.
+/// Explains the output of `compare iter`.
 const AFTER_ITER: &str = "\
-Two programs are built, one on the published rayon-core and one on this repository's, and sampled in turns with two \
-workers unless --workers is given. Chains run on 10^3 to 10^6 items, with --size paper on 10^7 too (all but \
-sort_strings).
+Builds two programs, one on the published rayon-core and one on this repository's, and samples them in turns, with \
+two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but sort_strings also \
+run on 10^7 items.
 
-A ratio is stock's median by tidegate's: above 1 tidegate is faster. Its 95 % interval comes from redrawn samples \
-(bootstrap with a constant seed). A row is marked slow if the whole interval lies below 0.97; that is no failure.
+A ratio is stock's median divided by Tidegate's: above 1, Tidegate is faster. Its 95 % interval is a bootstrap \
+interval with a fixed seed. A row is marked slow if its whole interval lies below 0.97, but slow rows don't make the \
+command fail.
 
-JSON: an object of rows (of all samples, as in the other comparisons: `compare --help`), cells (chain, items, \
-place: inside, outside or install, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null for fewer \
-than 6 samples), slower) and facts (what, value).
+JSON: an object with rows (of all samples, as in the other comparisons: `compare --help`), cells (chain, items, \
+place: inside, outside or install, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null if there are \
+fewer than 6 samples), slower) and facts (what, value).
 ";

@@ -1,13 +1,13 @@
-//! Where finished runs are kept.
+//! The options for storing finished runs.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Where finished runs are kept, and whether those of an earlier command count.
+/// Where finished runs are stored, and whether those of an earlier command are reused.
 #[derive(Args, Clone, Debug)]
 pub struct KeepFlags {
-    /// Where finished runs are kept, one file for each experiment and size
+    /// Folder for finished runs, with one file per experiment and size
     #[arg(
         long,
         value_name = "FOLDER",
@@ -15,7 +15,7 @@ pub struct KeepFlags {
         global = true
     )]
     pub dir: PathBuf,
-    /// Keep the runs that an earlier, interrupted command has finished, and make only the missing ones
+    /// Reuse the finished runs of an earlier, interrupted command, and make only the missing ones
     #[arg(long, global = true)]
     pub resume: bool,
 }

@@ -18,28 +18,29 @@ pub use reproduction::{Experiments, ReportArguments, ReproduceArguments};
 pub use tidegate_command::arguments::Size;
 pub use tidegate_command::compare::Rival;
 
-/// The laboratory of Tidegate: reproduce published experiments, and measure single mechanisms.
+/// Reproduce published experiments with Tidegate, and measure individual mechanisms.
 #[derive(Parser, Debug)]
 #[command(name = "tidegate-lab", version, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What can be done.
+/// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Reproduce published experiments, on simulated machines and on this one
+    /// Reproduce published experiments, in simulation and on this machine
     #[command(after_help = AFTER_REPRODUCE)]
     Reproduce(ReproduceArguments),
-    /// Make an HTML page of the results of `reproduce`
+    /// Render `reproduce` results as an HTML report
     #[command(after_help = AFTER_REPORT)]
     Report(ReportArguments),
-    /// Measure how jobs divide this machine, what queues, places, intervals and waiting for memory cost, and rayon programs
+    /// Measure machine sharing between jobs, the cost of queues, places, intervals and memory
+    /// policies, and rayon programs
     #[command(disable_help_subcommand = true)]
     Bench(BenchArguments),
-    /// Compare runtimes in one mechanism, in turns
+    /// Compare runtimes on a single mechanism, in interleaved runs
     #[command(disable_help_subcommand = true)]
     Compare(CompareArguments),
 }

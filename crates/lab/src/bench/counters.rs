@@ -1,28 +1,30 @@
-//! What the processors count of their caches, as the kernel hands it on.
+//! The processors' counters of cache references and misses, read through the kernel.
 //!
-//! The counters belong to the thread that opens them and to every thread that it starts from then on, and those in turn. So they are opened
-//! before any pool is made, and read before and after what is to be counted. Where there are too few of them the kernel lets them take
-//! turns; then the count is that of the time in which a counter had its turn, scaled to the whole.
+//! A counter belongs to the thread that opens it and to every thread that this one starts
+//! afterwards, directly or indirectly. So the counters are opened before any pool is made, and are
+//! read before and after the work to be counted. If the hardware has too few, the kernel
+//! multiplexes them; a count is then extrapolated from the time in which its counter was active.
 //!
-//! Containers, virtual machines and careful administrators refuse them. That is no failure: there are no figures then.
+//! Containers, virtual machines and strict system settings may deny access. That is not an error:
+//! the figures are then missing.
 
-/// How many things are counted.
+/// The number of counted events.
 pub const EVENTS: usize = 2;
 
-/// What was counted so far, or between two moments: references to caches, and misses in the last level. None where nothing is.
+/// References to caches, and misses in the last level: totals so far, or the counts between two
+/// moments. `None` for an event that is not counted.
 pub type Counts = [Option<f64>; EVENTS];
 
-/// The counters.
 pub struct Counters(imp::Counters);
 
 impl Counters {
-    /// Opens the counters, or tells in words why there are none.
+    /// Opens the counters; if that fails, also returns the reason.
     pub fn open() -> (Self, Option<String>) {
         let (counters, refusal) = imp::open();
         (Self(counters), refusal)
     }
 
-    /// What `work` makes them count, and what it returns.
+    /// Runs `work`; returns what the counters counted meanwhile, and its result.
     pub fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
         self.0.of(work)
     }
@@ -62,7 +64,7 @@ mod imp {
         )
     }
 
-    /// What the kernel means.
+    /// Explains the kernel's error.
     fn explain(error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::NotFound => {
@@ -72,7 +74,7 @@ mod imp {
         }
     }
 
-    /// Starts a counter for this thread and those that it will start.
+    /// Starts a counter for this thread and all threads that it will start.
     pub(super) fn start(event: impl Into<Event>) -> io::Result<Counter> {
         let mut builder = Builder::new().kind(event);
         builder.inherit(true);
@@ -103,7 +105,7 @@ mod imp {
         }
     }
 
-    /// What was counted between two moments; none if the counter never had its turn.
+    /// The count between two moments; `None` if the counter was never active.
     pub(super) fn between(before: &CountAndTime, after: &CountAndTime) -> Option<f64> {
         let since = |of: fn(&CountAndTime) -> u64| of(after).saturating_sub(of(before)) as f64;
         let (enabled, running) = (since(|at| at.time_enabled), since(|at| at.time_running));

@@ -1,4 +1,4 @@
-//! Starting jobs, letting them go at the same moment or later, and collecting what came of them.
+//! Starts jobs, releases them together or with delays, and collects their results.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -17,30 +17,30 @@ use tidegate_workloads::Program;
 
 use tidegate_command::failure::Failure;
 
-/// What one job is to do.
+/// The specification of a job.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The program and its parameters.
     pub program: String,
     pub parameters: Vec<(String, String)>,
-    /// On which runtime, with how many workers.
+    /// The runtime and its number of workers.
     pub runtime: String,
     pub workers: usize,
-    /// Whether it shares the machine, where the runtime can.
+    /// Whether the job shares the machine, if the runtime can.
     pub share: SharePolicy,
-    /// How its thieves rest, where it is not as they do without being told.
+    /// What its idle workers do; `None` for the runtime's default.
     pub idle: Option<IdlePolicy>,
-    /// How many tasks they take, likewise.
+    /// How many tasks its thieves take; `None` for the runtime's default.
     pub steal: Option<StealAmount>,
-    /// Which of its tasks may have memory, where the runtime can tell, and that its memory is counted.
+    /// The memory policy, if the runtime has one. If it is set, the job's memory is counted.
     pub memory: Option<MemoryPolicy>,
-    /// How many processors it may use, of those that this process may; all if none is said.
+    /// How many of this process's processors the job may use; `None` for all.
     pub processors: Option<usize>,
-    /// How its share controller estimates what it could use, where it is not by the defaults.
+    /// How its share controller estimates the desire; `None` for the defaults.
     pub estimates: Option<Estimates>,
 }
 
-/// By which rule a share controller estimates what a job could use, and how often.
+/// The rule by which a share controller estimates a job's desire, and how often it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimates {
     pub desire: DesirePolicy,
@@ -48,7 +48,8 @@ pub struct Estimates {
 }
 
 impl Spec {
-    /// A job that does not share the machine, with the runtime's defaults on all processors.
+    /// A job that does not share the machine and runs with the runtime's defaults on all
+    /// processors.
     pub fn new(
         program: &str,
         parameters: Vec<(String, String)>,
@@ -69,7 +70,7 @@ impl Spec {
         }
     }
 
-    /// All parameters of a program, as they are written.
+    /// All parameters of a program, as the command line spells them.
     pub fn parameters_of<P: Program>(program: &P) -> Vec<(String, String)> {
         let text = |value: &Value| match value {
             Value::String(text) => text.clone(),
@@ -83,14 +84,14 @@ impl Spec {
     }
 }
 
-/// What a job's process is told.
+/// The request that a job's process receives.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Request {
     pub program: String,
     pub parameters: BTreeMap<String, String>,
     pub runtime: String,
     pub workers: usize,
-    /// How many of its processors it may use; all if none is said.
+    /// How many of its processors it may use; `None` for all.
     pub processors: Option<usize>,
     /// Whether its memory is counted.
     #[serde(default)]
@@ -130,7 +131,7 @@ impl Request {
         sched_setaffinity(None, &some).map_err(refused)
     }
 
-    /// Confines this process to the processors that the job may use: here the system cannot.
+    /// Fails if the job's processors are restricted, because this system cannot restrict them.
     #[cfg(not(target_os = "linux"))]
     pub fn confine(&self) -> Result<(), Failure> {
         match self.processors {
@@ -150,18 +151,18 @@ impl Estimates {
     }
 }
 
-/// A folder for a table that no other jobs use; it is gone when this is dropped.
+/// A folder for a table that no other jobs use; dropping it deletes it.
 pub fn folder() -> Result<tempfile::TempDir, Failure> {
     tempfile::tempdir()
         .map_err(|error| Failure::Impossible(format!("no folder for a table of jobs: {error}")))
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Done {
     /// From its start to its end.
     pub seconds: f64,
-    /// None where the system does not count it.
+    /// `None` if the system does not count it.
     pub cpu_seconds: Option<f64>,
     pub context_switches: Option<u64>,
     pub told: Told,
@@ -170,13 +171,13 @@ pub struct Done {
 }
 
 impl Done {
-    /// CPU time in seconds; NaN where the system does not count it.
+    /// CPU time in seconds; NaN if the system does not count it.
     pub fn cpu(&self) -> f64 {
         self.cpu_seconds.unwrap_or(f64::NAN)
     }
 }
 
-/// What the workers of a job did, all together; nothing is known of other runtimes.
+/// The counters of all workers of a job; zero on other runtimes.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Told {
     pub steals: u64,
@@ -187,7 +188,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// What was done since `before`.
+    /// The difference from `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             steals: self.steals - before.steals,
@@ -199,12 +200,12 @@ impl Told {
     }
 }
 
-/// What memory a job had, and what became of its tasks because of that.
+/// A job's memory, and what the memory policy did to its tasks.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Memory {
-    /// The most that its tasks had declared.
+    /// The most that its tasks had declared at one time.
     pub declared: u64,
-    /// The most that the process had, as the system counts it; none where that does not.
+    /// The most that was resident; `None` if the system does not count it.
     pub resident: Option<u64>,
     /// The most that was allocated beyond what was declared.
     pub undeclared: u64,
@@ -212,15 +213,15 @@ pub struct Memory {
     pub sleeps: u64,
 }
 
-/// The system's allocator keeps what is freed, for all threads, where it is glibc's: else large blocks go back and forth, each thread keeps its own, and time is that of
-/// page faults.
+/// Makes glibc's allocator keep freed memory and share it among all threads. Otherwise large blocks
+/// go back to the system and return, each thread keeps its own, and page faults dominate the time.
 const KEEP: [(&str, &str); 3] = [
     ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_TRIM_THRESHOLD_", "1000000000000"),
     ("MALLOC_MMAP_THRESHOLD_", "33554432"),
 ];
 
-/// A job's process, ready to go.
+/// A job's process, ready to begin.
 pub struct Job {
     name: String,
     child: Child,
@@ -278,13 +279,13 @@ impl Job {
         Ok(job)
     }
 
-    /// Lets it begin.
+    /// Lets the job begin.
     pub fn go(&mut self) {
         self.say(&json!({"go": true}));
     }
 
     fn say(&mut self, line: &Value) {
-        // Where nobody listens any more, reading the answer tells why.
+        // If the job has stopped reading, reading its answer reports why.
         let _ = self
             .requests
             .as_mut()
@@ -308,7 +309,7 @@ impl Job {
         })
     }
 
-    /// Waits for its end.
+    /// Waits for the job to end.
     pub fn done(&mut self) -> Result<Done, Failure> {
         let answer = self.hear()?;
         Done::deserialize(&answer).map_err(|error| {
@@ -316,7 +317,7 @@ impl Job {
         })
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills the job, as a crash would.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
     }
@@ -324,14 +325,14 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // Whoever still computes is not waited for; the others end with their input.
+        // Kill a job that still computes; the others end when their input does.
         self.requests = None;
         self.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs jobs that start together, those with a delay so much later; what came of each.
+/// Runs jobs that start together, or later by their delays, and returns their results.
 pub fn run(specs: &[(Spec, Duration)], table: &Path) -> Result<Vec<Done>, Failure> {
     let jobs = specs
         .iter()

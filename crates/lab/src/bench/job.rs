@@ -1,8 +1,9 @@
 //! A job of a bench: one program, on one runtime, in a process of its own.
 //!
-//! Standard input and output carry a line of JSON each way: what to run; that it is ready, its threads started and its input
-//! made; a line that says go; what came of it. Then the process waits for the end of its input, so that what it holds stays
-//! until the bench lets it go.
+//! The bench and the job exchange lines of JSON through the job's standard input and output. The
+//! bench sends what to run. The job starts its threads, makes its input and reports that it is
+//! ready. The bench tells it to go, and the job reports the result. The process then waits for the
+//! end of its input, so that it holds its resources until the bench releases it.
 
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
@@ -20,7 +21,7 @@ use crate::ALLOCATOR;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{Usage, peak_rss_bytes};
 
-/// Does what standard input says.
+/// Serves the request on standard input.
 pub fn serve() -> Result<(), Failure> {
     let line = next_line()?;
     let request = Request::deserialize(&line)
@@ -36,7 +37,7 @@ pub fn serve() -> Result<(), Failure> {
     };
     let program = request.program.clone();
     visit(&program, Size::Tiny, &given, OnRuntime(request))??;
-    // Until the other side closes it.
+    // Until the bench closes the pipe.
     let _ = io::stdin().lock().read_line(&mut String::new());
     Ok(())
 }
@@ -55,7 +56,7 @@ fn say(value: &Value) -> Result<(), Failure> {
     said.map_err(|error| Failure::Impossible(format!("nobody hears this job: {error}")))
 }
 
-/// Runs the program on the runtime that was asked for.
+/// Runs the program on the requested runtime.
 struct OnRuntime(Request);
 
 impl Visitor for OnRuntime {
@@ -77,7 +78,7 @@ impl Visitor for OnRuntime {
     }
 }
 
-/// What a pool knows of its memory and of its workers.
+/// A pool's statistics of its memory and its workers.
 fn told(stats: &Stats) -> (Memory, Told) {
     let memory = Memory {
         declared: stats.memory.peak,
@@ -95,7 +96,7 @@ fn told(stats: &Stats) -> (Memory, Told) {
     (memory, told)
 }
 
-/// Runs it when told to.
+/// Prepares the program, and runs it when the bench says go.
 fn run<P: Program, R: Runtime>(
     program: &P,
     request: &Request,

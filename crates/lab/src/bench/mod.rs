@@ -1,8 +1,10 @@
-//! `tidegate-lab bench`: how jobs divide this machine, what queues, places, intervals and orders for memory are worth in one,
-//! how fast programs made for rayon are, and what the costs of the simulated machine are here.
+//! `tidegate-lab bench`: measures how jobs divide this machine; what queues, places, intervals and
+//! memory policies are worth within a job; how fast programs made for rayon are; and the costs of
+//! the simulated machine on this one.
 //!
-//! Each job of several is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
-//! so that jobs of other programs neither disturb nor are disturbed.
+//! Benches of several jobs run each job in a process of its own ([`job`]), which this process
+//! starts and controls ([`crew`]). The jobs share a private table, so that they neither disturb
+//! unrelated jobs nor are disturbed by them.
 
 mod calibrate;
 mod counters;
@@ -21,7 +23,7 @@ mod two_level;
 use crate::arguments::{Bench, BenchArguments};
 use tidegate_command::failure::Failure;
 
-/// Measures what was asked for.
+/// Runs the requested bench.
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.bench {
         Bench::TwoLevel(arguments) => two_level::bench(arguments),

@@ -1,8 +1,11 @@
-//! `bench places`: what hints of where tasks run are worth, and what places cost those that give none.
+//! `bench places`: what hints about where tasks run are worth, and what places cost programs that
+//! give none.
 //!
-//! Each worker is a place of its own, as on a machine whose processors share no cache; all pools have as many workers.
+//! Each worker is its own place, as on a machine whose processors share no cache. All pools have
+//! the same number of workers.
 //!
-//! What it does not do: share the machine. The pools lie in one process, and each would leave processors to the one before it.
+//! Sharing the machine is off: the pools live in one process, and each would leave processors to
+//! the previous one.
 
 use std::rc::Rc;
 
@@ -27,7 +30,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options;
 use tidegate_command::output::Value;
 
-/// Programs whose tasks can be put into places, and programs that know of none.
+/// Programs, and whether their tasks can be assigned to places.
 const PROGRAMS: [(&str, bool); 5] = [
     (Cachestress::NAME, true),
     (Mergesort::NAME, true),
@@ -58,7 +61,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
             "bench places: one worker ({why}) is one place, and two are the least; see TIDEGATE_WORKERS"
         )));
     }
-    // Before the pools, so that their threads are counted.
+    // Before the pools, so that the counters include their threads.
     let (mut counters, refusal) = Counters::open();
     let pools = Placed::all(workers)?;
     let ways = ways(arguments.size.into(), &pools);
@@ -111,10 +114,11 @@ struct Way<'a> {
     subject: Rc<Subject>,
 }
 
-/// One run, and what the processors counted meanwhile.
+/// One run, and the processors' counts during it.
 type Run = (Ran, Counts);
 
-/// Hinted programs in every locality on pools of several places, others on every pool.
+/// Programs with hints run in every locality on pools with several places, the others on every
+/// pool.
 fn ways(size: Size, pools: &[Placed]) -> Vec<Way<'_>> {
     let mut ways = Vec::new();
     for (program, hinted) in PROGRAMS {
@@ -155,7 +159,8 @@ impl Way<'_> {
         )
     }
 
-    /// Whether others of its program and binding are measured by this one: it has no hints, or one place where there are none to have.
+    /// Whether other ways of its program and binding are compared with this one: it ignores hints
+    /// or, for programs without hints, has a single place.
     fn is_base(&self) -> bool {
         match self.locality {
             Some(locality) => locality == Locality::Ignorant,
@@ -175,7 +180,7 @@ fn sheet(rows: &[(&Way<'_>, Vec<Run>)], workers: usize) -> Sheet {
     for (way, runs) in rows {
         let base = rows.iter().find(|(base, _)| base.is_base_of(way));
         let base = base.map_or_else(Sample::default, |(_, runs)| seconds(runs));
-        // Nothing is known of an event that was not counted each time.
+        // An event that was not counted in every run has no figure.
         let counted = |event: usize| {
             let counts: Option<Vec<f64>> = runs.iter().map(|(_, counts)| counts[event]).collect();
             Sample::new(counts.unwrap_or_default()).interval()

@@ -1,4 +1,4 @@
-//! The programs of intervals, each timed serially and on several pools in turns.
+//! The programs made of intervals, timed in turns, serially and on several pools.
 
 use tidegate::{
     Pool,
@@ -11,7 +11,7 @@ use super::subject::Subject;
 use crate::engine::{Cell, Sample, Session};
 use tidegate_command::failure::Failure;
 
-/// What a program takes, in seconds.
+/// The times of a program, in seconds.
 pub struct Times {
     pub program: &'static str,
     pub serial: Sample,
@@ -19,7 +19,7 @@ pub struct Times {
     pub pools: Vec<Sample>,
 }
 
-/// A pool that other jobs leave alone.
+/// A pool that does not share the machine with other jobs.
 pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
     let builder = Pool::builder().workers(workers).queue(queue);
     let pool = builder.share(SharePolicy::Off).build();
@@ -27,7 +27,7 @@ pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// Times all programs, each serially and on each of these pools, which have names.
+/// Times all programs in turns, serially and on each of these named pools.
 pub fn time(
     session: &Session,
     size: Size,

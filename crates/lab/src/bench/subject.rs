@@ -1,4 +1,4 @@
-//! A program with its input, run in this process on one pool or another, and what a run gave.
+//! A program with its input, run in this process on some pool, and the figures of a run.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -12,17 +12,17 @@ use tidegate_command::failure::Failure;
 use tidegate_command::reference::{Found, Reference};
 use tidegate_command::timed::timed;
 
-/// One run: its time, and what all workers counted meanwhile.
+/// One run: its time, and the counters of all workers during it.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ran {
     pub seconds: f64,
     /// How often a worker parked, and how often one was woken.
     pub parks: f64,
     pub wakes: f64,
-    /// Attempts of owners, which only queues in place of the split deque count.
+    /// The owners' attempts, which only alternative queues count, not the split deque.
     pub takes: f64,
     pub failed_takes: f64,
-    /// Attempts of thieves.
+    /// The thieves' attempts.
     pub attempts: f64,
     pub steals: f64,
 }
@@ -45,12 +45,12 @@ impl Ran {
         self.attempts - self.steals
     }
 
-    /// The share of all tasks out of a queue that thieves took.
+    /// The fraction of the tasks taken from queues that thieves took.
     pub fn stolen_share(&self) -> f64 {
         self.steals / self.tasks()
     }
 
-    /// The same, as if thieves had taken one at least, for comparisons with it.
+    /// Like `stolen_share`, but counts at least one steal, so that it can be a divisor.
     pub fn stolen_share_or_one(&self) -> f64 {
         self.steals.max(1.0) / self.tasks()
     }
@@ -89,7 +89,7 @@ impl Subject {
         }
     }
 
-    /// One run, whose answer is checked.
+    /// Makes one run and checks its answer.
     pub fn run(&self, pool: &Tidegate) -> Result<Ran, Failure> {
         self.prepared(|prepared| prepared.run(pool))
     }

@@ -1,6 +1,6 @@
 //! `compare join-arms`: two long arms of a join that never fork must run at the same time.
 //!
-//! The time is that for which both arms run; the length of an arm would be perfect.
+//! The reported time is how long both arms run in parallel; the ideal is the length of one arm.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,13 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::show_nanos;
 use tidegate_command::usage::Usage;
 
-/// Samples of a row.
+/// Samples for each row.
 const SAMPLES: u32 = 20;
 
-/// How long an arm computes, and how long where everything is tiny.
+/// How long an arm computes, normally and with `--size tiny`.
 const ARM: Duration = Duration::from_millis(50);
 const TINY_ARM: Duration = Duration::from_millis(2);
 
-/// Compares runtimes in this case.
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let arms = Arms(setting.sized(TINY_ARM, ARM));
     let workers = setting.at_least_two_workers("join-arms")?;
@@ -50,7 +49,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Two arms of this length.
+/// The length of each of the two arms.
 struct Arms(Duration);
 
 impl<'a> Race<'a> for Arms {

@@ -1,10 +1,9 @@
-//! What a comparison concludes: a figure, in words and for programs.
+//! A conclusion of a comparison: a figure, as text and as JSON.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// A conclusion.
 pub struct Fact {
     what: String,
     value: Value,
@@ -12,12 +11,11 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// A figure, which people read as `words`.
+    /// A figure; `words` is its text.
     pub fn new(what: String, value: Value, words: String) -> Self {
         Self { what, value, words }
     }
 
-    /// The conclusion for programs.
     pub fn to_json(&self) -> Value {
         json!({ "what": self.what, "value": self.value })
     }

@@ -1,15 +1,15 @@
 //! `compare hidden`: work behind an owner that polls nothing.
 //!
-//! In `join(|| join(|| serial, c), b)` a second worker takes `b`, which is short, and is then free. The
-//! only work left is `c`, forked by a worker that computes and looks at nothing for a long time. The
-//! time is that from the end of `b` to the start of `c`; if `c` did not wait for the end of `b`, it is
-//! that from its fork.
+//! In `join(|| join(|| serial, c), b)` a second worker takes `b`, which is short, and is then free.
+//! The only work left is `c`, whose owner computes for a long time without polling. The reported
+//! time runs from the end of `b` to the start of `c`, or from the fork of `c` if `c` starts before
+//! `b` ends.
 //!
-//! `c` is forked when `b` has begun, or after [`PATIENCE`]: waking the second worker is not the matter
-//! here.
+//! `c` is forked when `b` has begun, or after [`PATIENCE`], because this case does not measure how
+//! long it takes to wake the second worker.
 //!
-//! chili runs the second half of a join first, so that `c` has begun before there is anything to hide
-//! it: it has no lane.
+//! chili has no lane: it runs the second half of a join first, so `c` begins before anything can
+//! hide it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -26,20 +26,19 @@ use tidegate_command::compare::time::{compute, nanos_between};
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::Usage;
 
-/// Samples of a row.
+/// Samples for each row.
 const SAMPLES: u32 = 20;
 
-/// How long the owner computes, and how long where everything is tiny.
+/// How long the owner computes, normally and with `--size tiny`.
 const SERIAL: Duration = Duration::from_millis(200);
 const TINY_SERIAL: Duration = Duration::from_millis(5);
 
-/// How long `c` waits for `b` to begin before it is forked all the same.
+/// How long the owner waits for `b` to begin before it forks `c` anyway.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How long `b` takes: long enough for `c` to be forked before it ends.
 const SHORT: Duration = Duration::from_millis(1);
 
-/// Compares runtimes in this case.
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let hidden = Hidden(setting.sized(TINY_SERIAL, SERIAL));
     let workers = setting.at_least_two_workers("hidden")?;
@@ -53,7 +52,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Work hidden for so long.
+/// How long the owner computes.
 struct Hidden(Duration);
 
 impl<'a> Race<'a> for Hidden {
@@ -82,7 +81,7 @@ fn delay<R: Runtime>(fork: &mut R::Fork<'_>, length: Duration) -> f64 {
         fork,
         |fork| {
             let begin = Instant::now();
-            // Relaxed: it tells nothing but itself.
+            // Relaxed: the flag publishes no other data.
             while !b_has_begun.load(Ordering::Relaxed) && begin.elapsed() < PATIENCE {
                 std::hint::spin_loop();
             }

@@ -1,14 +1,14 @@
-//! `compare idle`: what workers cost that have nothing to do.
+//! `compare idle`: what idle workers cost.
 //!
-//! | case | the time is |
-//! |---|---|
-//! | `idle pool` | CPU time of the whole process while a pool that has worked before is left alone |
-//! | `serial phases inside` | CPU time beyond that of the one thread that computes, per phase: a task computes serially between short parallel bursts |
-//! | `serial phases outside` | the same for a thread of no pool |
+//! - `idle pool`: the CPU time of the whole process while a pool that has worked before is left
+//!   alone.
+//! - `serial phases inside`: a task computes serially between short parallel bursts. The reported
+//!   time is the CPU time per phase beyond that of the computing thread.
+//! - `serial phases outside`: like `serial phases inside`, but for a thread outside the pool.
 //!
-//! Only one pool is alive at a time: each sample starts its own. An idle pool is left to come to rest
-//! for [`REST`] first; a serial phase begins right after a burst, so what thieves do until they give
-//! up is part of the figure.
+//! Each sample starts its own pool, and only one pool exists at a time. An idle pool first gets
+//! [`REST`] to settle. A serial phase begins right after a burst, so the figure includes what
+//! thieves do until they give up.
 
 use std::hint::black_box;
 use std::thread;
@@ -26,23 +26,22 @@ use tidegate_command::compare::time::compute;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{self, Usage};
 
-/// Samples of a row of serial phases; an idle pool is looked at once.
+/// Samples for each row of serial phases; an idle pool is measured once.
 const SAMPLES: u32 = 5;
 
-/// How long an idle pool comes to rest, and how long it is looked at then.
+/// How long an idle pool gets to settle, and how long it is then measured.
 pub const REST: Duration = Duration::from_millis(200);
 pub const IDLE: Duration = Duration::from_secs(10);
 pub const TINY_IDLE: Duration = Duration::from_millis(50);
 
-/// How long a serial phase is, and how many there are in a sample.
+/// The length of a serial phase, and the number of phases in a sample.
 const PHASE: Duration = Duration::from_millis(100);
 const TINY_PHASE: Duration = Duration::from_millis(5);
 const PHASES: u32 = 10;
 
-/// The number whose computation is a burst: some ten microseconds of work.
+/// The Fibonacci number that a burst computes: some ten microseconds of work.
 const BURST: u32 = 18;
 
-/// Compares runtimes in this case.
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
     let workers = match &setting.workers[..] {
@@ -80,7 +79,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// A pool left alone for so long.
+/// How long the pool is left alone.
 struct IdlePool(Duration);
 
 impl<'a> Race<'a> for IdlePool {
@@ -112,7 +111,7 @@ fn asleep(length: Duration) -> Result<Measurement, Failure> {
     Ok(Measurement { nanos, used })
 }
 
-/// Serial phases of this length between bursts.
+/// Serial phases between bursts.
 struct Phases {
     phase: Duration,
     inside: bool,
@@ -137,7 +136,8 @@ impl<'a> Race<'a> for Phases {
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
 
-    /// A thread of no pool takes part in Tidegate's join without handing it to a worker first.
+    /// Tidegate's join lets a thread outside the pool take part, without handing the join to a
+    /// worker first.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         let Self { phase, inside } = *self;
         if inside {
@@ -173,7 +173,7 @@ impl<'a> Race<'a> for Phases {
     }
 }
 
-/// What the serial phases of a program cost beyond what this thread itself computes, per phase.
+/// The CPU time of a program's serial phases beyond what this thread itself computes, per phase.
 fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Measurement, Failure> {
     let mut extra = Usage::none();
     for _ in 0..PHASES {
@@ -194,12 +194,12 @@ fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Measurement
     Ok(Measurement { nanos, used: extra })
 }
 
-/// A short parallel piece of work.
+/// A short parallel computation.
 fn burst<R: Runtime>(runtime: &R) -> u64 {
     runtime.install(|fork| fib::parallel::<R>(fork, BURST))
 }
 
-/// What to say where nothing is known of CPU time.
+/// The error for systems that do not report CPU time.
 pub fn unknown() -> Failure {
     Failure::Impossible(
         "this system does not tell the CPU time of a process and its threads".into(),

@@ -1,8 +1,9 @@
-//! `compare loop`: a short loop over trivial items, many times, inside and outside the pool.
+//! `compare loop`: a short loop over trivial items, run many times, inside and outside the pool.
 //!
-//! Inside is the program `loops`. Outside, a thread of no pool calls every loop anew: on Tidegate
-//! by the free function, so on the global pool with its number of workers, and on the others by
-//! handing the loop over. The time is that of one loop.
+//! The inside case is the program `loops`. In the outside case, a thread outside the pool calls
+//! every loop separately. On Tidegate, it uses the free function, so the loop runs on the global
+//! pool with its number of workers; on the others, it hands the loop over. The reported time is
+//! that of one loop.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -22,21 +23,19 @@ use tidegate_command::options;
 use tidegate_command::output::show_count;
 use tidegate_command::usage::Usage;
 
-/// Samples of a row.
+/// Samples for each row.
 const SAMPLES: u32 = 25;
 
 /// Items of the loop.
 const ITEMS: usize = 1000;
 
-/// How often the loop runs, and how often where everything is tiny.
+/// How often the loop runs, normally and with `--size tiny`.
 const TIMES: u32 = 10_000;
 const TINY_TIMES: u32 = 100;
 
-/// The cases.
 const INSIDE: &str = "loop inside";
 const OUTSIDE: &str = "loop outside";
 
-/// Compares runtimes in this case.
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let times = setting.sized(TINY_TIMES, TIMES);
     let loops = Loops {
@@ -65,7 +64,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Loops called from a thread of no pool.
+/// Loops called from a thread outside the pool.
 struct Outside {
     times: u32,
     global_workers: usize,
@@ -101,7 +100,7 @@ impl Outside {
     }
 }
 
-/// What is done to an item.
+/// The work on one item.
 fn touch(item: &mut u32) {
     *item += 1;
 }

@@ -1,4 +1,4 @@
-//! Which build of this program runs.
+//! Identifies the running build of this program.
 
 use std::hash::DefaultHasher;
 use std::hash::Hasher;
@@ -7,8 +7,8 @@ use std::{env, fs};
 
 use tidegate_command::failure::Failure;
 
-/// The version and a hash of this executable: a change of anything that is linked into it changes
-/// the name of the build.
+/// The version and a hash of this executable, so that any change of the linked code changes the
+/// name.
 pub fn name() -> Result<&'static str, Failure> {
     static NAME: OnceLock<String> = OnceLock::new();
     if let Some(name) = NAME.get() {

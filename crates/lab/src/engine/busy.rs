@@ -1,14 +1,14 @@
-//! How much of the machine other programs used while we measured.
+//! How busy other programs kept the machine during a measurement.
 
 use std::time::Instant;
 
-/// The processor time of this machine and of our own processes at a moment.
+/// A snapshot of the processor time of the machine and of our own processes.
 pub struct Watch {
     began: Instant,
     before: Option<Times>,
 }
 
-/// Processor time in seconds since the machine and this process started.
+/// Processor time, in seconds since the machine and this process started.
 #[derive(Clone, Copy)]
 struct Times {
     machine: f64,
@@ -23,8 +23,8 @@ impl Watch {
         }
     }
 
-    /// How many processors others kept busy since the start, on average; none if this system does
-    /// not say.
+    /// The average number of processors that other programs have kept busy since the start, or
+    /// `None` if the system does not report it.
     pub fn others(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);

@@ -1,4 +1,4 @@
-//! What a source claims, as a size, and how our figure compares with it.
+//! A quantitative claim of a source, and how our figure compares with it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,50 +8,50 @@ use serde::{Deserialize, Serialize};
 use super::Interval;
 use crate::reproduce::page::Finding;
 
-/// A claim of a source that can fail.
+/// A falsifiable claim of a source.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// By which tables name it.
+    /// The name by which tables refer to it.
     id: String,
-    /// One sentence with the published size.
+    /// One sentence with the published figure.
     what: String,
-    /// Section, figure or table.
+    /// The section, figure or table of the source.
     source: String,
     published: Option<f64>,
     agrees: RangeInclusive<f64>,
     refuted: Refuted,
 }
 
-/// The figures that contradict a claim.
+/// Which figures contradict a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refuted {
-    /// The source reports a figure below this one.
+    /// Contradicted by figures from this one up: the source reports a smaller one.
     AtLeast(f64),
-    /// The source reports a figure above this one.
+    /// Contradicted by figures up to this one: the source reports a larger one.
     AtMost(f64),
-    /// The source reports no difference, and these ends are one.
+    /// Contradicted by figures outside these bounds and by the bounds: the source reports no
+    /// difference.
     Outside(f64, f64),
 }
 
-/// How a figure compares with a claim.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The same direction and the same order of size.
+    /// Same direction and same order of magnitude.
     Agrees,
-    /// The same direction, but a larger effect.
+    /// Same direction, but a larger effect.
     Stronger,
-    /// The same direction, but a smaller effect.
+    /// Same direction, but a smaller effect.
     Weaker,
-    /// The interval holds figures that contradict the claim and figures that do not.
+    /// The interval contains both figures that contradict the claim and figures that do not.
     Undecided,
     /// The whole interval contradicts the claim.
     Contradicts,
-    /// The programs are too small for the effect.
+    /// The programs are too small to show the effect.
     TooSmall,
     /// This machine cannot show the effect.
     CannotTell,
-    /// The cells were left out.
+    /// `--only` left out the cells.
     NotMeasured,
 }
 
@@ -81,7 +81,7 @@ impl Refuted {
 }
 
 impl Claim {
-    /// A claim that figures within `agrees` reproduce and those of `refuted` contradict.
+    /// A claim that figures within `agrees` reproduce and figures in `refuted` contradict.
     pub fn new(
         id: impl Into<String>,
         what: impl Into<String>,
@@ -99,7 +99,7 @@ impl Claim {
         }
     }
 
-    /// The claim with the figure that the text of the source has.
+    /// Adds the figure that the source's text gives.
     pub fn published(self, figure: f64) -> Self {
         Self {
             published: Some(figure),
@@ -107,7 +107,6 @@ impl Claim {
         }
     }
 
-    /// How our figure compares with the claim.
     pub fn judge(&self, ours: Interval) -> Verdict {
         let Interval { value, low, high } = ours;
         if !ours.is_measured() {
@@ -128,7 +127,7 @@ impl Claim {
         }
     }
 
-    /// The finding that this claim and our figure make, which `show` writes.
+    /// The finding for our figure; `show` formats figures.
     pub fn finding(&self, ours: Interval, show: impl Fn(f64) -> String) -> Finding {
         let published = self.published.map_or_else(String::new, &show);
         Finding {
@@ -143,7 +142,7 @@ impl Claim {
         }
     }
 
-    /// Which figures agree and which contradict, in words.
+    /// Describes which figures agree and which contradict.
     fn range(&self, show: impl Fn(f64) -> String) -> String {
         let (start, end) = (*self.agrees.start(), *self.agrees.end());
         let agrees = match (start.is_finite(), end.is_finite()) {

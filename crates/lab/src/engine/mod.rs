@@ -1,10 +1,11 @@
-//! The experiment engine: cells that are run again and again, kept on disk, summarized and judged.
+//! The experiment engine: runs cells repeatedly, keeps the runs on disk, summarizes and judges
+//! them.
 //!
 //! An experiment is a list of [`Cell`]s, each of which makes one run from a seed. A [`Session`]
-//! makes the runs, simulated ones side by side and real ones in turns, and appends each finished
-//! run to a [store] at once, so that an interrupted session loses one run and `--resume` makes
-//! the missing ones only. The runs of a cell become a [`Sample`], samples become an [`Interval`],
-//! and a [`Claim`] of the source judges the interval.
+//! makes simulated runs in parallel and real ones in turns. It appends each finished run to a
+//! [store] at once, so an interrupted session loses only the run in progress, and `--resume` makes
+//! only the missing runs. The runs of a cell form a [`Sample`], samples give an [`Interval`], and a
+//! [`Claim`] of the source judges the interval.
 
 mod build;
 mod busy;

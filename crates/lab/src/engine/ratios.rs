@@ -1,8 +1,8 @@
-//! Statistics of several ratios.
+//! Statistics over several ratios.
 
 use super::{Interval, Sample};
 
-/// A statistic of the ratios of two medians each.
+/// A statistic over ratios, each of two medians.
 pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> Interval {
     let samples: Vec<&Sample> = pairs.iter().flatten().collect();
     Interval::of(&samples, |medians| {
@@ -11,13 +11,13 @@ pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> In
     })
 }
 
-/// The pairs of which neither sample was left out.
+/// The pairs in which both samples have runs.
 pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]> {
     let is_whole = |pair: &[Sample; 2]| pair.iter().all(|sample| !sample.is_empty());
     pairs.into_iter().filter(is_whole).collect()
 }
 
-/// The least; NaN if one is NaN.
+/// The smallest value, or NaN if any value is NaN.
 pub fn least(values: &[f64]) -> f64 {
     let less = |one: f64, other: f64| match one.is_nan() || one < other {
         true => one,
@@ -26,7 +26,7 @@ pub fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, less)
 }
 
-/// The greatest; NaN if one is NaN.
+/// The largest value, or NaN if any value is NaN.
 pub fn greatest(values: &[f64]) -> f64 {
     let more = |one: f64, other: f64| match one.is_nan() || one > other {
         true => one,
@@ -35,7 +35,7 @@ pub fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, more)
 }
 
-/// The ratio that is farthest from 1, in whichever direction.
+/// The ratio farthest from 1 in either direction, on a logarithmic scale.
 pub fn farthest(ratios: &[f64]) -> f64 {
     let far = |a: &&f64, b: &&f64| a.ln().abs().total_cmp(&b.ln().abs());
     ratios.iter().max_by(far).copied().unwrap_or(f64::NAN)

@@ -12,15 +12,15 @@ use super::busy::Watch;
 use super::store::{Head, Store};
 use crate::arguments::{KeepFlags, Size};
 
-/// Others that keep more processors busy than this disturb a measurement.
+/// A measurement counts as disturbed if other programs keep more processors busy than this.
 const BUSY: f64 = 0.2;
 
-/// Something that is run again and again.
+/// Something that a session runs repeatedly.
 pub struct Cell<'a, T> {
-    /// What it is, in full: kept runs are found by it. `--only` selects by its parts, which `/`
-    /// separates.
+    /// The full name, which identifies kept runs. `--only` selects by its parts, which are
+    /// separated by `/`.
     pub name: String,
-    /// Makes the run with this number, which is its seed.
+    /// Makes the run with this number, which also serves as its seed.
     pub take: Box<dyn Fn(u64) -> Result<T, Failure> + Sync + 'a>,
 }
 
@@ -36,17 +36,16 @@ impl<'a, T> Cell<'a, T> {
     }
 }
 
-/// What the command line says of an experiment's runs.
+/// What the command line requests for an experiment's runs.
 pub struct Plan {
     pub experiment: String,
     pub size: Size,
     pub runs: u64,
-    /// Only cells with such a part; all if it is empty.
+    /// Run only cells whose name has one of these parts; run all if it is empty.
     pub only: Vec<String>,
     pub keep: KeepFlags,
 }
 
-/// The runs of one experiment.
 pub struct Session {
     plan: Plan,
     store: OnceLock<Mutex<Store>>,
@@ -66,7 +65,7 @@ impl Session {
         }
     }
 
-    /// A session of which no cell is left out.
+    /// A session that leaves out no cell.
     pub fn whole(experiment: impl Into<String>, size: Size, keep: &KeepFlags) -> Self {
         Self::new(Plan {
             experiment: experiment.into(),
@@ -86,8 +85,8 @@ impl Session {
         self.plan.runs.min(most)
     }
 
-    /// Announces cells before they are run, for the time that is left and for
-    /// [`begin`](Self::begin).
+    /// Announces cells before they run, so that the progress bar knows the remaining work and
+    /// [`begin`](Self::begin) knows the parts of all names.
     pub fn expect<T>(&self, cells: &[Cell<'_, T>], runs: u64) {
         let mut parts = lock(&self.parts);
         for part in cells.iter().flat_map(|cell| cell.name.split('/')) {
@@ -98,13 +97,13 @@ impl Session {
         self.progress.expect(self.choose(cells).len() as u64 * runs);
     }
 
-    /// What there is to say about how the runs were made.
+    /// Remarks on how the runs were made.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }
 
-    /// Opens the store if it is not open, once all cells are announced. Fails, and touches no file,
-    /// if `--only` names a part that none of them has.
+    /// Opens the store if it is not open; all cells must have been announced. Fails, without
+    /// touching any file, if `--only` names a part that no cell has.
     pub fn begin(&self) -> Result<(), Failure> {
         self.check_parts()?;
         if self.store.get().is_some() {
@@ -135,8 +134,8 @@ impl Session {
         }
     }
 
-    /// The runs of cells that do not disturb each other, side by side on our own pool; no run of
-    /// cells that `--only` leaves out.
+    /// Runs cells that do not disturb each other in parallel on our own pool. Cells that `--only`
+    /// leaves out get no runs.
     pub fn side_by_side<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
     where
         T: Serialize + DeserializeOwned + Send + Sync,
@@ -145,7 +144,8 @@ impl Session {
         let count = chosen.len() * runs as usize;
         let slots: Vec<OnceLock<Result<T, Failure>>> =
             (0..count).map(|_| OnceLock::new()).collect();
-        // Run by run, so that an interrupted session has some runs of each cell.
+        // All cells' first runs, then all second runs, and so on: an interrupted session then has
+        // some runs of each cell.
         tidegate::for_each(0..count, |number| {
             let (run, cell) = (number / chosen.len(), number % chosen.len());
             let slot = &slots[cell * runs as usize + run];
@@ -158,8 +158,8 @@ impl Session {
         self.collect(cells, |_| done.by_ref().take(runs as usize).collect())
     }
 
-    /// The runs of cells on this machine, in turns, so that all meet the same hours of it. A first
-    /// round warms up and does not count, unless there is one run only.
+    /// Runs cells on this machine in turns, so that changes in its load affect all of them alike. A
+    /// first round warms up and is not counted, unless only one run is requested.
     pub fn in_turns<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
     where
         T: Serialize + DeserializeOwned,
@@ -173,8 +173,8 @@ impl Session {
         })
     }
 
-    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` makes a run
-    /// of the cell with this index. Announces the cells and opens the store.
+    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` makes a
+    /// run of the cell with the given index. Announces the cells and opens the store.
     pub fn share_turns<T>(
         &self,
         names: &[impl AsRef<str>],
@@ -217,7 +217,7 @@ impl Session {
         Ok(taken)
     }
 
-    /// The runs of all cells in order; of those that were left out none.
+    /// The runs of all cells in order, empty for cells that were left out.
     fn collect<T>(
         &self,
         cells: &[Cell<'_, T>],
@@ -245,7 +245,7 @@ impl Session {
                 .any(|chosen| name.split('/').any(|part| matches(part, chosen)))
     }
 
-    /// The kept run, or a new one that is kept from then on.
+    /// Returns the kept run, or makes a new one and keeps it.
     fn keep<T>(
         &self,
         cell: &str,
@@ -287,18 +287,18 @@ impl Session {
     }
 }
 
-/// The parts of names without those that tell parameters in full.
+/// A name's parts without those that spell out parameters.
 fn in_short(parts: &[String]) -> String {
     let short = parts.iter().filter(|part| !part.contains('='));
     short.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// A run that panics ends the command, so what it held is never seen.
+/// Ignores poisoning: a run that panics ends the command, so no later run sees its state.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a part of a cell's name is the chosen one, in whatever case.
+/// Whether a part of a cell's name matches the chosen one, ignoring case.
 fn matches(part: &str, chosen: &str) -> bool {
     part.eq_ignore_ascii_case(chosen)
 }
@@ -328,7 +328,7 @@ mod tests {
         session
     }
 
-    /// Two cells that give their number and their run, and count how often they are run.
+    /// Two cells that return their number and their run, and count their runs in `made`.
     fn cells(made: &AtomicU64) -> Vec<Cell<'_, u64>> {
         let cell = |number: u64| {
             Cell::new(format!("part/{number}"), move |run| {

@@ -1,4 +1,4 @@
-//! The rows of a bench: a table for people, and objects for programs.
+//! The rows of a bench, printed as a table or as JSON objects.
 
 use serde_json::{Map, Value, json};
 use tidegate_command::arguments::TableFormat;
@@ -7,29 +7,28 @@ use tidegate_command::output::{Table, Value as Cell, print_json, to_stdout};
 
 use super::Interval;
 
-/// A column.
 pub struct Column {
-    /// What programs call it. An interval has two more fields, which end in `_low` and `_high`.
+    /// The JSON field. An interval adds two fields with the suffixes `_low` and `_high`.
     field: &'static str,
-    /// What people call it; empty if only programs see it. The ends of intervals are the table's
-    /// last columns.
+    /// The table's heading, or empty if only JSON has the column. The ends of intervals are the
+    /// table's last columns.
     title: &'static str,
-    /// A figure with its unit.
+    /// Formats a figure with its unit.
     unit: fn(f64) -> Cell,
 }
 
-/// What a row has in a column.
+/// A row's entry in a column.
 #[derive(Clone, Debug)]
 pub enum Field {
     Text(String),
     Flag(bool),
-    /// A number that is known, or missing.
+    /// A number that was not measured, or `None` if it is missing.
     Number(Option<f64>),
-    /// A number that was measured.
+    /// A measured number.
     Measured(Interval),
 }
 
-/// Rows of the same kind.
+/// Rows with the same columns.
 pub struct Sheet {
     columns: &'static [Column],
     rows: Vec<Vec<Field>>,
@@ -54,7 +53,7 @@ impl Field {
         Self::Number(Some(count as f64))
     }
 
-    /// What does not belong to the row.
+    /// The entry of a column that does not apply to the row.
     pub const NONE: Self = Self::Number(None);
 
     fn cell(&self, unit: fn(f64) -> Cell) -> Cell {
@@ -67,7 +66,7 @@ impl Field {
     }
 }
 
-/// A number for programs, without a fraction if it has none.
+/// A number for JSON, without a fraction if it is whole.
 fn number(number: f64) -> Value {
     match number.fract() == 0.0 && number.abs() < 2_f64.powi(53) {
         true => json!(number as i64),
@@ -83,7 +82,7 @@ impl Sheet {
         }
     }
 
-    /// Adds a row, which has something in each column.
+    /// Adds a row, which must have an entry for each column.
     pub fn row(&mut self, row: impl Into<Vec<Field>>) {
         let row = row.into();
         assert_eq!(row.len(), self.columns.len(), "a field for each column");
@@ -146,7 +145,7 @@ impl Sheet {
         table
     }
 
-    /// Prints the rows, and below a table these notes.
+    /// Prints the rows, and these notes below a table.
     pub fn print(&self, format: TableFormat, notes: &[String]) -> Result<(), Failure> {
         if format.json {
             return print_json(&self.to_json());
@@ -156,7 +155,7 @@ impl Sheet {
     }
 }
 
-/// Prints notes below a table for people.
+/// Prints notes below a table; does nothing for CSV.
 pub fn print_notes(format: TableFormat, notes: &[String]) -> Result<(), Failure> {
     if format.csv || notes.is_empty() {
         return Ok(());

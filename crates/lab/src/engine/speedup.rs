@@ -1,11 +1,12 @@
-//! How many times as fast something is as another.
+//! How much faster one sample is than another.
 
 use super::Sample;
 
-/// With fewer runs no interval holds the median with 95 %: all of `n` lie on one side of it with a chance of 2 / 2^n.
+/// The fewest runs for which a 95 % interval of the median exists: all `n` runs lie on the same
+/// side of it with probability 2 / 2^n.
 const LEAST: usize = 6;
 
-/// Something is slower if its whole interval lies below this.
+/// A sample counts as slower if its whole interval lies below this.
 pub const SLOWER: f64 = 0.97;
 
 /// The ratio of two medians.
@@ -17,7 +18,7 @@ pub struct Speedup {
 }
 
 impl Speedup {
-    /// By how much the median of `times` is shorter than that of `others`.
+    /// The median of `others` divided by the median of `times`.
     pub fn over(times: &Sample, others: &Sample) -> Self {
         let ratio = others.over(times);
         let enough = times.count().min(others.count()) >= LEAST;
@@ -27,7 +28,7 @@ impl Speedup {
         }
     }
 
-    /// Whether it is slower beyond doubt.
+    /// Whether the whole interval lies below [`SLOWER`].
     pub fn is_slower(&self) -> bool {
         self.interval.is_some_and(|[_, high]| high < SLOWER)
     }
@@ -68,7 +69,8 @@ mod tests {
 
     #[test]
     fn interval_contains_the_ratio_and_narrows() {
-        // The median of n samples, uniform with a range of 100 around 150, is normal with a deviation of 50 / sqrt(n).
+        // The median of n samples that are uniform with a range of 100 around 150 is asymptotically
+        // normal with a standard deviation of 50 / sqrt(n).
         let width = |samples: u32| {
             let spread = (0..samples).map(|sample| 100 + 100 * sample / samples);
             let speedup = Speedup::over(&sample([150; 6]), &sample(spread));

@@ -1,7 +1,7 @@
 //! Finished runs on disk: a file of JSON lines, to which each run is appended as it ends.
 //!
-//! The first line says of what the runs are; runs of another experiment, size or build of this
-//! program are not mixed with it. A last line that was cut off is dropped.
+//! The first line identifies the runs; runs of another experiment, size or build of this program
+//! are not mixed with them. If the last line is cut off, it is dropped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use tidegate_command::failure::Failure;
 
 use crate::arguments::KeepFlags;
 
-/// Of what the runs of a file are.
+/// Identifies the runs of a file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Head {
     pub experiment: String,
@@ -23,7 +23,6 @@ pub struct Head {
     pub build: String,
 }
 
-/// One finished run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 struct Run {
     cell: String,
@@ -31,7 +30,6 @@ struct Run {
     value: Value,
 }
 
-/// The runs of one file.
 pub struct Store {
     path: PathBuf,
     file: File,
@@ -39,8 +37,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file. With `resume` its runs are kept, without it the file is moved to a name that
-    /// ends in `.before` and a new one begins.
+    /// Opens the file. With `resume` its runs are kept. Without it, the file is moved to a name
+    /// that ends in `.before`, and a new file is started.
     pub fn open(keep: &KeepFlags, head: &Head) -> Result<Self, Failure> {
         let KeepFlags { dir, resume } = keep;
         let path = dir.join(format!("{}-{}.jsonl", head.experiment, head.size));
@@ -64,7 +62,7 @@ impl Store {
         } else if exists {
             fs::rename(&path, path.with_extension("jsonl.before")).map_err(failed)?;
         }
-        // Written anew, so that a line that was cut off is gone.
+        // Rewrite the file, so that a cut-off line disappears.
         let mut text = line(head);
         for ((cell, run), value) in &runs {
             let (cell, run, value) = (cell.clone(), *run, value.clone());
@@ -77,12 +75,11 @@ impl Store {
         Ok(Self { path, file, runs })
     }
 
-    /// A run that is kept.
+    /// The kept run, if there is one.
     pub fn get(&self, cell: &str, run: u64) -> Option<&Value> {
         self.runs.get(&(cell.to_owned(), run))
     }
 
-    /// Appends a run.
     pub fn add(&mut self, cell: &str, run: u64, value: Value) -> Result<(), Failure> {
         let cell = cell.to_owned();
         self.file
@@ -98,7 +95,7 @@ fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("runs are JSON") + "\n"
 }
 
-/// The runs of a file's text, or why they are not those of `head`.
+/// Parses a file's runs, or explains why they are not the runs of `head`.
 fn read(text: &str, head: &Head) -> Result<BTreeMap<(String, u64), Value>, String> {
     let mut lines = text.split_inclusive('\n');
     let found: Head = lines

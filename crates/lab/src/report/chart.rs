@@ -1,39 +1,40 @@
-//! A chart as a picture that takes the colours of the page around it.
+//! Draws a chart as an SVG picture that uses the colours of the surrounding page.
 //!
-//! The plotting library knows colours and no names of them. So each line has a colour that stands for one, and in the picture it is replaced by the name: the page
-//! says what the names are, in light and in dark.
+//! The plotting library supports only literal colours, not CSS variables. Each line is therefore
+//! drawn in a placeholder colour, and the finished picture replaces it by a variable that the page
+//! defines for light and dark.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use crate::reproduce::page::{Chart, Line, Point};
 
-/// A picture fits a phone; wide pages show several side by side.
+/// A picture fits on a phone; wide pages show several side by side.
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 260;
 
-/// The largest number, and how many labels, that an axis has room for.
+/// The largest number, and the largest number of labels, that an axis can show.
 const MOST: f64 = 1e15;
 const MOST_LABELS: usize = 256;
 
-/// How many lines have colours of their own.
+/// The number of distinct line colours.
 pub const COLOURS: usize = 12;
 
-/// What stands for the colour of writing and axes, and of the grid.
+/// Placeholders for the colour of text and axes, and for that of the grid.
 const INK: RGBColor = RGBColor(1, 0, 0);
 const GRID: RGBColor = RGBColor(2, 0, 0);
 
-/// What stands for the colour of a line.
+/// The placeholder for a line's colour.
 fn colour(line: usize) -> RGBColor {
     RGBColor(0, 1, (line % COLOURS) as u8)
 }
 
-/// The name by which the page knows a colour.
+/// The page's variable for a line's colour.
 pub fn name(line: usize) -> String {
     format!("var(--line-{})", line % COLOURS)
 }
 
-/// The picture as SVG.
+/// Draws the chart as SVG.
 pub fn draw(chart: &Chart) -> Result<String, String> {
     let mut svg = String::new();
     {
@@ -43,7 +44,8 @@ pub fn draw(chart: &Chart) -> Result<String, String> {
     Ok(named(&svg))
 }
 
-/// The same with names in place of colours, as wide as there is room.
+/// Replaces the placeholder colours by the page's variables, and the fixed width by the available
+/// one.
 fn named(svg: &str) -> String {
     let hex = |RGBColor(r, g, b): RGBColor| format!("\"#{r:02X}{g:02X}{b:02X}\"");
     let mut svg = svg
@@ -59,7 +61,7 @@ fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
     chart.lines.iter().flat_map(|line| &line.points)
 }
 
-/// What cannot be drawn of a chart that somebody may have changed.
+/// Rejects a chart that cannot be drawn, because its file may have been edited by hand.
 pub fn check(chart: &Chart) -> Result<(), String> {
     let numbers = points(chart).flat_map(|point| [point.x, point.y, point.low, point.high]);
     if let Some(number) = numbers.into_iter().find(|number| number.abs() > MOST) {
@@ -78,7 +80,7 @@ pub fn check(chart: &Chart) -> Result<(), String> {
     Ok(())
 }
 
-/// From the least to the greatest of some numbers, with room around one alone.
+/// The range of some numbers, widened if they are all equal.
 fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let widen = |(low, high): (f64, f64), number: f64| (low.min(number), high.max(number));
     let (low, high) = numbers
@@ -91,18 +93,18 @@ fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// A line this many times as high as the middle one flattens the others.
+/// A line this many times as high as the median one flattens the others.
 const OUTLIER: f64 = 20.0;
 
-/// The vertical axis: of the values, or of their logarithms.
+/// The vertical axis: linear or logarithmic.
 #[derive(Clone, Copy)]
 struct Axis {
     log: bool,
 }
 
 impl Axis {
-    /// Logarithmic if the chart says so or an outlier would flatten the other lines, and if every
-    /// value has a logarithm.
+    /// Chooses a logarithmic axis if the chart requests it or an outlier would flatten the other
+    /// lines, provided that every value has a logarithm.
     fn of(chart: &Chart) -> Self {
         let mut values: Vec<f64> = points(chart).map(|point| point.y).collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -120,7 +122,7 @@ impl Axis {
         }
     }
 
-    /// The value at a place of the axis, in words.
+    /// The label at a position on the axis.
     fn label(self, place: f64) -> String {
         if !self.log {
             return format!("{place}");
@@ -134,7 +136,7 @@ impl Axis {
         }
     }
 
-    /// The lowest and the highest place to show.
+    /// The lowest and the highest position to show.
     fn height(self, chart: &Chart) -> Option<(f64, f64)> {
         let ends = points(chart).flat_map(|point| [point.low, point.high]);
         let (low, high) = extent(ends.map(|end| self.at(end)))?;
@@ -142,8 +144,8 @@ impl Axis {
             let room = (high - low) * 0.05;
             return Some((low - room, high + room));
         }
-        // An axis that begins at 0 shows ratios as they are; one whose lines lie close together
-        // would show nothing.
+        // An axis that begins at 0 shows ratios undistorted, but hides the differences between
+        // lines that lie close together.
         let bottom = match low {
             _ if low < 0.0 => low * 1.05,
             _ if low < high / 2.0 => 0.0,
@@ -194,7 +196,7 @@ where
         let style = colour(number).stroke_width(2);
         let line = points.iter().map(|point| (point.x, axis.at(point.y)));
         context.draw_series(LineSeries::new(line, style))?;
-        // Side by side, where several lie at the same place.
+        // Shifted sideways, so that bars at the same position do not overlap.
         let aside = (number as f64 - chart.lines.len() as f64 / 2.0) * (right - left) / 400.0;
         let bars = points.iter().map(|point| {
             let x = point.x;

@@ -9,7 +9,7 @@ use tidegate_command::output::Table;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Text in which nothing is taken for a tag.
+/// Text with its HTML characters escaped.
 struct Plain<'a>(&'a str);
 
 impl fmt::Display for Plain<'_> {
@@ -24,7 +24,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// What links to a page name it by: no two have the same, also where an experiment has several.
+/// A page's anchor, unique even if an experiment has several pages.
 struct Id<'a>(&'a Page, usize);
 
 impl fmt::Display for Id<'_> {
@@ -34,7 +34,6 @@ impl fmt::Display for Id<'_> {
     }
 }
 
-/// The whole document.
 pub fn document(pages: &[Page]) -> Result<String, String> {
     let mut out = String::new();
     let head = format!(
@@ -57,7 +56,7 @@ pub fn document(pages: &[Page]) -> Result<String, String> {
     Ok(out)
 }
 
-/// The title of a page, and which one it is where an experiment has several.
+/// The title of a page, numbered if its experiment has several.
 fn title(pages: &[Page], number: usize) -> String {
     let page = &pages[number];
     let same = |other: &&Page| other.experiment == page.experiment;
@@ -131,7 +130,7 @@ fn findings(out: &mut String, page: &Page) {
     out.push_str("</ul>\n");
 }
 
-/// The verdicts in the order in which they are counted.
+/// The verdicts, in the order in which the page counts them.
 const VERDICTS: [Verdict; 8] = [
     Verdict::Agrees,
     Verdict::Stronger,
@@ -143,7 +142,7 @@ const VERDICTS: [Verdict; 8] = [
     Verdict::NotMeasured,
 ];
 
-/// By which the style chooses a colour.
+/// The CSS class, which determines the colour.
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees | Verdict::Stronger => "same",
@@ -162,7 +161,7 @@ fn section(out: &mut String, section: &Section) -> Result<(), String> {
     Ok(())
 }
 
-/// Charts side by side. Those that have the same lines have one legend.
+/// Charts side by side; charts with the same lines share one legend.
 fn charts(out: &mut String, charts: &[Chart]) -> Result<(), String> {
     let names = |chart: &Chart| -> Vec<String> {
         let names = chart.lines.iter().map(|line| line.name.clone());

@@ -1,6 +1,7 @@
-//! `tidegate-lab report`: one page for a browser, of what `tidegate-lab reproduce` has found.
+//! `tidegate-lab report`: renders the results of `tidegate-lab reproduce` as an HTML page.
 //!
-//! The page is one file with its pictures and its style inside. It follows the reader's choice of light or dark, and needs neither a script nor a network.
+//! The page is one self-contained file. It follows the reader's choice of light or dark, and needs
+//! neither scripts nor a network.
 
 mod chart;
 mod html;
@@ -38,7 +39,7 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     to_stdout(|out| writeln!(out, "{}", arguments.out.display()))
 }
 
-/// The page of a file, or its pages if it is a list.
+/// The page in a file, or the pages if the file contains a list.
 fn read(file: &Path) -> Result<Vec<Page>, Failure> {
     let bytes = input::bytes(file)?;
     let is_list = bytes.trim_ascii_start().starts_with(b"[");
@@ -47,7 +48,7 @@ fn read(file: &Path) -> Result<Vec<Page>, Failure> {
         false => serde_json::from_slice(&bytes).map(|page| vec![page]),
     };
     let pages: Vec<Page> = parsed.map_err(|error| {
-        // What serde expects where is about our types, which are not the reader's.
+        // Serde's own message describes our types, which mean nothing to the reader.
         let what = match error.classify() {
             Category::Eof => "the file is cut off",
             Category::Syntax => "this is no JSON",

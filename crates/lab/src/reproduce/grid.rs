@@ -1,4 +1,4 @@
-//! Rules for thieves, each on the same programs under the same loads, and how they compare.
+//! A comparison of rules for thieves on the same programs under the same loads.
 
 use tidegate_policy::desire::DesirePolicy;
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount, VictimPolicy};
@@ -12,22 +12,22 @@ use super::real;
 use super::simulated::{Case, Work};
 use crate::engine::{Cell, Interval, Sample, Session};
 
-/// A rule and what it is called here.
+/// A named rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: String,
     pub idle: IdlePolicy,
     pub steal: StealAmount,
-    /// Whom thieves ask, where the rule says so and not the machine.
+    /// Which victims thieves choose; `None` for the machine's policy.
     pub victim: Option<VictimPolicy>,
-    /// Who may have memory, where memory is observed.
+    /// The memory policy, if memory is observed.
     pub memory: Option<MemoryPolicy>,
-    /// How a job estimates the processors that it could use, and how often, where it does not have
-    /// all of them all the time.
+    /// How a job estimates its desire, and how often; `None` if it always has all of its
+    /// processors.
     pub desire: Option<(DesirePolicy, Nanos)>,
 }
 
-/// How many workers a program has, and how many instances of it there are at once.
+/// The number of workers of a program, and the number of instances that run at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     pub processors: usize,
@@ -42,17 +42,17 @@ pub struct Plan {
     pub loads: Vec<Load>,
 }
 
-/// What came of it.
+/// The results of a plan.
 pub struct Grid {
     plan: Plan,
-    /// By rule, program and load in this order.
+    /// The runs of each cell, ordered by rule, program and load.
     observed: Vec<Vec<Observed>>,
     /// The rules whose mean is the unit of aggregated times.
     unit: Vec<usize>,
 }
 
 impl Rule {
-    /// How thieves rest that take one task at a time; in the text form.
+    /// A rule for thieves that take one task at a time and rest as `idle` describes.
     pub fn new(name: &str, idle: &str) -> Self {
         let idle = idle.parse();
         Self {
@@ -65,12 +65,12 @@ impl Rule {
         }
     }
 
-    /// The same, and how many tasks they take.
+    /// Makes thieves take this many tasks.
     pub fn taking(self, steal: StealAmount) -> Self {
         Self { steal, ..self }
     }
 
-    /// The rule for a job that estimates its processors once in a cycle.
+    /// Makes the job estimate its desire once in each cycle.
     pub fn desiring(self, desire: &str, cycle: Nanos) -> Self {
         let desire = desire.parse().expect("an estimator of this program");
         Self {
@@ -79,7 +79,7 @@ impl Rule {
         }
     }
 
-    /// The runtime's own rules.
+    /// The runtime's defaults.
     pub fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -91,7 +91,7 @@ impl Rule {
         }
     }
 
-    /// The runtime's own rules, with one for memory.
+    /// The runtime's defaults, with this memory policy.
     pub fn with_memory(name: &str, memory: MemoryPolicy) -> Self {
         Self {
             memory: Some(memory),
@@ -101,7 +101,8 @@ impl Rule {
 }
 
 impl Load {
-    /// As in the thesis: the processors, and behind a dash the instances if they are several.
+    /// The name as in the thesis: the number of processors, and after a dash the number of
+    /// instances if it is above 1.
     pub fn name(self) -> String {
         match self.instances {
             1 => self.processors.to_string(),
@@ -119,7 +120,7 @@ impl Plan {
         })
     }
 
-    /// What a cell is called and found by, on the machine `place`.
+    /// The name that identifies a cell on the machine `place`.
     pub fn name(place: &str, (rule, work, load): (&Rule, &Work, Load)) -> String {
         let Rule {
             idle,
@@ -154,8 +155,8 @@ pub struct Trial {
 }
 
 impl Plan {
-    /// The plan on the simulated machine `place`, of which `settings` says what its first
-    /// processors are.
+    /// The plan on the simulated machine `place`; `settings` describes the machine for a number of
+    /// processors.
     pub fn simulated(
         self,
         place: &str,
@@ -228,7 +229,7 @@ impl Trial {
 }
 
 impl Grid {
-    /// What was observed of the plan's cells, in their order.
+    /// The results of the plan's cells, in their order.
     pub fn new(plan: Plan, observed: Vec<Vec<Observed>>) -> Self {
         let unit = (0..plan.rules.len()).collect();
         Self {
@@ -238,7 +239,7 @@ impl Grid {
         }
     }
 
-    /// The grid with the mean over these rules as the unit of aggregated times.
+    /// Makes the mean over these rules the unit of aggregated times.
     pub fn in_units_of(self, names: &[&str]) -> Self {
         let unit = names.iter().map(|name| self.rule(name)).collect();
         Self { unit, ..self }
@@ -248,7 +249,7 @@ impl Grid {
         &self.plan
     }
 
-    /// Whether the cell was run: rule, program and load.
+    /// Whether a cell, given by rule, program and load, was run.
     pub fn is_measured(&self, (rule, work, load): (usize, usize, usize)) -> bool {
         !self.runs(rule, work, load).is_empty()
     }
@@ -258,7 +259,7 @@ impl Grid {
         &self.observed[(rule * works + work) * loads + load]
     }
 
-    /// A figure of the runs of a cell: rule, program and load.
+    /// A figure of the runs of a cell, given by rule, program and load.
     pub fn sample(
         &self,
         (rule, work, load): (usize, usize, usize),
@@ -271,13 +272,13 @@ impl Grid {
         self.sample((rule, work, load), |observed| observed.seconds)
     }
 
-    /// The time under a rule in units of the mean over the rules that are the unit.
+    /// The time under a rule, relative to the mean over the rules that are the unit.
     fn relative(&self, rule: usize, work: usize, load: usize) -> Interval {
         self.aggregated_over(rule, &[work], load)
     }
 
-    /// The same averaged over the programs (Haselsteiner, "Adaptive Work-Stealing Techniques",
-    /// 2015, section 3.2).
+    /// The time under a rule relative to the unit, averaged over the programs (Haselsteiner,
+    /// "Adaptive Work-Stealing Techniques", 2015, section 3.2).
     pub fn aggregated(&self, rule: usize, load: usize) -> Interval {
         let works: Vec<usize> = (0..self.plan.works.len()).collect();
         self.aggregated_over(rule, &works, load)
@@ -287,7 +288,7 @@ impl Grid {
         self.aggregate(works, load, |values| values[rule])
     }
 
-    /// A statistic of all rules' aggregated times. Programs that were left out do not count.
+    /// A statistic of all rules' aggregated times, without programs that were left out.
     fn aggregate(
         &self,
         works: &[usize],
@@ -319,26 +320,26 @@ impl Grid {
         })
     }
 
-    /// Which rule has this name.
+    /// The index of the rule with this name.
     pub fn rule(&self, name: &str) -> usize {
         let found = self.plan.rules.iter().position(|rule| rule.name == name);
         found.expect("a rule of the plan")
     }
 
-    /// Which program it is, if it is one of the plan.
+    /// The index of this program, if the plan contains it.
     pub fn work(&self, program: &str) -> Option<usize> {
         let mut works = self.plan.works.iter();
         works.position(|work| work.name == program)
     }
 
-    /// Which load has this name.
+    /// The index of the load with this name.
     pub fn load(&self, name: &str) -> usize {
         let mut loads = self.plan.loads.iter();
         let found = loads.position(|load| load.name() == name);
         found.expect("a load of the plan")
     }
 
-    /// A program's time under all rules, over the loads.
+    /// A program's times under all rules, over the loads.
     pub fn chart_of(&self, work: usize) -> Chart {
         let name = self.plan.works[work].name;
         let line = |rule| self.line(rule, |load| self.relative(rule, work, load));
@@ -352,7 +353,7 @@ impl Grid {
         }
     }
 
-    /// The aggregated result over the loads.
+    /// The aggregated times over the loads.
     pub fn aggregated_chart(&self, title: &str) -> Chart {
         let line = |rule| self.line(rule, |load| self.aggregated(rule, load));
         Chart {
@@ -365,7 +366,7 @@ impl Grid {
         }
     }
 
-    /// The aggregated result over the rules, a line for each load.
+    /// The aggregated times over the rules, with a line for each load.
     pub fn sweep_chart(&self, title: &str, x: &str) -> Chart {
         let rules = 0..self.plan.rules.len();
         let line = |(number, load): (usize, &Load)| Line {
@@ -395,7 +396,7 @@ impl Grid {
     }
 }
 
-/// One point after the other; none where a cell was left out.
+/// Points at 0, 1 and so on, without those of cells that were left out.
 fn points(means: impl Iterator<Item = Interval>) -> Vec<Point> {
     let point = |(number, mean): (usize, Interval)| Point::new(number as f64, mean);
     means.enumerate().filter_map(point).collect()

@@ -1,6 +1,8 @@
-//! `tidegate-lab reproduce`: the experiments of published work again, on simulated machines of the sizes that it had and on this one.
+//! `tidegate-lab reproduce`: reproduces published experiments, on simulated machines of the
+//! published sizes and on this one.
 //!
-//! An experiment makes a [`Page`], which is printed as text or as JSON; `tidegate-lab report` makes one document of several.
+//! An experiment makes a [`Page`], which is printed as text or as JSON. `tidegate-lab report` turns
+//! several pages into one document.
 
 mod adaptive;
 mod grid;
@@ -22,7 +24,7 @@ use page::{Page, Setting};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{print_json, to_stdout};
 
-/// Reproduces the experiment, or all of them, and prints what came of it.
+/// Reproduces the experiment, or all of them, and prints the results.
 pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let pages = match arguments.experiment {
         Experiments::All => {

@@ -1,27 +1,28 @@
-//! What was seen of one run.
+//! What was observed in one run.
 
 use serde::{Deserialize, Serialize};
 use tidegate_sim::Outcome;
 
 use crate::bench::crew::Done;
 
-/// One run of one or several instances of a program.
+/// One run of one or several instances of a program. Each figure is the mean over the instances.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// From start to end, the mean of the instances.
+    /// From start to end.
     pub seconds: f64,
-    /// How often their thieves slept for a while, and how long all together.
+    /// How often the thieves slept for a limited time, and their total time asleep.
     pub naps: f64,
     pub asleep: f64,
-    /// How long all workers ran tasks, and how long they looked for some and took them.
+    /// The total time for which workers ran tasks, and for which they searched for tasks and took
+    /// them.
     pub busy: f64,
     pub stealing: f64,
     pub steals: f64,
-    /// How often they looked for tasks, where that is counted.
+    /// How often workers looked for tasks, if that is counted.
     pub attempts: f64,
-    /// The most bytes that were declared at a time, where that is counted.
+    /// The peak of the declared bytes, if that is counted.
     pub peak: f64,
-    /// How many bytes tasks touched, and how many of them were not in the cache of the task's
+    /// How many bytes tasks touched, and how many of them were missing from the cache of the task's
     /// place, on machines with caches.
     pub touched: f64,
     pub missed: f64,
@@ -47,7 +48,7 @@ impl Observed {
         }
     }
 
-    /// The same of processes on this machine.
+    /// Like `of`, but for processes on this machine.
     pub fn of_jobs(jobs: &[Done]) -> Self {
         let mean =
             |figure: fn(&Done) -> f64| jobs.iter().map(figure).sum::<f64>() / jobs.len() as f64;

@@ -1,6 +1,7 @@
-//! What an experiment has to show: findings, charts and tables, with all their numbers.
+//! The results of an experiment: findings, charts and tables, with all their numbers.
 //!
-//! A page is what `tidegate-lab reproduce --json` prints and what `tidegate-lab report` reads. It knows nothing of how it was made or how it will look.
+//! A page is what `tidegate-lab reproduce --json` prints and `tidegate-lab report` reads. It does
+//! not depend on how its figures were made or how they are displayed.
 
 use serde::{Deserialize, Serialize};
 use tidegate_command::output::{Table, Value};
@@ -10,44 +11,44 @@ use crate::engine::{Interval, Verdict};
 /// Everything about one experiment.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Page {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub experiment: String,
     pub title: String,
-    /// Whose experiment it was: author, title, year.
+    /// The publication: author, title, year.
     pub source: String,
-    /// Whether nothing was published, so that what stands beside our figures is what we expect.
+    /// Whether nothing was published, so that our figures are compared with our expectations.
     #[serde(default)]
     pub expected: bool,
-    /// How these figures were made: what was set, and to what.
+    /// How the figures were made: settings and their values.
     pub made: Vec<Setting>,
-    /// Published or expected figures beside ours.
+    /// Comparisons of our figures with published or expected ones.
     pub findings: Vec<Finding>,
     pub sections: Vec<Section>,
 }
 
-/// A name and what it stands for.
+/// A name and a value.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Setting {
     pub name: String,
     pub value: String,
 }
 
-/// A claim of the source beside our figure.
+/// The comparison of a claim of the source with our figure.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Finding {
     pub id: String,
-    /// The claim in one sentence, with its size.
+    /// The claim in one sentence, with its figure.
     pub what: String,
-    /// Section, figure or table of the source.
+    /// The section, figure or table of the source.
     pub source: String,
-    /// The published figure; empty if the text has none.
+    /// The published figure, or empty if the text has none.
     pub published: String,
     /// Which figures agree and which contradict.
     pub range: String,
-    /// Our figure, with the ends of its interval of 95 % confidence.
+    /// Our figure, with the ends of its 95 % interval.
     pub ours: String,
     pub verdict: Verdict,
-    /// What there is to say about it.
+    /// The explanation.
     pub why: String,
 }
 
@@ -67,7 +68,8 @@ pub struct Chart {
     /// What the axes mean, with units.
     pub x: String,
     pub y: String,
-    /// What stands below the whole numbers from 0 on of the horizontal axis; where there is nothing, it is an axis of numbers.
+    /// The labels of the whole numbers from 0 on of the horizontal axis. If it is empty, the axis
+    /// is numeric.
     pub labels: Vec<String>,
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
@@ -82,7 +84,7 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// A value, and between what it lies with a confidence of 95 %.
+/// A value with the ends of its 95 % interval.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     pub x: f64,
@@ -92,7 +94,7 @@ pub struct Point {
 }
 
 impl Page {
-    /// A page without findings and sections, of an experiment that `source` published.
+    /// A page without findings and sections, for an experiment published by `source`.
     pub fn new(experiment: &str, title: &str, source: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
@@ -107,8 +109,8 @@ impl Page {
 }
 
 impl Page {
-    /// The findings, each with its explanation, which is "As above." if it is that of the finding
-    /// before.
+    /// The findings with their explanations; an explanation equal to the previous one becomes "As
+    /// above.".
     pub fn explained(&self) -> impl Iterator<Item = (&Finding, &str)> {
         let before = std::iter::once("").chain(self.findings.iter().map(|one| one.why.as_str()));
         self.findings.iter().zip(before).map(|(finding, before)| {
@@ -120,7 +122,7 @@ impl Page {
         })
     }
 
-    /// Removes findings, charts and rows of which nothing was measured.
+    /// Removes findings, charts and rows without measurements.
     pub fn leave_out_unmeasured(&mut self) {
         self.findings
             .retain(|finding| finding.verdict != Verdict::NotMeasured);
@@ -141,7 +143,7 @@ impl Page {
 }
 
 impl Finding {
-    /// The finding with an explanation.
+    /// Adds an explanation.
     pub fn because(self, why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
@@ -149,8 +151,8 @@ impl Finding {
         }
     }
 
-    /// The finding with another verdict, where the programs or the machine cannot show the effect
-    /// if `cannot` holds; a cell that was not measured stays so.
+    /// Replaces the verdict if `cannot` holds, that is, if the programs or the machine cannot show
+    /// the effect. A cell that was not measured keeps its verdict.
     pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
         match cannot && self.verdict != Verdict::NotMeasured {
             true => Self { verdict, ..self },
@@ -160,7 +162,7 @@ impl Finding {
 }
 
 impl Point {
-    /// A point of a chart; none if the cell was not measured.
+    /// A point of a chart; `None` if the cell was not measured.
     pub fn new(x: f64, y: Interval) -> Option<Self> {
         let Interval { value, low, high } = y;
         let point = Self {

@@ -1,4 +1,4 @@
-//! Runs on this machine: each instance of a program a process of its own, all of them started together.
+//! Runs on this machine: each instance of a program is a process, and all of them start together.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use super::simulated::Work;
 use crate::bench::crew::{self, Done, Spec};
 use tidegate_command::failure::Failure;
 
-/// Programs as processes that share a table of their own, and must give the same answer each time.
+/// Programs that run as processes, share a private table, and must give the same answer each time.
 #[derive(Clone)]
 pub struct Processes(Arc<Shared>);
 
@@ -69,7 +69,8 @@ impl Processes {
     }
 }
 
-/// From what a run's data are made: programs whose course depends on them much have other ones in each run.
+/// The seed of a run's data. Programs whose course depends strongly on their data get new data in
+/// each run.
 fn seed_of(work: &Work, run: u64) -> Option<u64> {
     work.reseeded.then_some(run)
 }

@@ -10,15 +10,15 @@ use tidegate_command::failure::Failure;
 /// A program of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
-    /// What it is called here.
+    /// The name in the experiment.
     pub name: &'static str,
     pub program: &'static str,
     pub size: Size,
     /// Parameters that differ from those of the size.
     pub given: &'static [(&'static str, &'static str)],
-    /// Whether each run on a real machine has other data, from a seed of its own.
+    /// Whether each run on a real machine has different data, from its own seed.
     pub reseeded: bool,
-    /// How many times as long as on this machine its tasks take on a simulated one.
+    /// How many times as long its tasks take on a simulated machine as on this one.
     pub slower: f64,
 }
 
@@ -39,7 +39,7 @@ impl Work {
         }
     }
 
-    /// All that its runs depend on.
+    /// Everything that its runs depend on.
     pub fn in_full(&self) -> String {
         let given = self
             .given
@@ -62,7 +62,7 @@ impl Work {
     }
 }
 
-/// So many instances of a program at once on a machine.
+/// Instances of a program that run at once on a machine.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub work: Work,

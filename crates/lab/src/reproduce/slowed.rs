@@ -1,8 +1,8 @@
-//! Programs as slow as published ones, whose machines and kernels were not ours.
+//! Programs slowed down to match published ones, whose machines and kernels differ from ours.
 
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// A program all of whose work takes so many times as long.
+/// A program whose work all takes `factor` times as long.
 pub struct Slowed<D> {
     pub dag: D,
     pub factor: f64,

@@ -1,4 +1,4 @@
-//! The program under test, away from the environment of its caller.
+//! The program under test, isolated from its caller's environment.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -12,7 +12,7 @@ mod checks;
 
 pub use checks::*;
 
-/// The program with these arguments, separated by spaces. It keeps its runs in a folder of its own.
+/// The program with these arguments, separated by spaces, and its own folder for runs.
 pub fn lab(arguments: &str) -> Command {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What an estimate of a job's desire takes.
+//! The cost of estimating a job's desire.
 
 use std::fs;
 use std::hint::spin_loop;
@@ -11,11 +11,12 @@ use tidegate_policy::tunables::{Allowed, EST_CYCLE};
 
 use tidegate_command::failure::Failure;
 
-/// The pool's name. Its share controller's thread is called like it, in the 15 characters that Linux keeps.
+/// The pool's name. The thread of its share controller is named after it, within the 15 characters
+/// that Linux keeps.
 const NAME: &str = "estimate";
 
-/// Processor time of a share controller by its estimates, over so many of them; unknown where the system does not count it, or where
-/// pools have no share controller.
+/// The share controller's processor time per estimate, averaged over `count` estimates. `None` if
+/// the system does not report it or pools have no share controller.
 pub fn estimate(count: usize) -> Result<Option<f64>, Failure> {
     let shortest = match EST_CYCLE.allowed {
         Allowed::Between(shortest, _) => shortest,
@@ -29,17 +30,18 @@ pub fn estimate(count: usize) -> Result<Option<f64>, Failure> {
         .build()
         .map_err(|error| Failure::Impossible(error.to_string()))?;
     Ok(pool.install(|| {
-        // Not from the thread's start on: it reads the machine's limits and takes its seat first.
+        // Measure from the first estimate on: before it, the controller reads the machine's limits
+        // and takes its seat.
         let (before, first) = (await_estimates(&pool, 1)?, cpu_nanos()?);
         let (after, last) = (await_estimates(&pool, before + count)?, cpu_nanos()?);
         Some((last - first) as f64 / (after - before) as f64)
     }))
 }
 
-/// Between two looks at the notes.
+/// The time between two reads of the trace.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Works until there were so many estimates. How many there were.
+/// Computes until the controller has made `count` estimates, and returns how many it has made.
 fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
     loop {
         let trace = pool.trace()?;
@@ -54,7 +56,7 @@ fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
         if estimates >= count {
             return Some(estimates);
         }
-        // The share controller waits while its notes are read.
+        // Reading the trace blocks the share controller, so leave it time to work.
         let pause = Instant::now();
         while pause.elapsed() < PAUSE {
             spin_loop();
@@ -62,7 +64,8 @@ fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
     }
 }
 
-/// Processor time of the share controller so far; `None` where the system does not count it for each thread.
+/// The share controller's processor time so far; `None` if the system does not count it for each
+/// thread.
 fn cpu_nanos() -> Option<u64> {
     let name = format!("{NAME}-share");
     let is_controller = |task: &PathBuf| {

@@ -1,4 +1,4 @@
-//! What data take that are not in a cache.
+//! The cost of reading data that is not in a cache.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,11 +8,11 @@ use tidegate_command::failure::Failure;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-/// Held by any processor's own cache, and by none.
+/// Sizes that fit into any processor's own cache, and into none.
 const NEAR: usize = 32 * KIB;
 const FAR: usize = 512 * MIB;
 
-/// What a KiB takes longer from memory than from a cache, read by one thread from front to back.
+/// How much longer one thread takes to read a KiB sequentially from memory than from a cache.
 pub fn miss(size: Size) -> Result<f64, Failure> {
     let far = match size {
         Size::Tiny => MIB,
@@ -21,13 +21,13 @@ pub fn miss(size: Size) -> Result<f64, Failure> {
     let mut data: Vec<u64> = Vec::new();
     data.try_reserve_exact(far / size_of::<u64>())
         .map_err(|error| Failure::Impossible(format!("512 MiB to read from: {error}")))?;
-    // Written, or all of it would be one page of zeros.
+    // Written, because untouched memory is mapped to a single page of zeros.
     data.extend(0..data.capacity() as u64);
     let near = &data[..NEAR / size_of::<u64>()];
     Ok(kib(&data, 1) - kib(near, far / NEAR))
 }
 
-/// Nanoseconds for each KiB, after a first pass.
+/// Nanoseconds for each KiB, after a warm-up pass.
 fn kib(data: &[u64], passes: usize) -> f64 {
     let sum = |data: &[u64]| black_box(data).iter().fold(0, |sum, one| sum ^ one);
     black_box(sum(data));

@@ -1,7 +1,7 @@
-//! `bench calibrate`: what the costs of the simulated machine are on this one.
+//! `bench calibrate`: measures the costs of the simulated machine on this one.
 //!
-//! Every cost is measured once in each round, in turns with the others. Two threads stand on the two processors that are nearest to each other, and for what
-//! distance adds on two that are furthest apart.
+//! Each round measures every cost once, in turns. Measurements with two threads use the two
+//! processors nearest to each other; the cost of distance uses the two furthest apart.
 
 mod estimate;
 mod memory;
@@ -74,7 +74,7 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
     ),
 ];
 
-/// Nanoseconds for each of [`COSTS`], where this machine can say.
+/// Nanoseconds for each of [`COSTS`]; `None` if this machine cannot measure it.
 type Round = [Option<f64>; COSTS.len()];
 
 /// A cost in nanoseconds.
@@ -84,14 +84,15 @@ struct Cost {
     nanos: Sample,
 }
 
-/// Where threads stand.
+/// The processors on which the threads run.
 struct Processors {
     near: [usize; 2],
-    /// Two of the greatest distance, and by how many steps it is more than that of the near ones; where there is any.
+    /// The two processors furthest apart, and by how many steps their distance exceeds that of the
+    /// near ones. `None` if no two are further apart.
     far: Option<([usize; 2], u32)>,
 }
 
-/// Measures every cost, as often as asked for.
+/// Measures every cost in as many rounds as requested.
 pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let processors = Processors::find()?;
     let session = Session::whole("bench-calibrate", arguments.size, &arguments.keep);
@@ -187,7 +188,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
 }
 
 impl Cost {
-    /// The median, as a whole number within what is allowed.
+    /// The median, rounded and clamped to the tunable's range.
     fn nanos(&self) -> Option<u64> {
         if self.nanos.is_empty() {
             return None;
@@ -216,7 +217,7 @@ impl Cost {
     }
 }
 
-/// The most important columns first.
+/// The table, with the most important columns first.
 fn table(costs: &[Cost]) -> Table {
     let mut table = Table::new([
         "cost",

@@ -1,4 +1,4 @@
-//! What the runtime takes: forks, steals, looks of a thief that finds nothing, and reservations.
+//! Costs of the runtime: forks, steals, a thief's vain looks, and reservations.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +13,13 @@ use tidegate_command::failure::Failure;
 
 fn pool(workers: usize) -> Result<Pool, Failure> {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
-    // Of two, one is a thief that takes one task at a time and never rests.
+    // With two workers, one is a thief that takes one task at a time and never rests.
     let builder = builder.memory(MemoryPolicy::None).idle(IdlePolicy::None);
     let pool = builder.steal(StealAmount::One).build();
     pool.map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// What a fork and its join take on one worker, beyond the calls.
+/// The cost of a fork and its join on one worker, beyond that of the calls.
 pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
     let time = |fib: fn(u32) -> u64| {
         let start = Instant::now();
@@ -31,13 +31,14 @@ pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
     Ok((parallel - serial) / forks as f64)
 }
 
-/// From one stolen task to the next, of a thief that has a victim full of empty tasks; the victim works.
+/// The time from one stolen task to the next, for a thief whose victim works and is full of empty
+/// tasks.
 pub fn steal(tasks: usize) -> Result<f64, Failure> {
     let done = AtomicUsize::new(0);
     Ok(pool(2)?.install(|| {
         tidegate::scope(|scope| {
             for _ in 0..tasks {
-                // Relaxed: a count.
+                // Relaxed: only a count.
                 scope.spawn(|_| _ = done.fetch_add(1, Ordering::Relaxed));
             }
             let start = Instant::now();
@@ -51,7 +52,7 @@ pub fn steal(tasks: usize) -> Result<f64, Failure> {
     }))
 }
 
-/// From one look of a thief to the next, while its one victim has nothing for so long.
+/// The time from one look of a thief to the next, while its only victim has no work for `time`.
 pub fn look(time: Duration) -> Result<f64, Failure> {
     let pool = pool(2)?;
     Ok(pool.install(|| {
@@ -64,7 +65,7 @@ pub fn look(time: Duration) -> Result<f64, Failure> {
     }))
 }
 
-/// What declaring memory takes, and giving it back.
+/// The cost of making and releasing a reservation.
 pub fn reserve(count: u32) -> Result<f64, Failure> {
     pool(1)?.install(|| {
         let start = Instant::now();
@@ -75,7 +76,7 @@ pub fn reserve(count: u32) -> Result<f64, Failure> {
         Ok(start.elapsed().as_nanos() as f64 / f64::from(count))
     })
 }
-/// The Fibonacci number of n + 1, which is one more than the forks of it.
+/// The Fibonacci number of n + 1, which is one more than the number of its forks.
 fn fib(n: u32) -> u64 {
     if n < 2 {
         return 1;

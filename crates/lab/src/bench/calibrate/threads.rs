@@ -1,4 +1,5 @@
-//! What the system and the caches take: threads that look at each other's memory, wake each other and take turns.
+//! Costs of the system and the caches: threads that read each other's memory, wake each other and
+//! take turns.
 
 use std::hint::spin_loop;
 use std::sync::Barrier;
@@ -11,7 +12,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::statistics::Sample;
 use tidegate_command::usage::thread_cpu;
 
-/// Two threads begin at the same moment, each on its processor; what they return.
+/// Starts two threads at the same moment, each on its processor, and returns their results.
 fn pair<A: Send, B: Send>(
     cpus: [usize; 2],
     one: impl FnOnce(&Thread) -> A + Send,
@@ -32,13 +33,15 @@ fn pair<A: Send, B: Send>(
     })
 }
 
-/// How long it takes to see what another thread has written: half a round of two that answer each other. Who looks at a victim that works waits so long;
-/// looks in a row, at a victim that writes nothing meanwhile or by a processor that runs ahead, would seem to cost nothing.
+/// The latency until a thread sees what another has written: half a round trip between two threads
+/// that answer each other. A thief that looks at a working victim waits this long. Repeated looks
+/// would seem free if the victim wrote nothing in between, or if the processor ran ahead.
 pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     let line = &Line(AtomicU64::new(0));
-    // Acquire and Release: the answer comes after the question.
+    // Acquire pairs with the other thread's Release: each answers only after it has seen the
+    // other's turn.
     let await_turn = |turn| {
-        // Without a pause, which would be in the figure.
+        // No pause, which would be part of the figure.
         while line.0.load(Ordering::Acquire) != turn {}
     };
     let one = move |_: &Thread| {
@@ -58,12 +61,12 @@ pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     Ok(pair(cpus, one, other)?.0)
 }
 
-/// What it costs a thread that writes a word again and again if another one looks at it: the added
-/// time for each value that the other one has seen.
+/// The cost to a thread that keeps writing a word when another thread reads it: the added time for
+/// each value that the reader has seen.
 pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
     const OVER: u64 = 1 << 63;
     let [alone, looked_at] = [0; 2].map(|zero| Line(AtomicU64::new(zero)));
-    // Relaxed, all: nothing else is handed over.
+    // Relaxed throughout: the word publishes no other data.
     let write = |line: &Line| {
         let start = Instant::now();
         for _ in 0..writes {
@@ -90,31 +93,32 @@ pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
     Ok(added / seen.max(1) as f64)
 }
 
-/// Alone in its cache line, and in the next one, which some processors fetch along.
+/// Alone in its cache line and in the next, which some processors prefetch along with it.
 #[repr(align(128))]
 struct Line(AtomicU64);
 
-/// What a yield takes where nobody else wants the processor.
+/// The cost of a yield when no other thread wants the processor.
 pub fn yields(count: u32) -> f64 {
     let start = Instant::now();
     (0..count).for_each(|_| thread::yield_now());
     start.elapsed().as_nanos() as f64 / f64::from(count)
 }
 
-/// What a wake-up takes.
+/// The costs of a wake-up, in nanoseconds.
 pub struct Wake {
-    /// Of a processor, to fall asleep and get up again; unknown where threads' time is not counted.
+    /// Processor time to fall asleep and wake up; `None` if the system does not count threads'
+    /// time.
     pub sleep: Option<f64>,
-    /// From the call until the other runs.
+    /// From the call until the other thread runs.
     pub latency: f64,
     /// The call itself.
     pub call: f64,
 }
 
-/// The sleeper has slept so long before it is woken, so that its processor has nothing to do.
+/// How long the sleeper sleeps before it is woken, so that its processor is idle.
 const ASLEEP: Duration = Duration::from_micros(200);
 
-/// Wakes a thread so often; the medians.
+/// Wakes a thread `count` times and returns the medians.
 pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
     let start = Instant::now();
     let now = move || start.elapsed().as_nanos() as u64;
@@ -127,7 +131,8 @@ pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
             while pause.elapsed() < ASLEEP {
                 spin_loop();
             }
-            // Relaxed: nothing else is handed over, and the order of one word is total.
+            // Relaxed: the word publishes no other data, and all accesses to one word have a total
+            // order.
             asked.store(number, Ordering::Relaxed);
             let call = now();
             sleeper.unpark();
@@ -158,10 +163,10 @@ pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
     })
 }
 
-/// How long the sleeps are whose end is late.
+/// The requested length of the sleeps whose lateness is measured.
 const ASKED: Duration = Duration::from_micros(100);
 
-/// How much later than asked a thread goes on that has slept so often; the median.
+/// How much later than requested a sleeping thread wakes; the median of `count` sleeps.
 pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
     let sleeper = move || -> Result<Vec<f64>, Failure> {
         bind_to(cpu)?;
@@ -177,13 +182,14 @@ pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
     Ok(Sample::new(late).median())
 }
 
-/// How long a processor takes to go from one thread to another that waits for it: each wakes the other and sleeps.
+/// How long a processor takes to switch between two threads: the first wakes the second and yields,
+/// the second answers and sleeps.
 pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     let turn = &AtomicU64::new(0);
     let first = move |other: &Thread| {
         let start = Instant::now();
         for round in 0..rounds {
-            // Release and Acquire, here and below: the other's turn begins after ours.
+            // Release and Acquire pair here and below: the other thread's turn begins after ours.
             turn.store(2 * round + 1, Ordering::Release);
             other.unpark();
             while turn.load(Ordering::Acquire) != 2 * round + 2 {
@@ -203,10 +209,11 @@ pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     Ok(pair([cpu, cpu], first, second)?.0)
 }
 
-/// Who does not see the clock for so long has not had the processor.
+/// A thread that has not read the clock for this long was descheduled.
 const GAP: Duration = Duration::from_micros(100);
 
-/// How long a thread keeps its processor when another wants it: the median of all turns of two in so much time, if there was one.
+/// How long a thread keeps its processor while another wants it: the median over all turns that two
+/// threads take in `time`, or `None` if there was none.
 pub fn slice(cpu: usize, time: Duration) -> Result<Option<f64>, Failure> {
     let turns = move || {
         let start = Instant::now();

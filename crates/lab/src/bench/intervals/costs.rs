@@ -1,7 +1,8 @@
-//! Empty tasks, in batches that are created one after the other, so that their memory stays in the cache.
+//! The cost of empty tasks, created in consecutive batches so that their memory stays in the cache.
 //!
-//! A batch of intervals is created by one that is inline; a batch of spawns lies in a scope of its own, one of `dagrs` in a graph of its own
-//! ([`graphs`]). A sample is the mean over many batches, and what a batch costs by itself is in it.
+//! An inline interval creates each batch of intervals. A batch of spawns has its own scope, and a
+//! batch of `dagrs` tasks its own graph ([`graphs`]). A sample is the mean over many batches, and
+//! includes the cost of a batch itself.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -15,15 +16,15 @@ use tidegate_command::failure::Failure;
 
 /// Tasks of a batch.
 pub const BATCH: usize = 100;
-/// What a task of `dagrs` takes is measured in so many times fewer batches: it takes that much longer.
+/// How many times fewer batches are measured for `dagrs`, because its tasks take that much longer.
 const FEWER: usize = 20;
 
 /// Which tasks of a batch wait for which.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// Each for so many: the first ones of its batch.
+    /// Each waits for the first tasks of its batch, this many of them.
     First(usize),
-    /// Each for the one before.
+    /// Each waits for the previous one.
     Chain,
 }
 
@@ -35,7 +36,7 @@ const PATTERNS: [(&str, Pattern); 5] = [
     ("chain", Pattern::Chain),
 ];
 
-/// What a task of a case costs.
+/// The cost of a task in one case.
 pub struct Cost<'a> {
     pub case: &'static str,
     pub runtime: &'static str,
@@ -43,13 +44,15 @@ pub struct Cost<'a> {
     /// Edges of a batch.
     edges: usize,
     sample: Box<dyn Fn() -> f64 + 'a>,
-    /// Nanoseconds of a task, with its edges.
+    /// Nanoseconds for a task, including its edges.
     pub each: Sample,
-    /// Nanoseconds of an edge: what a task costs more than one without in the same round.
+    /// Nanoseconds for an edge: how much more a task costs than a task without edges in the same
+    /// round.
     pub edge: Sample,
 }
 
-/// All cases on runtimes with that many workers each; of a runtime's, those with edges come after the one without.
+/// All cases, on runtimes with the same number of workers. For each runtime, the case without edges
+/// comes first.
 pub fn all<'a>(
     pool: &'a Tidegate,
     rayon: &'a Rayon,
@@ -92,7 +95,7 @@ pub fn all<'a>(
     all
 }
 
-/// Measures all in turns.
+/// Measures all cases in turns.
 pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(), Failure> {
     let name = |cost: &Cost<'_>| format!("{}/{}/{}", cost.case, cost.runtime, cost.workers);
     let names: Vec<String> = all.iter().map(name).collect();
@@ -115,14 +118,14 @@ pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(
 }
 
 impl Cost<'_> {
-    /// Edges of a task, in the mean.
+    /// The mean number of edges of a task.
     pub fn edges(&self) -> f64 {
         self.edges as f64 / BATCH as f64
     }
 }
 
 impl Pattern {
-    /// Which tasks of a batch wait for that one.
+    /// The tasks of a batch that wait for this one.
     pub fn behind(self, number: usize) -> Range<usize> {
         let end = match self {
             Self::First(most) if number < most => BATCH,
@@ -137,7 +140,7 @@ impl Pattern {
         (0..BATCH).map(|number| self.behind(number).len()).sum()
     }
 
-    /// How many intervals the next ones may wait for, at most.
+    /// The largest number of intervals that a later one waits for.
     fn most(self) -> usize {
         match self {
             Self::First(most) => most,
@@ -175,7 +178,7 @@ fn spawns<R: Runtime>(runtime: &R, batches: usize) -> f64 {
     })
 }
 
-/// Nanoseconds of a task in so many batches.
+/// Nanoseconds for a task, averaged over these batches.
 fn per_task<R: Runtime>(runtime: &R, batches: usize, batch: impl Fn() + Sync) -> f64 {
     runtime.install(|_| of_each(batches, &batch))
 }

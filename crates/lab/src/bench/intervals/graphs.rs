@@ -1,7 +1,7 @@
 //! `dagrs`, whose nodes are asynchronous tasks on tokio and whose edges are channels.
 //!
-//! A node waits for a message from each node before it and sends one to each behind it: that is how this crate orders them. A graph is made,
-//! run and dropped, as a batch of intervals is.
+//! The crate orders nodes by messages: a node waits for one from each predecessor and sends one to
+//! each successor. Each graph is made, run and dropped, as a batch of intervals is.
 
 use std::io;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::costs::{BATCH, Pattern};
 
-/// What it is called.
 pub const NAME: &str = "dagrs";
 
-/// Runs graphs of it.
+/// A tokio runtime that runs the graphs.
 pub struct Graphs(Runtime);
 
-/// What every node does.
+/// The work of every node.
 struct Empty;
 
 #[async_trait]
@@ -38,7 +37,7 @@ impl Action for Empty {
 }
 
 impl Graphs {
-    /// With one worker that is the calling thread.
+    /// A single worker is the calling thread.
     pub fn with_workers(workers: usize) -> io::Result<Self> {
         let mut builder = match workers {
             1 => Builder::new_current_thread(),
@@ -47,7 +46,7 @@ impl Graphs {
         builder.worker_threads(workers).build().map(Self)
     }
 
-    /// Makes a graph with that pattern, runs it, and drops it.
+    /// Makes a graph with this pattern, runs it, and drops it.
     pub fn batch(&self, pattern: Pattern) {
         let mut graph = graph(pattern);
         let run = self.0.block_on(graph.async_start());

@@ -1,7 +1,8 @@
-//! `bench intervals`: what an interval and an edge cost, and what programs made of them take.
+//! `bench intervals`: the cost of an interval and of an edge, and the run times of programs made of
+//! intervals.
 //!
-//! Costs are those of empty tasks ([`costs`]), beside spawns into scopes, which order nothing, and beside `dagrs`, of the crates for graphs of tasks
-//! that are looked after the best known ([`graphs`]).
+//! The costs are those of empty tasks ([`costs`]). They are compared with spawns into scopes, which
+//! order nothing, and with `dagrs`, the best known maintained crate for task graphs ([`graphs`]).
 
 mod costs;
 mod graphs;
@@ -18,7 +19,7 @@ use tidegate_command::compare;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::Value;
 
-/// With so many workers everything is measured.
+/// The numbers of workers that are measured.
 const WORKERS: [usize; 2] = [1, 2];
 
 const NANOS: fn(f64) -> Value = |nanos| Value::Seconds(nanos / 1e9);

@@ -1,6 +1,7 @@
-//! `bench memory`: how much memory programs need at a time, and how long they take, when their tasks wait for it.
+//! `bench memory`: how much memory programs need at one time, and how long they take, if their
+//! tasks wait for memory.
 //!
-//! Each run is a job of its own, so that the system's figure for its memory is that of this run.
+//! Each run is a job of its own, so that the system's memory figure is that of this run alone.
 
 pub mod policy;
 mod rows;
@@ -35,10 +36,10 @@ const PROGRAMS: [&str; 6] = [
     Decompress::NAME,
 ];
 
-/// How many workers; the last ones are more than this machine may have processors for.
+/// Numbers of workers; the largest may exceed this machine's processors.
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// Measures them all.
+/// Measures all programs.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let folder = crew::folder()?;
     let table = folder.path().join("table.v1");
@@ -70,7 +71,7 @@ struct Subject {
     program: &'static str,
     parameters: Vec<(String, String)>,
     serial: Done,
-    /// What the serial run declares at most.
+    /// The peak of what the serial run declares, in bytes.
     s1: u64,
     /// In the order of the serial run.
     span: Length,
@@ -101,7 +102,7 @@ impl Visitor for Serially<'_> {
     }
 }
 
-/// The span of a program, where so many bytes of a reservation are an action.
+/// The span of a program, counting an action for each `k` bytes of a reservation.
 fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
     let mut input = program
         .prepare()
@@ -110,10 +111,10 @@ fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
     Ok(Profiled::span_of(k, body).1)
 }
 
-/// What runs, and on what.
+/// A program, a policy and a number of workers.
 struct Case<'a> {
     subject: &'a Subject,
-    /// None is rayon.
+    /// `None` for rayon.
     policy: Option<Policy>,
     workers: usize,
 }

@@ -1,15 +1,15 @@
-//! The policies for memory, and their parameters for a program whose serial run declares at most S1
+//! The memory policies, and their parameters for a program whose serial run declares at most S1
 //! bytes.
 
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
 
-/// How many looks at a parked task let it have S1 bytes in `reproduce memory`: many, as on the
+/// How many looks a parked task gets before it has S1 bytes, in `reproduce memory`: many, as on the
 /// slides, and as many as the hybrid's alpha is based on.
 pub const LOOKS_OF_SLIDES: u64 = 64;
 
-/// The number in `bench memory`. More park tasks for each large block, which costs time and saves no
-/// memory (docs/performance.md).
+/// The number in `bench memory`. A larger one parks more tasks for each large block, which costs
+/// time and saves no memory (docs/performance.md).
 pub const LOOKS_HERE: u64 = 1;
 
 /// The k with which a request of S1 bytes takes this many looks.
@@ -17,7 +17,6 @@ pub fn k(s1: u64, looks: u64) -> u64 {
     s1.div_ceil(looks).max(1)
 }
 
-/// A policy for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     None,
@@ -36,7 +35,7 @@ impl Policy {
         Self::Budget,
     ];
 
-    /// What a pool is told.
+    /// The setting for a pool.
     pub fn memory(self, s1: u64, looks: u64) -> MemoryPolicy {
         let (serial, k) = (s1 as usize, k(s1, looks) as usize);
         match self {
@@ -62,9 +61,9 @@ impl Policy {
     }
 }
 
-/// The hybrid's parameters (docs/memory.md has the rule): its sleeps are proportional to the
-/// requests, as the source wants them, only where alpha + beta p is small beside the largest
-/// request. One of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
+/// The hybrid's parameters (docs/memory.md gives the rule). Its sleeps are proportional to the
+/// requests, as the source requires, only if alpha + beta p is small compared with the largest
+/// request. A request of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
 fn hybrid(s1: u64) -> Hybrid {
     let alpha = k(s1, LOOKS_OF_SLIDES) as usize;
     Hybrid {

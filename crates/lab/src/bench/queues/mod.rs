@@ -1,7 +1,8 @@
 //! `bench queues`: what each queue costs its owner and its thieves.
 //!
-//! The queues are measured bare, without a runtime and without the claims that those need which give a task more than once; and in
-//! pools, whose workers run the programs of intervals from them.
+//! The queues are measured bare, without a runtime and without the claims that queues need if they
+//! may return a task more than once. They are also measured in pools whose workers run the programs
+//! made of intervals.
 
 mod rivals;
 
@@ -29,21 +30,21 @@ use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Value, print_json, to_stdout};
 
-/// Tasks of a filled queue. As many as every one of them has room for.
+/// Tasks of a filled queue, as many as fit into every kind of queue.
 const FILL: usize = 4_000;
-/// Fillings of a queue for one sample.
+/// How often a queue is filled for one sample.
 const FILLINGS: usize = 25;
-/// Trees that an owner unfolds while it is robbed.
+/// Trees that an owner unfolds while thieves steal from it.
 const TREES: usize = 256;
-/// A task for each depth of such a tree, told apart by their addresses.
+/// A task for each depth of such a tree; the address identifies the depth.
 static TASKS: [Task; 11] = [0; 11];
 
-/// Workers of the pools; one would have no other to steal from.
+/// Workers of the pools: with one, there would be no victim.
 const WORKERS: usize = 2;
 
-/// Measures them all.
+/// Measures all queues.
 pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
-    // As in a process that has a pool: thieves of a split deque need it.
+    // Set up the barrier as a process with a pool does: thieves of a split deque need it.
     barrier::prepare();
     while barrier::available().is_none() {
         thread::yield_now();
@@ -73,8 +74,8 @@ fn print(
     print_notes(format, notes)
 }
 
-/// What a bare queue costs: nanoseconds, and how often owner and thieves try while they disturb each
-/// other.
+/// The costs of a bare queue: nanoseconds, and how often owner and thieves try while they disturb
+/// each other.
 #[derive(Serialize, Deserialize)]
 struct Costs {
     put_take: f64,
@@ -194,7 +195,8 @@ impl Visitor for Queues {
     }
 }
 
-/// Nanoseconds of a put and a take by an owner alone, never deep, as in a fork-join program.
+/// Nanoseconds for a put and a take by an owner without thieves. The queue never gets deep, as in a
+/// fork-join program.
 fn put_and_take<O: Owner>() -> f64 {
     const PAIRS: usize = 200_000;
     const DEEP: usize = 8;
@@ -212,8 +214,8 @@ fn put_and_take<O: Owner>() -> f64 {
     start.elapsed().as_nanos() as f64 / PAIRS as f64
 }
 
-/// Nanoseconds of a thief for each task that it gets out of a full queue, whose owner does nothing meanwhile, beside so many in all. Nothing if
-/// they get none.
+/// Nanoseconds that a thief takes for each task from a full queue whose owner is idle, with
+/// `thieves` thieves in total. `None` if they get no task.
 fn steals<O: Owner>(thieves: usize) -> Option<f64> {
     let (mut stolen, mut nanos) = (0, 0);
     for _ in 0..FILLINGS {
@@ -238,7 +240,8 @@ fn steals<O: Owner>(thieves: usize) -> Option<f64> {
     (stolen > 0).then(|| nanos as f64 / stolen as f64)
 }
 
-/// Steals until nothing is left, or `most` times: a queue that gives copies gives them for ever. How many tasks, and the time.
+/// Steals until the queue is empty or `most` steals have succeeded, because a queue that returns
+/// copies never becomes empty. Returns the number of tasks and the nanoseconds.
 fn empty(thief: &mut impl Thief, most: usize) -> (usize, u128) {
     let (start, mut got) = (Instant::now(), 0);
     while got < most {
@@ -258,7 +261,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// How often was tried, and how often in vain.
+/// Attempts, and failed attempts.
 #[derive(Serialize, Deserialize, Default)]
 struct Counts {
     attempts: u64,
@@ -272,8 +275,8 @@ impl Counts {
     }
 }
 
-/// What the owner and `thieves` try while the owner unfolds trees: each task that it takes puts two, and computes a little. What a thief gets is
-/// gone.
+/// Attempts of the owner and of `thieves` thieves while the owner unfolds trees: for each task that
+/// it takes, it puts two and computes a little. Stolen tasks are discarded.
 fn unfold<O: Owner>(thieves: usize) -> (Counts, Counts) {
     let (mut owner, thief) = O::make();
     let stop = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! The queues under one face: the project's own, and crossbeam's beside them.
+//! A common interface to the project's own queues and crossbeam's.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tidegate_deque::{
     IdempotentLifo, Lazy, Miss, Multiplicity, Queue, Shared, Split,
 };
 
-/// What is queued. Nobody looks at it.
+/// A queued task, which is never run.
 pub type Task = u64;
 
 /// The owner's end of a queue.
@@ -20,7 +20,7 @@ pub trait Owner: Send {
     where
         Self: Sized;
 
-    /// Whether there was room.
+    /// Returns whether there was room.
     fn put(&mut self, task: NonNull<Task>) -> bool;
 
     fn take(&mut self) -> Option<NonNull<Task>>;
@@ -31,7 +31,7 @@ pub trait Thief: Clone + Send {
     fn steal(&mut self) -> Result<NonNull<Task>, Miss>;
 }
 
-/// The owner's end of a queue of ours. There is one, and it is not cloned.
+/// The owner's end of one of our queues. It is unique and cannot be cloned.
 pub struct Ours<Q>(Arc<Q>);
 
 pub struct OursThief<Q> {
@@ -75,11 +75,11 @@ impl<Q: Queue<Task>> Thief for OursThief<Q> {
     }
 }
 
-/// A pointer as crossbeam may pass it on.
+/// A pointer that crossbeam may send to another thread.
 #[derive(Clone, Copy)]
 pub struct Sent(usize);
 
-/// crossbeam's deque, whose owner takes the youngest.
+/// crossbeam's deque, whose owner takes the youngest task.
 pub struct Crossbeam(Worker<Sent>);
 
 impl Sent {
@@ -124,7 +124,7 @@ impl Thief for CrossbeamThief {
     }
 }
 
-/// Does the same with every queue.
+/// Applies the same code to every queue.
 pub trait Visitor {
     fn visit<O: Owner>(&mut self, name: &'static str);
 }

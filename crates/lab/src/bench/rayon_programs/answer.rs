@@ -1,8 +1,8 @@
-//! What programs print, in a form that can be compared.
+//! Turns what programs print into a form that can be compared.
 
 use super::table::Answer;
 
-/// An answer without what may differ from run to run.
+/// An answer without the parts that may differ from run to run.
 pub fn comparable(text: &str, answer: Answer) -> String {
     let is_result = |line: &&str| line.starts_with("test ") && line.contains(" ... ");
     let mut lines: Vec<&str> = match answer {
@@ -14,7 +14,7 @@ pub fn comparable(text: &str, answer: Answer) -> String {
     lines.join("\n")
 }
 
-/// A name for an answer, the same on every machine: FNV-1a.
+/// An answer's hash, the same on every machine: FNV-1a.
 pub fn digest(bytes: &[u8]) -> String {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_command::failure::Failure;
 
-/// The files of a package, by their paths from its folder.
+/// The files of a package, keyed by their path relative to its folder.
 #[derive(Default)]
 pub struct Files(BTreeMap<PathBuf, Vec<u8>>);
 
@@ -32,19 +32,19 @@ impl Files {
         Ok(())
     }
 
-    /// Adds a file, or replaces it.
+    /// Adds or replaces a file.
     pub fn insert(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
         self.0.insert(path.into(), bytes.into());
     }
 
-    /// Takes out the text at `path`.
+    /// Removes the text file at `path` and returns it.
     pub fn take(&mut self, path: &str) -> Result<String, Failure> {
         let missing = || Failure::Impossible(format!("the package has no {path}"));
         let bytes = self.0.remove(Path::new(path)).ok_or_else(missing)?;
         String::from_utf8(bytes).map_err(|error| at(Path::new(path), &error))
     }
 
-    /// Writes them below `folder`.
+    /// Writes the files below `folder`.
     pub fn place(&self, folder: &Path) -> Result<(), Failure> {
         let mut files = self.0.iter();
         files.try_for_each(|(path, bytes)| place(&folder.join(path), bytes))
@@ -55,7 +55,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| at(path, &error))
 }
 
-/// Writes a file unless it has these bytes already: cargo builds only what has changed.
+/// Writes a file unless it already has these bytes, because cargo rebuilds what has changed.
 pub fn place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
@@ -66,7 +66,7 @@ pub fn place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .map_err(|error| at(path, &error))
 }
 
-/// The failure `what` at `path`.
+/// A failure at `path` for the reason `what`.
 pub fn at(path: &Path, what: &dyn std::fmt::Display) -> Failure {
     Failure::Impossible(format!("{}: {what}", path.display()))
 }

@@ -1,8 +1,9 @@
-//! The source of a program laid out twice: to be built with the published rayon-core, and with ours.
+//! Lays out a program's source twice: for a build with the published rayon-core, and for one with
+//! ours.
 //!
-//! Both copies lock the same version of every package that they share. They start from the lock file that the program
-//! came with; in both, rayon and rayon-core move to the versions that ours stands in for, and what is too old for ours
-//! moves up.
+//! Both copies lock the same version of every package that they share. They start from the
+//! program's own lock file. In both, rayon and rayon-core move to the versions that our rayon-core
+//! replaces, and packages too old for it move up.
 
 use std::path::{Path, PathBuf};
 
@@ -15,21 +16,23 @@ use super::source::{self, MANIFEST, manifests, metadata, unfetched};
 use super::table::{Program, Target};
 use crate::cargo;
 
-/// Our rayon-core. Its lock file has the versions that it stands in for, because it is tested with that rayon.
+/// Our rayon-core. Its lock file contains the versions that it replaces, because it is tested with
+/// that rayon.
 const OURS: &str = "crates/rayon-core";
 
-/// A copy of the lock file that both copies were derived from.
+/// A copy of the lock file from which both copies' lock files were derived.
 const ORIGIN: &str = "origin.lock";
 
-/// Packages that ours stands in for or is used below.
+/// The packages that ours replaces or works below.
 const EXACT: [&str; 2] = ["rayon", "rayon-core"];
 
-/// Packages that ours needs newer than the lock files of some programs have them. Cargo doesn't move a locked version by
-/// itself: it reports a conflict.
+/// Packages of which ours needs newer versions than some programs' lock files have. Cargo does not
+/// move a locked version by itself; it reports a conflict.
 const NEEDED_NEWER: [&str; 1] = ["libc"];
 
-/// Locked versions that make way for newer ones. The xattr that fclones locks doesn't compile with so new a libc; the others
-/// are what the newer xattr needs, in an order in which each move is possible.
+/// Locked versions that are replaced by newer ones. The xattr that fclones locks does not compile
+/// with such a new libc. The other packages are what the newer xattr needs, in an order in which
+/// each move is possible.
 const REPLACED: [(&str, &str, &str); 4] = [
     ("linux-raw-sys", "0.4.10", "0.4.15"),
     ("errno", "0.3.5", "0.3.15"),
@@ -40,9 +43,9 @@ const REPLACED: [(&str, &str, &str); 4] = [
 /// Which rayon-core a program is built with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// The published one.
+    /// The published rayon-core.
     Stock,
-    /// The one of this repository.
+    /// This repository's rayon-core.
     Tidegate,
 }
 
@@ -70,12 +73,12 @@ impl Laid {
         self.folder.join(build.name())
     }
 
-    /// What a copy has locked.
+    /// The lock file of a copy.
     pub fn lock(&self, build: Build) -> Result<Lock, Failure> {
         Lock::read(&self.copy(build).join(LOCK))
     }
 
-    /// What cargo says about a copy. It locks what is not locked yet.
+    /// The output of `cargo metadata` for a copy. Cargo locks what is not locked yet.
     pub fn metadata(&self, build: Build) -> Result<Value, Failure> {
         metadata(&self.copy(build), &self.features)
     }
@@ -105,12 +108,12 @@ pub fn lay(program: &Program, scratch: &Path) -> Result<Laid, Failure> {
     }
     verify(&laid, &ours)?;
     compare(&laid)?;
-    // Only now: what was interrupted begins again.
+    // Last, so that an interrupted layout starts over.
     files::place(&known, &origin_of_both)?;
     Ok(laid)
 }
 
-/// The manifest of a package as that of a workspace of its own, whose `rayon-core` is the one to build with.
+/// A package's manifest, turned into a workspace of its own with the given `rayon-core`.
 fn adapted(manifest: &str, build: Build, ours: &Path) -> String {
     let mut text = manifest.to_owned();
     if !manifest.lines().any(|line| line.trim() == "[workspace]") {
@@ -136,15 +139,15 @@ struct Move {
 
 #[derive(Debug)]
 enum From {
-    /// Every other one.
+    /// Every version other than the target.
     Any,
-    /// Older ones, if they are compatible.
+    /// Compatible older versions.
     Older,
-    /// This one.
+    /// Exactly this version.
     Exactly(&'static str),
 }
 
-/// The moves that let a program be built with either rayon-core, given the lock file of ours.
+/// The moves that let a program be built with either rayon-core, given our lock file.
 fn moves(ours: &Lock) -> Vec<Move> {
     let as_ours = |packages: &[&'static str], from: fn() -> From| -> Vec<Move> {
         let versions = packages.iter().flat_map(|package| {
@@ -196,7 +199,7 @@ fn derive(laid: &Laid, origin: &str, moves: &[Move]) -> Result<(), Failure> {
     files::place(&laid.copy(Build::Tidegate).join(LOCK), &derived)
 }
 
-/// Makes sure that each copy uses the `rayon-core` that it should.
+/// Checks that each copy uses the `rayon-core` that it should.
 fn verify(laid: &Laid, ours: &Path) -> Result<(), Failure> {
     for build in Build::ALL {
         let found = laid.metadata(build)?;
@@ -220,7 +223,7 @@ fn verify(laid: &Laid, ours: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes sure that both copies lock the same versions of what they share.
+/// Checks that both copies lock the same versions of the packages that they share.
 fn compare(laid: &Laid) -> Result<(), Failure> {
     let stock = laid.lock(Build::Stock)?;
     let differences = stock.differences(&laid.lock(Build::Tidegate)?);

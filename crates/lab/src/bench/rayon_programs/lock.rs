@@ -7,17 +7,15 @@ use tidegate_command::failure::Failure;
 
 use super::files::{self, at};
 
-/// Their name.
 pub const LOCK: &str = "Cargo.lock";
 
 /// The versions of each package in a lock file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Lock(BTreeMap<String, BTreeSet<String>>);
 
-/// A package of which one lock file has some version and the other has another.
+/// A package that two lock files have in different versions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The package.
     pub name: String,
     /// The versions that only the first lock file has.
     pub first: Vec<String>,
@@ -53,8 +51,9 @@ impl Lock {
         versions.map(String::as_str)
     }
 
-    /// The packages that both lock files have, but in different versions. A package that one of them lacks, or has in
-    /// one version more, is no difference: ours brings dependencies of its own, and does without some of the other's.
+    /// The packages that both lock files have, but in different versions. It does not count as a
+    /// difference if one file lacks a package or has an additional version of it: ours has
+    /// dependencies of its own, and lacks some of the other's.
     pub fn differences(&self, other: &Lock) -> Vec<Difference> {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect();
         let pairs = self.0.iter().filter_map(|(name, first)| {
@@ -71,7 +70,7 @@ impl Lock {
     }
 }
 
-/// Whether `version` is older than the compatible version `other`.
+/// Whether `version` is older than `other` and compatible with it.
 pub fn older(version: &str, other: &str) -> bool {
     let (Some((series, version)), Some((other_series, other))) = (numbers(version), numbers(other))
     else {
@@ -80,7 +79,8 @@ pub fn older(version: &str, other: &str) -> bool {
     series == other_series && version < other
 }
 
-/// A version's part that compatible versions have in common, and the rest. Nothing if it isn't made of three numbers.
+/// Splits a version into the part that compatible versions share, and the rest. `None` unless it
+/// consists of three numbers.
 fn numbers(version: &str) -> Option<([u64; 2], [u64; 2])> {
     let numbers: Vec<u64> = version
         .split('.')

@@ -1,7 +1,8 @@
 //! Runs executables and reports what they used.
 //!
-//! This is the hidden command `bench measure`, which reads its [`Work`] from standard input. It is a process of its own for
-//! the sake of the peak memory: on Linux a process begins with the peak of the process that started it.
+//! This is the hidden command `bench measure`, which reads its [`Work`] from standard input. It
+//! needs a process of its own to measure peak memory: on Linux, a process starts with the peak of
+//! its parent.
 
 use std::fs::File;
 use std::io;
@@ -21,17 +22,17 @@ use super::files::at;
 /// What to run.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Work {
-    /// How many copies run at once.
+    /// How many copies run at the same time.
     pub copies: usize,
     /// How often each copy runs every executable.
     pub repetitions: u32,
-    /// How many seconds one executable may run.
+    /// The time limit of one executable, in seconds.
     pub seconds: u64,
-    /// The folder that receives what the copies print.
+    /// The folder for the copies' output.
     pub output: PathBuf,
-    /// What to run, in this order.
+    /// The executables, in the order in which they run.
     pub executables: Vec<PathBuf>,
-    /// The arguments of each.
+    /// The arguments of each executable.
     pub arguments: Vec<String>,
 }
 
@@ -42,7 +43,7 @@ pub struct Usage {
     pub wall_seconds: f64,
     /// Seconds of user and system CPU time of all copies.
     pub cpu_seconds: f64,
-    /// The largest peak of one process.
+    /// The largest peak of any single process.
     pub peak_rss_bytes: u64,
 }
 
@@ -55,17 +56,17 @@ pub fn serve() -> Result<(), Failure> {
 }
 
 impl Work {
-    /// The file that holds what a copy printed on standard output.
+    /// The file with a copy's standard output.
     pub fn answer(&self, copy: usize) -> PathBuf {
         self.output.join(format!("answer-{copy}.txt"))
     }
 
-    /// The file that holds what a copy printed on standard error.
+    /// The file with a copy's standard error.
     fn messages(&self, copy: usize) -> PathBuf {
         self.output.join(format!("messages-{copy}.txt"))
     }
 
-    /// Does the work. An executable that fails, or is still running at its limit, is an error.
+    /// Does the work. Fails if an executable fails or exceeds its time limit.
     fn measure(&self) -> Result<Usage, Failure> {
         let start = Instant::now();
         let copies = thread::scope(|scope| {
@@ -129,7 +130,7 @@ impl Work {
             let late = scope.spawn(move || {
                 let late = wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
                 if late {
-                    // If it has ended by itself since, that is no loss.
+                    // The process may have ended by now, which is harmless.
                     let _ = Command::new("kill").args(["-KILL", &process]).output();
                 }
                 late
@@ -156,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// Work for a shell, with the folder of its output.
+    /// Work for a shell, and its output folder.
     fn shell(script: &str) -> (Work, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let work = Work {

@@ -1,12 +1,13 @@
 //! `bench rayon-programs`: published programs that use rayon, on its own runtime and on ours.
 //!
-//! Each program of [`table`] is built twice from the same source and with the same versions of everything else ([`source`],
-//! [`lay`], [`lock`]), and then run in turns on stock, on Tidegate, and on Tidegate sharing the machine; alone and as two
-//! copies at once ([`run`]). A program that is a library has a driver below [`table::DRIVERS`]. [`measure`] runs the copies
-//! in a process of its own, [`answer`] compares what they print, and [`row`] reports what was found.
+//! Each program of [`table`] is built twice, from the same source and with the same versions of all
+//! other packages ([`source`], [`mod@lay`], [`lock`]). It then runs in turns on stock, on Tidegate,
+//! and on Tidegate sharing the machine, both alone and as two copies at the same time ([`run`]). A
+//! library has a driver program below [`table::DRIVERS`]. [`measure`] runs the copies in a process
+//! of its own, [`answer`] compares what they print, and [`row`] reports the results.
 //!
-//! It takes long, needs the registry once, and its figures depend on what else the machine does. Only different answers
-//! and programs that cannot be run make it fail.
+//! The bench takes long, needs the registry once, and its figures depend on the machine's other
+//! load. It fails only if answers differ or a program cannot be run.
 
 mod answer;
 mod files;
@@ -34,7 +35,7 @@ use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
 use table::{PROGRAMS, Program, Source};
 
-/// How many copies run at once.
+/// How many copies run at the same time.
 const COPIES: [usize; 2] = [1, 2];
 
 /// A program that can be measured, and the package that it is or exercises.
@@ -44,8 +45,8 @@ struct Ready {
     runner: Runner,
 }
 
-/// Compares the programs. Those that cannot be built or run are named at the end, and do not keep others from being
-/// measured.
+/// Compares the programs. A program that cannot be built or run does not stop the others; it is
+/// reported at the end.
 pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
     let programs = chosen(&arguments.programs)?;
     let threads = threads()?;
@@ -81,7 +82,7 @@ pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
     judge(&rows, &ready, &failed)
 }
 
-/// The programs of these names, or all.
+/// The programs with these names, or all.
 fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     let known = || PROGRAMS.iter().map(|program| program.name);
     if let Some(name) = names
@@ -99,7 +100,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     Ok(PROGRAMS.iter().filter(is_chosen).collect())
 }
 
-/// How many threads every program gets.
+/// The number of threads of every program.
 fn threads() -> Result<usize, Failure> {
     let Some(text) = env::var_os(THREADS) else {
         return Ok(thread::available_parallelism().map_or(1, NonZero::get));
@@ -112,7 +113,7 @@ fn threads() -> Result<usize, Failure> {
     })
 }
 
-/// The folder below the checkout's target folder in which programs are laid out, built and run.
+/// The folder in which programs are laid out, built and run, below the checkout's target folder.
 fn scratch() -> Result<PathBuf, Failure> {
     let manifest = cargo::checkout(source::MANIFEST)?;
     let found = cargo::metadata(&manifest, &["--no-deps"])?;
@@ -121,7 +122,7 @@ fn scratch() -> Result<PathBuf, Failure> {
     Ok(Path::new(target.ok_or_else(unknown)?).join("tidegate-lab/rayon-programs"))
 }
 
-/// What decides about a sample besides its program and runtime, as parts of a cell's name.
+/// Everything that affects a sample besides its program and runtime, as parts of a cell's name.
 fn environment(threads: usize) -> String {
     let variables = env::vars().filter(|(name, _)| {
         name.starts_with("TIDEGATE_") && !DECIDED_HERE.contains(&name.as_str())
@@ -144,7 +145,7 @@ impl Ready {
         })
     }
 
-    /// Its cells: for each number of copies one for each runtime.
+    /// Its cells: one for each number of copies and each runtime.
     fn cells(&self, environment: &str) -> Vec<Cell<'_, Run>> {
         let cell = |(copies, runtime): (usize, Runtime)| {
             let (program, runtime_name) = (self.program.name, runtime.name());
@@ -178,7 +179,7 @@ impl Ready {
     }
 }
 
-/// What is run of each program, stock alone first.
+/// How each program is run, with a single copy on stock first.
 fn combinations() -> impl Iterator<Item = (usize, Runtime)> {
     let all = COPIES.into_iter();
     all.flat_map(|copies| Runtime::ALL.map(|runtime| (copies, runtime)))
@@ -214,7 +215,7 @@ fn print(
     row::table(rows).print(format)
 }
 
-/// The failure that follows from different answers and from programs that could not be run.
+/// Fails if answers differ or programs could not be run.
 fn judge(rows: &[Row], ready: &[Ready], failed: &[String]) -> Result<(), Failure> {
     let different = rows.iter().filter_map(|row| {
         let answer = row.different.as_deref()?;

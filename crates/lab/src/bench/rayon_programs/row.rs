@@ -1,4 +1,4 @@
-//! From samples to rows.
+//! Turns samples into rows.
 
 use serde_json::{Value as Json, json};
 use tidegate_command::output::{Table, Value};
@@ -16,9 +16,9 @@ pub struct Row {
     pub runtime: Runtime,
     pub threads: usize,
     pub runs: Vec<Run>,
-    /// An answer that differs from the first one of stock.
+    /// An answer that differs from stock's first one.
     pub different: Option<String>,
-    /// Stock's wall time and CPU time divided by this runtime's, unless it is stock.
+    /// Stock's wall time and CPU time divided by this runtime's; `None` for stock.
     pub ratios: Option<[Speedup; 2]>,
 }
 
@@ -38,7 +38,7 @@ impl Row {
         ratios.any(Speedup::is_slower)
     }
 
-    /// Whether all copies printed what the first run on stock did.
+    /// Whether all copies printed the same as the first run on stock.
     fn is_equal(&self) -> bool {
         self.different.is_none()
     }
@@ -101,7 +101,7 @@ impl Row {
     }
 }
 
-/// The ratios of each runtime to stock, which comes first.
+/// Compares each runtime with stock, the first row.
 pub fn compare(rows: &mut [Row]) {
     let Some((stock, others)) = rows.split_first_mut() else {
         return;
@@ -136,7 +136,7 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// What the columns are.
+/// Explains the columns.
 pub fn legend() -> String {
     format!(
         "\

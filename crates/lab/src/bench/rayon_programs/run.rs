@@ -18,34 +18,35 @@ use super::source::MANIFEST;
 use super::table::{Input, Program, Target};
 use crate::cargo;
 
-/// How long one run of an executable may take, in seconds. It is many times what any of them takes.
+/// The time limit of one executable in seconds, many times what any of them takes.
 const SECONDS: u64 = 10 * 60;
 
-/// The variable that sets the number of rayon's threads.
+/// The variable that sets rayon's number of threads.
 pub const THREADS: &str = "RAYON_NUM_THREADS";
 
-/// The variable that has a program share the machine.
+/// The variable that makes a program share the machine.
 const SHARE: &str = "TIDEGATE_SHARE";
 
-/// What the environment must not decide: the number of threads is the same for all, and the runtimes differ in sharing.
+/// Variables that the bench sets itself: all runtimes get the same number of threads, and they
+/// differ in sharing.
 pub const DECIDED_HERE: [&str; 2] = [SHARE, "TIDEGATE_WORKERS"];
 
-/// What a sample runs on.
+/// The runtime of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {
     /// The published rayon-core.
     Stock,
-    /// Ours, as it comes.
+    /// Ours, with its defaults.
     Tidegate,
     /// Ours, sharing the machine with other jobs.
     Sharing,
 }
 
 impl Runtime {
-    /// Every runtime, the one that the others are compared with first.
+    /// Every runtime; the first is the one that the others are compared with.
     pub const ALL: [Runtime; 3] = [Runtime::Stock, Runtime::Tidegate, Runtime::Sharing];
 
-    /// What reports call it.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Runtime::Stock => "stock",
@@ -66,7 +67,7 @@ impl Runtime {
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Run {
     pub usage: Usage,
-    /// The digests of the copies' answers, each once.
+    /// The digests of the copies' answers, without duplicates.
     pub answers: BTreeSet<String>,
 }
 
@@ -74,7 +75,7 @@ pub struct Run {
 pub struct Runner {
     program: &'static Program,
     threads: usize,
-    /// What it printed, last and ever.
+    /// The folder for the latest output and for every distinct answer.
     output: PathBuf,
     directories: [PathBuf; 2],
     executables: [Vec<PathBuf>; 2],
@@ -135,7 +136,7 @@ impl Runner {
         })
     }
 
-    /// Has a process of its own do the work.
+    /// Does the work in a process of its own.
     fn measure(&self, work: &Work, runtime: Runtime, folder: &Path) -> Result<Usage, Failure> {
         let failed = |why: &dyn std::fmt::Display| {
             Failure::Impossible(format!(
@@ -161,7 +162,7 @@ impl Runner {
         let mut child = command.spawn().map_err(|error| failed(&error))?;
         let spec = serde_json::to_vec(work).expect("work is JSON");
         if let Some(mut input) = child.stdin.take() {
-            // If it does not read this, its output has the reason.
+            // If it does not read this, its output contains the reason.
             let _ = input.write_all(&spec);
         }
         let output = child.wait_with_output().map_err(|error| failed(&error))?;
@@ -170,7 +171,7 @@ impl Runner {
         usage.ok_or_else(|| failed(&String::from_utf8_lossy(&output.stderr).trim()))
     }
 
-    /// Keeps an answer for people to compare, and returns its digest.
+    /// Keeps an answer for later inspection, and returns its digest.
     fn keep(&self, printed: &Path) -> Result<String, Failure> {
         let printed = files::read(printed)?;
         let answer = comparable(&String::from_utf8_lossy(&printed), self.program.answer);
@@ -179,7 +180,7 @@ impl Runner {
         Ok(digest)
     }
 
-    /// The file that holds an answer.
+    /// The file with an answer.
     pub fn answer(&self, digest: &str) -> PathBuf {
         kept(&self.output, digest)
     }
@@ -189,7 +190,7 @@ fn kept(output: &Path, digest: &str) -> PathBuf {
     output.join("answers").join(format!("{digest}.txt"))
 }
 
-/// The folders of the packages from the registry that a program is built from.
+/// The folders of the registry packages that a program is built from.
 fn packages(laid: &Laid) -> Result<Vec<String>, Failure> {
     let found = laid.metadata(Build::Stock)?;
     let packages = found["packages"].as_array().into_iter().flatten();

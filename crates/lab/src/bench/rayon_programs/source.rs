@@ -12,7 +12,8 @@ use crate::cargo;
 
 pub const MANIFEST: &str = "Cargo.toml";
 
-/// The files of the package, fetched by cargo for a package below `scratch` if it comes from the registry.
+/// The files of the package. If it comes from the registry, cargo fetches it for a package below
+/// `scratch`.
 pub fn files(source: Source, scratch: &Path) -> Result<Files, Failure> {
     match source {
         Source::Registry(package, version) => {
@@ -23,7 +24,7 @@ pub fn files(source: Source, scratch: &Path) -> Result<Files, Failure> {
     }
 }
 
-/// The files of a driver, without what cargo may have built there.
+/// The files of a driver, without cargo's build output.
 fn driver(folder: &Path) -> Result<Files, Failure> {
     let mut found = Files::default();
     found.add(folder, Path::new("src"))?;
@@ -33,10 +34,10 @@ fn driver(folder: &Path) -> Result<Files, Failure> {
     Ok(found)
 }
 
-/// Has cargo fetch a package, whether library or program. Returns where it is unpacked.
+/// Makes cargo fetch a package, whether library or program. Returns the folder it is unpacked in.
 ///
-/// Cargo doesn't list a package without a library, but to find that out it has unpacked the package next to the others.
-/// rayon-core is one that it lists.
+/// Cargo does not list a package without a library, but it has to unpack the package next to the
+/// others to find that out. rayon-core is one that it does list, which locates the folder.
 fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\
@@ -60,19 +61,19 @@ fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The manifests of the packages of this name in what `cargo metadata` says.
+/// The manifests of all packages with this name in the output of `cargo metadata`.
 pub fn manifests(found: &Value, name: &str) -> impl Iterator<Item = PathBuf> {
     let packages = found["packages"].as_array().into_iter().flatten();
     let named = packages.filter(move |package| package["name"] == name);
     named.filter_map(|package| Some(package["manifest_path"].as_str()?.into()))
 }
 
-/// What cargo says about the package in `folder`, for which it may ask the registry.
+/// The output of `cargo metadata` for the package in `folder`; cargo may contact the registry.
 pub fn metadata(folder: &Path, arguments: &[&str]) -> Result<Value, Failure> {
     cargo::metadata(&folder.join(MANIFEST), arguments).map_err(unfetched)
 }
 
-/// What to do when cargo has failed at something for which it may ask the registry.
+/// Adds advice to the failure of a cargo command that may contact the registry.
 pub fn unfetched(why: Failure) -> Failure {
     Failure::Impossible(format!(
         "{why}\n\ncargo could not get what the program is built from. If the registry cannot be reached, check the \

@@ -1,23 +1,21 @@
 //! The programs that are compared.
 
-/// Where the drivers lie in the checkout.
+/// The folder of the drivers in the checkout.
 pub const DRIVERS: &str = "benches/rayon-programs";
 
 /// One row: a program and how it is run.
 pub struct Program {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// Where its source comes from.
     pub source: Source,
     /// What cargo builds.
     pub target: Target,
-    /// What the executables are run with.
+    /// The arguments of its executables.
     pub arguments: &'static str,
-    /// What else they are run with.
+    /// Additional arguments.
     pub input: Input,
     /// How often one sample runs it.
     pub repetitions: u32,
-    /// How two answers are compared.
     pub answer: Answer,
 }
 
@@ -31,7 +29,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// The name of a folder for it. Another version has another, so that no file of the old one stays.
+    /// The name of its folder. It contains the version, so that no file of an older version
+    /// remains.
     pub fn folder(self) -> String {
         match self {
             Self::Registry(package, version) => format!("{package}-{version}"),
@@ -43,19 +42,18 @@ impl Source {
 /// What cargo builds of a package.
 #[derive(Clone, Copy)]
 pub enum Target {
-    /// The program of this name.
+    /// The program with this name.
     Program(&'static str),
-    /// Its tests, with this feature.
+    /// The package's tests, with this feature.
     Tests(&'static str),
 }
 
 /// What a program reads besides its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Nothing.
     None,
-    /// The folders of the packages that the program is built from. Only another lock file changes
-    /// them, unlike everything else on a machine that has as many files.
+    /// The folders of the packages that the program is built from: a large set of files that
+    /// changes only with the lock file, unlike any other on the machine.
     Packages,
 }
 
@@ -64,13 +62,12 @@ pub enum Input {
 pub enum Answer {
     /// Line by line.
     Text,
-    /// As a set of lines: the program prints them in any order.
+    /// As a set of lines, because the program prints them in any order.
     Lines,
-    /// By the results of each test.
+    /// By the result of each test.
     Tests,
 }
 
-/// Every program.
 pub const PROGRAMS: &[Program] = &[
     Program {
         name: "du-dust",
@@ -161,7 +158,7 @@ mod tests {
         assert_eq!(names.len(), PROGRAMS.len());
     }
 
-    /// A driver without a row would never run; a row without a driver could not be built.
+    /// A driver without a row would never run, and a row without a driver could not be built.
     #[test]
     fn every_driver_has_a_row() {
         let drivers = fs::read_dir(cargo::checkout(DRIVERS).unwrap()).unwrap();

@@ -1,8 +1,9 @@
 //! `bench share`: how fast processors pass from one job to another.
 //!
-//! A pool computes small tasks without end while a *guest*, a bare seat in the same table, wants all processors or none; each time it
-//! is seen when which worker began and ended its tasks. The whole runs in a process of its own, which finds a table of its own in
-//! its environment.
+//! A pool computes small tasks continuously while a *guest*, a bare seat in the same table,
+//! switches between wanting all processors and none. For each change, the bench observes when each
+//! worker began and ended its tasks. All of this runs in a process of its own, whose environment
+//! names a private table.
 
 mod watched;
 
@@ -34,10 +35,10 @@ use watched::{TASK, Watched};
 /// Set in the process that measures.
 const INSIDE: &str = "TIDEGATE_BENCH_SHARE";
 
-/// How long everything is left to settle before and after a change.
+/// How long the bench waits for a steady state before and after each change.
 const SETTLE: Duration = Duration::from_millis(60);
 
-/// Measures, in a process that has a table of its own.
+/// Measures, in a child process with a table of its own.
 pub fn bench(arguments: &ShareArguments) -> Result<(), Failure> {
     if env::var_os(INSIDE).is_some() {
         return measure(arguments);
@@ -75,10 +76,10 @@ fn measure(arguments: &ShareArguments) -> Result<(), Failure> {
     print(&rounds[0], arguments.format.json, &session.notes())
 }
 
-/// What a round found, in nanoseconds. On a busy machine a figure may be missed.
+/// The figures of one round in nanoseconds. A figure may be missing if the machine is busy.
 type Round = BTreeMap<String, f64>;
 
-/// The figures in the order in which they are shown, with the unit of each in nanoseconds.
+/// The figures in display order, each with its unit in nanoseconds.
 const FIGURES: &[(&str, f64)] = &[
     ("handover_us", 1e3),
     ("futex_us", 1e3),
@@ -137,7 +138,7 @@ struct Bench {
     processors: usize,
     location: Location,
     word: Arc<SharedWord>,
-    /// How often it was added to.
+    /// How often `word` was incremented.
     wakes: Cell<u32>,
 }
 
@@ -194,7 +195,7 @@ impl Bench {
         Ok(figures.into_iter().filter_map(nanos).collect())
     }
 
-    /// The guest goes on wanting what it wants: it beats.
+    /// Lets the guest keep its desire; publishing it repeatedly changes its beat.
     fn keep(&self, say: &mut impl FnMut(usize) -> Result<(), Failure>) -> Result<(), Failure> {
         let until = Instant::now() + SETTLE;
         while Instant::now() < until {
@@ -212,7 +213,7 @@ impl Bench {
         pool.map_err(|error| Failure::Impossible(error.to_string()))
     }
 
-    /// From waking a thread until it runs, by one that sleeps afterwards.
+    /// The time from a bare wake-up until the woken thread runs, which then sleeps again.
     fn bare_wake(&self) -> Option<Duration> {
         let (word, expected) = (self.word.clone(), self.wakes.get());
         let base = Instant::now();
@@ -249,7 +250,7 @@ impl Bench {
         Ok(watched.second_start(killed))
     }
 
-    /// From the start of a loop of equal tasks until every worker of a fresh pool has had one.
+    /// From the start of a loop of equal tasks until every worker of a fresh pool has begun one.
     fn all_procs(&self) -> Result<Option<Duration>, Failure> {
         const SUBTASKS: usize = 64;
         let pool = self.pool(SharePolicy::On)?;

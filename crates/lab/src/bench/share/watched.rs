@@ -1,4 +1,4 @@
-//! A pool at work, of which is known when each of its workers began and ended tasks.
+//! A working pool that records when each of its workers began and ended tasks.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use tidegate::Pool;
 /// How long a task computes.
 pub const TASK: Duration = Duration::from_micros(50);
 
-/// Tasks between two looks at whether to go on.
+/// Tasks between two checks of the stop flag.
 const BATCH: usize = 1024;
 
 /// The pool; it stops when this is dropped.
@@ -22,10 +22,10 @@ pub struct Watched {
     driver: Option<JoinHandle<()>>,
 }
 
-/// How long a thread begins no task that has stopped.
+/// A worker that begins no task for this long has stopped.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// When tasks of a thread began and ended, since the last mark.
+/// When a worker's tasks began and ended, since the last mark.
 #[derive(Clone, Copy)]
 struct Seen {
     first_start: Instant,
@@ -37,7 +37,7 @@ struct Seen {
 #[derive(Default)]
 struct Log(Mutex<BTreeMap<u64, Seen>>);
 
-/// A number for each thread that asks.
+/// The number of the calling thread, assigned on the first call.
 fn number() -> u64 {
     use std::cell::Cell;
     use std::sync::atomic::AtomicU64;
@@ -45,7 +45,7 @@ fn number() -> u64 {
     thread_local! { static OWN: Cell<u64> = const { Cell::new(0) }; }
     OWN.with(|own| {
         if own.get() == 0 {
-            // Relaxed: a number by itself.
+            // Relaxed: only uniqueness matters.
             own.set(NEXT.fetch_add(1, Ordering::Relaxed));
         }
         own.get()
@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-/// Computes for so long.
+/// Computes for `length`.
 pub fn compute(length: Duration) {
     let start = Instant::now();
     while start.elapsed() < length {
@@ -79,12 +79,12 @@ pub fn compute(length: Duration) {
 }
 
 impl Watched {
-    /// Lets `pool` work.
+    /// Makes `pool` run tasks until this is dropped.
     pub fn start(pool: Pool) -> Self {
         let (stop, log) = (Arc::new(AtomicBool::new(false)), Arc::new(Log::default()));
         let (stopped, notes) = (stop.clone(), log.clone());
         let driver = thread::spawn(move || {
-            // Relaxed: it tells nothing but itself.
+            // Relaxed: the flag publishes no other data.
             while !stopped.load(Ordering::Relaxed) {
                 pool.install(|| {
                     tidegate::for_each(0..BATCH, |_| {
@@ -102,7 +102,7 @@ impl Watched {
         }
     }
 
-    /// Forgets everything; the time.
+    /// Clears the records and returns the current time.
     pub fn mark(&self) -> Instant {
         self.log
             .0
@@ -124,7 +124,7 @@ impl Watched {
         starts.get(1)?.checked_duration_since(mark)
     }
 
-    /// How long after `mark` the last task ended of the first worker that stopped since.
+    /// The time from `mark` to the last task's end of the first worker that has stopped since.
     pub fn first_stop(&self, mark: Instant) -> Option<Duration> {
         let now = Instant::now();
         let stop = |seen: &Seen| {
@@ -142,7 +142,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // Relaxed: as above.
+        // Relaxed: the flag publishes no other data.
         self.stop.store(true, Ordering::Relaxed);
         if let Some(driver) = self.driver.take() {
             let _ = driver.join();
@@ -150,12 +150,12 @@ impl Drop for Watched {
     }
 }
 
-/// When each thread had its first task.
+/// When each thread began its first task.
 #[derive(Default)]
 pub struct Firsts(Mutex<Vec<(ThreadId, Duration)>>);
 
 impl Firsts {
-    /// The calling thread begins one.
+    /// Records that the calling thread begins a task.
     pub fn note(&self, at: Duration) {
         let mut firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let this = thread::current().id();
@@ -164,7 +164,7 @@ impl Firsts {
         }
     }
 
-    /// When the last of `count` threads had it; nothing if not so many had one.
+    /// When the last thread began, or `None` if fewer than `count` threads have.
     pub fn last(&self, count: usize) -> Option<Duration> {
         let firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = firsts.iter().map(|(_, at)| *at).max();

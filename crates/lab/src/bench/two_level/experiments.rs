@@ -40,14 +40,14 @@ impl Scheme {
     }
 }
 
-/// What a job does.
+/// The work of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// What it is called in the rows.
+    /// The name in the rows.
     pub name: String,
     program: &'static str,
     parameters: Vec<(String, String)>,
-    /// It takes no part in any scheme: a plain process on one processor.
+    /// Whether the job ignores the scheme: a plain process on one processor.
     plain: bool,
 }
 
@@ -55,7 +55,8 @@ pub struct Work {
 #[derive(Clone, Debug)]
 pub struct CaseJob {
     pub work: Work,
-    /// How much later than the others it starts, as a part of what the first one takes alone.
+    /// How much later than the others it starts, as a fraction of the time that the first job takes
+    /// alone.
     pub delay: f64,
 }
 
@@ -66,14 +67,14 @@ pub struct Case {
     pub jobs: Vec<CaseJob>,
 }
 
-/// The works that the cases are made of.
+/// The kinds of work that the cases consist of.
 pub struct Works {
     fib: Work,
     uts: Work,
-    /// Serial, then parallel; and the other way round.
+    /// A serial phase followed by a parallel one, and vice versa.
     serial_first: Work,
     parallel_first: Work,
-    /// The same, the serial phase a wait.
+    /// Likewise, but the serial phase sleeps instead of computing.
     wait_first: Work,
     wait_last: Work,
     bursts: Work,
@@ -99,7 +100,7 @@ impl Work {
         self
     }
 
-    /// The works at the speed of this machine.
+    /// Work scaled to the speed of this machine.
     pub fn calibrated(tiny: bool) -> Works {
         let ms = if tiny { 1_000 } else { steps_per_ms() };
         let long = if tiny { 10 * ms } else { 500 * ms };
@@ -147,7 +148,7 @@ impl Work {
         }
     }
 
-    /// The job that does it, one of `jobs`.
+    /// The specification of a job that does this work, one of `jobs` jobs.
     pub fn spec(
         &self,
         scheme: Scheme,
@@ -202,7 +203,6 @@ impl Case {
     }
 }
 
-/// All cases.
 pub fn cases(works: &Works) -> Vec<Case> {
     let mut cases = Vec::new();
     for work in [&works.fib, &works.uts] {
@@ -228,7 +228,7 @@ pub fn cases(works: &Works) -> Vec<Case> {
     cases
 }
 
-/// How many steps a processor takes in a millisecond, of several tries the best.
+/// How many steps a processor makes in a millisecond, the best of several tries.
 fn steps_per_ms() -> u64 {
     const STEPS: u64 = 10_000_000;
     let given = Given {

@@ -1,7 +1,8 @@
-//! `bench two-level`: several jobs at once, each scheme against the others.
+//! `bench two-level`: several jobs at once, under each scheme.
 //!
-//! Repetitions take the schemes in turns, so that all of them meet the same hours of the machine. Every job's answer is compared
-//! with that of the same program in every other run: all schemes do the same work.
+//! Repetitions run the schemes in turns, so that changes in the machine's load affect all of them
+//! alike. Every job's answer is compared with that of the same program in every other run, which
+//! shows that all schemes do the same work.
 
 mod experiments;
 mod row;
@@ -20,7 +21,7 @@ use row::Trial;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
 
-/// Runs the experiments and prints a row for each scheme in each.
+/// Runs the experiments and prints a row for each experiment and scheme.
 pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
     let TwoLevelArguments {
         processors,
@@ -76,9 +77,9 @@ struct Bench {
     processors: usize,
     confined: Option<usize>,
     table: std::path::PathBuf,
-    /// What each work answers.
+    /// The answer of each work.
     answers: BTreeMap<String, Value>,
-    /// What each work takes alone, with Tidegate.
+    /// The runs of each work alone, with Tidegate.
     alone: BTreeMap<String, Vec<Done>>,
 }
 
@@ -145,7 +146,7 @@ impl Bench {
                 let spec = job
                     .work
                     .spec(scheme, self.processors, case.jobs.len(), self.confined);
-                // A part of what the job that it comes late for takes alone.
+                // The delay is relative to the first job's time alone.
                 let alone = &self.alone[&case.jobs[0].work.name];
                 let alone = Sample::new(alone.iter().map(|done| done.seconds)).median();
                 (&job.work, spec, Duration::from_secs_f64(alone * job.delay))
@@ -181,7 +182,7 @@ impl Bench {
     }
 }
 
-/// The most important columns first.
+/// The table, with the most important columns first.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "experiment",
@@ -217,7 +218,7 @@ fn table(rows: &[Row]) -> Table {
 }
 
 impl Experiment {
-    /// What it is called.
+    /// The name on the command line.
     fn name(self) -> &'static str {
         match self {
             Self::Alone => "alone",

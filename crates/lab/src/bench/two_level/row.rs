@@ -1,4 +1,4 @@
-//! From trials to a row.
+//! Turns trials into a row.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::experiments::{Case, Scheme};
 use crate::bench::crew::Done;
 use crate::engine::Sample;
 
-/// What came of the jobs of a case, once.
+/// The results of a case's jobs in one run.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// How much later than the first each job started, in seconds.
+    /// How much later than the first job each one started, in seconds.
     pub delays: Vec<f64>,
     pub done: Vec<Done>,
 }
@@ -70,7 +70,7 @@ impl Trial {
 }
 
 impl Row {
-    /// The row of `case` under `scheme`; `alone` is what each work takes alone.
+    /// The row of `case` under `scheme`; `alone` holds the runs of each work alone.
     pub fn of(
         case: &Case,
         scheme: Scheme,
@@ -138,7 +138,8 @@ impl Row {
     }
 }
 
-/// No schedule is shorter than all work on all processors, nor than a job's own time after its start.
+/// A lower bound of the makespan: the total work divided by the processors or, if it is larger, a
+/// job's delay plus its time alone.
 fn ideal(case: &Case, processors: usize, alone: &[(f64, f64)]) -> f64 {
     let work: f64 = alone.iter().map(|(_, cpu)| cpu).sum();
     let first = alone.first().map_or(0.0, |(response, _)| *response);

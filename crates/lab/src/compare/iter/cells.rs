@@ -1,4 +1,4 @@
-//! The cells of the table: a call on stock rayon beside the same call on Tidegate.
+//! The cells of the table: each compares a call on stock rayon with the same call on Tidegate.
 
 use serde_json::{Value as Json, json};
 
@@ -8,7 +8,6 @@ use tidegate_command::compare::row::Row;
 use tidegate_command::output::{Table, Value};
 use tidegate_command::statistics::Sample;
 
-/// One cell.
 pub struct Cell {
     chain: String,
     items: u64,
@@ -16,12 +15,12 @@ pub struct Cell {
     workers: usize,
     stock: f64,
     tidegate: f64,
-    /// Stock's time by Tidegate's: above 1 Tidegate is faster.
+    /// Stock's time divided by Tidegate's; above 1, Tidegate is faster.
     ratio: Speedup,
 }
 
 impl Cell {
-    /// The cell of a call whose samples these are.
+    /// The cell of a call with these samples.
     pub fn new(call: &Call<'_>, tidegate: &Sample, stock: &Sample) -> Self {
         Self {
             chain: call.chain.clone(),
@@ -34,7 +33,7 @@ impl Cell {
         }
     }
 
-    /// The cells of calls, from two rows for each: Tidegate's and stock's.
+    /// The cells of calls, each from two rows: Tidegate's and stock's.
     pub fn all(calls: &[Call<'_>], rows: &[Row]) -> Vec<Self> {
         let cell = |(call, rows): (&Call<'_>, &[Row])| {
             let [tidegate, stock] = rows else {
@@ -45,7 +44,6 @@ impl Cell {
         calls.iter().zip(rows.chunks(2)).map(cell).collect()
     }
 
-    /// The cell for programs.
     pub fn to_json(&self) -> Json {
         json!({
             "chain": self.chain,
@@ -84,7 +82,7 @@ const COLUMNS: [&str; 10] = [
     "chain", "items", "place", "workers", "ratio", "low", "high", "mark", "stock", "tidegate",
 ];
 
-/// The table, with the cells of a place and number of workers below each other.
+/// The table, grouped by place and number of workers.
 pub fn table(cells: &[Cell]) -> Table {
     let mut seen = Vec::new();
     for Cell { place, workers, .. } in cells {
@@ -102,7 +100,7 @@ pub fn table(cells: &[Cell]) -> Table {
     table
 }
 
-/// What the columns are.
+/// Explains the columns.
 pub fn legend() -> String {
     format!(
         "\

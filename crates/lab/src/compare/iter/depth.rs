@@ -1,4 +1,4 @@
-//! Scopes inside of tasks of scopes: how much stack a level takes on either runtime.
+//! Scopes nested in tasks of scopes: how much stack a level takes on each runtime.
 
 use serde_json::{Value, json};
 
@@ -8,17 +8,17 @@ use tidegate_command::compare::Setting;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_bytes;
 
-/// Levels, and levels where everything is tiny.
+/// The number of levels, normally and with `--size tiny`.
 const LEVELS: u64 = 10_000;
 const TINY_LEVELS: u64 = 100;
 
-/// Bytes of stack of a worker, far more than so many levels should take. They are touched lazily.
+/// A worker's stack in bytes, far more than these levels should take. Its pages are touched lazily.
 const STACK: u64 = 1 << 30;
 
-/// Numbers of workers. Only on one can all levels be sure to lie on the same stack.
+/// Numbers of workers. Only with one worker are all levels certain to share a stack.
 const WORKERS: [usize; 2] = [1, 2];
 
-/// What each program says. One that breaks down is a fact as well.
+/// Each program's result. A program that crashes is a result, too.
 pub fn facts(sides: &Sides, setting: &Setting) -> Result<Vec<Fact>, Failure> {
     let levels = setting.sized(TINY_LEVELS, LEVELS);
     let mut facts = Vec::new();

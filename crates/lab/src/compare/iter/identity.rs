@@ -1,10 +1,10 @@
-//! Who a program is, and what it can measure.
+//! A program's self-description, and what it can measure.
 
 use serde_json::Value;
 
 use tidegate_command::failure::Failure;
 
-/// What a program says of itself.
+/// A program's self-description.
 pub struct Identity {
     program: String,
     rayon: String,
@@ -12,14 +12,12 @@ pub struct Identity {
     source: String,
     tidegate: bool,
     compiler: String,
-    /// The chains that it knows.
     pub chains: Vec<Chain>,
 }
 
-/// A chain that a program knows.
+/// A chain that a program can run.
 #[derive(Clone)]
 pub struct Chain {
-    /// Its name.
     pub name: String,
     /// The numbers of items it is measured on.
     pub sizes: Vec<u64>,
@@ -28,7 +26,7 @@ pub struct Chain {
 }
 
 impl Identity {
-    /// What a greeting says; nothing if it is none.
+    /// Parses a greeting; `None` if it is not one.
     pub fn read(greeting: &Value) -> Option<Self> {
         let text = |name: &str| greeting[name].as_str().map(str::to_owned);
         Some(Self {
@@ -42,7 +40,7 @@ impl Identity {
         })
     }
 
-    /// Refuses a program that is on Tidegate and should not be, or the other way round.
+    /// Rejects a program that runs on the wrong runtime.
     pub fn check(&self, tidegate: bool) -> Result<(), Failure> {
         if self.tidegate == tidegate {
             return Ok(());
@@ -58,7 +56,7 @@ impl Identity {
         )))
     }
 
-    /// The version of the runtime that its rayon runs on, and the compiler.
+    /// The version of the runtime below its rayon, and the compiler.
     pub fn version(&self) -> String {
         let Self {
             rayon,
@@ -85,7 +83,7 @@ fn chain(found: &Value) -> Option<Chain> {
     })
 }
 
-/// Every element of a list, if all can be read.
+/// Reads every element of a list; `None` if one cannot be read.
 fn all<T>(list: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
     list.as_array()?.iter().map(read).collect()
 }

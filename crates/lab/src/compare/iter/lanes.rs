@@ -1,4 +1,4 @@
-//! Lanes whose samples are taken by the programs.
+//! Lanes whose samples the programs take.
 
 use std::thread;
 use std::time::Duration;
@@ -14,22 +14,21 @@ use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::row::Row;
 use tidegate_command::failure::Failure;
 
-/// A chain on some items, called from one place.
+/// A chain on a number of items, called from one place.
 pub struct Call<'a> {
     /// The programs that call it.
     pub sides: &'a Sides,
     /// The chain's name.
     pub chain: String,
-    /// The number of items.
     pub items: u64,
-    /// Where it is called from, as the programs name it.
+    /// Where it is called from, in the programs' terms.
     pub place: String,
-    /// How long the calls of a sample take together.
+    /// The total length of a sample's calls.
     pub length: Duration,
 }
 
 impl<'a> Call<'a> {
-    /// The number of items, as a power of ten if it is one.
+    /// The number of items, written as a power of ten if it is one.
     pub fn size(&self) -> String {
         match self.items.checked_ilog10() {
             Some(power) if 10_u64.pow(power) == self.items => format!("10^{power}"),
@@ -58,7 +57,7 @@ impl<'a> Call<'a> {
 /// Sends a request to a program and returns the answer.
 type Ask<'a> = &'a mut dyn FnMut(&Value) -> Result<Value, Failure>;
 
-/// A lane of each program in which it takes its samples by `take`.
+/// A lane for each program, which takes its samples by `take`.
 fn lanes<'a>(
     sides: &'a Sides,
     case: &str,
@@ -73,14 +72,14 @@ fn lanes<'a>(
     })
 }
 
-/// Programs that have worked and are then left alone.
+/// Programs that are left alone after they have worked.
 pub struct Idle<'a> {
     sides: &'a Sides,
     length: Duration,
 }
 
 impl<'a> Idle<'a> {
-    /// As long as in `compare idle`.
+    /// Idle for as long as in `compare idle`.
     pub fn new(sides: &'a Sides, setting: &Setting) -> Self {
         Self {
             sides,

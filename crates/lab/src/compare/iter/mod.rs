@@ -1,12 +1,13 @@
 //! `compare iter`: chains of rayon's iterators on its own runtime and on Tidegate.
 //!
-//! rayon finds its runtime by the name of a package, so one process cannot hold both. Each side is therefore a
-//! [`program`](program::Program) of its own, in `benches/iter`, built from one source by [`cargo`](crate::cargo); each line of its
-//! standard input requests a measurement. For each number of workers both are started, with pools of that many. The programs
-//! list the chains, their sizes and where they are called from; this module takes their samples in turns. A program
-//! whose rayon-core is not its side's is rejected.
+//! rayon finds its runtime by package name, so one process cannot hold both. Each side is therefore
+//! a [`program`](program::Program) of its own in `benches/iter`; [`cargo`](crate::cargo) builds
+//! both from one source. Each line of a program's standard input requests a measurement. For each
+//! number of workers, both are started with pools of that size. The programs list the chains, their
+//! sizes and the places they are called from; this module takes their samples in turns. A program
+//! with the wrong rayon-core is rejected.
 //!
-//! A sample is the mean of calls back to back, as a user's loop makes them, after some that do not count.
+//! A sample is the mean of consecutive calls, as in a user's loop, after some warm-up calls.
 //!
 //! | case | a call comes from |
 //! |---|---|
@@ -14,10 +15,11 @@
 //! | `CHAIN ITEMS outside` | the main thread; the chain itself enters the global pool |
 //! | `CHAIN ITEMS install` | the main thread; each call is an `install` into a pool |
 //!
-//! What comes out is a [cell](cells::Cell) for each of them. CPU time of both programs when they are idle afterwards
-//! and the stack that nested scopes take ([`depth`]) are [facts](Fact) below.
+//! The result is a [cell](cells::Cell) for each case. The CPU time of both programs when they are
+//! idle afterwards, and the stack that nested scopes take ([`depth`]), are reported as
+//! [facts](Fact) below.
 //!
-//! What this does not do: measure memory, or let a ratio decide whether the command succeeds.
+//! This module measures no memory, and a ratio never decides whether the command succeeds.
 
 mod cells;
 mod depth;
@@ -44,17 +46,17 @@ use identity::Chain;
 use lanes::{Call, Idle};
 use sides::{Built, Sides};
 
-/// Samples of a row.
+/// Samples for each row.
 const SAMPLES: u32 = 21;
 
-/// How long the timed calls of a sample take together, and where everything is tiny.
+/// The total length of a sample's timed calls, normally and with `--size tiny`.
 const LENGTH: Duration = Duration::from_millis(10);
 const TINY_LENGTH: Duration = Duration::from_micros(100);
 
-/// More items than this take part only with `--size paper`.
+/// Larger inputs run only with `--size paper`.
 const SMALL_ITEMS: u64 = 1_000_000;
 
-/// The number of workers unless others are given.
+/// The default number of workers.
 const WORKERS: usize = 2;
 
 /// What follows from the rows.
@@ -63,7 +65,7 @@ struct Findings {
     facts: Vec<Fact>,
 }
 
-/// Compares rayon's runtime with Tidegate in these chains, or in all if there are none.
+/// Compares rayon's runtime with Tidegate on these chains, or on all if the list is empty.
 pub fn compare(
     chains: &[String],
     setting: &Setting,
@@ -97,7 +99,7 @@ pub fn compare(
         let rested = super::rows(session, idle.lanes().into(), 1)?;
         facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
     }
-    // Last, because a program that runs out of stack is gone.
+    // Last, because a program that overflows its stack is gone.
     facts.extend(depth::facts(&sides[0], setting)?);
     Ok(Outcome {
         rows,
@@ -128,7 +130,7 @@ impl Conclusion for Findings {
     }
 }
 
-/// The chains of these names among those that the programs know.
+/// Selects these chains among those that the programs know.
 fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Failure> {
     if names.is_empty() {
         return Ok(known.iter().collect());
@@ -144,7 +146,7 @@ fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Fa
     names.iter().map(find).collect()
 }
 
-/// What is called, in the order of the table.
+/// The calls to measure, in the order of the table.
 fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call<'a>> {
     let mut calls = Vec::new();
     for chain in chains {

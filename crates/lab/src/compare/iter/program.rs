@@ -1,4 +1,4 @@
-//! A running program: a request goes in, an answer comes out, each a line of JSON.
+//! A running program: takes a request and returns an answer, each as a line of JSON.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,9 +11,9 @@ use super::identity::Identity;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::Usage;
 
-/// A program; it ends when this is dropped.
+/// A program, which ends when this is dropped.
 pub struct Program {
-    /// Who it says it is.
+    /// The program's self-description.
     pub identity: Identity,
     channel: Channel,
 }
@@ -55,7 +55,7 @@ impl Program {
     /// Sends a request and waits for its answer.
     pub fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
         let channel = &mut self.channel;
-        // When nobody reads it, reading the answer tells why.
+        // If the program has stopped reading, reading the answer reports why.
         let _ = writeln!(channel.requests, "{request}");
         let answer = channel.read(&request.to_string())?;
         let said = |what: &Value| format!("{} on {request}: {what}", channel.name);
@@ -68,7 +68,7 @@ impl Program {
 }
 
 impl Channel {
-    /// The next line; `cause` is what it answers.
+    /// Reads the next line, the answer to `cause`.
     fn read(&mut self, cause: &str) -> Result<Value, Failure> {
         let mut line = String::new();
         let read = self.answers.read_line(&mut line);
@@ -92,13 +92,13 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // It may be in the middle of something long, or already gone.
+        // The program may be in a long call, or already gone.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What an answer says of CPU time and wakeups.
+/// CPU time and wakeups, as an answer reports them.
 pub fn usage(answer: &Value) -> Usage {
     Usage {
         cpu: answer["cpu_nanos"].as_u64().map(Duration::from_nanos),

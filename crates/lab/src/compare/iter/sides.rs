@@ -1,4 +1,4 @@
-//! The two programs, one per rayon-core.
+//! The two programs, one for each rayon-core.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::program::Program;
 use crate::cargo;
 use tidegate_command::failure::Failure;
 
-/// Where the programs' packages lie.
+/// The folder of the programs' packages.
 const SOURCES: &str = "benches/iter";
 
 /// The two programs as files.
@@ -33,7 +33,8 @@ impl Built {
         })
     }
 
-    /// Starts both, with pools of this many workers, and rejects a program whose rayon-core isn't its side's.
+    /// Starts both, with pools of this many workers, and rejects a program with the wrong
+    /// rayon-core.
     pub fn start(&self, workers: usize) -> Result<Sides, Failure> {
         let start = |path, tidegate| -> Result<RefCell<Program>, Failure> {
             let program = Program::start(path, workers)?;

@@ -1,15 +1,16 @@
-//! The least that a wake-up takes: one thread in a futex, another that wakes it and keeps computing.
+//! The lower bound of a wake-up: one thread sleeps in a futex, another wakes it and keeps
+//! computing.
 //!
-//! The two are bound to different processors, so that the kernel has no choice to make. Where there
-//! is no futex, or only one processor, there is nothing to measure.
+//! The two threads are bound to different processors, so that the kernel has no placement to
+//! choose. Without futexes, or with only one processor, there is nothing to measure.
 
 use super::Lane;
 use tidegate_command::failure::Failure;
 
-/// What is measured.
+/// The name of the case.
 const CASE: &str = "wake of a bare futex";
 
-/// What stands for the runtime.
+/// The name in the column of runtimes.
 const FUTEX: &str = "futex";
 
 /// The lane of the bare futex.
@@ -27,7 +28,7 @@ pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     Ok(Lane::new(CASE, FUTEX, 2, take))
 }
 
-/// The lane of the bare futex, of which there is none here.
+/// The lane of the bare futex, which this system lacks.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     Ok(Lane::not_applicable(CASE, FUTEX, 2))
@@ -52,11 +53,10 @@ mod linux {
         sleeper: Option<JoinHandle<()>>,
     }
 
-    /// What the two threads share.
     struct Shared {
-        /// The futex. The waker takes it out of [`ASLEEP`], the sleeper puts it back.
+        /// The futex. The waker changes it from [`ASLEEP`], and the sleeper sets it back.
         word: AtomicU32,
-        /// When the sleeper last ran, in nanoseconds after `start`; 0 until it has.
+        /// When the sleeper last ran, in nanoseconds after `start`; 0 until it has run.
         woken: AtomicU64,
         start: Instant,
     }
@@ -70,13 +70,14 @@ mod linux {
             self.start.elapsed().as_nanos() as u64
         }
 
-        /// Sleeps and notes when it was woken, until the end.
+        /// Sleeps and records when it was woken, until the end.
         fn sleep(&self) {
             loop {
                 // Acquire pairs with the Release in `wake`.
                 match self.word.load(Ordering::Acquire) {
                     ASLEEP => {
-                        // However it returns, the word is looked at again.
+                        // Any return leads to another look at the word, so spurious ones are
+                        // harmless.
                         let _ = futex::wait(&self.word, futex::Flags::PRIVATE, ASLEEP, None);
                     }
                     WOKEN => {
@@ -91,7 +92,7 @@ mod linux {
             }
         }
 
-        /// Wakes the sleeper and computes until it runs; how many nanoseconds that took.
+        /// Wakes the sleeper, computes until it runs, and returns how many nanoseconds that took.
         fn time_to_wake(&self) -> f64 {
             // Relaxed: the Release in `wake` publishes it.
             self.woken.store(0, Ordering::Relaxed);
@@ -109,7 +110,7 @@ mod linux {
         fn wake(&self, word: u32) {
             // Release pairs with the Acquire in `sleep`.
             self.word.store(word, Ordering::Release);
-            // It fails for bad addresses only.
+            // It fails only for bad addresses.
             let _ = futex::wake(&self.word, futex::Flags::PRIVATE, 1);
         }
     }
@@ -127,7 +128,7 @@ mod linux {
                 woken: AtomicU64::new(0),
                 start: Instant::now(),
             });
-            // A thread inherits where it may run.
+            // A new thread inherits the affinity.
             let thread = bound_to(sleeper, &allowed, || {
                 let shared = shared.clone();
                 thread::spawn(move || shared.sleep())
@@ -139,7 +140,7 @@ mod linux {
             }))
         }
 
-        /// Lets the sleeper sleep while `computing` runs here, wakes it, and returns how many
+        /// Lets the sleeper sleep while `computing` runs here, then wakes it and returns how many
         /// nanoseconds that took.
         pub(super) fn wake_after(&self, computing: impl FnOnce()) -> Result<f64, Failure> {
             let before = allowed()?;
@@ -154,13 +155,13 @@ mod linux {
         fn drop(&mut self) {
             self.shared.wake(ENDING);
             if let Some(thread) = self.sleeper.take() {
-                // It does nothing that can panic.
+                // The thread does nothing that can panic.
                 let _ = thread.join();
             }
         }
     }
 
-    /// Runs `work` on one processor, then lets the thread run where it was allowed to.
+    /// Runs `work` on one processor, then restores the thread's affinity.
     fn bound_to<T>(cpu: usize, allowed: &CpuSet, work: impl FnOnce() -> T) -> Result<T, Failure> {
         bind_to(cpu)?;
         let result = work();

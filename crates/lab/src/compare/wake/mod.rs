@@ -3,13 +3,14 @@
 //! | case | the clock starts | and stops when |
 //! |---|---|---|
 //! | `wake inside` | before a join on a worker | both halves have begun |
-//! | `wake outside, join` | before a join on a thread of no pool | both halves have begun |
+//! | `wake outside, join` | before a join on a thread outside the pool | both halves have begun |
 //! | `wake outside, install` | before a task is handed to the pool | it begins |
 //! | `wake of a bare futex` | before the wake-up call | the woken thread runs |
 //!
-//! Before each the forking thread computes for [`PAUSE`], so that all others have parked. A half that
-//! has begun computes until the other has, too; a runtime that runs them one after the other is given
-//! up after [`PATIENCE`], which then is the least that the sample can be.
+//! Before each measurement, the forking thread computes for [`PAUSE`], so that all others have
+//! parked. A half that has begun computes until the other has begun, too. If a runtime runs the
+//! halves one after the other, the first gives up after [`PATIENCE`], which is then the least that
+//! the sample can be.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::show_ratio;
 use tidegate_command::usage::Usage;
 
-/// Samples of a row.
+/// Samples for each row.
 const SAMPLES: u32 = 300;
 
 /// How long the forking thread computes first.
@@ -38,7 +39,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long a half waits for the other to begin.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Compares runtimes in this case.
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let workers = setting.at_least_two_workers("wake")?;
     let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
@@ -56,7 +56,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// How median and p99 of each row relate to those of the bare futex.
+/// How the median and p99 of each row relate to those of the bare futex.
 fn beside_the_first(rows: &[Row]) -> Vec<String> {
     let Some((Row { nanos: bare, .. }, others)) = rows.split_first() else {
         return Vec::new();
@@ -75,7 +75,7 @@ fn beside_the_first(rows: &[Row]) -> Vec<String> {
     others.iter().filter_map(related).collect()
 }
 
-/// Where the fork is made, and how.
+/// Where and how the fork is made.
 #[derive(Clone, Copy)]
 enum Place {
     Inside,
@@ -123,7 +123,8 @@ impl<'a> Race<'a> for Place {
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
 
-    /// A thread of no pool takes part in Tidegate's join without handing it to a worker first.
+    /// Tidegate's join lets a thread outside the pool take part, without handing the join to a
+    /// worker first.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         if !matches!(self, Self::Join) {
             return self.on::<Tidegate>(workers);
@@ -158,7 +159,7 @@ impl<'a> Race<'a> for Place {
     }
 }
 
-/// The time from `forked` to when both halves of a join have begun.
+/// The time from `forked` until both halves of a join have begun.
 fn from_fork<R: Runtime>(forked: Instant, fork: &mut R::Fork<'_>) -> f64 {
     let meeting = Meeting::default();
     let (a, b) = R::join(fork, |_| meeting.begin(), |_| meeting.begin());
@@ -170,10 +171,10 @@ fn from_fork<R: Runtime>(forked: Instant, fork: &mut R::Fork<'_>) -> f64 {
 struct Meeting(AtomicUsize);
 
 impl Meeting {
-    /// When this half began. Returns when the other has begun too, or is not going to.
+    /// Returns when this half began, once the other has begun too or after [`PATIENCE`].
     fn begin(&self) -> Instant {
         let begun = Instant::now();
-        // Relaxed: it tells nothing but itself.
+        // Relaxed: the counter publishes no other data.
         self.0.fetch_add(1, Ordering::Relaxed);
         while self.0.load(Ordering::Relaxed) < 2 && begun.elapsed() < PATIENCE {
             std::hint::spin_loop();

@@ -1,4 +1,4 @@
-//! Whether looks that slow their victims down explain LU on Mars, as the thesis suspects.
+//! Whether looks that slow down their victims explain LU on Mars, as the thesis suspects.
 
 use super::machines::MARS;
 use super::simulated::slowed;
@@ -10,7 +10,7 @@ use tidegate_command::output::{Table, Value, show_nanos};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Settings};
 
-/// What a look costs its victim: nothing up to the longest that the simulator allows.
+/// What a look costs its victim, from nothing to the highest cost that the simulator allows.
 const COSTS: [Nanos; 5] = [0, 40, 1_000, 10_000, 100_000];
 
 const RULES: [&str; 3] = ["none", "pheet-original", "linear"];
@@ -52,7 +52,7 @@ impl Trials {
         Self(trials.into())
     }
 
-    /// Runs the cells and shows the times by those of the linear backoff.
+    /// Runs the cells and shows the times relative to the linear backoff.
     pub fn section(self, session: &Session) -> Result<Section, Failure> {
         let columns = ["a look costs", "rule", "80", "80-4"];
         let mut table = Table::new(columns).titled("LU on Mars, by the linear backoff");

@@ -9,7 +9,7 @@ use tidegate_sim::Settings;
 
 use crate::reproduce::grid::Load;
 
-/// A machine and the numbers of its processors that are used.
+/// A machine and the numbers of its processors that the experiments use.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub name: &'static str,
@@ -35,12 +35,12 @@ pub const SATURN: Machine = Machine {
 };
 
 impl Machine {
-    /// Its name and what it is.
+    /// The machine's name and description.
     pub fn told(&self) -> String {
         format!("{}, {}", self.name, self.what)
     }
 
-    /// The first processors for one program.
+    /// The first processors, for one program.
     pub fn alone(&self, processors: usize) -> Load {
         Load {
             processors,
@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// All of it, for one, two and four programs.
+    /// The whole machine, for one, two and four programs.
     pub fn full(&self) -> Vec<Load> {
         let load = |instances| Load {
             instances,
@@ -57,15 +57,15 @@ impl Machine {
         [1, 2, 4].map(load).into()
     }
 
-    /// Parts of it for one program, then all of it for several.
+    /// Parts of the machine for one program, then the whole machine for one or more.
     pub fn loads(&self) -> Vec<Load> {
         let few = self.few.iter().map(|&processors| self.alone(processors));
         few.chain(self.full()).collect()
     }
 
     /// The simulated machine of its first processors, with the thieves of the thesis: they take one
-    /// task at a time, look once at each level of a binary tree, and stay on their processor (section
-    /// 2.2).
+    /// task at a time, look once at each level of a binary tree, and stay on their processor
+    /// (section 2.2).
     pub fn settings(&self, processors: usize) -> Settings {
         let topology: Topology = binary(self.all)
             .parse()
@@ -81,8 +81,8 @@ impl Machine {
     }
 }
 
-/// The processors halved again and again, each level a cache that does not exist. Packages and
-/// nodes of both machines are halves of halves, so nearer processors are nearer in the tree.
+/// A binary tree of the processors, in which each level is an imaginary cache. Packages and nodes
+/// of both machines result from repeated halving, so nearer processors are nearer in the tree.
 fn binary(processors: usize) -> String {
     let mut levels = vec![];
     let whole = 0..processors;
@@ -102,7 +102,7 @@ fn binary(processors: usize) -> String {
     text
 }
 
-/// The two halves of each group, the first the larger one; a group of one has none.
+/// The two halves of each group, the larger one first. A group of one is dropped.
 fn halves(groups: &[Range<usize>]) -> Vec<Range<usize>> {
     let split = |group: &Range<usize>| {
         let middle = group.start + group.len().div_ceil(2);

@@ -1,8 +1,8 @@
-//! Figures that are computed from many cells, with the interval that the runs of all of them give.
+//! Figures computed from many cells, with intervals that account for the runs of all of them.
 //!
-//! A figure is a function of medians. It is computed once to find out which cells it reads, then
-//! again and again of redrawn runs of these cells ([`Interval::of`]), so that a cell that it reads
-//! twice has one median at a time.
+//! A figure is a function of medians. It is computed once to find out which cells it reads, and
+//! then repeatedly from redrawn runs of these cells ([`Interval::of`]). A cell that it reads twice
+//! therefore has the same median both times.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// What is read of a cell.
+/// A figure of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Figure {
     Seconds,
@@ -26,7 +26,7 @@ type Key = (usize, (usize, usize, usize), Figure);
 
 type Median<'a> = dyn Fn(&Grid, (usize, usize, usize), Figure) -> f64 + 'a;
 
-/// Results of an experiment, of whose grids medians are read.
+/// Results of an experiment, with access to the medians of their grids.
 pub struct View<'a, R> {
     pub results: &'a R,
     median: &'a Median<'a>,
@@ -110,7 +110,8 @@ impl On<'_> {
         rules.map(|rule| self.time(rule, work, loads))
     }
 
-    /// The least time of a program under the rules `slow` by the greatest under `fast`.
+    /// The ratio of the shortest time of a program under the rules `slow` to the longest under
+    /// `fast`.
     pub fn slower(&self, slow: &[&str], fast: &[&str], work: &str, loads: &[&str]) -> f64 {
         let times = |rules: &[&str]| -> Vec<f64> {
             let time = |rule: &&str| self.time(rule, work, loads);
@@ -119,8 +120,9 @@ impl On<'_> {
         least(&times(slow)) / greatest(&times(fast))
     }
 
-    /// The aggregated time under a rule, the mean over the loads: of each program the time by the
-    /// mean over the rules `unit`, as the mean of all programs that were run (section 3.2).
+    /// The aggregated time under a rule, averaged over the loads. Each program's time is divided by
+    /// its mean over the rules `unit`, and the quotients of all measured programs are averaged
+    /// (section 3.2).
     pub fn aggregated(&self, rule: &str, loads: &[&str], unit: &[&str]) -> f64 {
         mean(
             loads
@@ -145,13 +147,13 @@ impl On<'_> {
     }
 }
 
-/// The mean; NaN of nothing.
+/// The mean; NaN without values.
 pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     sum / count
 }
 
-/// The slowest by the fastest.
+/// The ratio of the slowest to the fastest.
 pub fn spread(times: &[f64]) -> f64 {
     greatest(times) / least(times)
 }
@@ -163,7 +165,7 @@ mod tests {
     use crate::reproduce::simulated::Work;
     use tidegate_workloads::Size;
 
-    /// Two rules on two programs, of which the second was run under the first rule only.
+    /// Two rules on two programs; the second program was run only under the first rule.
     fn grid() -> Grid {
         let plan = Plan {
             rules: ["none", "linear"].map(|name| Rule::new(name, name)).into(),

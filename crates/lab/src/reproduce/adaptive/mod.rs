@@ -1,6 +1,6 @@
 //! How thieves rest: the backoffs and quanta of Haselsteiner, "Adaptive Work-Stealing Techniques",
-//! 2015, on its programs, alone and several at once. Sections and figures in this module are those
-//! of this thesis.
+//! 2015, on the programs of that thesis, alone and several at once. Sections and figures in this
+//! module are those of the thesis.
 
 mod claims;
 mod looks;
@@ -22,7 +22,7 @@ use claims::{SEVEN, TUNED};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 
-/// The default of this runtime, which is in no mean.
+/// The default of this runtime, which no mean includes.
 const OURS: &str = "elastic";
 
 /// The seven schedulers of the thesis, its other tuned backoffs, and ours.
@@ -32,7 +32,7 @@ fn rules() -> Vec<Rule> {
     names.map(|rule| Rule::new(rule, rule)).collect()
 }
 
-/// The programs of the thesis that have dags, as their inputs are; the tasks of the other two
+/// The programs of the thesis that have dags, with its inputs. The tasks of the other two programs
 /// depend on which worker comes first.
 fn works(size: Size) -> Vec<Work> {
     let work = |program| Work::new(program, program, size, &[]);
@@ -58,7 +58,7 @@ fn works(size: Size) -> Vec<Work> {
     ]
 }
 
-/// The tree of UTS-7, with 111 million nodes in the thesis.
+/// The tree of UTS-7, which has 111 million nodes in the thesis.
 fn binomial_tree(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[("tree", "tiny-binomial"), ("b0", "100")],
@@ -76,7 +76,6 @@ fn runs(session: &Session) -> u64 {
     })
 }
 
-/// Makes the page.
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let simulated = sim.then(|| simulated::Trials::new(session));
     let looks = sim.then(|| looks::Trials::new(session));
@@ -111,7 +110,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The aggregated times, a chart for each grid.
+/// The aggregated times, one chart for each grid.
 fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
     Section {
         title: title.to_owned(),
@@ -128,7 +127,7 @@ fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
     }
 }
 
-/// Each program of a grid.
+/// The results of each program of a grid.
 fn by_program(place: &str, grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     Section {
@@ -142,7 +141,7 @@ fn by_program(place: &str, grid: &Grid) -> Section {
     }
 }
 
-/// What the ratios are ratios of: the times under the linear backoff.
+/// The times under the linear backoff, which the ratios relate to.
 fn times(grid: &Grid) -> Table {
     let rule = grid.rule("linear");
     let loads = 0..grid.plan().loads.len();

@@ -1,5 +1,5 @@
-//! What chapter 7 asks: whether schedulers that estimate how many processors they could use beat
-//! all processors under a tuned backoff. The thesis has no figures of this.
+//! The question of chapter 7: do schedulers that estimate how many processors they could use beat
+//! all processors under a tuned backoff? The thesis has no figures on this.
 
 use tidegate_workloads::Size;
 
@@ -18,8 +18,8 @@ use tidegate_sim::Settings;
 
 const MS: Nanos = 1_000_000;
 
-/// Estimators of desires, and how often each estimates: as in the evaluations of Cao et al. (section
-/// 2.4) and of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004.
+/// Estimators of desires and their cycles, as in the evaluations of Cao et al. (section 2.4) and of
+/// Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004.
 const ESTIMATORS: [(&str, Nanos); 4] = [
     ("a-steal", 10 * MS),
     ("a-deque", 10 * MS),
@@ -30,7 +30,7 @@ const ESTIMATORS: [(&str, Nanos); 4] = [
 /// The unit of aggregated times.
 const ALL: [&str; 6] = ["linear", "quanta", "a-steal", "a-deque", "wsap", "steady"];
 
-/// The processors of the evaluation of Cao et al.
+/// The number of processors in the evaluation of Cao et al.
 const CAO: usize = 8;
 
 fn rules() -> Vec<Rule> {
@@ -41,8 +41,9 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// The programs with tasks so long that each takes more than a second alone on all processors: a
-/// job with a desire begins with one processor, and that is all that a shorter one would show.
+/// The programs, with tasks so long that each program takes more than a second alone on all
+/// processors. A job with a desire begins with one processor, and a shorter program would show
+/// nothing else.
 fn works(size: Size) -> Vec<Work> {
     let longer = match size {
         Size::Tiny => [1.0; 5],
@@ -73,7 +74,7 @@ fn plan(size: Size, loads: Vec<Load>) -> Plan {
     }
 }
 
-/// Any processor takes any worker: those that a job is allotted are not always the same.
+/// Workers are not pinned, because a job is not always allotted the same processors.
 fn unpinned(machine: Machine) -> impl Fn(usize) -> Settings {
     move |processors| Settings {
         pinned: false,
@@ -130,7 +131,7 @@ fn by_linear(view: &View<'_, Results>, rule: &str, loads: [&str; 2]) -> f64 {
     time(view, rule, loads) / time(view, "linear", loads)
 }
 
-/// The first of the three explanations of chapter 7, that adaptivity gains nothing.
+/// The first of the three explanations of chapter 7: adaptivity gains nothing.
 macro_rules! no_faster {
     ($rule:literal, $load:literal, $take:literal, $loads:expr) => {
         Row::new(
@@ -149,7 +150,7 @@ macro_rules! no_faster {
     };
 }
 
-/// The second explanation, that a central table is needed.
+/// The second explanation: a central table is needed.
 fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
     let best = least(&ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
     best / time(view, "quanta", loads)
@@ -225,7 +226,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::observed::Observed;
 
-    /// The results where rules take as long as `times` says, and every other one second.
+    /// The results if rules take as long as `times` says, and all others one second.
     fn results(times: &[(&str, f64)]) -> Results {
         let grid = |loads| {
             let plan = plan(Size::Tiny, loads);

@@ -12,10 +12,10 @@ use crate::reproduce::page::{Finding, Page, Setting};
 use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 
-/// From this number of processors on, backoffs made a difference to bipartition (section 4.3).
+/// The number of processors from which backoffs made a difference to bipartition (section 4.3).
 const MANY: usize = 20;
 
-/// All programs of the thesis but UTS-7, two of which have another graph in each run.
+/// All programs of the thesis except UTS-7. Two of them have a different graph in each run.
 fn works(size: Size) -> Vec<Work> {
     let other = ["bipartition", "sssp"].map(|program| Work {
         reseeded: true,
@@ -37,7 +37,7 @@ pub struct Here {
     trial: Trial,
 }
 
-/// What came of them, under one and four instances.
+/// The results, for one and four instances.
 struct Results {
     grid: Grid,
     alone: String,
@@ -69,7 +69,7 @@ impl Here {
         Ok(Self { processors, trial })
     }
 
-    /// Runs the cells and adds what comes of it to the page.
+    /// Runs the cells and adds the results to the page.
     pub fn add(self, session: &Session, page: &mut Page) -> Result<(), Failure> {
         let Self { processors, trial } = self;
         let grid = trial.measure(session)?.in_units_of(&SEVEN);
@@ -125,7 +125,7 @@ fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
     view.here().time(rule, PROGRAM, &[&view.results.alone])
 }
 
-/// Of four instances each has processors that the others' idle thieves leave to it.
+/// With four instances, each has the processors that the others' idle thieves leave to it.
 const WASTE: &[Row<Results>] = &[
     Row::above(
         "here-original",
@@ -213,8 +213,8 @@ mod tests {
     use super::*;
     use crate::reproduce::observed::Observed;
 
-    /// The verdicts where a rule takes this long and every other 1 second, each instance of
-    /// bipartition as long as all together.
+    /// The verdicts if one rule takes this long and every other one 1 second. Each instance of
+    /// bipartition takes as long as all together.
     fn verdicts(processors: usize, slow: &str, seconds: f64) -> Vec<(String, Verdict)> {
         let plan = plan(Size::Tiny, processors);
         let observed = plan.cells().map(|(rule, work, load)| {

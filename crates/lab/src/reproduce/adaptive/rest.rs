@@ -1,4 +1,5 @@
-//! How long a thief that finds nothing sleeps, by the rules alone (figures 4.16 and 5.11).
+//! How long a thief that finds nothing sleeps, computed from the rules alone (figures 4.16 and
+//! 5.11).
 
 use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
 
@@ -7,17 +8,17 @@ use crate::engine::{Claim, Interval, Refuted};
 use crate::reproduce::page::{Chart, Finding, Line, Point, Section};
 use tidegate_command::output::show_ratio;
 
-/// As far as figure 5.11 goes, and a bit.
+/// A little beyond the range of figure 5.11.
 const END: Nanos = 50_000_000;
-/// As far as figure 4.16 goes.
+/// The range of figure 4.16.
 const CALLS: usize = 40;
-/// What an attempt takes.
+/// The duration of an attempt.
 const ATTEMPT: Nanos = 1_000;
 const MS: f64 = 1e6;
-/// The time of the second short sleep of figure 5.11 by that of the first.
+/// The ratio of the times of the second and the first short sleep in figure 5.11.
 const PUBLISHED: f64 = 43.0 / 13.0;
 
-/// The sleeps of a thief that finds nothing: when each begins and how long it is.
+/// The sleeps of a thief that finds nothing: the start and the length of each.
 fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
     let idle: IdlePolicy = rule.parse().expect("a rule of this program");
     let mut state = IdleState::new(&idle).expect("defaults are valid");
@@ -40,7 +41,7 @@ fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
     })
 }
 
-/// When quanta sleep only briefly: in quanta of normal length that are inserted.
+/// When quanta sleep only briefly, which happens in the inserted quanta of normal length.
 fn short_sleeps() -> Vec<Nanos> {
     let sleeps: Vec<(Nanos, Nanos)> = sleeps("quanta")
         .take_while(|(began, _)| *began < END)
@@ -60,7 +61,7 @@ pub fn finding() -> Finding {
         "A worker that finds nothing sleeps only briefly at about 13 ms and at about 43 ms under \
          quanta (the second by the first)",
         "5.7, fig. 5.11",
-        // Both are rounded to a millisecond.
+        // Both times are rounded to a millisecond.
         0.95 * PUBLISHED..=1.05 * PUBLISHED,
         Refuted::Outside(0.80 * PUBLISHED, 1.25 * PUBLISHED),
     )

@@ -14,14 +14,14 @@ use tidegate_command::failure::Failure;
 
 /// The number of runs in a sweep, as in the thesis.
 const RUNS_OF_A_SWEEP: u64 = 7;
-/// The most runs of UTS-7, of which one takes minutes in the size of the thesis.
+/// The limit for UTS-7, a single run of which takes minutes in the size of the thesis.
 const RUNS_OF_UTS_7: u64 = 3;
 
-/// The programs with tasks so long that an instance sleeps as long as published.
+/// The programs, with tasks so long that an instance sleeps as long as published.
 ///
-/// The sleeps of the thesis (table 5.5) add up to 1.4 s on each of 80 processors for LU and to 0.2 s
-/// for quicksort. Smaller inputs have longer tasks, so that they are as much work; but LU is a tenth,
-/// because thieves that never rest take an hour to simulate otherwise.
+/// The sleeps of the thesis (table 5.5) add up to 1.4 s on each of 80 processors for LU and to 0.2
+/// s for quicksort. Smaller inputs have longer tasks, so that the work is the same. LU gets only a
+/// tenth of the work, because thieves that never rest would otherwise take an hour to simulate.
 pub fn slowed(size: Size) -> Vec<Work> {
     let slower = match size {
         Size::Tiny => [1.0; 5],
@@ -88,7 +88,7 @@ impl Results {
     }
 }
 
-/// Plans of [`Results`], in the order of its fields.
+/// The plans of [`Results`], in the order of its fields.
 pub fn plans(size: Size) -> (Vec<Plan>, Vec<Plan>) {
     let works = slowed(size);
     let whole = |machine: Machine| Plan {
@@ -151,7 +151,7 @@ impl Trials {
         trials
     }
 
-    /// Runs the cells and adds what comes of it to the page.
+    /// Runs the cells and adds the results to the page.
     pub fn add(self, session: &Session, page: &mut Page) -> Result<(), Failure> {
         let grids = |trials: Vec<Trial>| -> Result<Vec<Grid>, Failure> {
             let measured = trials.into_iter().map(|trial| trial.measure(session));
@@ -248,7 +248,7 @@ fn steals_of_lu(mars: &Grid) -> Section {
     let line = |name: &str, figure: fn(&crate::reproduce::observed::Observed) -> f64| {
         let point = |(x, &(load, _)): (usize, &(usize, usize))| {
             let count = mars.sample((rule, work, load), figure).interval();
-            // A logarithmic axis has no nothing.
+            // A logarithmic axis cannot show 0.
             Point::new(x as f64, count).filter(|point| point.low > 0.0)
         };
         Line {

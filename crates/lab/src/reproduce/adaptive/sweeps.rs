@@ -1,5 +1,5 @@
-//! Parameters of the rules, each over a range (sections 4.4, 5.4 and 5.5). Of UTS the thesis ran
-//! UTS-0 only, each cell seven times.
+//! Sweeps over parameters of the rules (sections 4.4, 5.4 and 5.5). Of the UTS programs the thesis
+//! ran only UTS-0, each cell seven times.
 
 use super::machines::{MARS, Machine, SATURN};
 use crate::reproduce::grid::{Plan, Rule};
@@ -7,14 +7,14 @@ use crate::reproduce::simulated::Work;
 
 /// A parameter and its values.
 pub struct Sweep {
-    /// What claims call it.
+    /// The name that claims use.
     pub title: &'static str,
-    /// What the axis means.
+    /// The meaning of the axis.
     pub x: &'static str,
     pub machine: Machine,
-    /// The program that the figure of the thesis shows; all if there is none.
+    /// The program that the figure of the thesis shows; `None` for all.
     only: Option<&'static str>,
-    /// The values as shown, and the rules with them.
+    /// The values as displayed, with their rules.
     values: &'static [(&'static str, &'static str)],
 }
 
@@ -33,7 +33,7 @@ impl Sweep {
         }
     }
 
-    /// A sweep of all programs.
+    /// A sweep on all programs.
     const fn new(
         machine: Machine,
         title: &'static str,
@@ -49,7 +49,7 @@ impl Sweep {
         }
     }
 
-    /// The sweep on one program.
+    /// Restricts the sweep to one program.
     const fn of(self, program: &'static str) -> Self {
         Self {
             only: Some(program),
@@ -58,7 +58,7 @@ impl Sweep {
     }
 }
 
-/// All of them. The thesis says which values the other parameters had.
+/// All sweeps. The thesis gives the values of the other parameters.
 pub const SWEEPS: [Sweep; 17] = [
     Sweep::new(
         SATURN,

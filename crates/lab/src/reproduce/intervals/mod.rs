@@ -1,9 +1,10 @@
 //! Where intervals run, and from which queues: the experiments of Weibel, "An advanced scheduler
 //! for intervals", 2010, chapters 5 and 11.
 //!
-//! Localities are judged on a simulated machine with two caches, as the thesis had, and on this one
-//! if it has several last-level caches. Queues are measured on this machine only: what an operation
-//! on a queue costs is a property of the processor, and a simulated machine has one kind of queue.
+//! Localities are judged on a simulated machine with two caches, as in the thesis, and on this
+//! machine if it has several last-level caches. Queues are measured only on this machine, because
+//! the cost of a queue operation is a property of the processor, and a simulated machine has only
+//! one kind of queue.
 
 mod counts;
 mod localities;
@@ -14,14 +15,13 @@ use super::page::{Page, Setting};
 use crate::engine::Session;
 use tidegate_command::failure::Failure;
 
-/// The most simulated runs, each with another seed.
+/// The maximum number of simulated runs, each with a different seed.
 const SIMULATED_RUNS: u64 = 5;
 
-/// The most runs on this machine; the thesis takes the mean of the best three of ten, we the
-/// median of all.
+/// The maximum number of runs on this machine. The thesis takes the mean of the best three of ten;
+/// we take the median of all.
 const REAL_RUNS: u64 = 10;
 
-/// Makes the page.
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let simulated =
         sim.then(|| localities::Trial::new(session.size(), session.runs(SIMULATED_RUNS)));

@@ -1,4 +1,4 @@
-//! What the queue is worth from which intervals run: the times of chapter 11.
+//! What the queue from which intervals run is worth: the times of chapter 11.
 
 use std::ops::RangeInclusive;
 
@@ -11,10 +11,10 @@ use crate::engine::{Claim, Interval, Refuted, Verdict};
 use crate::reproduce::page::{Chart, Finding, Line, Page, Point, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// An interval that is wider says nothing about a difference of 5 %.
+/// A wider interval cannot decide about a difference of 5 %.
 const WIDEST: f64 = 0.10;
 
-/// Pairs of queues without a significant difference, where the thesis says so, and why.
+/// Pairs of queues without a significant difference, where the thesis says so, and the explanation.
 const ALIKE: [(QueueKind, QueueKind, &str, &str); 4] = [
     (
         QueueKind::ChaseLev,
@@ -49,7 +49,7 @@ pub fn add(page: &mut Page, measured: &Measured, size: Size) {
     page.sections.push(section(measured));
 }
 
-/// The time on a queue by that on another, the geometric mean of these programs.
+/// The ratio of the times on two queues, the geometric mean over these programs.
 fn ratio(
     measured: &Measured,
     programs: &[&'static str],
@@ -77,7 +77,7 @@ fn alike(
     &(queue, other, source, why): &(QueueKind, QueueKind, &str, &str),
 ) -> Finding {
     let ours = ratio(measured, &SUITE, [queue, other]);
-    // The thesis prints no threshold; 5 % is what the best three of ten runs can tell apart.
+    // The thesis gives no threshold; the best three of ten runs can resolve a difference of 5 %.
     Claim::new(
         format!("{queue} time by that of {other}"),
         format!("Programs take as long on the queue {queue} as on {other} (within 5 %), as the geometric mean of the seven Java Grande programs"),
@@ -132,7 +132,7 @@ fn dynamic(measured: &Measured) -> [Finding; 2] {
     ]
 }
 
-/// A queue that the thesis finds slower than the idempotent deque, above all on two programs.
+/// A queue that the thesis finds slower than the idempotent deque, especially on two programs.
 struct Slower {
     queue: QueueKind,
     most: [&'static str; 2],
@@ -191,7 +191,7 @@ impl Slower {
     }
 }
 
-/// By how much more some programs are slowed than others.
+/// How much more some programs slow down than others.
 fn excess(
     measured: &Measured,
     [most, others]: [&[&'static str]; 2],

@@ -1,4 +1,4 @@
-//! Several programs, each under rules with parameters of its own.
+//! Several programs, each under rules with its own parameters.
 
 use tidegate_sim::{Settings, WorkSpan};
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};

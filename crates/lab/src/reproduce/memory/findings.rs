@@ -1,4 +1,4 @@
-//! What is claimed of the simulated schedulers.
+//! Claims about the simulated schedulers.
 
 use super::tables::Results;
 use super::{BUDGET, HYBRID, MEMFIB, NARLIKAR, NESTED, STEALING, k, modified_fib};
@@ -12,7 +12,7 @@ use tidegate_policy::MemoryPolicy;
 const FOUR: usize = 0;
 const SIXTEEN: usize = 3;
 
-/// All of them.
+/// All findings.
 pub fn findings(results: &[Results], size: Size) -> Vec<Finding> {
     let of = |name| {
         let mut results = results.iter();
@@ -27,7 +27,7 @@ pub fn findings(results: &[Results], size: Size) -> Vec<Finding> {
     all
 }
 
-/// The two loops of the source's example, of which it has no measurements.
+/// The source's example of two loops, for which it has no measurements.
 fn nested(results: &Results) -> [Finding; 3] {
     let growth = |scheduler| {
         let peaks = [SIXTEEN, FOUR].map(|load| results.peak(scheduler, load));
@@ -40,7 +40,7 @@ fn nested(results: &Results) -> [Finding; 3] {
         |medians| medians[0] / medians[1] / (medians[2] / medians[3]),
     );
     [
-        // In theory 4.0: an array for each processor. A few arrays less count.
+        // 4.0 in theory: an array for each processor. A few arrays fewer still agree.
         Claim::new(
             "nested: growth of work stealing",
             "In the example of two loops the memory of work stealing grows with the processors: \
@@ -50,7 +50,7 @@ fn nested(results: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.1),
         )
         .finding(stealing[0].over(&stealing[1]), show_ratio),
-        // In theory 4.0 for large n, and half as much for the loop's short ends.
+        // 4.0 in theory for large n, and half of that because the loop's ends are short.
         Claim::new(
             "nested: growth by Narlikar",
             "In the example of two loops the memory of Narlikar's scheduler does not grow, so that \
@@ -77,7 +77,7 @@ fn nested(results: &Results) -> [Finding; 3] {
 const FEW_LEFT: &str = "Where the tasks of an inner loop run out, the processors that find none begin the next array \
      in any order; so several arrays are open at a time, and more with more processors.";
 
-/// What we expect of calls that hold their blocks over their recursion.
+/// What we expect of calls that hold their blocks during their recursion.
 fn held(results: &Results) -> Finding {
     Claim::new(
         "memfib: hybrid on 16",
@@ -93,7 +93,7 @@ fn held(results: &Results) -> Finding {
     )
 }
 
-/// Whether peaks keep what theory and the budget promise.
+/// Whether peaks stay within the bounds of theory and within the budget.
 fn within_bounds(results: &[Results]) -> [Finding; 3] {
     let claim = |scheduler: &str, what: &str, source: &str| {
         Claim::new(
@@ -121,7 +121,7 @@ fn within_bounds(results: &[Results]) -> [Finding; 3] {
     ]
 }
 
-/// The largest peak by its bound, of all programs, processors and runs.
+/// The largest ratio of a peak to its bound, over all programs, processors and runs.
 pub fn largest(results: &[Results], scheduler: &str) -> Interval {
     let of = |results: &Results| {
         let rule = results.grid.rule(scheduler);
@@ -137,7 +137,7 @@ pub fn largest(results: &[Results], scheduler: &str) -> Interval {
     Interval::exact(results.iter().map(of).fold(f64::NAN, f64::max))
 }
 
-/// What a scheduler may declare at most.
+/// The most that a scheduler may declare.
 fn bound(results: &Results, rule: usize, load: usize) -> f64 {
     let plan = results.grid.plan();
     let processors = plan.loads[load].processors as f64;

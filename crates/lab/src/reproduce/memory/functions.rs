@@ -1,4 +1,5 @@
-//! Other sleep functions of the hybrid, which the slide "Future Work on Hybrid Scheduler" asks for.
+//! Other sleep functions for the hybrid, which the slide "Future Work on Hybrid Scheduler"
+//! suggests.
 
 use super::sweep::{FUNCTIONS, name};
 use super::tables::{Results, ratio};
@@ -11,7 +12,7 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::page::Finding;
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// What each function needs at S1/64, in units of work stealing.
+/// The peak and time of each function at S1/64, in units of work stealing.
 pub fn table(swept: &[Results]) -> Table {
     let columns = ["program", "sleep function", "peak", "time", "peak x time"];
     let mut table = Table::new(columns).titled("Sleep functions / work stealing");
@@ -57,7 +58,7 @@ const LENGTH_MATTERS_LITTLE: &str = "The figure is that of the program with the 
      Alpha, which decides how many tasks sleep, matters more; the functions part at S1/1024, \
      where square has sleeps of thousands of rounds.";
 
-/// In units of the published function; the largest ratio of all programs.
+/// The largest ratio to the published function over all programs.
 fn most_beside_published(swept: &[Results], line: &str) -> Interval {
     let pair =
         |results| [line, HYBRID].map(|line| peak_times_time(results, &name(line, LOOKS_OF_SLIDES)));

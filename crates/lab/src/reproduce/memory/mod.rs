@@ -1,6 +1,6 @@
-//! How much memory tasks need at a time: the experiments of the slides "Narlikar and hybrid
-//! schedulers for Cilk", which build on Narlikar and Blelloch, "Space-efficient scheduling of nested
-//! parallelism", 1999.
+//! How much memory tasks need at one time: the experiments of the slides "Narlikar and hybrid
+//! schedulers for Cilk", which build on Narlikar and Blelloch, "Space-efficient scheduling of
+//! nested parallelism", 1999.
 
 mod batch;
 mod findings;
@@ -22,7 +22,7 @@ use batch::{Batch, Subject};
 use tables::{Results, overview};
 use tidegate_command::failure::Failure;
 
-/// The most runs; the source does not say how many it made.
+/// The maximum number of runs; the source does not say how many it made.
 const RUNS: u64 = 5;
 
 const STEALING: &str = "work stealing";
@@ -40,7 +40,7 @@ fn k(s1: u64) -> u64 {
     policy::k(s1, LOOKS_OF_SLIDES)
 }
 
-/// The source's schedulers by its names, and two of ours.
+/// The source's schedulers under its names, and two of ours.
 fn schedulers(s1: u64) -> [Rule; 5] {
     [
         (STEALING, Policy::None),
@@ -54,7 +54,7 @@ fn schedulers(s1: u64) -> [Rule; 5] {
 
 /// Modified fib, the source's example of two loops, and our other programs that declare memory.
 fn works(size: Size) -> Vec<Work> {
-    // Which n and mix hold about as many blocks under work stealing as the source's program does;
+    // With this n and mix, work stealing holds about as many blocks as with the source's program;
     // see the first findings.
     let fib: &[_] = match size {
         Size::Tiny => &[("n", "9"), ("hold", "itself"), ("mix", "0.35")],
@@ -92,7 +92,6 @@ fn plan(subject: &Subject, processors: &[usize]) -> Plan {
 /// The programs whose parameters are swept.
 const SWEPT: [&str; 4] = [MODIFIED_FIB, NESTED, "matmul", "strassen"];
 
-/// Makes the page.
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let runs = session.runs(RUNS);
     let works = works(session.size().into());
@@ -148,7 +147,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The source's figures beside ours, every program, and the sweep.
+/// The source's figures compared with ours, every program, and the sweep.
 fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
     let mut sections: Vec<Section> = results
         .iter()
@@ -188,7 +187,7 @@ mod tests {
         assert_eq!(names, [STEALING, HYBRID, NARLIKAR, DFDEQUES, BUDGET]);
     }
 
-    /// Whatever the sweep shows to be best; docs/memory.md, "Alpha and beta".
+    /// Independent of what the sweep shows to be best; see docs/memory.md, "Alpha and beta".
     #[test]
     fn alpha_follows_the_written_rule() {
         for (s1, alpha, beta) in [(64 << 20, 1 << 20, 1 << 18), (100, 2, 0)] {

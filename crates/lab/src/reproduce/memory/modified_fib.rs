@@ -1,4 +1,4 @@
-//! What is claimed of "modified fib", the program of the source's measurements.
+//! Claims about "modified fib", the program that the source measured.
 
 use std::ops::RangeInclusive;
 
@@ -16,18 +16,18 @@ pub const TEXT: &str = " The source does not print its program. Every printed pe
      others; the rest write as many bytes into a small buffer. Their number and share were chosen \
      for the peaks of work stealing alone.";
 
-/// The slides of the source.
+/// Slides of the source.
 const PEAKS: &str = "slide \"Peak Memory Usage\"";
 const RESULTS: &str = "slide \"Results\"";
 
-/// Where the peaks on 16 and 32 processors may lie, in blocks a processor, for our program to be
-/// like the source's: two blocks of 12 either way, and four of 15.
+/// The range of the peaks on 16 and 32 processors, in blocks per processor, within which our
+/// program counts as similar to the source's: two blocks of 12 more or less, and four of 15.
 const LIKE: [(usize, f64, f64); 2] = [(16, 0.62, 0.88), (32, 0.34, 0.60)];
 
-/// The largest peak, in units of that of work stealing, with a block of 12 saved.
+/// The largest peak relative to work stealing that saves a block of 12.
 const SAVED: f64 = 0.95;
 
-/// All of them.
+/// All findings.
 pub fn findings(fib: &Results, size: Size) -> Vec<Finding> {
     let likeness = LIKE.map(|(processors, low, high)| likeness(fib, processors, low, high));
     let is_like = likeness
@@ -72,8 +72,8 @@ fn likeness(fib: &Results, processors: usize, low: f64, high: f64) -> Finding {
     )
 }
 
-/// A scheduler, processors, and the peaks in units of work stealing's that agree: one block either
-/// way, of those of work stealing.
+/// A scheduler, a number of processors, and the range of peaks relative to work stealing that
+/// agrees: one block of work stealing's more or less.
 type PeakRatio = (&'static str, usize, f64, f64);
 
 const PEAK_RATIOS: [PeakRatio; 9] = [
@@ -127,12 +127,12 @@ const NO_ORDER: &str = "Narlikar's scheduler saves memory by its order: the left
      processors hold 9 blocks instead of 11 and take 24 times as long (`tidegate sim memfib 12 \
      --bytes 4194304 --hold itself --mix 0.35 --memory depth-first:k=4`).";
 
-/// By how much the memory grows with the processors.
+/// How much the memory grows with the number of processors.
 fn growths(fib: &Results) -> impl Iterator<Item = Finding> {
     growths_to_16(fib).into_iter().chain(growths_to_32(fib))
 }
 
-/// A claim on growth, with our figure.
+/// A claim about growth, with our figure.
 fn growth(
     (id, what): (&str, &str),
     published: f64,
@@ -145,13 +145,13 @@ fn growth(
         .finding(ours, show_ratio)
 }
 
-/// By how much a scheduler's peak grows.
+/// How much a scheduler's peak grows.
 fn grown(fib: &Results, scheduler: &str, from: usize, to: usize) -> Interval {
     let [many, few] = [to, from].map(|on| fib.peak(scheduler, load(on)));
     many.over(&few)
 }
 
-/// By how much a scheduler's peak grows, in units of another's growth.
+/// How much a scheduler's peak grows, relative to another's growth.
 fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Interval {
     let [scheduler, other] = pair;
     let peaks = [
@@ -168,7 +168,7 @@ fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Inter
 
 fn growths_to_16(fib: &Results) -> [Finding; 3] {
     [
-        // Two blocks of 12 either way; at least one more than 4.
+        // Two blocks of 12 more or less, but at least one more than 4.
         growth(
             (
                 "growth of work stealing, 4 to 16",
@@ -179,7 +179,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.25),
             grown(fib, STEALING, 4, 16),
         ),
-        // One block either way, of growths that are 2.25 and 3 times in the source.
+        // One block more or less, for growths of 2.25 and 3 times in the source.
         growth(
             (
                 "growth of hybrid, 4 to 16",
@@ -209,7 +209,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
 
 fn growths_to_32(fib: &Results) -> [Finding; 2] {
     [
-        // A block of 12 either way.
+        // A block of 12 more or less.
         growth(
             (
                 "growth of work stealing, 16 to 32",
@@ -221,7 +221,7 @@ fn growths_to_32(fib: &Results) -> [Finding; 2] {
             grown(fib, STEALING, 16, 32),
         )
         .because("The source's program holds 15 blocks on 32 processors, and ours a few more."),
-        // A block of 9 either way.
+        // A block of 9 more or less.
         growth(
             (
                 "growth of hybrid, 16 to 32",
@@ -236,13 +236,13 @@ fn growths_to_32(fib: &Results) -> [Finding; 2] {
     ]
 }
 
-/// How much of what Narlikar's scheduler saves the hybrid saves.
+/// What fraction of the memory saved by Narlikar's scheduler the hybrid saves.
 fn saved_share(fib: &Results) -> Finding {
     let peaks = [STEALING, HYBRID, NARLIKAR].map(|scheduler| fib.peak(scheduler, load(16)));
     let share = Interval::of(&peaks.each_ref(), |medians| {
         (medians[0] - medians[1]) / (medians[0] - medians[2])
     });
-    // Two to four blocks of seven; none, or more than Narlikar's scheduler, is not between.
+    // Two to four blocks of seven. Saving nothing, or more than Narlikar's scheduler, contradicts.
     Claim::new(
         "saved share",
         "On 16 processors the hybrid saves 0.43 of the memory that Narlikar's scheduler saves",
@@ -256,8 +256,8 @@ fn saved_share(fib: &Results) -> Finding {
 }
 
 fn hybrid_time(fib: &Results) -> Finding {
-    // Times are printed to a tenth of a second, which leaves 1.22 to 1.34; a tenth more for other
-    // costs of scheduling.
+    // The source rounds times to a tenth of a second, which allows 1.22 to 1.34; another tenth
+    // allows for different scheduling costs.
     Claim::new(
         "time of hybrid on 16",
         "On 16 processors the hybrid takes 1.28 times as long as work stealing",
@@ -276,7 +276,7 @@ fn hybrid_time(fib: &Results) -> Finding {
 }
 
 fn narlikar_time(fib: &Results) -> Finding {
-    // A factor of three either way.
+    // A factor of three in each direction.
     Claim::new(
         "time of Narlikar on 16",
         "On 16 processors Narlikar's scheduler takes 465 times as long as work stealing",

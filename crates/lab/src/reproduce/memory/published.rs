@@ -1,4 +1,4 @@
-//! The figures of the slides, and ours beside them.
+//! The figures of the slides, compared with ours.
 
 use super::tables::Results;
 use super::{HYBRID, NARLIKAR, STEALING};
@@ -9,8 +9,8 @@ use tidegate_command::output::{Table, Value};
 /// The processors of the slide "Peak Memory Usage".
 pub const PROCESSORS: [usize; 5] = [4, 8, 12, 16, 32];
 
-/// What modified fib holds at most there, in blocks of 40 MiB: every printed figure is a multiple
-/// of one.
+/// The peaks of modified fib on that slide, in blocks of 40 MiB; every printed figure is a multiple
+/// of one block.
 const BLOCKS: [(&str, [Option<f64>; 5]); 3] = [
     (
         STEALING,
@@ -30,7 +30,7 @@ pub fn blocks(scheduler: &str, processors: usize) -> Option<f64> {
     peaks[load]
 }
 
-/// Published peaks of modified fib beside ours, as a chart and as a table, in blocks.
+/// Published peaks of modified fib compared with ours, as a chart and as a table, in blocks.
 pub fn beside(fib: &Results) -> (Chart, Table) {
     let loads = 0..PROCESSORS.len();
     let ours = |scheduler, load| {

@@ -1,5 +1,5 @@
-//! The experiment on this machine, with as many workers as processors and with four, as the source
-//! had at least; beside it simulated machines with as many processors as there are workers.
+//! The experiment on this machine, with as many workers as processors and with four, the source's
+//! minimum. For comparison, it runs on simulated machines with as many processors as workers.
 
 use tidegate::machine::Machine;
 
@@ -16,13 +16,13 @@ use tidegate_command::output::{Table, Value, show_ratio};
 /// The smallest number of processors in the source.
 const FOUR: usize = 4;
 
-/// Those of the source and one of its kind; `bench memory` measures the others here.
+/// The source's two programs and a similar one; `bench memory` measures the others on this machine.
 const PROGRAMS: [&str; 3] = [MODIFIED_FIB, NESTED, MEMFIB];
 
 pub struct Trials {
     processors: usize,
     here: Batch,
-    /// Unless simulated machines are left out.
+    /// `None` if simulated machines are left out.
     simulated: Option<Batch>,
 }
 
@@ -47,7 +47,7 @@ impl Trials {
         }
     }
 
-    /// Measures, and adds what comes of it to the page.
+    /// Runs the cells and adds the results to the page.
     pub fn add(self, page: &mut Page, session: &Session) -> Result<(), Failure> {
         let simulated = self.simulated.map(|batch| batch.measure(session));
         let here = self.here.measure(session)?;
@@ -68,7 +68,7 @@ fn findings(here: &[Results], processors: usize, size: Size) -> Vec<Finding> {
     let fib = &here[0];
     let load = fib.grid.load(&FOUR.to_string());
     let alike = |scheduler: &str, subject: &str| {
-        // One block of four either way.
+        // One block of four more or less.
         Claim::new(
             format!("here: {scheduler} on 4"),
             format!(
@@ -101,7 +101,7 @@ fn findings(here: &[Results], processors: usize, size: Size) -> Vec<Finding> {
 const NOT_FOUR: &str = "Declared bytes do not depend on the clock, but on fewer processors than workers a worker may \
      hold a block while it waits for a processor. The table \"Here beside simulated\" has both.";
 
-/// Ratios to work stealing here and on simulated processors.
+/// Ratios to work stealing, on this machine and on simulated processors.
 fn beside(here: &[Results], simulated: &[Results]) -> Section {
     let columns = [
         "program",
@@ -152,7 +152,8 @@ mod tests {
     use crate::reproduce::memory::works;
     use crate::reproduce::observed::Observed;
 
-    /// The verdicts where work stealing holds so many blocks on four workers, and the others three.
+    /// The verdicts if work stealing holds `held` blocks on four workers, and the others hold
+    /// three.
     fn verdicts(held: f64) -> Vec<Verdict> {
         let subject = Subject::new(works(tidegate_workloads::Size::Tiny).remove(0)).unwrap();
         let plan = plan(&subject, &[2, FOUR]);
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn another_number_of_blocks_contradicts() {
         use Verdict::{Agrees, Contradicts};
-        // With two workers work stealing is bound to two blocks.
+        // With two workers, work stealing is limited to two blocks.
         assert_eq!(verdicts(2.0), [Contradicts, Contradicts, Agrees]);
         assert_eq!(verdicts(3.0), [Agrees, Agrees, Contradicts]);
         assert_eq!(verdicts(5.0), [Contradicts; 3]);

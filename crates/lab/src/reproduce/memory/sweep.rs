@@ -1,4 +1,5 @@
-//! Peak and time over the parameters of the schedulers, which the source calls "voodoo" and does not print.
+//! Peak and time over the schedulers' parameters, which the source calls "voodoo" and does not
+//! print.
 
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{DepthFirst, DfDeques, Hybrid, SleepFunction};
@@ -11,14 +12,14 @@ use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::Table;
 
-/// The parameters, as parts of S1.
+/// The parameters, as fractions 1/n of S1.
 const PARTS: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
 const NO_BETA: &str = "hybrid, beta 0";
 const SQRT: &str = "hybrid, sqrt";
 const SQUARE: &str = "hybrid, square";
 
-/// Every sleep function by the name of its line in the charts.
+/// Every sleep function, with the name of its line in the charts.
 pub const FUNCTIONS: [(&str, SleepFunction); 3] = [
     (HYBRID, SleepFunction::Linear),
     (SQRT, SleepFunction::Sqrt),
@@ -60,7 +61,7 @@ pub fn plan(subject: &Subject) -> Plan {
     }
 }
 
-/// What a rule is called in names of cells, which `/` separates.
+/// The name of a rule. It avoids `/`, which separates the parts of cell names.
 pub fn name(line: &str, part: u64) -> String {
     format!("{line} at {part}")
 }

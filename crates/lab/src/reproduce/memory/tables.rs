@@ -7,7 +7,7 @@ use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::{Table, Value, show_bytes};
 use tidegate_sim::WorkSpan;
 
-/// The runs of a program; grids of this experiment have one program each.
+/// The runs of a program; each grid of this experiment has one program.
 pub struct Results {
     pub grid: Grid,
     /// The serial run.
@@ -28,18 +28,18 @@ impl Results {
         self.grid.seconds(self.grid.rule(scheduler), 0, load)
     }
 
-    /// A scheduler's peak in units of that of work stealing.
+    /// A scheduler's peak, relative to work stealing.
     pub fn peak_ratio(&self, scheduler: &str, load: usize) -> Interval {
         self.peak(scheduler, load).over(&self.peak(STEALING, load))
     }
 
-    /// A scheduler's time in units of that of work stealing.
+    /// A scheduler's time, relative to work stealing.
     pub fn time_ratio(&self, scheduler: &str, load: usize) -> Interval {
         self.seconds(scheduler, load)
             .over(&self.seconds(STEALING, load))
     }
 
-    /// The names of the schedulers, or of whatever else the rules are.
+    /// The names of the schedulers or other rules.
     pub fn schedulers(&self) -> impl Iterator<Item = &str> {
         self.grid.plan().rules.iter().map(|rule| rule.name.as_str())
     }
@@ -114,7 +114,7 @@ pub fn ratio(interval: Interval) -> Value {
     Value::known(Some(interval.value), Value::Ratio)
 }
 
-/// Every scheduler on every program under one load, by work stealing.
+/// Every scheduler on every program under one load, relative to work stealing.
 pub fn overview(results: &[Results], load: usize, title: &str) -> Table {
     let schedulers: Vec<&str> = results[0].schedulers().skip(1).collect();
     let columns = schedulers

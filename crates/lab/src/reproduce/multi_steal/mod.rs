@@ -1,8 +1,8 @@
 //! How many tasks a thief takes: the experiments of Adnan and Sato, "Dynamic multiple work stealing
 //! strategy for flexible load balancing", 2012.
 //!
-//! [`programs`] holds the programs, strategies and processors of each figure, [`results`] looks up
-//! what was measured, [`findings`] judges the claims, and [`sections`] draws the figures.
+//! [`programs`] defines the programs, strategies and processors of each figure, [`results`] looks
+//! up measurements, [`findings`] judges the claims, and [`sections`] draws the figures.
 
 mod findings;
 mod overhead;
@@ -18,7 +18,7 @@ use super::page::{Page, Setting};
 use crate::engine::Session;
 use tidegate_command::failure::Failure;
 
-/// Runs of programs that are simulated in about a second. The source does not say how often it ran
+/// Runs of programs that take about a second to simulate. The source does not say how often it ran
 /// its programs.
 const RUNS: u64 = 5;
 
@@ -26,7 +26,7 @@ const RUNS: u64 = 5;
 const LONG_RUNS: u64 = 3;
 
 /// The strategies of the source: a thief takes the oldest task, a fixed number of tasks, or half of
-/// them.
+/// the tasks.
 const BOTTOMMOST: &str = "bottommost";
 const FIXED_2: &str = "fixed 2";
 const FIXED_4: &str = "fixed 4";
@@ -35,7 +35,6 @@ const FIXED_16: &str = "fixed 16";
 const FIXED_20: &str = "fixed 20";
 const DYNAMIC: &str = "dynamic";
 
-/// Makes the page.
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let trees = trees::Trial::new(session.size());
     let simulated = sim.then(|| simulated::Trial::new(session));

@@ -7,7 +7,7 @@ use super::{BOTTOMMOST, DYNAMIC, FIXED_2, FIXED_4, FIXED_8, FIXED_16, FIXED_20};
 use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
-/// After `LIMIT` failures a thief of the source sleeps for 100 us. The source does not print LIMIT;
+/// A thief of the source sleeps for 100 us after `LIMIT` failures. The source does not print LIMIT;
 /// here a thief sleeps after each round over all others.
 const IDLE: &str = "linear:min=100us,step=0ns,max=100us";
 
@@ -20,17 +20,17 @@ pub const UTS_B: &str = "UTS B";
 pub const FIB: &str = "fib";
 pub const SPARSELU: &str = "SparseLU";
 
-/// The processors of the source: two Opterons of twelve cores. Its figures of fib, Strassen,
+/// The processors of the source: two Opterons of twelve cores. Its figures for fib, Strassen,
 /// SparseLU and the FFT end earlier.
 const ALL: &[usize] = &[2, 4, 8, 12, 16, 20, 24];
 pub const UTS_PROCESSORS: usize = 24;
 pub const STRASSEN_PROCESSORS: usize = 16;
 pub const LOOP_PROCESSORS: usize = 20;
 
-/// The numbers of tasks a steal takes in figure 15.
+/// The numbers of tasks per steal in figure 15.
 pub const SWEEP: [(usize, &str); 4] = [(2, FIXED_2), (4, FIXED_4), (8, FIXED_8), (16, FIXED_16)];
 
-/// What thieves do under a strategy.
+/// The rule for thieves under a strategy.
 pub fn rule(strategy: &str) -> Rule {
     Rule::new(strategy, IDLE).taking(amount(strategy))
 }
@@ -94,7 +94,7 @@ fn fib(size: Size) -> Work {
     Work::new(FIB, "fib", size, given)
 }
 
-/// Products of growing matrices.
+/// Products of increasingly large matrices.
 pub fn strassen(size: Size) -> Vec<Work> {
     let all: [(&str, &[_]); 5] = [
         ("Strassen 64", &[("n", "64"), ("form", "spawn")]),
@@ -113,7 +113,7 @@ pub fn strassen(size: Size) -> Vec<Work> {
     chosen.iter().map(work).collect()
 }
 
-/// Transforms of growing numbers of numbers.
+/// Transforms of increasingly long vectors.
 pub fn fft(size: Size) -> Vec<Work> {
     let all: [(&str, &[_]); 5] = [
         ("FFT 2 Ki", &[("n", "2048")]),
@@ -144,7 +144,7 @@ pub struct Figures {
     pub sparselu: Plan,
     pub fft: Plan,
     /// Every program on one processor, for speed-ups. No thief steals there, so one strategy and
-    /// one seed are all.
+    /// one seed suffice.
     pub alone: Plan,
 }
 
@@ -172,7 +172,7 @@ impl Figures {
         }
     }
 
-    /// All of them; whether a run takes long.
+    /// All plans, each with whether its runs take long.
     pub fn each(self) -> [(Plan, bool); 7] {
         [
             (self.uts_a, true),
@@ -186,8 +186,8 @@ impl Figures {
     }
 }
 
-/// What is also simulated with the costs of this runtime: on which of the source's results the cost
-/// of a steal bears.
+/// The plans that are also simulated with this runtime's costs: those whose results depend on the
+/// cost of a steal.
 pub fn at_own_costs(size: Size) -> Vec<Plan> {
     vec![
         plan(vec![uts_a(size)], &[BOTTOMMOST, FIXED_20, DYNAMIC], &[24]),
@@ -195,7 +195,7 @@ pub fn at_own_costs(size: Size) -> Vec<Plan> {
     ]
 }
 
-/// What is run on this machine.
+/// The plans that run on this machine.
 pub fn real(size: Size) -> Vec<Plan> {
     let others = [BOTTOMMOST, FIXED_2, DYNAMIC];
     let mut each = vec![fib(size), sparselu(size)];

@@ -14,10 +14,10 @@ use crate::reproduce::real::Processes;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_ratio;
 
-/// The source claims that its strategies differ on more than two processors.
+/// The source claims that its strategies differ only with more than two processors.
 const WORKERS: usize = 2;
 
-/// The part of the page that is measured here.
+/// The part of the page that is measured on this machine.
 pub struct Trial {
     plans: Vec<grid::Trial>,
     overhead: overhead::Trial,
@@ -40,7 +40,7 @@ impl Trial {
         self.overhead.expect(session);
     }
 
-    /// Measures, and adds the findings and sections.
+    /// Runs the cells and adds the findings and sections.
     pub fn add(self, page: &mut Page, session: &Session) -> Result<(), Failure> {
         let grids = self.plans.into_iter().map(|trial| trial.measure(session));
         let results = Results(grids.collect::<Result<_, _>>()?);

@@ -1,11 +1,11 @@
-//! Looking up what was measured, by program, strategy and number of processors.
+//! Looks up measurements by program, strategy and number of processors.
 
 use super::BOTTOMMOST;
 use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// What was measured with the same costs, in several grids.
+/// Measurements at the same costs, in several grids.
 pub struct Results(pub Vec<Grid>);
 
 /// A figure of one run.
@@ -19,18 +19,18 @@ pub fn steals(run: &Observed) -> f64 {
     run.steals
 }
 
-/// The share of the workers' time in which they ran tasks. The source divides by five classes, of
-/// which this runtime has three.
+/// The fraction of the workers' time spent running tasks. The source divides time into five
+/// classes, of which this runtime has three.
 pub fn busy(run: &Observed) -> f64 {
     run.busy / all(run)
 }
 
-/// The share in which they looked for tasks and took them.
+/// The fraction spent searching for tasks and taking them.
 pub fn steal(run: &Observed) -> f64 {
     run.stealing / all(run)
 }
 
-/// The share in which they rested.
+/// The fraction spent resting.
 pub fn idle(run: &Observed) -> f64 {
     run.asleep / all(run)
 }
@@ -59,7 +59,7 @@ impl Results {
         grid.sample(cell, figure)
     }
 
-    /// A figure under one strategy by that under another.
+    /// The ratio of a figure under two strategies.
     pub fn ratio(
         &self,
         work: &str,
@@ -82,7 +82,7 @@ impl Results {
         alone.over(&time)
     }
 
-    /// The speed-up of one program by that of another.
+    /// The ratio of two programs' speed-ups.
     pub fn speedup_ratio(&self, works: [&str; 2], strategy: &str, processors: usize) -> Interval {
         let times = works.map(|work| self.times(work, strategy, processors));
         let samples: Vec<&Sample> = times.iter().flatten().collect();

@@ -81,7 +81,7 @@ fn trees(source: &Results, [a, b]: [&Grid; 2], nodes: &[u64]) -> Section {
     )
 }
 
-/// Speed-ups and the share of stealing of each program of a grid, over its processors.
+/// Speed-ups and the fraction of stealing of each program of a grid, over its processors.
 fn curves(results: &Results, grid: &Grid) -> Vec<Chart> {
     let names: Vec<&str> = grid.plan().works.iter().map(|work| work.name).collect();
     if grid.plan().loads.len() < 2 {
@@ -150,7 +150,7 @@ fn by_size(results: &Results, grid: &Grid, strategy: &str) -> Chart {
     })
 }
 
-/// Nodes a second of the only program of a grid.
+/// Nodes per second of the only program of a grid.
 fn throughput(grid: &Grid, nodes: u64) -> Chart {
     let title = format!("{}: throughput", grid.plan().works[0].name);
     let y = "million nodes a second";
@@ -163,7 +163,7 @@ fn throughput(grid: &Grid, nodes: u64) -> Chart {
     })
 }
 
-/// Figure 15: where the time goes by the number of tasks a steal takes.
+/// Figure 15: where the time goes, over the number of tasks per steal.
 fn sweep(results: &Results) -> Chart {
     let line = |(name, figure): (&str, fn(&_) -> f64)| {
         let share = |strategy| {
@@ -230,7 +230,7 @@ fn table_2(results: &Results) -> Table {
     table
 }
 
-/// Where the time of the most processors went, by program and strategy.
+/// Where the time went on the most processors, by program and strategy.
 pub fn breakdown(grids: &[&Grid]) -> Table {
     let columns = [
         "program",

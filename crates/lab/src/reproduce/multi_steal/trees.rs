@@ -1,4 +1,4 @@
-//! The two trees of table 1, counted.
+//! Counts the two trees of table 1.
 
 use tidegate_command::failure::Failure;
 use tidegate_command::stack::with_deep_stack;
@@ -12,7 +12,7 @@ use crate::engine::{Cell, Session};
 /// Nodes, leaves and depth of a tree.
 type Sizes = (u64, u64, u64);
 
-/// Counting the trees of the source, which smaller sizes replace.
+/// Counts of the source's trees; smaller sizes use other trees.
 pub struct Trial(Vec<Cell<'static, Sizes>>);
 
 impl Trial {
@@ -29,7 +29,7 @@ impl Trial {
         session.expect(&self.0, 1);
     }
 
-    /// How many nodes each tree has; none for one that was left out.
+    /// How many nodes each tree has, without trees that were left out.
     pub fn measure(self, session: &Session) -> Result<Vec<u64>, Failure> {
         let counted = session.side_by_side(&self.0, 1)?;
         Ok(counted

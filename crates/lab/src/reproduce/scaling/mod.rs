@@ -1,6 +1,8 @@
-//! How far the defaults of the runtime scale, each beside what could be chosen in its place, on machines that nobody here has.
+//! How far the runtime's defaults scale, compared with their alternatives, on machines larger than
+//! any that we have.
 //!
-//! One choice at a time differs from the defaults. The machine has packages of 64 processors, of which 16 share a cache.
+//! Each alternative differs from the defaults in one choice. The machine has packages of 64
+//! processors, of which 16 share a cache.
 
 mod findings;
 
@@ -19,10 +21,10 @@ use findings::findings;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 
-/// The most runs.
+/// The maximum number of runs.
 const RUNS: u64 = 3;
 
-/// How many processors, in fours.
+/// Numbers of processors, by factors of four.
 const PROCESSORS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 
 const CACHE: usize = 16;
@@ -30,7 +32,7 @@ const PACKAGE: usize = 64;
 
 const DEFAULTS: &str = "defaults";
 
-/// The defaults, and each choice among others in their place.
+/// The defaults, and each alternative to one of them.
 fn rules() -> Vec<Rule> {
     let idle = |name: &str| Rule {
         idle: name.parse().expect("a rule of this program"),
@@ -59,7 +61,8 @@ const PHASES: Parameters = &[
     ("tasks", "1024"),
 ];
 
-/// Programs of different kinds: even and uneven trees, a loop, a recursion that begins in series, phases, and a factorization.
+/// Programs of different kinds: even and uneven trees, a loop, a recursion that begins serially,
+/// phases, and a factorization.
 fn works(size: Size) -> Vec<Work> {
     let parameters: [Parameters; 7] = match size {
         Size::Tiny => [
@@ -121,7 +124,6 @@ fn machine(processors: usize) -> Settings {
     }
 }
 
-/// Makes the page.
 pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
     if !sim {
         return Err(Failure::Usage(
@@ -156,7 +158,7 @@ pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
     })
 }
 
-/// The defaults on more and more processors.
+/// The defaults on increasing numbers of processors.
 fn speedups(grid: &Grid) -> Section {
     let loads = grid.plan().loads.len();
     let speedup = |work: usize, load: usize| {
@@ -201,7 +203,7 @@ fn speedups(grid: &Grid) -> Section {
     }
 }
 
-/// Every choice beside the defaults, by program.
+/// Every alternative compared with the defaults, by program.
 fn choices(grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     let table = |load: usize| {

@@ -1,4 +1,4 @@
-//! Experiment P1: a third job comes.
+//! Experiment P1: a third job arrives.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// What one of the jobs takes on half of the machine, in seconds: with static halves and the third
-/// job at 0, the mean response, which is published, is four thirds of it.
+/// How long one of the jobs takes on half of the machine, in seconds. With static halves and the
+/// third job at 0, the published mean response is four thirds of it.
 const ALONE: f64 = 21.10 * 3.0 / 4.0;
 
-/// Three equal jobs that can use half of the machine each. Statically the third waits for one of
-/// the others.
+/// Three equal jobs, each of which can use half of the machine. With static halves, the third waits
+/// for one of the others.
 pub struct NewJob {
     job: Arc<Job>,
 }
 
-/// When the third job comes, and what was published: response, throughput and power by static
-/// halves, with which figures agree. These lie up to 5.6 % beyond published and theoretical ones,
-/// as far as the thesis' own ratios lie from its theory.
+/// When the third job arrives, and the published response, throughput and power relative to static
+/// halves, each with the range that agrees. The ranges extend up to 5.6 % beyond the published and
+/// the theoretical ratios, which is how far the thesis' own ratios are from its theory.
 struct Arrival {
     when: &'static str,
     later: f64,
@@ -76,12 +76,12 @@ impl Arrival {
         case.with(Instances::At(vec![0.0, 0.0, self.later]))
     }
 
-    /// Those of static halves, from what two jobs take that have one each.
+    /// The figures of static halves, computed from how long each of two jobs takes on its half.
     fn fixed(&self, alone: f64) -> [f64; 3] {
         figures(alone + (alone - self.later) / 3.0, 2.0 * alone)
     }
 
-    /// What WSAP's runs have by static halves'.
+    /// The ratio of WSAP's figure to that of static halves.
     fn ratio(&self, samples: &[Sample; 3], figure: usize) -> Interval {
         let [alone, response, end] = samples;
         Interval::of(&[alone, response, end], |medians| {
@@ -107,7 +107,7 @@ impl NewJob {
         case.with(Instances::At(vec![0.0, 0.0]))
     }
 
-    /// What a job takes on a half, and the response and the end of three under WSAP.
+    /// A job's time on a half, and the response and the end of three jobs under WSAP.
     fn samples(&self, observed: &Observed, arrival: &Arrival) -> [Sample; 3] {
         let wsap = arrival.wsap(&self.job);
         [
@@ -207,7 +207,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// Verdicts where WSAP has so many times the response and the end of static halves.
+    /// The verdicts if WSAP's response and end are these multiples of static halves'.
     fn verdicts(response: f64, end: f64) -> Vec<Verdict> {
         let part = NewJob::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| match &case.instances {

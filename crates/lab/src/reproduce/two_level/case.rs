@@ -1,4 +1,4 @@
-//! What is run together on the simulated machine, and what is seen of it.
+//! What runs together on the simulated machine, and what is observed of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,45 +13,46 @@ use crate::engine::{Cell, Sample};
 /// Instances of a job on a machine.
 #[derive(Clone)]
 pub struct Case {
-    /// The parts of the experiment that show it, with `/` between them.
+    /// The parts of the experiment that show it, separated by `/`.
     pub parts: &'static str,
     pub job: Arc<Job>,
-    /// What the way to get processors is called here, and what it is.
+    /// How the job gets processors: the name, and the setting below.
     pub contender: &'static str,
     pub width: Width,
     pub instances: Instances,
     pub processors: usize,
     /// Milliseconds between two estimates.
     pub cycle: u64,
-    /// How long an estimate takes a processor.
+    /// Processor time of an estimate.
     pub estimate: Nanos,
 }
 
-/// How many instances there are, and when they come.
+/// How many instances there are, and when they arrive.
 #[derive(Clone, Debug)]
 pub enum Instances {
     One,
-    /// One, and then one on as many processors as it had on average, rounded up.
+    /// One instance, and then another on as many processors as the first had on average, rounded
+    /// up.
     OneAndFixed,
-    /// The second comes when the first, alone, would have all processors, or after a millisecond
-    /// if it never has.
+    /// The second arrives when the first, running alone, would have all processors, or after a
+    /// millisecond if it never has.
     SecondWhenAllWork,
-    /// At these times in seconds.
+    /// At these times, in seconds.
     At(Vec<f64>),
 }
 
-/// What is seen of a run.
+/// What is observed in a run.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// The mean time from arrival to end, in seconds, and the end of the last one.
+    /// The mean time from arrival to end, and the end of the last instance, in seconds.
     pub response: f64,
     pub end: f64,
-    /// Of the first instance: how long until all processors had work, if they ever had,
+    /// The first instance's time until all processors had work, if they ever had.
     pub all: Option<f64>,
-    /// its work and span in seconds,
+    /// The first instance's work and span, in seconds.
     pub work: f64,
     pub span: f64,
-    /// and its average effective and trimmed allotments.
+    /// The first instance's average effective and trimmed allotments.
     pub effective: f64,
     pub trimmed: f64,
     /// The mean allotment of each instance.
@@ -78,7 +79,7 @@ impl Seen {
 }
 
 impl Case {
-    /// One instance on the machine of the thesis, with the cycle that it chose.
+    /// One instance on the machine of the thesis, with the cycle that the thesis chose.
     pub fn new(
         parts: &'static str,
         job: &Arc<Job>,
@@ -100,7 +101,7 @@ impl Case {
         Self { instances, ..self }
     }
 
-    /// What its cell is called, which holds all that its runs depend on.
+    /// The name of its cell, which contains everything that its runs depend on.
     pub fn name(&self) -> String {
         let Self {
             parts,
@@ -165,7 +166,7 @@ impl Case {
     }
 }
 
-/// The runs of cases, found by their names.
+/// The runs of cases, keyed by the cases' names.
 #[derive(Default)]
 pub struct Observed(BTreeMap<String, Vec<Seen>>);
 
@@ -186,7 +187,7 @@ impl Observed {
         self.sample(case, |seen| seen.response)
     }
 
-    /// Until all processors had work; empty if in one of the runs they never had.
+    /// The times until all processors had work; empty if they never had in one of the runs.
     pub fn all(&self, case: &Case) -> Sample {
         let all: Option<Vec<f64>> = self.runs(case).iter().map(|seen| seen.all).collect();
         Sample::new(all.unwrap_or_default())

@@ -1,24 +1,24 @@
-//! The cycles that are compared, which are the times between two estimates, and which is best.
+//! The cycles that are compared, that is, the times between two estimates, and the best of them.
 
 use super::case::{Case, Observed};
 use crate::engine::{Interval, Sample};
 use crate::reproduce::page::{Chart, Line, Point};
 
-/// Those of the thesis, in milliseconds.
+/// The cycles of the thesis, in milliseconds.
 pub const CYCLES: [u64; 7] = [1, 2, 5, 10, 25, 50, 100];
 
-/// The shortest, the one that the thesis chose, and the longest.
+/// The shortest cycle, the one that the thesis chose, and the longest.
 pub const SHORTEST: usize = 0;
 pub const CHOSEN: usize = 2;
 pub const LONGEST: usize = CYCLES.len() - 1;
 
-/// How long a cycle is, in seconds.
+/// The length of a cycle, in seconds.
 pub fn length(cycle: usize) -> f64 {
     CYCLES[cycle] as f64 / 1e3
 }
 
-/// What the costs of cycles follow from: a job's time under Cilk, and with each cycle its time and
-/// that until all processors have work.
+/// The samples that determine the costs of cycles: a job's time under Cilk, and for each cycle its
+/// time and the time until all processors have work.
 pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) -> Vec<Sample> {
     let of_cycle = |cycle| {
         let case = wsap(cycle);
@@ -30,8 +30,9 @@ pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) 
         .collect()
 }
 
-/// The cost of each cycle, from the medians of one or several jobs' [`samples`]: overhead and the
-/// time until all have work, both by the running time, the mean of the jobs.
+/// The cost of each cycle, from the medians of one or several jobs' [`samples`]: the sum of the
+/// overhead and the time until all processors have work, relative to the running time, averaged
+/// over the jobs.
 pub fn costs(medians: &[f64]) -> Vec<f64> {
     let jobs: Vec<&[f64]> = medians.chunks(1 + 2 * CYCLES.len()).collect();
     let of_job = |job: &[f64], cycle: usize| {
@@ -43,7 +44,7 @@ pub fn costs(medians: &[f64]) -> Vec<f64> {
     (0..CYCLES.len()).map(mean).collect()
 }
 
-/// The cycle of least cost, in milliseconds.
+/// The cycle with the lowest cost, in milliseconds.
 pub fn best(medians: &[f64]) -> f64 {
     let costs = costs(medians);
     let least = (0..CYCLES.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
@@ -78,7 +79,8 @@ mod tests {
 
     #[test]
     fn best_weighs_jobs_alike() {
-        // One loses a second by each further cycle, the other, a thousand times as long, gains.
+        // One job loses a second with each longer cycle; the other takes a thousand times as long
+        // and gains.
         let job = |time: f64, more: f64| -> Vec<f64> {
             let cycles =
                 (0..CYCLES.len()).flat_map(|cycle| [time * (1.0 + more * cycle as f64), 0.0]);

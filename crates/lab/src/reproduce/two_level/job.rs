@@ -1,4 +1,4 @@
-//! The jobs of the thesis, with tasks so long that they take as long as they did.
+//! The jobs of the thesis, with tasks so long that each job takes its published time.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,22 +19,22 @@ pub const MS: Nanos = 1_000_000;
 pub const CYCLE: u64 = 5;
 pub const CHOLESKY: &str = "cholesky(2048,10000)";
 
-/// When an instance of a job comes, and how it gets processors.
+/// When an instance of a job arrives, and how it gets processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub arrives: Nanos,
     pub width: Width,
 }
 
-/// Runs an instance for each arrival, all tasks so many times as long.
+/// Runs an instance for each arrival, with all tasks lengthened by a factor.
 type Run = dyn Fn(f64, &Settings, &[Arrival]) -> Outcome + Send + Sync;
 
 /// A program and its published time.
 pub struct Job {
     pub name: &'static str,
-    /// All that its runs depend on.
+    /// Everything that its runs depend on.
     pub in_full: String,
-    /// It takes `seconds` if each of so many instances has so many processors.
+    /// The job takes `seconds` if each of `instances` instances has `processors` processors.
     processors: usize,
     pub seconds: f64,
     instances: usize,
@@ -43,7 +43,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A program that takes `seconds` on so many processors.
+    /// A program that takes `seconds` on `processors` processors.
     pub fn of(work: Work, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
             name: work.name,
@@ -58,8 +58,9 @@ impl Job {
         })
     }
 
-    /// Two jobs, one with a serial tree of so many levels and then a parallel one, the other the
-    /// other way round, that take `seconds` on average on so many processors each.
+    /// Two jobs that take `seconds` on average on `processors` processors each. One has a serial
+    /// tree with `levels` levels followed by a parallel one; the other has them in the opposite
+    /// order.
     pub fn complementary(levels: u32, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
             name: "knary(11,4,4) + knary(11,5,0)",
@@ -79,19 +80,19 @@ impl Job {
         (self.run)(factor, settings, arrivals)
     }
 
-    /// How many times as long its tasks must take.
+    /// The factor by which its tasks must be lengthened.
     fn calibrate(&self) -> f64 {
         let width = Width::Fixed(self.processors);
         let arrivals = vec![Arrival { arrives: 0, width }; self.instances];
         let machine = settings(PROCESSORS.max(self.processors), CYCLE, 0);
-        // Twice, because costs that do not grow with the work are part of the time.
+        // Twice, because some costs in the time do not grow with the work.
         (0..2).fold(1.0, |factor, _| {
             factor * self.seconds / mean_response(&(self.run)(factor, &machine, &arrivals))
         })
     }
 }
 
-/// A machine with so many processors and milliseconds between two estimates.
+/// A machine with this number of processors and this many milliseconds between two estimates.
 pub fn settings(processors: usize, cycle: u64, seed: u64) -> Settings {
     Settings {
         seed,

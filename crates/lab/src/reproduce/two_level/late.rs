@@ -1,5 +1,5 @@
-//! Experiment O3: more workers than processors, because those of a job that has to give some back
-//! work on.
+//! Experiment O3: more workers than processors, because the workers of a job that must give some
+//! back continue to work.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// What was published of a job: mean responses under WSAP and with half of the machine each, in
-/// seconds.
+/// A job's published mean responses under WSAP and with half of the machine each, in seconds.
 struct Published {
     wsap: f64,
     halves: f64,
-    /// Which figures agree: nearer, on a logarithmic scale, to its ratio than to the next one.
+    /// The figures that agree: those nearer, on a logarithmic scale, to the job's ratio than to the
+    /// next one.
     agrees: std::ops::RangeInclusive<f64>,
 }
 
@@ -43,8 +43,8 @@ const PUBLISHED: [Published; 3] = [
     },
 ];
 
-/// Two equal jobs, of which the second comes when the first has all processors. They are small
-/// whatever the size.
+/// Two equal jobs; the second arrives when the first has all processors. They are small at every
+/// size.
 pub struct Late {
     jobs: [Arc<Job>; 3],
 }
@@ -52,7 +52,7 @@ pub struct Late {
 impl Late {
     pub fn new() -> Self {
         let loopy = |name, given, rounds: f64| {
-            // A subtask takes as long in all of them: loopy(64) has four rounds of sixteen.
+            // A subtask takes equally long in all of them; loopy(64) has four rounds of sixteen.
             Job::of(work(name, "loopy", given), PROCESSORS, 18.15 / 4.0 * rounds)
         };
         Self {
@@ -192,7 +192,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// Verdicts where responses are so many times those of halves.
+    /// The verdicts if the responses are these multiples of those of halves.
     fn verdicts(free: [f64; 3], limited: f64) -> Vec<Verdict> {
         let late = Late::new();
         let observed = Observed::made_up(&late.cases(), |case| {

@@ -1,8 +1,8 @@
-//! Processors that go from job to job: the experiments of Siddhartha Sen, "Dynamic processor
+//! Processors that pass from job to job: the experiments of Siddhartha Sen, "Dynamic processor
 //! allocation for adaptively parallel work-stealing jobs", 2004, chapter 7.
 //!
-//! Each part of the experiment lists its [`Case`]s, of which a cell each is made, and shows what
-//! came of them.
+//! Each part of the experiment lists its [`Case`]s, each of which becomes a cell, and shows their
+//! results.
 
 mod arrival;
 mod bound;
@@ -29,7 +29,7 @@ trait Part {
     fn sections(&self, observed: &Observed) -> Vec<Section>;
 }
 
-/// The most runs; the thesis made as many.
+/// The maximum number of runs, as in the thesis.
 const RUNS: u64 = 5;
 
 fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {
@@ -43,7 +43,6 @@ fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {
     ]
 }
 
-/// Makes the page.
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     let runs = session.runs(RUNS);
     let parts = match sim {
@@ -95,7 +94,7 @@ fn wsap(efficiency: f64) -> tidegate_policy::DesirePolicy {
     rule.parse().expect("a rule of this program")
 }
 
-/// How findings show a ratio.
+/// Formats a ratio for findings.
 fn show(ratio: f64) -> String {
     match ratio {
         ratio if ratio.abs() < 20.0 => format!("{ratio:.3}x"),

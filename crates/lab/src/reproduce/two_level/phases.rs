@@ -20,13 +20,14 @@ const HALF: usize = PROCESSORS / 2;
 const HALVES: f64 = 31.33;
 const WSAP: f64 = 22.12;
 
-/// A serial phase and a parallel one, in one order and in the other.
+/// A serial phase and a parallel one, in both orders.
 pub struct Phases {
     jobs: Arc<Job>,
 }
 
 impl Phases {
-    /// The trees are as deep as published unless the size is tiny: fewer levels change their shape.
+    /// The trees are as deep as published unless the size is tiny, because fewer levels change
+    /// their shape.
     pub fn new(size: Size) -> Self {
         let levels = match size {
             Size::Tiny => 5,
@@ -50,7 +51,7 @@ impl Phases {
         self.case(("WSAP", Width::Desired(super::wsap(0.5))))
     }
 
-    /// An efficiency nearer to what the phases can use.
+    /// A target efficiency closer to what the phases can use.
     fn efficient(&self) -> Case {
         self.case(("WSAP, efficiency 0.75", Width::Desired(super::wsap(0.75))))
     }
@@ -65,8 +66,9 @@ fn parallelism(seen: &Seen) -> f64 {
     seen.work / seen.span
 }
 
-/// The best that any rule can do by static halves, where jobs have so much parallelism: the serial
-/// phase on one processor beside the other job on fifteen. It holds up to a parallelism of 16.
+/// The best ratio to static halves that any rule can reach for jobs with this parallelism: the
+/// serial phase has one processor while the other job has fifteen. It is valid up to a parallelism
+/// of 16.
 fn ideal(parallelism: f64) -> f64 {
     let parallel = parallelism - 1.0;
     (1.0 + parallel / (PROCESSORS - 1) as f64) / (1.0 + parallel / HALF as f64)
@@ -232,8 +234,8 @@ mod tests {
     use super::*;
     use crate::engine::Verdict;
 
-    /// Verdicts where WSAP responds in so many seconds, and jobs have this parallelism and so many
-    /// processors.
+    /// The verdicts if WSAP responds in `wsap` seconds, and the jobs have this parallelism and
+    /// number of processors.
     fn verdicts(wsap: f64, parallelism: f64, processors: f64) -> Vec<Verdict> {
         let part = Phases::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| Seen {

@@ -15,8 +15,8 @@ use crate::reproduce::page::{Chart, Finding, Section};
 use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
-/// Machines, and how many subtasks loopy has on them: sixteen for each processor. They are forked by
-/// halves, since a loop that spawns one after the other starts a thousand workers one by one.
+/// Machines, and loopy's number of subtasks on each: sixteen for each processor. They are forked in
+/// halves, because a loop that spawns one after the other starts a thousand workers one by one.
 const MACHINES: [(usize, &[(&str, &str)]); 6] = [
     (4, &[("n", "64"), ("form", "join")]),
     (16, &[("n", "256"), ("form", "join")]),
@@ -26,12 +26,12 @@ const MACHINES: [(usize, &[(&str, &str)]); 6] = [
     (4_096, &[("n", "65536"), ("form", "join")]),
 ];
 
-/// How long jobs take on all processors, in seconds: for the start 200 cycles of 5 ms, for the best
-/// cycle as long as loopy(64) in the thesis.
+/// How long jobs take on all processors, in seconds: 200 cycles of 5 ms for the start, and as long
+/// as loopy(64) in the thesis for the best cycle.
 const SHORT: f64 = 1.0;
 const LONG: f64 = 18.15;
 
-/// The least that a job loses that begins with one of P processors and doubles at the end of each
+/// The least that a job loses if it begins with one of P processors and doubles at the end of each
 /// cycle, in cycles.
 fn floor(processors: usize) -> f64 {
     let processors = processors as f64;
@@ -290,8 +290,8 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// Verdicts where jobs lose so many times the least at the start, and the best cycle is this by
-    /// processors.
+    /// The verdicts if jobs lose `lost` times the minimum at the start, and `best` is the best
+    /// cycle for a number of processors.
     fn verdicts(lost: f64, best: fn(usize) -> f64) -> Vec<Verdict> {
         let part = Scale::new(Size::Small);
         let observed = Observed::made_up(&part.cases(), |case| {

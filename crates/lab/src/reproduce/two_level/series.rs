@@ -1,13 +1,14 @@
-//! Programs made slower, and programs one after the other.
+//! Programs slowed down, and programs run one after the other.
 //!
-//! The published machine took some hundred times as long for a step as ours does. Beside a cycle of so many milliseconds a program is only what it was if its tasks take as long as they did.
+//! The published machine took some hundred times as long for a step as ours does. With a cycle of
+//! some milliseconds, a program behaves as it did then only if its tasks take as long as they did.
 
 use tidegate_sim::{Dag, Draft, Step};
 
-/// Programs of a kind, one after the other.
+/// Programs of the same kind, one after the other.
 pub struct Series<D>(pub Vec<D>);
 
-/// A task of a series: the one that calls its parts, or one of a part.
+/// A task of a series: the one that calls the parts, or a task of a part.
 pub enum Part<T> {
     Next(usize),
     Of(usize, T),
@@ -22,7 +23,7 @@ fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
         Step::Call(task) => Step::Call(with(task)),
         Step::Spawn(task) => Step::Spawn(with(task)),
         Step::Join => Step::Join,
-        // Parts come one after the other, so no two drafts that wait have one name.
+        // Parts run one after the other, so no two waiting drafts have the same name.
         Step::Draft(Draft {
             task,
             name,

@@ -1,8 +1,9 @@
-//! What the thesis claims, as sizes that can fail.
+//! What the thesis claims, as figures that a measurement can contradict.
 //!
-//! Where the text prints a number, a figure agrees that is nearer to it, on a logarithmic scale,
-//! than to no effect or to the next number of the same experiment. Where it has a word only, the
-//! range is our reading of it, the same wherever the word is used: see the constants here.
+//! If the text gives a number, a figure agrees if it is nearer to that number, on a logarithmic
+//! scale, than to no effect and to the next number of the same experiment. If the text has only a
+//! word, the range is our interpretation, the same for each use of the word: see the constants
+//! here.
 
 mod lu;
 mod overall;
@@ -26,16 +27,16 @@ pub use super::simulated::Results;
 pub const ALIKE: RangeInclusive<f64> = 0.91..=1.10;
 /// "Slightly", "a little".
 pub const SLIGHTLY: RangeInclusive<f64> = 1.02..=1.25;
-/// "Significantly", "clearly", "quite badly": from 3 on the thesis prints numbers.
+/// "Significantly", "clearly", "quite badly"; the thesis gives numbers from 3 on.
 pub const WORSE: RangeInclusive<f64> = 1.10..=3.0;
-/// "Really badly": nearer to 3 than to 1, and to 18 than to 100.
+/// "Really badly": nearer to 3 than to 1, and nearer to 18 than to 100.
 pub const AWFUL: RangeInclusive<f64> = 1.73..=44.0;
-/// The slowest of several by the fastest, where they are alike.
+/// The ratio of the slowest to the fastest of several that are alike.
 const CLOSE: RangeInclusive<f64> = 1.0..=1.10;
-/// Figures of this size and more are not alike any more.
+/// Ratios from here on are no longer alike.
 const APART: f64 = 1.25;
 
-/// All of Mars and all of Saturn, for one, two and four instances.
+/// All processors of Mars and of Saturn, for one, two and four instances.
 pub const MARS: [&str; 3] = ["80", "80-2", "80-4"];
 pub const SATURN: [&str; 3] = ["48", "48-2", "48-4"];
 
@@ -71,7 +72,7 @@ const BACKOFFS: [&str; 8] = [
     TUNED[4],
 ];
 
-/// Where yields come out otherwise than in the thesis.
+/// The explanation if yields perform differently than in the thesis.
 const YIELDS: &str = "A yield costs nothing here while no other thread waits for the processor, and \
     otherwise leaves the processor for a whole slice of time, as on the Linux of today. The thesis \
     found yields good on Saturn and bad on Mars, and does not know why.";
@@ -79,16 +80,16 @@ const YIELDS: &str = "A yield costs nothing here while no other thread waits for
 /// A claim and how its figure is computed.
 pub struct Row<R> {
     id: &'static str,
-    /// One sentence.
+    /// The claim in one sentence.
     what: &'static str,
-    /// Section, figure or table.
+    /// The section, figure or table.
     source: &'static str,
     agrees: RangeInclusive<f64>,
     refuted: Refuted,
     published: Option<f64>,
     figure: fn(&View<'_, R>) -> f64,
     why: &'static str,
-    /// Whether programs must be as long as those of the thesis.
+    /// Whether the programs must be as long as those of the thesis.
     needs_paper: bool,
 }
 
@@ -114,7 +115,7 @@ impl<R> Row<R> {
         }
     }
 
-    /// That a ratio is above 1.
+    /// Claims that a ratio is above 1.
     pub const fn above(
         id: &'static str,
         what: &'static str,
@@ -125,7 +126,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, agrees, Refuted::AtMost(1.0), figure)
     }
 
-    /// That a ratio is below 1.
+    /// Claims that a ratio is below 1.
     pub const fn below(
         id: &'static str,
         what: &'static str,
@@ -136,7 +137,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, agrees, Refuted::AtLeast(1.0), figure)
     }
 
-    /// That two times are alike.
+    /// Claims that two times are alike.
     const fn alike(
         id: &'static str,
         what: &'static str,
@@ -147,7 +148,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, ALIKE, refuted, figure)
     }
 
-    /// That the slowest of several takes about as long as the fastest.
+    /// Claims that the slowest of several takes about as long as the fastest.
     const fn close(
         id: &'static str,
         what: &'static str,
@@ -164,12 +165,12 @@ impl<R> Row<R> {
         }
     }
 
-    /// Why the figure is what it is, or the range.
+    /// Explains the figure or the range.
     pub const fn because(self, why: &'static str) -> Self {
         Self { why, ..self }
     }
 
-    /// A claim that only programs as long as those of the thesis can judge.
+    /// Marks a claim that only programs as long as those of the thesis can judge.
     const fn of_long_programs(self) -> Self {
         Self {
             needs_paper: true,
@@ -177,7 +178,7 @@ impl<R> Row<R> {
         }
     }
 
-    /// How programs of this size judge the claim.
+    /// The verdict on the claim with programs of this size.
     pub fn finding(&self, results: &R, size: Size) -> Finding {
         let agrees = self.agrees.clone();
         let mut claim = Claim::new(self.id, self.what, self.source, agrees, self.refuted);

@@ -1,4 +1,4 @@
-//! All programs together.
+//! Claims about all programs together.
 
 use super::{BACKOFFS, MARS, Refuted, Results, Row, SATURN, SEVEN, SLIGHTLY, TUNED, WORSE};
 use crate::engine::ratios::{greatest, least};
@@ -21,7 +21,7 @@ fn backoff<const N: usize>(on: &On<'_>, rules: [&str; N], loads: &[&str]) -> [f6
     rules.map(|rule| on.aggregated(rule, loads, &BACKOFFS))
 }
 
-/// The aggregated time of a rule of chapter 6, the mean of both machines.
+/// The aggregated times of rules of chapter 6, each the mean of both machines.
 fn both<const N: usize>(view: &View<'_, Results>, rules: [&str; N]) -> [f64; N] {
     rules.map(|rule| {
         let mars = view.mars().aggregated(rule, &MARS, &SEVEN);
@@ -34,7 +34,7 @@ fn untuned(on: &On<'_>, loads: &[&str]) -> f64 {
     untuned / mean(backoff(on, TUNED, loads).into_iter())
 }
 
-/// By the slower of the linear backoff and yields, the best two on Saturn.
+/// The ratio to the slower of the linear backoff and yields, the best two on Saturn.
 fn slower(view: &View<'_, Results>, rule: &str, load: &str) -> f64 {
     let on = view.saturn();
     let [time] = seven(&on, [rule], &[load]);
@@ -76,7 +76,7 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-linear",
         "On Mars the linear backoff takes less time than the other six schedulers",
         "6.7, fig. 6.17",
-        // No size is named; up to 0.98 is a tie.
+        // The text gives no number; up to 0.98 is a tie.
         1.0..=3.0,
         Refuted::AtMost(0.98),
         |view| {
@@ -112,7 +112,7 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-none",
         "On Mars never resting takes no longer than the original backoff and than yields",
         "6.7, fig. 6.17",
-        // "Does not perform that bad" claims no size.
+        // "Does not perform that bad" gives no number.
         0.33..=1.10,
         Refuted::AtLeast(1.25),
         |view| {
@@ -176,7 +176,7 @@ pub const ROWS: &[Row<Results>] = &[
         "Four instances on Saturn take nearly as long with long quanta as with the original \
          backoff",
         "6.7, fig. 6.18",
-        // "Nearly as bad" is not better by a quarter, and not worse.
+        // "Nearly as bad" means neither better by a quarter nor worse.
         0.80..=1.0,
         Refuted::Outside(0.67, 1.10),
         |view| {

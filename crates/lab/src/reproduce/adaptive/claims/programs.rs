@@ -1,4 +1,4 @@
-//! Program by program, but for LU.
+//! Claims about single programs, except LU.
 
 use super::{MARS, Refuted, Results, Row, SATURN, SLIGHTLY, WORSE};
 use crate::engine::ratios::{greatest, least};
@@ -112,7 +112,8 @@ pub const ROWS: &[Row<Results>] = &[
         },
     )
     .because(SERIAL),
-    // The text calls the original backoff both worse than linear and the same: it is left out.
+    // The original backoff is left out, because the text calls it both worse than linear and the
+    // same.
     Row::above(
         "quicksort-yield",
         "A quicksort on 40 and on 80 processors takes significantly longer with either yield \

@@ -1,5 +1,5 @@
-//! How long and how often workers sleep on all of Mars (table 5.5), under quanta by those under the
-//! linear backoff.
+//! How long and how often workers sleep on all of Mars (table 5.5): quanta relative to the linear
+//! backoff.
 
 use super::{Refuted, Results, Row};
 use crate::reproduce::adaptive::medians::{Figure, View};
@@ -9,8 +9,8 @@ fn ratio(view: &View<'_, Results>, figure: Figure, work: &str) -> f64 {
     at("quanta") / at("linear")
 }
 
-// The three programs of the table sleep 0.33, 0.38 and 0.45 times as often: a spread of 1.37, by
-// which each figure may differ.
+// The three programs of the table sleep 0.33, 0.38 and 0.45 times as often: a spread of 1.37, the
+// tolerance for each figure.
 const LENGTHS: &str = "How often a thief sleeps depends on how long it finds nothing, so on the lengths of \
     tasks, which the thesis does not print. Rows of failures are shorter here, and the \
     sleeps of the linear backoff begin shorter than those of quanta.";
@@ -21,7 +21,7 @@ pub const ROWS: &[Row<Results>] = &[
         "A sleep takes 2.4 times as long under quanta as under the linear backoff, the mean \
          of LU and quicksort",
         "5.7, table 5.5",
-        // sqrt(2.4), and the ratio of the longest sleeps, 1.5 to 0.5 ms.
+        // sqrt(2.4), and 3, the ratio of the longest sleeps, which last 1.5 and 0.5 ms.
         1.55..=3.0,
         |view| {
             let length = |work| ratio(view, Figure::Asleep, work) / ratio(view, Figure::Naps, work);

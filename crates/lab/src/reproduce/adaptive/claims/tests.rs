@@ -1,4 +1,4 @@
-//! Each claim on made-up times, once as published and once to the contrary.
+//! Each claim on made-up times, once as published and once contradicting it.
 
 use super::*;
 use crate::engine::Verdict;
@@ -8,9 +8,9 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::simulated::Work;
 use tidegate_workloads::Size;
 
-/// Times of cells: all 1, but for those that a part names. A part is `RULE@WHERE=TIME`, where WHERE
-/// is a load or a program and may be left out, and RULE may be `*`; parts are separated by `;`, the
-/// last that fits counts.
+/// Times of cells: 1, unless a part gives another time. A part is `RULE@WHERE=TIME`, where WHERE is
+/// a load or a program and may be omitted, and RULE may be `*`. Parts are separated by `;`, and the
+/// last one that matches applies.
 struct World<'a>(&'a str);
 
 impl World<'_> {
@@ -33,8 +33,8 @@ impl World<'_> {
         seconds
     }
 
-    /// What would have come of a plan. There are as many sleeps and steals as seconds, and each
-    /// sleep takes as long as the cell.
+    /// Made-up results of a plan: as many sleeps and steals as seconds, and each sleep takes as
+    /// long as the cell.
     fn grid(&self, plan: Plan) -> Grid {
         let observed = plan.cells().map(|(rule, work, load)| {
             let seconds = self.seconds(rule, work, load);

@@ -1,7 +1,7 @@
-//! What the thesis claims of localities, and how our runs compare.
+//! What the thesis claims about localities, and how our runs compare.
 //!
-//! Ranges of effects are half to twice the published excess over 1: other caches move an effect by
-//! that, but not whether there is one.
+//! An effect may be half to twice the published excess over 1: different caches change an effect
+//! that much, but not whether it exists.
 
 use std::ops::RangeInclusive;
 
@@ -26,20 +26,20 @@ struct Row {
     refuted: Refuted,
 }
 
-/// What is compared.
+/// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// Time by that in the best locality, the effects of free misses divided out.
+    /// The time relative to the best locality, divided by the same ratio with free misses.
     Time,
-    /// The same by the time without hints.
+    /// Like `Time`, but relative to the time without hints.
     TimeByIgnorant,
-    /// Missed bytes by those in the best locality.
+    /// Missed bytes, relative to the best locality.
     Misses,
-    /// Missed bytes by all that are touched.
+    /// The fraction of the touched bytes that missed.
     MissedShare,
-    /// Bytes found in the cache in the best locality, by those in this one.
+    /// Bytes found in the cache in the best locality, relative to this one.
     Hits,
-    /// Time on one processor by that on eight.
+    /// The ratio of the time on one processor to that on eight.
     SpeedUp,
 }
 
@@ -47,7 +47,7 @@ use Figure::{Hits, MissedShare, Misses, SpeedUp, Time, TimeByIgnorant};
 use Locality::{Best, Ignorant, Random, Worst};
 use Refuted::{AtLeast, AtMost};
 
-/// No more than this is no effect.
+/// Ratios up to this show no effect.
 const NONE: Refuted = AtMost(1.01);
 
 #[rustfmt::skip]
@@ -82,7 +82,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// One for each row.
+/// A finding for each row.
 pub fn findings(measured: &Measured) -> Vec<Finding> {
     rows().iter().map(|row| row.finding(measured)).collect()
 }
@@ -100,7 +100,7 @@ impl Row {
         .published(self.published);
         let too_small = match measured.size {
             Size::Tiny => true,
-            // Three matrices of 1,024 rows are half as large again as a cache.
+            // Three matrices of 1,024 rows exceed a cache by half.
             Size::Small => self.program == BLOCKMATMUL,
             Size::Paper => false,
         };

@@ -1,8 +1,8 @@
-//! What hints of where tasks run are worth on a machine like that of the thesis: two packages of
-//! four processors with 8 MiB of last-level cache each (section 5.3).
+//! What hints about where tasks run are worth on a machine like that of the thesis: two packages,
+//! each with four processors and 8 MiB of last-level cache (section 5.3).
 //!
-//! Time is compared with time on the same machine with a memory that costs nothing, so that an
-//! effect counts as locality only if it comes from misses.
+//! Times are compared with those on the same machine with free memory accesses, so that an effect
+//! counts as locality only if it comes from misses.
 
 mod findings;
 mod section;
@@ -24,26 +24,27 @@ use tidegate_command::output::{show_bytes, show_ratio};
 const MACHINE: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
 const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
 const CACHE: u64 = 8 << 20;
-/// Of which the arrays of the smallest size are large parts, as those of the source are of 8 MiB.
+/// The arrays of the smallest size take as large a part of this cache as the source's arrays take
+/// of 8 MiB.
 const TINY_CACHE: u64 = 20_480;
 
-/// What a KiB that is not in the cache takes, in nanoseconds, so that the cache-stress test without
-/// hints takes [`FITTED_RATIO`] of its time in the best locality.
+/// The cost in nanoseconds of a KiB that is not in the cache. With it, the cache-stress test
+/// without hints takes [`FITTED_RATIO`] times as long as in the best locality.
 const FITTED: u64 = 68;
-/// Table 5.1: 4.038 s by 3.596 s.
+/// Table 5.1: 4.038 s divided by 3.596 s.
 const FITTED_RATIO: f64 = 1.123;
 
-/// Nothing, the simulator's default (this machine's memory, read ahead), the fitted cost, and what
-/// an additional miss costs each program by the thesis' tables 5.1 to 5.6: 6.3, 128 and 213 ns a
-/// line of 64 bytes.
+/// Costs of a KiB in nanoseconds: zero, the simulator's default (this machine's memory with
+/// prefetching), the fitted cost, and what an additional miss costs each program according to
+/// tables 5.1 to 5.6 of the thesis: 6.3, 128 and 213 ns for a line of 64 bytes.
 const COSTS: [u64; 6] = [0, 20, FITTED, 100, 2_048, 3_408];
 
 /// A program of section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Program {
     name: &'static str,
-    /// How many times as long as on this machine its tasks take, so that it takes as long in the
-    /// best locality as tables 5.1, 5.3 and 5.5 say.
+    /// How many times as long its tasks take as on this machine, so that its time in the best
+    /// locality is that of tables 5.1, 5.3 and 5.5.
     slower: f64,
 }
 
@@ -61,22 +62,22 @@ const BLOCKMATMUL: Program = Program {
 };
 const PROGRAMS: [Program; 3] = [CACHESTRESS, MERGESORT, BLOCKMATMUL];
 
-/// Where a program runs, and how.
+/// Where and how a program runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Variant {
     program: Program,
     locality: Locality,
     machine: Machine,
-    /// What a KiB costs that is not in the cache.
+    /// The cost in nanoseconds of a KiB that is not in the cache.
     miss: u64,
 }
 
-/// Who shares a deque, or that there is only one processor.
+/// How the machine's workers share deques.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Machine {
     /// The workers of a place share one deque, as in the thesis.
     PlaceDeques,
-    /// Each worker has its own, as in this runtime.
+    /// Each worker has its own deque, as in this runtime.
     WorkerDeques,
     OneProcessor,
 }
@@ -104,7 +105,7 @@ impl Machine {
                 Size::Tiny => TINY_CACHE,
                 Size::Small | Size::Paper => CACHE,
             },
-            // Section 4.2: a thief draws another place.
+            // Section 4.2: a thief picks another place at random.
             victim: match self {
                 Self::PlaceDeques => VictimPolicy::Random,
                 _ => usual.victim,
@@ -145,7 +146,7 @@ impl Variant {
     }
 
     fn work(self, size: Size) -> Work {
-        // The cache-stress test is quick to simulate: it always has its published size.
+        // The cache-stress test is fast to simulate, so it always has its published size.
         let size = match (size, self.program.name) {
             (Size::Small, "cachestress") => Size::Paper,
             (size, _) => size,
@@ -167,8 +168,8 @@ pub const fn given(locality: Locality) -> &'static [(&'static str, &'static str)
     }
 }
 
-/// Each program in each locality, at all costs with the deques of the thesis, at none and at the
-/// fitted one with those of this runtime; and in the best locality on one processor.
+/// Each program in each locality: with the thesis' deques at all costs, with this runtime's deques
+/// at no cost and at the fitted cost. Also each program in the best locality on one processor.
 fn variants() -> Vec<Variant> {
     let machines = |program| {
         let places = COSTS.map(|miss| (Machine::PlaceDeques, miss));
@@ -193,7 +194,7 @@ fn variants() -> Vec<Variant> {
     PROGRAMS.into_iter().flat_map(machines).collect()
 }
 
-/// The runs to be made.
+/// The runs to make.
 pub struct Trial {
     pub runs: u64,
     size: Size,
@@ -223,7 +224,7 @@ impl Trial {
     }
 }
 
-/// What was observed of each variant.
+/// The runs of each variant.
 pub struct Measured {
     size: Size,
     rows: Vec<(Variant, Vec<Observed>)>,
@@ -273,7 +274,8 @@ impl Measured {
         self.sample(variant, figure)
     }
 
-    /// The time in a locality by that in the best, by the same ratio if misses cost nothing.
+    /// The ratio of the times in a locality and in the best one, divided by the same ratio with
+    /// free misses.
     fn slowdown(&self, program: Program, locality: Locality, miss: u64) -> Interval {
         self.slowdown_by(program, [locality, Locality::Best], miss)
     }
@@ -296,7 +298,7 @@ impl Measured {
 mod tests {
     use super::*;
 
-    /// Made-up runs, in which a variant takes `seconds` and misses `missed` bytes.
+    /// Made-up runs of every variant.
     pub(super) fn measured(size: Size, run: impl Fn(Variant) -> Observed) -> Measured {
         let row = |variant| (variant, vec![run(variant); 3]);
         Measured {
@@ -315,7 +317,7 @@ mod tests {
 
     #[test]
     fn effects_without_misses_are_divided_out() {
-        // Twice as slow for another reason, and by a tenth for misses.
+        // Twice as slow for another reason, and slower by a tenth because of misses.
         let measured = measured(Size::Paper, |variant| {
             let elsewhere = f64::from(u8::from(variant.locality != Locality::Best));
             let costs = f64::from(u8::from(variant.miss > 0));

@@ -11,7 +11,8 @@ use crate::engine::{Claim, Refuted, Sample, Verdict};
 use crate::reproduce::page::{Finding, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// Program, locality, table, the published time by that in the best locality, what agrees.
+/// Program, locality, table, the published time relative to the best locality, and the range that
+/// agrees.
 type Published = (
     &'static str,
     Locality,

@@ -23,10 +23,11 @@ use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 use tidegate_command::options;
 
-/// Workers of pools with different queues: the machine of the tables' halves (a) has two cores.
+/// The number of workers in pools with different queues: halves (a) of the tables come from a
+/// machine with two cores.
 pub const WORKERS: usize = 2;
 
-/// Fewer runs judge no times.
+/// With fewer runs, times are not judged.
 const FEWEST_RUNS: usize = 3;
 
 /// The queues of the thesis.
@@ -52,30 +53,30 @@ pub const SUITE: [&str; 7] = [
     "sor",
 ];
 
-/// Programs that give no hints either.
+/// Further programs without hints.
 const EXTRAS: [&str; 2] = ["fib", "quicksort"];
 
 /// Programs of section 5.3.
 const HINTED: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
-/// On what a program runs.
+/// The pool that a program runs on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contender {
     /// Two workers with this queue.
     Queue(QueueKind),
-    /// Two workers with the thesis' first queue that park as soon as they find nothing.
+    /// Two workers with the thesis' first queue, which park as soon as they find nothing.
     Parking,
     /// All workers in one place.
     OnePlace,
     /// A place for each worker.
     PlaceEach,
-    /// A place for each cache, or for each worker where there is one cache; workers are bound to
-    /// CPUs, and the program's tasks are put into places.
+    /// A place for each last-level cache, or for each worker if there is only one such cache.
+    /// Workers are bound to CPUs, and the program's tasks are assigned to places.
     Hinted(Locality),
 }
 
 impl Contender {
-    /// A short name, and all that a run depends on.
+    /// A short name, and one with everything that a run depends on.
     fn names(self) -> [String; 2] {
         match self {
             Self::Queue(queue) => [queue.to_string(), format!("queue={queue}")],
@@ -97,7 +98,7 @@ impl Contender {
 
     fn pool(self) -> Result<Tidegate, Failure> {
         let (workers, _) = options::number_of_workers(None)?;
-        // One worker would have none to steal from, and no second place.
+        // A single worker would have neither a victim nor a second place.
         let all = Pool::builder().workers(workers.max(2));
         let two = Pool::builder().workers(WORKERS);
         let builder = match self {
@@ -117,7 +118,7 @@ impl Contender {
     }
 }
 
-/// The places of hinted programs.
+/// The places of programs with hints.
 fn places() -> PlaceBy {
     match has_several_caches(Machine::read().topology()) {
         true => PlaceBy::Cache,
@@ -165,9 +166,9 @@ fn keys() -> Vec<Key> {
     .concat()
 }
 
-/// A program at a size. The tasks of the suite are as many as the sums of takes and steals in
-/// tables 11.2 and 11.3 imply, a tenth of that for `small`: 100,000 for Series, 60,000 for
-/// MonteCarlo, 3,400 for MolDyn, and a row for each task of SOR.
+/// A program at a size. The suite has as many tasks as the sums of takes and steals in tables 11.2
+/// and 11.3 imply, and a tenth of that for `small`: 100,000 for Series, 60,000 for MonteCarlo,
+/// 3,400 for MolDyn, and one for each row of SOR.
 fn work(key: Key, size: Size) -> Work {
     let pieces: &[(&str, &str)] = match (key.program, size) {
         (_, Size::Tiny) => &[],
@@ -191,7 +192,7 @@ fn subject(work: &Work) -> Subject {
     Subject::new(work.program, work.size, work.given())
 }
 
-/// The runs to be made.
+/// The runs to make.
 pub struct Trial {
     pub runs: u64,
     size: Size,
@@ -233,7 +234,7 @@ impl Trial {
     }
 }
 
-/// What is kept under this key, made if it is not there.
+/// Returns the value cached under this key, creating it if it is missing.
 fn kept<K: Clone + PartialEq, V: Clone>(
     all: &mut Vec<(K, V)>,
     key: K,
@@ -247,7 +248,7 @@ fn kept<K: Clone + PartialEq, V: Clone>(
     Ok(value)
 }
 
-/// What the runs gave.
+/// The results of the runs.
 pub struct Measured {
     size: Size,
     rows: Vec<(Key, Vec<Ran>)>,
@@ -265,7 +266,7 @@ impl Measured {
         Sample::new(row.into_iter().flat_map(|(_, runs)| runs).map(figure))
     }
 
-    /// Whether there are too few runs to know how far times on this machine can be trusted.
+    /// Whether there are too few runs to estimate how reliable times on this machine are.
     pub fn has_few_runs(&self) -> bool {
         let most = self.rows.iter().map(|(_, runs)| runs.len()).max();
         most < Some(FEWEST_RUNS)

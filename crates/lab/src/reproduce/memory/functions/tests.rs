@@ -6,7 +6,8 @@ use crate::reproduce::memory::batch::Subject;
 use crate::reproduce::memory::{sweep, works};
 use tidegate_workloads::Size as Sizes;
 
-/// The verdicts on the functions, where each rule has such a peak and time on each of two programs.
+/// The verdicts on the functions, on two programs. `told` returns a rule's peak and time on a
+/// program.
 fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict> {
     let two = works(Sizes::Tiny).into_iter().take(2).enumerate();
     let swept = two.map(|(program, work)| {
@@ -34,9 +35,9 @@ fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict
 #[test]
 fn functions_that_are_better_on_all_programs_dominate() {
     let found = verdicts(Size::Small, |rule, program| match rule {
-        // Better on both.
+        // Better on both programs.
         "hybrid, sqrt at 64" => (0.5, 1.9),
-        // Better on the first only.
+        // Better on the first program only.
         "hybrid, square at 64" => [(0.5, 1.0), (0.5, 2.4)][program],
         _ => (1.0, 1.0),
     });

@@ -7,7 +7,7 @@ use crate::reproduce::memory::{plan, works};
 use crate::reproduce::observed::Observed;
 use tidegate_workloads::Size as Sizes;
 
-/// The findings where each scheduler holds such a number of blocks for such a time.
+/// The findings if `told` returns how many blocks a scheduler holds and how long it takes.
 fn found(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Finding> {
     let subject = Subject::new(works(Sizes::Tiny).remove(0)).unwrap();
     let plan = plan(&subject, &PROCESSORS);
@@ -26,7 +26,7 @@ fn found(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Finding> {
     findings(&Results { grid, extent }, size)
 }
 
-/// What the source has; of Narlikar's scheduler on 32 processors it has nothing.
+/// The source's figures; it has none for Narlikar's scheduler on 32 processors.
 fn published(scheduler: &str, processors: usize) -> (f64, f64) {
     let seconds = match scheduler {
         HYBRID => 2.3,
@@ -69,9 +69,9 @@ fn contrary_figures_contradict() {
         let id = finding.id.as_str();
         let expected = match id {
             "time of Narlikar on 16" => Verdict::CannotTell,
-            // Of the program and of work stealing, which are as published.
+            // These claims are about the program and work stealing, whose figures are as published.
             _ if id.contains("work stealing") => Verdict::Agrees,
-            // Both need more, so there is no share: see the next test.
+            // Both schedulers need more memory, so there is no share: see the next test.
             "saved share" => continue,
             _ => Verdict::Contradicts,
         };
@@ -83,7 +83,7 @@ fn contrary_figures_contradict() {
 fn flat_work_stealing_contradicts_its_growth() {
     let findings = found(Size::Small, |_, _| (4.0, 1.0));
     let id = "growth of work stealing, 16 to 32";
-    // The program is not like the source's either, so nothing is judged.
+    // The program does not resemble the source's either, so nothing is judged.
     assert_eq!(verdict(&findings, id), Verdict::CannotTell);
     assert_eq!(
         verdict(&findings, "work stealing on 16"),

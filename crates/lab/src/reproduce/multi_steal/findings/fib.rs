@@ -1,4 +1,4 @@
-//! Fibonacci.
+//! Claims about fib.
 
 use tidegate_workloads::Size;
 
@@ -12,8 +12,8 @@ use tidegate_command::output::show_ratio;
 
 const PROCESSORS: usize = 24;
 
-/// Small n cannot judge: with the costs of this runtime, stealing half took 1.42x of the time of the
-/// oldest task for n = 27, 1.25x for 33, 1.18x for 36 and 1.10x for 40.
+/// Small n cannot decide: with this runtime's costs, stealing half took 1.42x the time of stealing
+/// the oldest task for n = 27, 1.25x for 33, 1.18x for 36 and 1.10x for 40.
 pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
     let sixteen = |figure: Figure| source.sample(FIB, FIXED_16, PROCESSORS, figure).interval();
     let shares = "Sixteen waiting tasks are rare in a stack as deep as fib's, so thieves find few \
@@ -81,7 +81,7 @@ fn alike_times(source: &Results, own: &Results) -> Vec<Finding> {
     ]
 }
 
-/// The step of the sweep at which the share of busy time falls least.
+/// The step of the sweep at which the fraction of busy time falls least.
 fn falling(source: &Results) -> Finding {
     let shares = SWEEP.map(|(_, strategy)| source.sample(FIB, strategy, PROCESSORS, busy));
     let samples: Vec<&Sample> = shares.iter().collect();
@@ -101,7 +101,7 @@ fn falling(source: &Results) -> Finding {
     .because("The more tasks a thief wants, the fewer victims have them.")
 }
 
-/// With equal work the times have the inverse ratio of the busy shares, at most 1 / 0.158.
+/// If the work is equal, the times have the inverse ratio of the busy fractions, at most 1 / 0.158.
 fn longer(source: &Results) -> Finding {
     Claim::new(
         "fib-sweep-time",

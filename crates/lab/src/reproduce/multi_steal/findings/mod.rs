@@ -1,4 +1,4 @@
-//! The source's claims, each as a size.
+//! The source's claims, each as a figure.
 //!
 //! The source has numbers for UTS A (table 2), for fib, and for the time that the FFT spends on
 //! stealing. All other claims are words and curves without numbers, which this module turns into
@@ -19,29 +19,27 @@ use crate::reproduce::page::Finding;
 pub use regular::fails_with_two;
 pub use uts::two_workers;
 
-/// No smaller than this.
 const fn from(start: f64) -> std::ops::RangeInclusive<f64> {
     start..=f64::INFINITY
 }
 
-/// No larger than this.
 const fn up_to(end: f64) -> std::ops::RangeInclusive<f64> {
     f64::NEG_INFINITY..=end
 }
 
-/// A claim of equal times. The source calls a gap of 2 % "comparable" (fib); five times that leaves
-/// room for seeds and other costs, and a quarter more is no longer comparable.
+/// A claim of equal times. The source calls a gap of 2 % "comparable" (fib). Five times that gap
+/// allows for seeds and different costs; times a quarter longer are no longer comparable.
 pub fn alike(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, 0.9..=1.1, Refuted::AtLeast(1.25))
 }
 
-/// A claim of longer times. A curve that lies 5 % lower is the least that a figure shows.
+/// A claim of longer times. The smallest difference that a figure shows is a curve 5 % lower.
 fn slower(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, from(1.05), Refuted::AtMost(1.01))
 }
 
-/// All claims about the simulated machine: with the costs of the source, and with those of this
-/// runtime where the cost of a steal decides.
+/// All claims about the simulated machine: with the source's costs, and with this runtime's if the
+/// cost of a steal is decisive.
 pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
     let mut all = uts::findings(source, own);
     all.extend(fib::findings(source, own, size));

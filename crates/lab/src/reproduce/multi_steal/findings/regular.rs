@@ -1,4 +1,4 @@
-//! Strassen, SparseLU and the FFT.
+//! Claims about Strassen, SparseLU and the FFT.
 
 use tidegate_workloads::Size;
 
@@ -21,7 +21,8 @@ fn names(works: Vec<crate::reproduce::simulated::Work>) -> Vec<&'static str> {
     works.into_iter().map(|work| work.name).collect()
 }
 
-/// That stealing half is as fast as the oldest task, and two tasks are slower.
+/// Claims that stealing half is as fast as stealing the oldest task, and that stealing two tasks is
+/// slower.
 fn half_and_two(
     results: &Results,
     work: &str,
@@ -97,7 +98,7 @@ fn strassens(results: &Results, names: &[&str]) -> Vec<Finding> {
         )
         .finding(share(FIXED_2), show_ratio)
         .because("Thieves look for a victim with two waiting tasks."),
-        // Shares are small, so their ratios vary more than those of times.
+        // The shares are small, so their ratios vary more than those of times.
         Claim::new(
             "strassen-half-not-busy",
             format!(
@@ -119,7 +120,8 @@ fn id(work: &str) -> String {
 }
 
 fn sparselu(results: &Results) -> Vec<Finding> {
-    // Narrower than other times: with two tasks in a stack, the running one included, half is one.
+    // Narrower than for other times: of two tasks in a stack, including the running one, half is
+    // one.
     let half = Claim::new(
         "sparselu-half",
         "On SparseLU with 20 workers, stealing half takes as long as stealing the oldest task.",
@@ -142,8 +144,8 @@ fn sparselu(results: &Results) -> Vec<Finding> {
     all
 }
 
-/// That thieves that want two tasks get none, on the simulated machine or on this one. A time below
-/// `refuted` of that of one worker contradicts.
+/// Claims that thieves that want two tasks get none, on the simulated machine or on this one. A
+/// time below `refuted` times that of one worker contradicts.
 pub fn fails_with_two(
     id: &str,
     results: &Results,
@@ -188,7 +190,7 @@ fn ffts(results: &Results, names: &[&str]) -> Vec<Finding> {
     let mut all: Vec<Finding> = names.iter().flat_map(each).collect();
     let largest = names.last().copied().unwrap_or_default();
     all.push(
-        // A quarter to about twice the published excess: both numbers are rounded.
+        // From a quarter to about twice the published excess, because both numbers are rounded.
         Claim::new(
             "fft-steal-share",
             format!(

@@ -1,4 +1,4 @@
-//! Every claim on made-up runs: as the source reports them, and the contrary.
+//! Every claim on made-up runs: as the source reports them, and contradicting it.
 
 use tidegate_workloads::Size;
 
@@ -38,7 +38,7 @@ fn verdicts(size: Size, made: Made) -> Vec<(String, Verdict)> {
     verdicts.collect()
 }
 
-/// The time of a larger program beside the smaller one before it, at equal speed.
+/// The time of a larger program relative to the next smaller one, at equal speed.
 fn size_of(work: &str) -> f64 {
     match work {
         "Strassen 2048" | "FFT 64 Mi" | UTS_B => 10.0,

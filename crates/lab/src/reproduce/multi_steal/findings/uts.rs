@@ -1,4 +1,4 @@
-//! The trees of UTS.
+//! Claims about the trees of UTS.
 
 use super::super::programs::{UTS_A, UTS_B, UTS_PROCESSORS};
 use super::super::results::{Figure, Results, not_busy, seconds, steal};
@@ -25,8 +25,9 @@ fn by_bottommost(results: &Results, work: &str, strategy: &str, figure: Figure) 
     results.ratio(work, [strategy, BOTTOMMOST], UTS_PROCESSORS, figure)
 }
 
-/// A claim that a strategy saves time. The published ratio less 10 %, to what table 2 gives if
-/// workers are busy equally long under both and have no frames to manage, 0.61, and 15 %.
+/// A claim that a strategy saves time. The range extends from 10 % below the published ratio to 15
+/// % above 0.61, which table 2 gives if workers are busy equally long under both strategies and
+/// have no frames to manage.
 fn saves(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, 0.42..=0.70, Refuted::AtLeast(0.95))
 }
@@ -72,8 +73,8 @@ fn times(results: &Results) -> Vec<Finding> {
     ]
 }
 
-/// Shares are judged within a factor of two: the source prints neither after how many failures a
-/// thief rests nor what a failure takes.
+/// Shares are judged within a factor of two, because the source prints neither after how many
+/// failures a thief rests nor how long a failure takes.
 fn shares(results: &Results) -> Vec<Finding> {
     let claim = |id: &str, what: &str, source: &str, published: f64| {
         let agrees = published / 2.0..=published * 2.0;
@@ -186,7 +187,7 @@ fn larger_tree(results: &Results) -> Vec<Finding> {
     ]
 }
 
-/// Why stealing the oldest task does not become worse on the larger tree.
+/// Explains why stealing the oldest task does not become worse on the larger tree.
 fn no_degradation(results: &Results) -> String {
     let work_of_a_steal = |work| {
         let sample = results.sample(work, BOTTOMMOST, UTS_PROCESSORS, busy_by_steal);
@@ -205,7 +206,7 @@ fn busy_by_steal(run: &Observed) -> f64 {
     run.busy / run.steals
 }
 
-/// "Increased markedly" is taken to be at least double.
+/// "Increased markedly" is interpreted as at least doubled.
 fn growth(results: &Results) -> Finding {
     let share = |processors| results.sample(UTS_A, BOTTOMMOST, processors, steal);
     Claim::new(
@@ -220,7 +221,7 @@ fn growth(results: &Results) -> Finding {
     .because("More thieves find fewer large subtrees, and each small one is soon done.")
 }
 
-/// On two workers, simulated or real.
+/// The claim on two workers, simulated or real.
 pub fn two_workers(id: &str, results: &Results) -> Finding {
     Claim::new(
         id,

@@ -16,7 +16,7 @@ const SECTION: &str = "section 3.4";
 /// Machine and model agree if they never differ by more than this fraction of the workers.
 const CLOSE: f64 = 0.08;
 
-/// From here on they contradict each other.
+/// From this difference on they contradict each other.
 const FAR: f64 = 0.15;
 
 impl States {
@@ -30,7 +30,7 @@ impl States {
         all
     }
 
-    /// Half against one task, on the machine and in the model.
+    /// Stealing half compared with stealing one task, on the machine and in the model.
     fn more_busy(&self) -> Vec<Finding> {
         let what = [
             (1, "states-busy", "keeps more workers busy", 1.02),
@@ -73,7 +73,7 @@ impl States {
         each.collect()
     }
 
-    /// The victims of a fixed number by those of half, which need two tasks.
+    /// Victims under a fixed number, relative to victims under half, which need two tasks.
     fn more_victims(&self) -> Vec<Finding> {
         let claim = |place: &str, id: String, strategy: &str| {
             let needed = threshold(strategy);
@@ -105,7 +105,7 @@ impl States {
         std::iter::once(machine).chain(model).collect()
     }
 
-    /// How far machine and model are apart, where the median run of a state is farthest.
+    /// How far machine and model differ, at the step and state with the largest median difference.
     fn apart(&self, strategy: &str) -> Interval {
         let first = self.courses(strategy).first();
         let steps = first.map_or(0, |course| course.machine.len());
@@ -138,7 +138,7 @@ impl States {
     }
 }
 
-/// A difference without its sign.
+/// The absolute value of a difference.
 fn magnitude(difference: Interval) -> Interval {
     match difference.value < 0.0 {
         true => Interval {
@@ -184,8 +184,8 @@ mod tests {
     use super::super::{STATES, STRATEGIES};
     use super::*;
 
-    /// Four runs of each strategy: half of the workers busy and a third worth robbing, but for
-    /// stealing half; there the model is off by `off`.
+    /// Four runs of each strategy. Half of the workers are busy and a third are worth robbing,
+    /// except under stealing half, where the model is off by `off`.
     fn states(busy: f64, victims: f64, off: f64) -> States {
         let course = |strategy: &str| {
             let [s1, s2] = match strategy {

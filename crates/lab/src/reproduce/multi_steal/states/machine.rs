@@ -1,4 +1,4 @@
-//! A simulated machine whose workers' tasks come and go as those of the model do.
+//! A simulated machine whose workers gain and lose tasks as in the model.
 
 use tidegate_policy::{IdlePolicy, Nanos, Rng, StealAmount, VictimPolicy};
 use tidegate_sim::{Costs, Dag, Job, Sample, Settings, Step, Width, run};
@@ -7,7 +7,7 @@ use tidegate_workloads::Size;
 use super::{ATTEMPT, BRANCHES, UNIT};
 use tidegate_command::failure::Failure;
 
-/// The number of workers, and of the tasks that one of them has at first.
+/// The number of workers, and the number of tasks that one of them has at the start.
 #[derive(Clone, Copy)]
 pub struct Scale {
     pub workers: usize,
@@ -27,30 +27,30 @@ impl Scale {
     }
 }
 
-/// From this depth on a task makes two more with the complementary probability, so that the tree
+/// From this depth on, a task makes two more with the complementary probability, so that the tree
 /// ends.
 const DEPTH: u32 = 26;
 
-/// When the model begins: enough workers are busy for fractions of them to mean something.
+/// When the model begins: enough workers are busy for fractions of them to be meaningful.
 pub const BEGIN: Nanos = 6 * UNIT;
 
-/// Before many tasks are so deep that the tree thins out, which the model does not know.
+/// Early enough that few tasks are so deep that the tree thins out, which the model does not cover.
 const END: Nanos = BEGIN + STEPS as Nanos * STEP;
 pub const STEPS: usize = 24;
 
-/// Thieves that have not found anything yet all ask at the same moments, so a state is the mean of
-/// samples at several phases of an attempt.
+/// Thieves that have not found anything yet all look at the same moments, so a state is averaged
+/// over samples at several phases of an attempt.
 const SAMPLE: Nanos = ATTEMPT + ATTEMPT / PHASES as Nanos;
 const PHASES: usize = 5;
 pub const STEP: Nanos = PHASES as Nanos * SAMPLE;
 
-/// A random tree whose nodes have exponential lengths.
+/// A random tree whose nodes have exponentially distributed lengths.
 struct Tree {
     seed: u64,
     roots: u32,
 }
 
-/// A node by its number and depth, or what is left to do of it.
+/// A node, given by its number and depth, or what remains of it.
 #[derive(Clone, Copy)]
 enum Task {
     Roots(u32),

@@ -1,11 +1,11 @@
-//! How many workers have how many tasks over time: a simulated machine beside a model of
+//! How many workers have how many tasks over time: a simulated machine compared with a model of
 //! differential equations.
 //!
 //! The model is that of Mitzenmacher, "Analyses of load stealing models based on differential
-//! equations", 1998, as Adnan and Sato use it (section 3.4): with so many workers that fractions of
-//! them are continuous, a worker with tasks ends one at rate 1, and a worker without asks a random
-//! other one at a rate r and takes of its n tasks what the strategy says. `p_n` is the fraction with
-//! n tasks, `s_i` that with i or more.
+//! equations", 1998, as Adnan and Sato use it (section 3.4). There are so many workers that
+//! fractions of them are continuous. A worker with tasks ends one at rate 1. A worker without tasks
+//! picks a random victim at rate r, and takes as many of its n tasks as the strategy determines.
+//! `p_n` is the fraction of workers with n tasks, `s_i` that with i or more.
 
 mod findings;
 mod machine;
@@ -26,29 +26,29 @@ use tidegate_workloads::Size;
 /// The mean length of a task, the model's unit of time.
 const UNIT: Nanos = 1_000_000;
 
-/// How long a worker without tasks takes to ask another one.
+/// How long a worker without tasks takes for an attempt to steal.
 const ATTEMPT: Nanos = UNIT / 20;
 
-/// A task makes two more when it ends with this probability, as in a binomial tree of UTS.
+/// The probability that a task makes two more when it ends, as in a binomial tree of UTS.
 const BRANCHES: f64 = 0.6;
 
-/// The strategies on the machine. Under a longer fixed length most of its workers would look for
-/// victims in vain for seconds; only the model has those.
+/// The strategies on the machine. With a larger fixed number, most of its workers would search for
+/// victims in vain for seconds, so only the model covers those.
 const STRATEGIES: [&str; 3] = [BOTTOMMOST, FIXED_2, DYNAMIC];
 
-/// The states that are kept of each run: busy workers, victims of one task or of half, and those of
-/// a fixed number.
+/// The states that are kept of each run: busy workers, victims of one task or of half, and victims
+/// of a fixed number.
 const STATES: [usize; 6] = [1, 2, 3, 4, 17, 21];
 
 /// The states of one run, a row of [`STATES`] for each step.
 #[derive(Serialize, Deserialize, Clone, Default)]
 struct Course {
     machine: Vec<[f64; STATES.len()]>,
-    /// From the machine's first row on.
+    /// Starts with the machine's first row.
     model: Vec<[f64; STATES.len()]>,
 }
 
-/// Whose rows.
+/// Selects the rows of the machine or of the model.
 type Side = fn(&Course) -> &[[f64; STATES.len()]];
 
 fn on_machine(course: &Course) -> &[[f64; STATES.len()]] {
@@ -63,7 +63,7 @@ impl Course {
     fn new(amount: StealAmount, scale: Scale, seed: u64) -> Result<Self, Failure> {
         let rows = simulated(amount, scale, seed)?;
         let mut fractions = rows.first().cloned().unwrap_or_default();
-        // No worker ever gets twice as many tasks as the busiest one has at first.
+        // No worker ever gets twice as many tasks as the busiest one has at the start.
         fractions.resize(2 * fractions.len(), 0.0);
         Ok(Self {
             machine: rows.iter().map(|row| states(row)).collect(),
@@ -99,8 +99,8 @@ fn model_rows(mut model: Model, steps: usize) -> Vec<[f64; STATES.len()]> {
     (0..steps).map(row).collect()
 }
 
-/// A model without noise, from a beginning that is the same for all strategies: an eighth of the
-/// workers has 24 tasks each.
+/// A model without noise. It starts the same way for all strategies: an eighth of the workers have
+/// 24 tasks each.
 fn model_alone(strategy: &str) -> Course {
     let mut fractions = vec![0.0; 97];
     (fractions[0], fractions[24]) = (7.0 / 8.0, 1.0 / 8.0);
@@ -111,14 +111,14 @@ fn model_alone(strategy: &str) -> Course {
     }
 }
 
-/// Runs of each strategy, the same seeds for all.
+/// Runs of each strategy, with the same seeds for all.
 pub struct Trial {
     cells: Vec<Cell<'static, Course>>,
     scale: Scale,
     runs: u64,
 }
 
-/// What came of it, by strategy and seed.
+/// The results, by strategy and seed.
 pub struct States {
     courses: Vec<Vec<Course>>,
     scale: Scale,
@@ -128,7 +128,7 @@ impl Trial {
     pub fn new(session: &Session) -> Self {
         let size = session.size().into();
         let scale = Scale::of(size);
-        // Their noise hides small differences between the strategies.
+        // With few runs, noise hides small differences between the strategies.
         let most = match size {
             Size::Tiny => 4,
             Size::Small => 16,
@@ -166,7 +166,7 @@ impl States {
         &self.courses[found.expect("a strategy of this part")]
     }
 
-    /// The mean of a state under one strategy by that of another, on runs with the same seed.
+    /// The ratio of the means of two states, each under its strategy, in runs with the same seed.
     fn ratio(&self, [one, other]: [(&str, usize); 2]) -> Interval {
         let pairs = self.courses(one.0).iter().zip(self.courses(other.0));
         let ratio =

@@ -4,7 +4,7 @@ use tidegate_policy::StealAmount;
 
 use super::{ATTEMPT, BRANCHES, UNIT};
 
-/// The fractions `p_n` at a moment.
+/// The fractions `p_n` at one moment.
 #[derive(Clone)]
 pub struct Model {
     pub amount: StealAmount,
@@ -28,7 +28,7 @@ impl Model {
     fn change(&self) -> Vec<f64> {
         let p = &self.fractions;
         let mut change = vec![0.0; p.len()];
-        // Attempts of workers without tasks; the worker asked has n tasks with probability p_n.
+        // Attempts of workers without tasks; the victim has n tasks with probability p_n.
         let asks = p[0] * UNIT as f64 / ATTEMPT as f64;
         let most = p.len() - 1;
         for n in 1..=most {

@@ -63,7 +63,7 @@ impl States {
         }
     }
 
-    /// Means over time: busy workers, and those that qualify as victims.
+    /// Means over time: busy workers, and workers that qualify as victims.
     fn victims(&self) -> Table {
         let columns = [
             "strategy",
@@ -102,7 +102,7 @@ impl States {
     }
 }
 
-/// How many tasks a worker must have, the running one included, to be robbed.
+/// How many tasks a worker must have, including the running one, to be a victim.
 pub fn threshold(strategy: &str) -> usize {
     match strategy {
         FIXED_2 => 3,

@@ -1,4 +1,4 @@
-//! What P3 says of the thesis' claims.
+//! What P3 says about the thesis' claims.
 
 use super::{Greedy, SERIAL, STRASSEN, WIDTHS, by_bound, by_repaired, exactly, on_average};
 use crate::engine::ratios::{farthest, greatest, of_ratios};
@@ -7,7 +7,7 @@ use crate::reproduce::page::Finding;
 use crate::reproduce::two_level::case::{Observed, Seen};
 use crate::reproduce::two_level::show;
 
-/// A run that takes no longer than this, by the bound, is a greedy one's equal.
+/// A run counts as greedy if its time, relative to the bound, is at most this.
 const GREEDY: f64 = 1.01;
 
 impl Greedy {
@@ -176,8 +176,9 @@ mod tests {
     use crate::engine::Verdict;
     use tidegate_workloads::Size;
 
-    /// Verdicts where each job takes so many times its bound, and has so many times the published
-    /// processors; on a fixed number it takes so many seconds, ten under WSAP.
+    /// The verdicts if each job takes `by_bound` times its bound and has `processors` times the
+    /// published processors. It takes ten seconds under WSAP, `fixed` on its average number of
+    /// processors, and at least `best` on any fixed number.
     fn verdicts(by_bound: f64, processors: f64, fixed: f64, best: f64) -> Vec<Verdict> {
         let part = Greedy::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| {
@@ -187,7 +188,7 @@ mod tests {
                 .find(|(job, _)| job.name == case.job.name)
                 .unwrap();
             let effective = published.processors * processors;
-            // Of the bound, half is the span.
+            // Half of the bound is the span.
             let bound = 10.0 / by_bound;
             Seen {
                 response: if case.contender == "WSAP" { 10.0 } else { best },
@@ -208,7 +209,7 @@ mod tests {
         let [rest @ .., theorem] = &verdicts(1.9, 1.0, 10.0, 9.5)[..] else {
             panic!()
         };
-        // Processors by parallelism are 1 where half of the bound is work.
+        // Processors divided by parallelism is 1 if half of the bound is work.
         assert_eq!(rest[..4], [Verdict::Agrees; 4]);
         assert_eq!(*theorem, Verdict::Contradicts);
     }

@@ -1,4 +1,4 @@
-//! Experiment P3: running times beside the greedy bound.
+//! Experiment P3: running times compared with the greedy bound.
 
 mod findings;
 
@@ -15,10 +15,10 @@ use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::simulated::Work;
 use tidegate_command::output::{Table, Value, show_seconds};
 
-/// The fixed numbers of processors among which the best is looked for.
+/// The fixed numbers of processors that are tried to find the best.
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 12, 16];
 
-/// What figure 7-10 has of a job, times in seconds.
+/// A job's figures in figure 7-10, with times in seconds.
 struct Published {
     processors: f64,
     bound: f64,
@@ -31,11 +31,11 @@ pub struct Greedy {
     jobs: Vec<(Arc<Job>, Published)>,
 }
 
-/// The serial one, and the one whose dag differs most from the published.
+/// The serial program, and the one whose dag differs most from the published one.
 const SERIAL: &str = "knary(11,3,3)";
 const STRASSEN: &str = "strassen(1024)";
 
-/// Fewer levels would change the shape of knary, so only tiny programs have them.
+/// Only tiny programs have fewer levels, because that changes the shape of knary.
 fn works(size: Size) -> [Work; 7] {
     type Given = &'static [(&'static str, &'static str)];
     let [serial, even, mixed]: [Given; 3] = match size {
@@ -80,12 +80,12 @@ const PUBLISHED: [[f64; 4]; 7] = [
     [14.45, 31.85, 43.74, 45.49],
 ];
 
-/// The bound of theorem 3, or with the trimmed mean of the allotments the repaired one.
+/// The bound of theorem 3 or, with the trimmed mean of the allotments, the corrected bound.
 fn bound(seen: &Seen, processors: f64) -> f64 {
     seen.work / processors.max(1.0) + seen.span
 }
 
-/// The running time by the bound of theorem 3.
+/// The running time relative to the bound of theorem 3.
 fn by_bound(seen: &Seen) -> f64 {
     seen.response / bound(seen, seen.effective)
 }
@@ -119,7 +119,7 @@ impl Greedy {
         Case::new("P3", job, ("Cilk", Width::Fixed(width)))
     }
 
-    /// The time under Cilk on the average number of processors, and the least on any.
+    /// The times under Cilk on the average number of processors, and on each fixed number.
     fn fixed_and_best(observed: &Observed, job: &Arc<Job>) -> Vec<Sample> {
         let widths = WIDTHS.map(|width| observed.response(&Self::fixed(job, width)));
         std::iter::once(on_average(observed, job))
@@ -180,7 +180,7 @@ impl Part for Greedy {
 }
 
 impl Greedy {
-    /// Beside Cilk.
+    /// The comparison with Cilk.
     fn times(&self, observed: &Observed) -> Table {
         let mut table = Table::new([
             "job",

@@ -1,5 +1,5 @@
-//! What it costs that a job begins with one processor and asks for more: figure 7-1, and
-//! experiments O1 and O2 of the thesis.
+//! What it costs a job to begin with one processor and request more: figure 7-1, and experiments O1
+//! and O2 of the thesis.
 
 mod programs;
 mod running;
@@ -18,11 +18,11 @@ use super::job::{CHOLESKY, Job, PROCESSORS, cholesky, work};
 use crate::engine::Sample;
 use crate::reproduce::page::{Finding, Section};
 
-/// How long an estimate may have taken on the published machine: with it figure 7-5's fall is as
-/// large as the claim has it.
+/// A plausible cost of an estimate on the published machine: with it, the fall in figure 7-5 is as
+/// large as claimed.
 const DEAR: Nanos = 40_000;
 
-/// The programs of figure 7-1 on 16 processors, by numbers in this order.
+/// The programs of figure 7-1 on 16 processors, indexed by the constants below.
 pub struct Overhead {
     jobs: [Arc<Job>; 4],
     size: Size,
@@ -53,7 +53,7 @@ impl Overhead {
         }
     }
 
-    /// A program with all processors from the beginning.
+    /// A program that has all processors from the start.
     fn fixed(&self, job: usize) -> Case {
         let width = Width::Fixed(PROCESSORS);
         Case::new("O1/O2", &self.jobs[job], ("Cilk", width))
@@ -67,7 +67,7 @@ impl Overhead {
         }
     }
 
-    /// loopy(64) whose desire is the number of ready tasks.
+    /// loopy(64), whose desire is the number of ready tasks.
     fn counting(&self, cycle: usize) -> Case {
         let width = Width::Desired("instantaneous".parse().expect("a rule of this program"));
         Case {
@@ -76,7 +76,7 @@ impl Overhead {
         }
     }
 
-    /// WSAP where an estimate takes [`DEAR`].
+    /// WSAP with estimates that cost [`DEAR`].
     fn dear(&self, job: usize, cycle: usize) -> Case {
         Case {
             parts: "O2",

@@ -10,17 +10,17 @@ use crate::reproduce::two_level::case::Observed;
 use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
-/// What figure 7-1 has of a program, times in seconds.
+/// A program's figures in figure 7-1, with times in seconds.
 struct Published {
     work: f64,
     span: f64,
-    /// Rounded otherwise than the two above.
+    /// Rounded separately, so not exactly work divided by span.
     parallelism: f64,
     all: f64,
     time: f64,
 }
 
-/// By program.
+/// In the order of the programs.
 const PUBLISHED: [Published; 4] = [
     Published {
         work: 189.9,

@@ -1,4 +1,4 @@
-//! Experiment O2: what the length of a cycle does to the running time.
+//! Experiment O2: how the length of a cycle affects the running time.
 
 use super::{CHOL, FIB, JOBS, KNARY, LOOPY, Overhead};
 use crate::engine::ratios::{greatest, of_ratios};
@@ -10,7 +10,7 @@ use crate::reproduce::two_level::cycle::{
 };
 use crate::reproduce::two_level::show;
 
-/// The least that a job loses that begins with one of 16 processors and doubles at the end of each
+/// The least that a job loses if it begins with one of 16 processors and doubles at the end of each
 /// cycle, in cycles: log2 P - (P - 1) / P.
 const FLOOR: f64 = 4.0 - 15.0 / 16.0;
 
@@ -204,7 +204,7 @@ mod tests {
     use crate::reproduce::two_level::case::Seen;
     use tidegate_workloads::Size;
 
-    /// Verdicts where a job has an overhead that depends on the cycle in milliseconds.
+    /// The verdicts if a job has an overhead that depends on the cycle in milliseconds.
     fn verdicts(overhead_at: fn(f64) -> f64) -> Vec<(String, Verdict)> {
         let overhead = Overhead::new(Size::Paper);
         let observed = Observed::made_up(&overhead.cases(), |case| {

@@ -1,4 +1,4 @@
-//! What the experiments on this machine say of the thesis' claims.
+//! What the experiments on this machine say about the thesis' claims.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use crate::engine::{Claim, Interval, Refuted, Sample, Verdict};
 use crate::reproduce::page::Finding;
 use crate::reproduce::two_level::show;
 
-/// The least processors on which jobs can have different numbers of them.
+/// The fewest processors on which jobs can have different numbers of them.
 const SEVERAL: usize = 4;
 
 const WORKS: [&str; 2] = ["fib", "loopy(4 P)"];
@@ -33,7 +33,7 @@ pub fn all(observed: &Observed) -> Vec<Finding> {
     findings
 }
 
-/// What 2 or 3 processors cannot show.
+/// Explains what 2 or 3 processors cannot show.
 fn on_few(observed: &Observed, why: &str) -> String {
     match observed.processors {
         processors if processors < SEVERAL => format!("On {processors} processors: {why}"),
@@ -131,8 +131,8 @@ fn late(observed: &Observed) -> [Finding; 3] {
     .map(finding)
 }
 
-/// The power of sharing by that of halves, of which the third job waits for one, as the thesis
-/// measured it, and by that of thirds.
+/// The power of sharing relative to halves and to thirds. With halves, the third job waits for one
+/// of the others, as the thesis measured it.
 fn new_job(observed: &Observed) -> [Finding; 3] {
     let power = |way: &str| observed.sample(&format!("P1/fib/{way}"), Ran::power);
     let why = on_few(
@@ -182,7 +182,7 @@ fn new_job(observed: &Observed) -> [Finding; 3] {
     ]
 }
 
-/// The power of sharing by that of halves with a queue: with T for a job on a half, the response
+/// The power of sharing relative to halves with a queue: if a job takes T on a half, the response
 /// is 4T/3 and the throughput 3/(2T).
 fn by_queue(observed: &Observed) -> Interval {
     let samples = [
@@ -246,7 +246,7 @@ fn bound(observed: &Observed) -> Finding {
     let subtasks = 4 * observed.processors;
     let samples: Vec<&Sample> = samples.iter().collect();
     let ratio = Interval::of(&samples, |medians| {
-        // The span of fib is some calls, that of loopy one of its subtasks.
+        // The span of fib is a few calls, that of loopy one of its subtasks.
         let span = [0.0, medians[5] / subtasks as f64];
         let ratios = medians.chunks(3).zip(span).map(|(job, span)| {
             let bound = job[2] / job[1].max(1.0) + span;
@@ -275,8 +275,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Verdicts on so many processors, where every other way takes so many times as long as sharing
-    /// with 5 ms.
+    /// The verdicts on this number of processors, if every other way takes `other` times as long as
+    /// sharing with a cycle of 5 ms.
     fn verdicts(processors: usize, other: f64) -> BTreeMap<String, Verdict> {
         let names = super::super::jobs::all(tidegate_workloads::Size::Tiny, processors);
         let ran = |name: &str| {

@@ -1,4 +1,4 @@
-//! What runs together, and running it.
+//! The jobs that run together, and how they are run.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,29 +18,29 @@ use tidegate_command::failure::Failure;
 /// Jobs that run together.
 pub struct Jobs {
     pub name: String,
-    /// All that their runs depend on.
+    /// Everything that their runs depend on.
     pub in_full: String,
     jobs: Vec<Spec>,
     late: Option<Late>,
 }
 
-/// How much later than the others the last job comes.
+/// How much later than the others the last job starts.
 #[derive(Clone, Copy, Debug)]
 enum Late {
-    /// Half of what the first takes alone.
+    /// Half of what the first job takes alone.
     Half,
     /// As long as a share controller needs to settle.
     Settled,
 }
 
-/// What is seen of a run.
+/// What is observed in a run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Ran {
     /// From start to end of each job, in seconds.
     pub seconds: Vec<f64>,
-    /// How much later the last one started.
+    /// How much later the last job started, in seconds.
     pub later: f64,
-    /// The processor time of the first.
+    /// The processor time of the first job, in seconds.
     pub cpu: f64,
 }
 
@@ -56,12 +56,12 @@ impl Ran {
         early.iter().copied().fold(last + self.later, f64::max)
     }
 
-    /// Throughput by response.
+    /// Throughput divided by response.
     pub fn power(&self) -> f64 {
         self.seconds.len() as f64 / self.end() / self.response()
     }
 
-    /// How many processors the first job used on average.
+    /// The average number of processors that the first job used.
     pub fn usage(&self) -> f64 {
         self.cpu / self.seconds[0]
     }
@@ -137,9 +137,9 @@ impl Jobs {
     }
 }
 
-/// All cases, by names that the findings use.
+/// All cases, with the names that the findings use.
 pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
-    // A step takes some 1.5 ns.
+    // A step takes about 1.5 ns.
     let (n, steps) = match size {
         Size::Tiny => (20, 100_000),
         Size::Small => (38, 75_000_000),
@@ -178,7 +178,7 @@ fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
     works.iter().flat_map(of_work).collect()
 }
 
-/// O3: the second job comes when the first has all processors.
+/// O3: the second job starts when the first has all processors.
 fn late(work: &Work, processors: usize) -> [Jobs; 2] {
     let two = |way: &str, spec: Spec| {
         Jobs::new(format!("O3/{}/{way}", work.name), vec![spec; 2]).last(Late::Settled)
@@ -189,7 +189,7 @@ fn late(work: &Work, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// P1: the third job comes, at once or half-way.
+/// P1: the third job starts with the others or half-way.
 fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     let name = &work.name;
     let sharing = vec![work.sharing(processors, 0.5, 5); 3];
@@ -206,7 +206,7 @@ fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     ]
 }
 
-/// P2: a serial phase and then one with twice the work, and the other way round.
+/// P2: a serial phase followed by one with twice the work, and vice versa.
 fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     let work = |first: &str| {
         let given = [
@@ -228,7 +228,8 @@ fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// Runs jobs as processes that share a table, and checks that a program always gives one answer.
+/// Runs jobs as processes that share a table, and checks that a program always gives the same
+/// answer.
 pub struct Runner {
     folder: TempDir,
     answers: Mutex<BTreeMap<String, Value>>,

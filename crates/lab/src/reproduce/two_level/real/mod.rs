@@ -1,4 +1,4 @@
-//! The experiments on this machine: each job a process with a pool of its own.
+//! The experiments on this machine: each job is a process with its own pool.
 
 mod findings;
 mod jobs;
@@ -12,14 +12,14 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 use tidegate_workloads::Size;
 
-/// The experiments that a machine with so many processors can make.
+/// The experiments that are possible with this number of processors.
 pub struct Here {
     processors: usize,
     cases: Vec<Jobs>,
     runner: Runner,
 }
 
-/// What came of them.
+/// Their results.
 struct Observed {
     processors: usize,
     runs: BTreeMap<String, Vec<Ran>>,
@@ -49,7 +49,7 @@ impl Here {
         session.expect(&self.cells(), runs);
     }
 
-    /// Runs them and adds what comes of it to the page.
+    /// Runs the cells and adds the results to the page.
     pub fn add(&self, page: &mut Page, session: &Session, runs: u64) -> Result<(), Failure> {
         let runs = session.in_turns(&self.cells(), runs)?;
         let names = self.cases.iter().map(|jobs| jobs.name.clone());
