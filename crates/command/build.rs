@@ -1,4 +1,4 @@
-//! Tells the program which versions it compares: those of the lock file and of the compiler.
+//! Passes the versions that the program compares, from the lock file and the compiler.
 
 use std::path::Path;
 

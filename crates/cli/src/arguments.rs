@@ -1,11 +1,11 @@
-//! The command line: subcommands, options, and each program's parameters.
+//! The command line: subcommands, options, and the parameters of each program.
 //!
-//! Options are declared here; parameters come from the registry of programs, which also checks their
-//! values. Every program is a subcommand of `run` and of `compare`, so its parameters, what they
-//! allow and the fields of its result stand in its own `--help`. Positional parameters can be given
-//! by name as well.
+//! Options are declared here. Parameters come from the registry of programs, which also checks
+//! their values. Every program is a subcommand of `run` and of `compare`, so its own `--help` lists
+//! its parameters, their valid values and the fields of its result. Positional parameters can also
+//! be passed by name.
 //!
-//! Nothing is read twice: a value that the parser accepts is used as it stands.
+//! A value that the parser accepts is never parsed again.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use tidegate_command::options::{self, Flags};
 
 use crate::top;
 
-/// The work-stealing runtime Tidegate: run programs on it, compare it with others.
+/// Run and benchmark programs on the Tidegate work-stealing runtime.
 #[derive(Parser, Debug)]
 #[command(name = "tidegate", version, max_term_width = 100, after_help = AFTER_ALL)]
 pub struct Cli {
@@ -36,56 +36,53 @@ pub struct Cli {
 }
 
 const AFTER_ALL: &str = "\
-Where a file is named, - is standard input or standard output, and ./- a file of that name. Standard output is for one thing: \
-where a file takes it, what a command prints for people goes to standard error, and --json is refused.";
+`run` checks and times one program, `compare` benchmarks it against other runtimes, and `sim` simulates it on a \
+larger machine. Start with `tidegate run digest /usr/share`.
 
-/// What can be done.
+Use - for standard input or output, and ./- for a file named -. If a file option writes to standard output, \
+human-readable output goes to standard error and --json is rejected.";
+
+/// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Run a program, check its result, and report times and counters
-    #[command(
-        subcommand_value_name = "WORKLOAD",
-        subcommand_help_heading = "Workloads",
-        disable_help_subcommand = true
-    )]
+    /// Run a program, check its result, and report its times
+    #[command(subcommand_value_name = "WORKLOAD", disable_help_subcommand = true)]
     Run(RunArguments),
-    /// Run a program on several runtimes in turns, and print a table
-    #[command(
-        subcommand_value_name = "WORKLOAD",
-        subcommand_help_heading = "Workloads",
-        disable_help_subcommand = true
-    )]
+    /// Benchmark a program on Tidegate and on other runtimes
+    #[command(subcommand_value_name = "WORKLOAD", disable_help_subcommand = true)]
     Compare(CompareArguments),
-    /// Run a program on a simulated machine, or share its processors out among jobs
+    /// Simulate a program on a larger machine, or the allotments of jobs that share one
     #[command(
         subcommand_value_name = "WORKLOAD",
-        subcommand_help_heading = "Workloads and jobs",
+        subcommand_help_heading = "Instead of a workload",
         disable_help_subcommand = true
     )]
     Sim(SimArguments),
-    /// Ask the rules again what a pool has asked them (`run --trace`), and compare; or draw it over time
+    /// Replay a recorded trace and check that every scheduling decision matches; or export a
+    /// timeline
     #[command(after_help = AFTER_REPLAY)]
     Replay(ReplayArguments),
-    /// Tell cores, caches, affinity and quotas, and why so many workers
+    /// Show CPU topology, affinity and quotas, and how the worker count was chosen
     #[command(after_help = AFTER_MACHINE)]
     Machine(MachineArguments),
-    /// List everything that can be set: name, default and variable, and with --wide unit, basis, range and reason
+    /// List all tuning parameters with their defaults and variables; --wide adds units, ranges and
+    /// rationale
     Tunables(TableFormat),
-    /// List the jobs that share this machine: what each could use, may use and uses
+    /// List running Tidegate jobs with their demand, share and usage
     #[command(after_help = AFTER_JOBS)]
     Jobs(TableFormat),
-    /// Show the jobs that share this machine on a screen that follows them
+    /// Monitor running jobs (live view)
     #[command(after_help = AFTER_TOP)]
     Top(TopArguments),
-    /// Look after the table through which jobs share this machine
+    /// Inspect and clean up the shared job table
     #[command(subcommand, disable_help_subcommand = true)]
-    Share(ShareCommand),
+    Table(TableCommand),
 }
 
-/// What can be done about the table of jobs.
+/// The subcommands of `table`.
 #[derive(Subcommand, Clone, Copy, Debug)]
-pub enum ShareCommand {
-    /// Tell which file the table is and why, who lives in it and who has died, and free the rows of the dead
+pub enum TableCommand {
+    /// Check the table file, list live and dead jobs, and free the rows of dead ones
     #[command(after_help = AFTER_CHECK)]
     Check(Format),
 }
@@ -93,69 +90,69 @@ pub enum ShareCommand {
 /// The arguments of `machine`.
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {
-    /// Tell it of a made-up machine, which this file says; - for standard input
+    /// Describe the machine in this topology file instead; - for standard input
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
-    /// Tell instead what the CPUs that may be used share, as a tree
+    /// Show as a tree which cores, caches and nodes the usable CPUs share
     #[arg(long)]
     pub tree: bool,
-    /// How the answer is printed.
+    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }
 
 const AFTER_MACHINE: &str = "\
-The file has a statement a line, such as `cpus 0-7`, `core 0-1 2-3`, `L1d 0-1 2-3 size=32K`, `L3 0-3 4-7`, \
-`node 0-3 4-7`, `package 0-7`; docs/topology.md explains it.
+A topology file has one statement per line, such as `cpus 0-7`, `core 0-1 2-3`, `L1d 0-1 2-3 size=32K`, \
+`L3 0-3 4-7`, `node 0-3 4-7`, `package 0-7`; see docs/topology.md.
 
 JSON with --tree: nested objects of kind (machine, package, node, L3, L1d, .., core), id (of packages and \
-nodes), size_bytes (of caches), cpus, children. Where two kinds have the same CPUs, one is the only child of \
+nodes), size_bytes (of caches), cpus, children. If two kinds have the same CPUs, one is the only child of \
 the other.
 
-Exit codes: 0 done, 2 bad usage or value, 3 the file cannot be read.";
+Exit codes: 0 success, 2 invalid usage or value, 3 the file cannot be read.";
 
 /// The arguments of `top`.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TopArguments {
-    /// Time between two pictures
+    /// Time between screen updates
     #[arg(long, value_name = "TIME", value_parser = top::every, help = top::help_of_every())]
     pub every: Option<Duration>,
 }
 
 const AFTER_JOBS: &str = "\
-Desire is how many processors the job could use, allotment how many it is entitled to, in use how many workers \
-it has running, whether or not each of them has a processor at that moment. Efficiency is the part of their \
-time that goes into work, and weight how much the job counts beside others.
+Desire is the number of processors that a job could use, allotment the number that it is entitled to, and in use \
+the number of its running workers, whether or not each has a processor at the moment. Efficiency is the fraction of \
+their time that goes into work. Weight is the job's weight relative to others.
 
-Each job that works is entitled to one processor at least: where there are more such jobs than processors, \
-allotments add up to more than there are, and for a moment also while desires change. An allotment beside a \
-desire of 0 takes nothing from others: the job would begin with it.
+Every active job is entitled to at least one processor. Allotments can therefore exceed the number of processors: \
+permanently if there are more active jobs than processors, and briefly after desires change. The allotment of a job \
+with a desire of 0 is not reserved; it is what the job would start with.
 
-This looks once. That a job has been stopped only shows over time: see `tidegate top`.
+This is a single snapshot. Only `tidegate top` shows whether a job is stalled.
 
-JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, \
-desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors it may have), since (when \
-it came, in seconds since 1970), cpu_seconds (of its process so far).
+JSON: table (the path), why (how it was chosen), exists (whether there is a table), jobs: a list of pid, name, \
+desire, allotment, in_use, efficiency (0 to 1), weight, limit (maximum processors), since (start in seconds since \
+1970), cpu_seconds (of its process so far).
 
-Exit codes: 0 done, also without a table; 2 bad usage, 3 there is a table and it cannot be used.";
+Exit codes: 0 success, even without a table; 2 invalid usage, 3 the table cannot be used.";
 
 const AFTER_TOP: &str = "\
 Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses; arrows, PgUp, \
-PgDn, Home and End scroll; q, Esc and Ctrl-C end; Ctrl-Z stops until `fg`.
+PgDn, Home and End scroll; q, Esc and Ctrl-C quit; Ctrl-Z suspends until `fg`.
 
-The last column is what a job kept busy of late: a full cell is the most that it desired in that time, and \
-yellow is less than it desired then.
+The last column shows how many processors a job recently used. A full cell is its highest desire in that time, and \
+yellow means less than its desire at that moment.
 
-Exit codes: 0 done, 2 bad usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system \
+Exit codes: 0 success, 2 invalid usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system \
 has no table.";
 
 const AFTER_CHECK: &str = "\
-JSON: table (the path), why (it is that one), exists (whether there is a table), rows (how many it has), \
-alive, dead (died without leaving), orphaned (dead, and a child holds the row): lists of jobs as in `tidegate \
-jobs --help`, freed (how many rows).
+JSON: table (the path), why (how it was chosen), exists (whether there is a table), rows (capacity), alive, dead \
+(died without leaving), orphaned (dead, but a child holds the row): lists of jobs as in `tidegate jobs --help`, \
+freed (number of rows).
 
-Exit codes: 0 sound, also after rows were freed or where the first job can make the table; 2 bad usage, 3 the \
-file is not to be trusted or cannot be made.";
+Exit codes: 0 sound, even if rows were freed or if the first job has yet to create the table; 2 invalid usage, 3 the \
+file cannot be trusted or created.";
 
 /// The arguments of `run`.
 #[derive(Args, Debug)]
@@ -164,52 +161,58 @@ pub struct RunArguments {
     /// The program.
     #[command(subcommand)]
     pub chosen: Chosen,
-    /// How the pool is made.
+    /// The pool's options.
     #[command(flatten)]
     pub flags: Flags,
-    /// How often the program runs, on the same pool
-    #[arg(long, value_name = "R", default_value_t = 1, global = true, value_parser = repetitions(), allow_negative_numbers = true)]
-    pub repeat: u32,
-    /// Run the serial version instead, on one thread and without a pool
+    /// Number of measured runs; without this option a warm-up run comes first [default: 3]
+    #[arg(long, value_name = "R", global = true, value_parser = repetitions(), allow_negative_numbers = true)]
+    pub repeat: Option<u32>,
+    /// Also print CPU time, memory, the pool's counters and where the time went
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub stats: bool,
+    /// Run the serial version instead, on one thread without a pool
     #[arg(long, global = true, conflicts_with_all = options::OF_POOLS)]
     pub serial: bool,
-    /// Where pictures are to be written.
+    /// Pictures of intervals.
     #[command(flatten)]
     pub pictures: PictureArguments,
-    /// Where its notes are to be written.
+    /// The trace.
     #[command(flatten)]
     pub trace: TraceArguments,
-    /// For parameters that are left out: milliseconds, seconds, or as in the program's source; also test, A, B
+    /// Defaults of the parameters: milliseconds, seconds, or as in the program's source; also test,
+    /// A, B
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
-    /// How the answer is printed.
+    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }
 
-/// The files of `run`'s pictures.
+/// The files for pictures of `run`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PictureArguments {
-    /// Run once more, take notes of every interval, and write their order to FILE, for Graphviz; - for standard output
+    /// Run once more, record all intervals, and write their order to FILE as a Graphviz graph; -
+    /// for standard output
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
     pub dot: Option<PathBuf>,
-    /// The same, and write to FILE a picture of who ran which interval where and when; - for standard output
+    /// Like --dot, but draw a timeline of which worker ran which interval; - for standard output
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
     pub svg: Option<PathBuf>,
 }
 
 const AFTER_RUN: &str = "\
 JSON: workload, parameters, workers, options (null with --serial), result (its fields: `run WORKLOAD --help`), \
-verified (whether every run had the answer that reference names), reference (null if there was none to compare \
-with), changed (what was left out because it changed between the runs), repetitions, seconds {min, median, \
-max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, peak_declared_bytes \
-(by reservations), and of the pool: memory_sleeps (for reservations), \
-allotment (how many workers other jobs left to it when the runs ended), and for all runs: counters, breakdown \
-(seconds by activity, summed and per worker: threads of the pool, spare ones and guests), waiting (seconds without a slot by reason).
+verified (whether every run's answer matches the reference), reference (its source, null if there is none), changed \
+(files that changed between runs and were ignored), repetitions, seconds {min, median, max} of a run, \
+serial_seconds, cpu_seconds of all runs, peak_rss_bytes at their end, peak_declared_bytes (reserved by tasks); from \
+the pool: memory_sleeps (while waiting for reservations), allotment (workers that other jobs left to it when the \
+runs ended) and, for all runs: counters, breakdown (seconds by activity, in total and per_worker, including spare \
+threads and guests), waiting (seconds without a slot, by reason); notes (reasons to distrust the times).
 
-The run for --dot and --svg is checked like the others, and in no figure. Every interval is drawn: ask for few.
+The run for --dot and --svg is checked like the others, but not measured. Every interval is drawn, so choose a small \
+problem.
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 /// The arguments of `compare`.
 #[derive(Args, Debug)]
@@ -218,7 +221,7 @@ pub struct CompareArguments {
     /// The program.
     #[command(subcommand)]
     pub chosen: Chosen,
-    /// How it is compared.
+    /// The options of the comparison.
     #[command(flatten)]
     pub flags: ComparisonFlags,
 }
@@ -227,41 +230,46 @@ pub struct CompareArguments {
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_SIM)]
 pub struct SimArguments {
-    /// What is simulated.
+    /// What to simulate.
     #[command(subcommand)]
     pub simulation: Simulation,
     #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), allow_negative_numbers = true, help = simulation::processors_help())]
     pub processors: Option<usize>,
-    /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these; - for standard input [form: see `tidegate machine --help`]
+    /// Simulate the machine in this topology file, with one processor per CPU and the same
+    /// distances; - for standard input [format: see `tidegate machine --help`]
     #[arg(long, value_name = "FILE", global = true)]
     pub topology: Option<PathBuf>,
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; est_cycle, the time between two estimates of it; allot, which shares them out among jobs that desire; allotments, the given limits or null), in \
-seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
-other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
-asleep_seconds (of all workers, for lack of work), held_up_seconds (by estimates of the desire); p_mean (processors allotted in the mean), p_trimmed (without the tinf of time with the most processors, as the bounds count them), tasks, attempts \
-(to steal), steals, failed_lost_race, failed_empty, peak_bytes (declared at most), touched_bytes (by tasks that \
-say so) and of these missed_bytes (not in their place's cache), sleeps and refusals (of requests for memory), \
-bounds (by name the value, the limit, whether it holds, of what theory promises of this run, and in tells \
-whether any run could break it), waste (seconds of searching, beside what a good scheduler may waste), events (moments that the \
-simulator went through).
+JSON of a program: workload, parameters, processors, topology and costs (files or null), cache_bytes (per place), \
+sim_seed, options (desire null: all processors; est_cycle: the time between two estimates of the desire; allot: the \
+policy that divides processors among jobs; allotments: the given limits or null). In seconds of simulated time: t1 \
+(work of all tasks), tinf (span: the longest chain of dependent tasks), t (the run), all_procs_seconds (until every \
+processor has had work; null if one never had), asleep_seconds (of all workers, for lack of work), held_up_seconds \
+(by estimates of the desire). Further: p_mean (mean processors allotted), p_trimmed (without the tinf of time with \
+the most processors, as the bounds count it), tasks, attempts (to steal), steals, failed_lost_race, failed_empty, \
+peak_bytes (reserved), touched_bytes (by tasks that report it) and missed_bytes (of these, not in the place's \
+cache), sleeps and refusals (of memory requests), bounds (by name: value, limit, holds, and tells, which is false \
+if no run could break the bound), waste (seconds of searching, and the limit for a good scheduler), events \
+(simulation steps).
 
-With --seeds a list runs with a row for each seed in place of sim_seed and the figures, without it and with several \
-jobs a list jobs: sim_seed or job, program (of a job, beside --job, as on the command line), arrived (of a job), t (of a run from the first arrival to the last end), of a \
-run mean_response and worst_response (of its jobs, seconds from arrival to end), and the figures above, of all jobs together; \
-p_mean is the mean and peak_bytes the largest of the jobs, bounds_broken counts bounds that do not hold. Beside it \
-instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: by figure median, min and max of more than one row. \
-With --job a list programs replaces workload, parameters, t1 and tinf: each program has these, and program. \
-CSV, and the table of --wide, have the same rows, and those of the summary with its names in the first column; of a single \
-run its row. Exit code 1: a bound is broken.
+With --seeds, a list runs has one row per seed in place of sim_seed and the figures. Without --seeds but with \
+several jobs, a list jobs has one row per job. Rows have sim_seed or job, program (of a job, with --job, as on the \
+command line), arrived (of a job), t (of a run: from the first arrival to the last completion), mean_response and \
+worst_response (of a run: its jobs' seconds from arrival to completion), and the figures above, for all jobs \
+together: p_mean is their mean, peak_bytes their maximum, and bounds_broken the number of broken bounds. Also \
+instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: median, min and max of each figure \
+if there is more than one row. With --job, a list programs replaces workload, parameters, t1 and tinf; each entry \
+has these and program. CSV and --wide print the same rows, with the summary's names in the first column; for a \
+single run, its row. Exit code 1: a bound is broken.
 
-JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after it).
+JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after the event).
 
-The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim., or what a program's --costs FILE says.
+The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim., unless --costs \
+FILE sets them.
 
-Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 2 invalid usage or value, 3 the request could not be carried out.";
 
 #[cfg(test)]
 mod tests {
@@ -270,7 +278,7 @@ mod tests {
     use tidegate_workloads::registry::ENTRIES;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn command_line_is_sound() {
         Cli::command().debug_assert();
     }
 
@@ -279,9 +287,9 @@ mod tests {
         [command].into_iter().chain(below).collect()
     }
 
-    /// The parser breaks lines where the terminal ends, so that any break before would make them ragged.
+    /// The parser wraps lines at the width of the terminal, so hard line breaks would look ragged.
     #[test]
-    fn no_paragraph_of_a_help_has_breaks_of_its_own_but_for_lists() {
+    fn help_paragraphs_have_no_line_breaks() {
         let cli = Cli::command();
         let mut helps = 0;
         for command in all_commands(&cli) {
@@ -299,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn no_parameter_shares_a_name_with_an_option() {
+    fn parameters_and_options_have_different_names() {
         let mut cli = Cli::command();
         cli.build();
         for command in ["run", "compare"] {

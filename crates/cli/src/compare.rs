@@ -1,13 +1,11 @@
-//! `tidegate compare`: a program on several runtimes, in turns.
-//!
-//! What is measured and how is [`tidegate_command::compare`]'s.
+//! `tidegate compare`: runs a program on several runtimes, interleaved. The work is done in
+//! [`tidegate_command::compare`].
 
 use tidegate_command::compare::{self, program};
 use tidegate_command::failure::Failure;
 
 use crate::arguments::CompareArguments;
 
-/// Compares runtimes in a program.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     compare::carry_out(&arguments.flags, |setting| {
         program::compare(&arguments.chosen, setting)

@@ -1,7 +1,7 @@
-//! `tidegate jobs`: who divides the machine at this moment.
+//! `tidegate jobs`: lists the jobs that currently share the machine.
 //!
-//! One look at the table. So it does not say whether a job is stopped: that shows only from a second look on. It neither
-//! takes part nor makes a table where there is none.
+//! It reads the table once, so it can't report whether a job is stalled. It neither joins the table
+//! nor creates one.
 
 use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};
@@ -11,7 +11,6 @@ use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
 
-/// Carries the subcommand out.
 pub fn print(format: TableFormat) -> Result<(), Failure> {
     let location = roster::find()?;
     let rows = look(&location)?;
@@ -33,7 +32,7 @@ pub fn print(format: TableFormat) -> Result<(), Failure> {
     })
 }
 
-/// The jobs in the table; none if there is no table.
+/// Returns the jobs in the table, or `None` if there is no table.
 fn look(location: &Location) -> Result<Option<Vec<Row>>, Failure> {
     let jobs = Observer::open(location)
         .and_then(|observer| observer.map(|mut observer| observer.jobs()).transpose())

@@ -1,27 +1,28 @@
 //! The `tidegate` command: runs programs on the runtime, checks them and compares runtimes.
 //!
-//! Every subcommand is a folder or file of that name and goes through the same order: parse
-//! ([`arguments`]), run, check ([`tidegate_command::reference`]), print ([`tidegate_command::output`]). What can go wrong is a
-//! [`Failure`], which carries the exit code; nothing else ends the process, apart from Ctrl-C.
+//! Every subcommand has a module of its name and follows the same order: parse ([`arguments`]),
+//! run, check ([`tidegate_command::reference`]), print ([`tidegate_command::output`]). Any error is
+//! a [`Failure`], which carries the exit code. Nothing else ends the process, except Ctrl-C.
 //!
-//! | subcommand | does |
+//! | subcommand | purpose |
 //! |---|---|
-//! | [`mod@run`] | one program on Tidegate, checked, timed and counted |
-//! | [`compare`] | a program on several runtimes in turns, as a table |
-//! | [`sim`] | a program on a simulated machine, or jobs that share one |
-//! | [`replay`] | what a pool has asked its rules, again |
-//! | [`machine`] | what this machine, or one from a file, is and why so many workers |
-//! | [`tunables`] | every number and choice that can be set |
-//! | [`jobs`] | who divides the machine at this moment |
-//! | [`top`] | the same as a screen that follows it |
-//! | [`share`] | whether the table of jobs is in order |
+//! | [`mod@run`] | runs a program on Tidegate, checks it and reports times and counters |
+//! | [`compare`] | runs a program on several runtimes and prints a table |
+//! | [`sim`] | simulates a program, or jobs that share a machine |
+//! | [`replay`] | repeats the scheduling decisions of a recorded pool |
+//! | [`machine`] | describes this machine, or one from a file, and explains the number of workers |
+//! | [`tunables`] | lists all tuning parameters |
+//! | [`jobs`] | lists the jobs that currently share the machine |
+//! | [`top`] | monitors these jobs |
+//! | [`table`] | checks the table of jobs |
 //!
-//! Standard output carries the answer, and with `--json` nothing but JSON; progress, notes and
-//! errors go to standard error, and so does the answer where a file that is written is `-`.
+//! The result goes to standard output, with `--json` as nothing but JSON. Progress, notes and
+//! errors go to standard error, and so does the result if an output file is `-`.
 //!
-//! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
-//! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file other
-//! than the pictures and the trace of `run`, what `replay` makes of one, and the page of `report`.
+//! Benchmarks are in `tidegate-workloads`, scheduling decisions in `tidegate-policy`, and sharing
+//! in
+//! `tidegate-share`. The only files written are the pictures and the trace of `run`, and the
+//! timeline of `replay`.
 
 #![forbid(unsafe_code)]
 
@@ -32,8 +33,8 @@ mod machine;
 mod replay;
 mod roster;
 mod run;
-mod share;
 mod sim;
+mod table;
 mod top;
 mod topology;
 mod tunables;
@@ -43,7 +44,7 @@ use std::process::ExitCode;
 
 use tidegate::memory::ReservationError;
 
-use arguments::{Cli, Command, ShareCommand};
+use arguments::{Cli, Command, TableCommand};
 use tidegate_command::arguments::run;
 use tidegate_command::failure::Failure;
 
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
     run(|cli: Cli| carry_out(cli.command))
 }
 
-/// A program that does not fit into its budget has failed, too.
+/// Turns the panic of a program that doesn't fit into its memory budget into an error.
 fn carry_out(command: Command) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(|| choose(command))).unwrap_or_else(|panic| {
         let error = panic
@@ -71,6 +72,6 @@ fn choose(command: Command) -> Result<(), Failure> {
         Command::Tunables(format) => tunables::print(format),
         Command::Jobs(format) => jobs::print(format),
         Command::Top(arguments) => top::run(&arguments),
-        Command::Share(ShareCommand::Check(format)) => share::check(format),
+        Command::Table(TableCommand::Check(format)) => table::check(format),
     }
 }

@@ -1,7 +1,7 @@
-//! The jobs in the table, as the commands that show them see them.
+//! The jobs in the table, for the commands that show them.
 //!
-//! Which table it is, who counts in it and why it is refused is `tidegate-share`'s to say; here are a job's row as text and as JSON.
-//! Nothing here takes part in the table or makes one.
+//! `tidegate-share` finds and reads the table. This module shows its rows as text and as JSON, and
+//! neither joins the table nor creates one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,30 +11,30 @@ use tidegate_share::{Job, Kind, Location, Refusal};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value as Cell, show_age};
 
-/// A job as it is shown.
+/// A job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its process.
+    /// The job's process.
     pub pid: u32,
-    /// What it calls itself.
+    /// The job's name.
     pub name: String,
-    /// How many processors it could use.
+    /// The number of processors that it could use.
     pub desire: usize,
-    /// How many it is entitled to.
+    /// The number of processors that it is entitled to.
     pub allotment: usize,
-    /// How many workers it has running.
+    /// The number of its running workers.
     pub in_use: usize,
-    /// How much of the time of its processors goes into work, per mille.
+    /// The fraction of its processors' time that goes into work, in permille.
     pub efficiency: u32,
-    /// How much it counts beside the others.
+    /// Its weight relative to other jobs.
     pub weight: usize,
-    /// How many processors it may have at most.
+    /// The maximum number of its processors.
     pub limit: usize,
-    /// When it came, in nanoseconds since 1970.
+    /// When it joined, in nanoseconds since 1970.
     pub since: u64,
-    /// The processor time of its process, in nanoseconds.
+    /// The CPU time of its process, in nanoseconds.
     pub cpu_time: u64,
-    /// Whether it desires processors and does not move.
+    /// Whether it desires processors but makes no progress.
     pub stalled: bool,
 }
 
@@ -57,7 +57,7 @@ impl From<&Job> for Row {
 }
 
 impl Row {
-    /// The object that `--json` prints.
+    /// Returns the object that `--json` prints.
     pub fn to_json(&self) -> Value {
         json!({
             "pid": self.pid,
@@ -73,29 +73,29 @@ impl Row {
         })
     }
 
-    /// How much of the time of its processors goes into work.
+    /// Shows the efficiency as a percentage.
     pub fn efficiency_text(&self) -> String {
         format!("{} %", (self.efficiency + 5) / 10)
     }
 
-    /// For how long it has been there. A clock that was set back makes that nothing.
+    /// Returns how long ago the job joined; zero if the clock was set back.
     pub fn age(&self, now: Duration) -> Duration {
         now.saturating_sub(Duration::from_nanos(self.since))
     }
 
-    /// That in a few letters.
+    /// Shows the age.
     pub fn age_text(&self, now: Duration) -> String {
         show_age(self.age(now))
     }
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 pub fn now() -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default()
 }
 
-/// The rows as a table, the most important columns first.
+/// Returns the rows as a table, with the most important columns first.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "pid",
@@ -125,22 +125,23 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Where the table of this user and environment is.
+/// Finds the table of this user and environment.
 pub fn find() -> Result<Location, Failure> {
     Location::find().map_err(|refusal| Failure::Impossible(refusal.to_string()))
 }
 
-/// The path of the table and why it is that one.
+/// Shows the path of the table and the reason for it.
 pub fn place(location: &Location) -> String {
     let path = location.path().display().to_string();
     format!("{} ({})", path.escape_debug(), location.why())
 }
 
-/// Why the table at a place cannot be read, and what that means to jobs. What to do about it the refusal says itself.
+/// Returns why the table cannot be read, including the advice from `refusal`, and what that means
+/// for jobs.
 pub fn refused(refusal: &Refusal) -> Failure {
     let meaning = match refusal.kind() {
         Kind::Untrusted | Kind::NoFile | Kind::Damaged => {
-            "; jobs that find it run as if they were alone"
+            "; jobs with this path run without sharing"
         }
         _ => "",
     };

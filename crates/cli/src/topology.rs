@@ -1,4 +1,4 @@
-//! A file that says what the CPUs of a made-up machine share.
+//! Topology files of hypothetical machines.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::input;
 use tidegate_command::standard::shown_input;
 
-/// What the file says.
+/// Reads and parses a topology file.
 pub fn read(file: &Path) -> Result<Topology, Failure> {
     let topology = input::text(file)?.parse();
     topology.map_err(|error| Failure::Usage(format!("{}: {error}", shown_input(file))))

@@ -1,4 +1,4 @@
-//! `tidegate tunables`: everything that can be set, from the one table of it.
+//! `tidegate tunables`: lists all tuning parameters.
 
 use serde_json::{Value, json};
 use tidegate_policy::tunables::{Row, rows};
@@ -7,7 +7,6 @@ use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{self, Table, Value as Cell};
 
-/// Carries the subcommand out.
 pub fn print(format: TableFormat) -> Result<(), Failure> {
     let rows = rows();
     if format.json {
@@ -16,7 +15,7 @@ pub fn print(format: TableFormat) -> Result<(), Failure> {
     table(&rows).print(format)
 }
 
-/// The most important columns first.
+/// Returns the table, with the most important columns first.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "name", "default", "variable", "unit", "basis", "range", "reason",

@@ -77,7 +77,8 @@ fn a_locality_that_a_runtime_cannot_give_is_not_applicable_and_told() {
         .assert()
         .success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
-    let told = "locality is \"best\", allowed on rayon is \"ignorant\": it has no places";
+    let told =
+        "invalid value \"best\" for locality: expected \"ignorant\", because rayon has no places";
     assert!(text.contains(told), "{text}");
 }
 
@@ -95,7 +96,7 @@ fn a_body_that_a_runtime_cannot_run_is_not_applicable() {
     assert!(
         String::from_utf8(output)
             .unwrap()
-            .contains("not applicable")
+            .contains("not supported by that runtime")
     );
 }
 
@@ -142,7 +143,7 @@ fn the_pools_share_the_machine_as_the_flags_say() {
     let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
     let mut command = tidegate(&line);
     command.env("TIDEGATE_EXPLAIN", "1");
-    // As a user has it who has chosen a stack.
+    // The stack size of a user who has set one.
     for stack in [None, Some("1000000")] {
         command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
         let output = command.assert().success().get_output().clone();

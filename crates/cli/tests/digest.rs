@@ -1,6 +1,6 @@
-//! `tidegate run digest`: what is more than fields.
+//! `tidegate run digest`: its output besides the result.
 //!
-//! On Linux alone: elsewhere file systems refuse such names, and there is no `/dev/full`.
+//! Only on Linux, because other file systems reject such names, and there is no `/dev/full`.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 use support::{complaint, json, tidegate};
 use tempfile::TempDir;
 
-/// Names of every kind: plain, with a space, escaped by `sha256sum`, not UTF-8, fit to fool a terminal.
+/// All kinds of names: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
+/// escape sequence.
 const NAMES: [&[u8]; 7] = [
     b"plain",
     b"with memory",
@@ -41,11 +42,13 @@ fn stdout_of(command: &mut assert_cmd::Command) -> String {
 }
 
 #[test]
-fn no_speedup_is_told_where_the_first_run_may_have_waited_for_the_disk() {
+fn a_speedup_is_reported_only_after_a_warm_up() {
     let folder = folder();
-    let text = stdout_of(tidegate("run digest").arg(folder.path()));
-    assert!(!text.contains("speedup"), "{text}");
-    assert!(text.contains("\nserial  "), "{text}");
+    let warm = stdout_of(tidegate("run digest").arg(folder.path()));
+    assert!(warm.contains("\nspeedup  "), "{warm}");
+    let cold = stdout_of(tidegate("run digest --repeat 2").arg(folder.path()));
+    assert!(!cold.contains("\nspeedup  "), "{cold}");
+    assert!(cold.contains("\nserial  "), "{cold}");
 }
 
 #[test]
@@ -162,7 +165,7 @@ fn a_reader_that_has_gone_ends_the_output_quietly() {
         "run digest --json",
         "run digest --help",
     ] {
-        // The other end of this pipe is closed: its reader has ended.
+        // The reader of this pipe has exited.
         let mut reader = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
         let pipe = reader.stdin.take().unwrap();
         reader.wait().unwrap();
@@ -197,5 +200,5 @@ fn output_that_cannot_be_written_is_a_failure() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("standard output cannot be written"), "{told}");
+    assert!(told.contains("cannot write to standard output"), "{told}");
 }

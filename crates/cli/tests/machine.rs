@@ -1,4 +1,4 @@
-//! `tidegate machine` of machines from files, and as a tree.
+//! `tidegate machine`: topology files, and the tree.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn text(command: &mut assert_cmd::Command) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The program with a topology of this content.
+/// The command with a topology file of this content.
 fn with_content(arguments: &str, content: &[u8]) -> (tempfile::TempDir, assert_cmd::Command) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made up.txt");
@@ -59,7 +59,7 @@ machine  9 cpus: 0-8
     assert_eq!(text(&mut command), expected);
 }
 
-/// The kind of each object with what else it has, in the order in which they are nested.
+/// The kind and properties of each object, from the outermost in.
 fn flatten(tree: &Value, depth: usize, found: &mut Vec<String>) {
     assert_eq!(keys(tree), ["kind", "id", "size_bytes", "cpus", "children"]);
     let cpus: Vec<usize> = serde_json::from_value(tree["cpus"].clone()).unwrap();
@@ -131,15 +131,15 @@ fn a_file_that_is_no_topology_is_refused_with_what_is_wrong() {
     for (content, words) in [
         (
             &b""[..],
-            "line 1: nothing says which CPUs there are; allowed:",
+            "line 1: nothing says which CPUs there are: expected",
         ),
         (b"cpus 0-1\ncores 0-1", "line 2: `cores` is no statement"),
         (b"cpus 0\n\x1b[2J", "line 2: `\\u{1b}[2J` is no statement"),
         (
             b"cpus 0 # caf\xe9",
-            "is no text from byte 12 on; allowed: UTF-8",
+            "is not text from byte 12 on: expected UTF-8",
         ),
-        (&long, "is longer than 1048576 bytes; allowed: up to that"),
+        (&long, "is too long: expected at most 1048576 bytes"),
     ] {
         for line in [
             "machine",

@@ -1,4 +1,4 @@
-//! `tidegate replay` as its users see it: what a run has noted is decided again, for every program; and drawn.
+//! `tidegate replay`: every program's trace replays without a difference, and can be exported.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn every_program_is_decided_again_as_it_was() {
 fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
-    // Its first partition, which is serial, leaves thieves time for several rests, if not in one run then in another.
+    // The first partition is serial, so thieves rest several times, at least in some of the runs.
     let line = "run quicksort 300000 --workers 3 --repeat 10 --idle linear --share off --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
@@ -57,7 +57,7 @@ fn a_trace_is_drawn_with_a_row_for_each_worker() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     let drawn = folder.path().join("drawn.json");
-    // Long enough for thieves to have a part; spare threads may have one, too.
+    // Long enough for thieves, and perhaps spare threads, to take part.
     let line = "run quicksort 300000 --workers 2 --repeat 10 --share on --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut replay = tidegate("replay --json");
@@ -90,13 +90,13 @@ fn what_is_no_trace_or_cannot_be_written_is_refused() {
     assert!(said.contains("cannot be read"), "{said}");
     fs::write(&file, "idle=linear").unwrap();
     let said = complaint(tidegate("replay").arg(&file), 2);
-    assert!(said.contains("this is no trace"), "{said}");
+    assert!(said.contains("not a Tidegate trace"), "{said}");
     fs::write(&file, "tidegate trace 1\n\n").unwrap();
     let said = complaint(tidegate("replay").arg(&file), 2);
-    assert!(said.contains("another form"), "{said}");
+    assert!(said.contains("unsupported trace version"), "{said}");
     let nowhere = folder.path().join("missing/trace");
     let said = complaint(tidegate("run fib 5 --trace").arg(nowhere), 3);
-    assert!(said.contains("a trace cannot be written here"), "{said}");
+    assert!(said.contains("cannot write a trace"), "{said}");
     complaint(tidegate("run fib 5 --serial --trace").arg(&file), 2);
 }
 
@@ -112,7 +112,7 @@ fn a_picture_never_takes_the_place_of_its_trace() {
     let before = fs::read(&file).unwrap();
     let mut replay = tidegate("replay");
     let text = complaint(replay.arg(&file).arg("--chrome").arg(&file), 2);
-    assert!(text.contains("allowed: another file"), "{text}");
+    assert!(text.contains("expected another file"), "{text}");
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 
@@ -125,12 +125,12 @@ fn a_dash_is_standard_input_or_output_and_no_file() {
     };
     let run = done(&mut tidegate("run fib 10 --workers 1 --trace -"));
     let aside = String::from_utf8(run.stderr).unwrap();
-    assert!(aside.contains("time split"), "{aside}");
+    assert!(aside.contains("verified"), "{aside}");
     let replay = done(tidegate("replay - --chrome -").write_stdin(run.stdout));
     let drawn: Value = serde_json::from_slice(&replay.stdout).unwrap();
     assert!(drawn["traceEvents"].is_array(), "{drawn}");
     let aside = String::from_utf8(replay.stderr).unwrap();
-    assert!(aside.contains("decided as before"), "{aside}");
+    assert!(aside.contains("match the trace"), "{aside}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     done(&mut tidegate("run fib 10 --workers 1 --trace ./-"));
     let found = done(&mut tidegate("replay ./- --json"));
@@ -148,7 +148,7 @@ fn standard_output_is_for_one_thing() {
         let said = complaint(&mut tidegate(line), 2);
         assert!(
             said.contains(" - and --")
-                && said.contains("both write to standard output; allowed: one"),
+                && said.contains("both write to standard output: expected one"),
             "{said}"
         );
     }
@@ -163,7 +163,8 @@ fn a_number_of_workers_that_no_pool_has_is_refused_with_the_file_and_the_range()
     trace.rules.workers = 1 << 40;
     fs::write(&file, trace.to_bytes()).unwrap();
     let said = complaint(tidegate("replay").arg(&file), 2);
-    let told = "the trace's workers: 1099511627776 is out of range; allowed: 1 to 4096";
+    let told =
+        "invalid value 1099511627776 for the trace's workers: expected an integer from 1 to 4096";
     assert!(
         said.contains(&format!("{}: {told}", file.display())),
         "{said}"

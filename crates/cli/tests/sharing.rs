@@ -1,4 +1,4 @@
-//! `tidegate jobs` and `tidegate share check`, beside jobs in processes of their own.
+//! `tidegate jobs` and `tidegate table check`, while jobs run in other processes.
 #![cfg(target_os = "linux")]
 
 #[path = "support/jobs.rs"]
@@ -95,13 +95,13 @@ fn without_a_table_there_are_no_jobs_and_none_is_made() {
         format!("no jobs: there is no table at {place}\n")
     );
     assert_eq!(
-        text(&mut home.tidegate("share check")),
-        format!("no table at {place}: the first job makes it\n")
+        text(&mut home.tidegate("table check")),
+        format!("no table at {place}: the first job creates it\n")
     );
     let found = json(&mut home.tidegate("jobs --json"));
     assert_eq!(found["exists"], false);
     assert_eq!(found["jobs"].as_array().unwrap().len(), 0);
-    let found = json(&mut home.tidegate("share check --json"));
+    let found = json(&mut home.tidegate("table check --json"));
     assert_eq!(found["exists"], false);
     assert!(!home.table().exists());
 }
@@ -109,11 +109,14 @@ fn without_a_table_there_are_no_jobs_and_none_is_made() {
 #[test]
 fn a_check_fails_where_no_job_could_make_the_table() {
     for path in ["/proc/self/table", "/nowhere/table"] {
-        for arguments in ["share check", "share check --json"] {
+        for arguments in ["table check", "table check --json"] {
             let told = complaint(tidegate(arguments).env("TIDEGATE_TABLE", path), 3);
             let begin = format!("tidegate: {path} cannot be made: ");
             assert!(told.starts_with(&begin), "{told}");
-            assert!(told.contains("; TIDEGATE_TABLE may name"), "{told}");
+            assert!(
+                told.contains("; set TIDEGATE_TABLE to another path"),
+                "{told}"
+            );
         }
     }
 }
@@ -121,7 +124,7 @@ fn a_check_fails_where_no_job_could_make_the_table() {
 #[test]
 fn no_folder_is_made_either_and_the_reason_for_the_path_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    for arguments in ["jobs --json", "share check --json"] {
+    for arguments in ["jobs --json", "table check --json"] {
         let mut command = tidegate(arguments);
         let command = command.env_remove("TIDEGATE_TABLE");
         let found = json(command.env("XDG_RUNTIME_DIR", folder.path()));
@@ -141,7 +144,7 @@ fn a_job_that_was_killed_is_told_once_and_its_row_is_freed() {
     assert_eq!(home.jobs().len(), 0, "who is dead is no job");
     let empty = text(&mut home.tidegate("jobs"));
     assert!(empty.starts_with("no jobs in the table at "), "{empty}");
-    let found = json(&mut home.tidegate("share check --json"));
+    let found = json(&mut home.tidegate("table check --json"));
     let expected = [
         "table", "why", "exists", "rows", "alive", "dead", "orphaned", "freed",
     ];
@@ -149,7 +152,7 @@ fn a_job_that_was_killed_is_told_once_and_its_row_is_freed() {
     assert_eq!(found["dead"][0]["pid"], pid);
     assert_eq!(keys(&found["dead"][0]), ROW);
     assert_eq!((&found["freed"], &found["rows"]), (&1.into(), &256.into()));
-    let again = json(&mut home.tidegate("share check --json"));
+    let again = json(&mut home.tidegate("table check --json"));
     assert_eq!(again["dead"].as_array().unwrap().len(), 0);
     assert_eq!(again["freed"], 0);
 }
@@ -159,7 +162,7 @@ fn the_text_of_a_check_names_the_file_and_who_lives_and_who_has_died() {
     let home = Home::new();
     let mut job = home.job("");
     let pid = job.0.id();
-    let sound = text(&mut home.tidegate("share check"));
+    let sound = text(&mut home.tidegate("table check"));
     let path = home.table().display().to_string();
     let expected = [
         format!("table       {path} (TIDEGATE_TABLE)"),
@@ -170,7 +173,7 @@ fn the_text_of_a_check_names_the_file_and_who_lives_and_who_has_died() {
     assert_eq!(sound.lines().take(4).collect::<Vec<_>>(), expected);
     assert!(sound.contains(&format!("\n  {pid} fib, since ")), "{sound}");
     job.kill();
-    let repaired = text(&mut home.tidegate("share check"));
+    let repaired = text(&mut home.tidegate("table check"));
     let dead = format!("alive       0\ndead        1\n  {pid} fib, since ");
     assert!(repaired.contains(&dead), "{repaired}");
     assert!(
@@ -184,24 +187,27 @@ fn a_table_that_is_not_to_be_trusted_is_refused_with_what_to_do_and_left_alone()
     let home = Home::new();
     let path = home.table();
     let refused = |what: &str| {
-        for command in ["jobs", "jobs --json", "share check", "share check --json"] {
+        for command in ["jobs", "jobs --json", "table check", "table check --json"] {
             let told = complaint(&mut home.tidegate(command), 3);
             assert!(told.contains(&path.display().to_string()), "{told}");
             assert!(told.contains(what), "{told}");
-            assert!(told.contains("run as if they were alone"), "{told}");
+            assert!(
+                told.contains("jobs with this path run without sharing"),
+                "{told}"
+            );
             assert_eq!(told.lines().count(), 1, "{told}");
         }
     };
     fs::write(&path, "no table").unwrap();
     fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-    refused("remove it, and a new one is made");
+    refused("is not a Tidegate table: it has 8 bytes");
     assert_eq!(fs::read(&path).unwrap(), b"no table");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
-    refused("");
+    refused("is open to others: its mode is 644; set TIDEGATE_TABLE to another path");
     fs::remove_file(&path).unwrap();
     symlink("nowhere", &path).unwrap();
     refused("is a symbolic link");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    refused("is a folder; name another file by TIDEGATE_TABLE");
+    refused("is a folder; set TIDEGATE_TABLE to another path");
 }

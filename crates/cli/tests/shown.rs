@@ -24,8 +24,8 @@ fn helps() {
         "tunables",
         "jobs",
         "top",
-        "share",
-        "share check",
+        "table",
+        "table check",
     ] {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], tidegate);
@@ -109,9 +109,9 @@ const OTHERS: &[&str] = &[
     "walk",
     "machine --yaml",
     "tunables --csv --json",
-    "share",
-    "share repair",
-    "share check x",
+    "table",
+    "table repair",
+    "table check x",
     "jobs --watch",
 ];
 

@@ -138,7 +138,7 @@ fn a_number_of_processors_may_say_the_same_as_the_file_and_nothing_else() {
             "{text}"
         );
         assert!(
-            text.contains("two_packages.txt, which has 8; allowed: "),
+            text.contains("two_packages.txt, which has 8: expected "),
             "{text}"
         );
     }
@@ -152,7 +152,7 @@ fn jobs_share_the_processors_that_a_file_says() {
     assert_eq!(found["events"][0]["allotments"], json!({"1": 12}));
 }
 
-/// `sim fib 15` on one processor with a file of costs that says this.
+/// Runs `sim fib 15` on one processor with a cost file of this content.
 fn with_costs<T>(costs: &str, then: impl FnOnce(&mut assert_cmd::Command) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("costs.json");
@@ -177,7 +177,7 @@ fn a_file_says_what_forks_and_joins_cost() {
     };
     let forks = 986;
     assert_eq!(dearer("fork"), 1_000 * forks);
-    // What is added to the work behind a join has no place behind the last joins of all.
+    // The last joins have no work after them that could take the added cost.
     assert!((1_000 * (forks - 15)..=1_000 * forks).contains(&dearer("join")));
 }
 
@@ -186,19 +186,19 @@ fn what_is_no_file_of_costs_is_refused_with_what_is_allowed() {
     for (costs, expected) in [
         (
             "fork = 1",
-            "allowed: a list of costs as `tidegate-lab bench calibrate --json` prints it",
+            "expected a list of costs as printed by `tidegate-lab bench calibrate --json`",
         ),
         (
             "[{\"name\": \"sim.fork\", \"nanos\": -1}]",
-            "allowed: a list of costs",
+            "expected a list of costs",
         ),
         (
             "[{\"name\": \"sim.forks\", \"nanos\": 1}]",
-            "\"sim.forks\" is no cost; allowed: sim.fork, sim.join, ",
+            "unknown cost \"sim.forks\"; did you mean \"sim.fork\"?",
         ),
         (
             "[{\"name\": \"sim.slice\", \"nanos\": 1}]",
-            "slice: 1ns is out of range; allowed: 10us to 1s",
+            "invalid value 1ns for slice: expected a time from 10us to 1s",
         ),
     ] {
         let text = with_costs(costs, |command| complaint(command, 2));
@@ -454,37 +454,40 @@ fn a_mistake_among_the_events_is_told_with_its_place_and_nothing_is_printed() {
     for (events, words) in [
         ("", "EOF"),
         ("[[\"arrive\", 1, 4]", "EOF"),
-        ("{}", "this is no list"),
-        ("[7]", "event 0: 7 is no event"),
-        ("[[]]", "event 0: [] is no event"),
-        ("[[\"arrive\", 1]]", "event 0: [\"arrive\",1] is no event"),
+        ("{}", "not a list"),
+        ("[7]", "event 0: 7 is not an event"),
+        ("[[]]", "event 0: [] is not an event"),
+        (
+            "[[\"arrive\", 1]]",
+            "event 0: [\"arrive\",1] is not an event",
+        ),
         (
             "[[\"sleep\", 1]]",
-            "event 0: [\"sleep\",1] is no event; allowed are",
+            "event 0: [\"sleep\",1] is not an event: expected",
         ),
         (
             "[[\"arrive\", 1, 4], [\"arrive\", 1, 4]]",
-            "event 1: job 1 arrives and is here already",
+            "event 1: job 1 has already arrived",
         ),
         (
             "[[\"arrive\", 1, 4], [\"leave\", 1], [\"leave\", 1]]",
-            "event 2: job 1 is not here",
+            "event 2: unknown job 1",
         ),
-        ("[[\"desire\", 9, 4]]", "event 0: job 9 is not here"),
+        ("[[\"desire\", 9, 4]]", "event 0: unknown job 9"),
         (
             "[[\"arrive\", -1, 4]]",
-            "event 0: the job is -1; allowed is a whole number",
+            "event 0: invalid job -1: expected an integer",
         ),
         (
             "[[\"arrive\", 1, -4]]",
-            "event 0: the desire is -4; allowed is a whole number from 0 to 65536",
+            "event 0: invalid desire -4: expected an integer from 0 to 65536",
         ),
-        ("[[\"arrive\", 1, 65537]]", "the desire is 65537"),
+        ("[[\"arrive\", 1, 65537]]", "invalid desire 65537"),
         (
             "[[\"arrive\", 1, 99999999999999999999999]]",
-            "the desire is 1e+23",
+            "invalid desire 1e+23",
         ),
-        ("[[\"arrive\", 1.5, 4]]", "the job is 1.5"),
+        ("[[\"arrive\", 1.5, 4]]", "invalid job 1.5"),
     ] {
         for arguments in ["", "--json"] {
             let text = complaint(&mut jobs(arguments, events), 2);
@@ -512,12 +515,12 @@ fn tasks_put_where_their_data_are_miss_less_than_tasks_put_elsewhere() {
         );
         let found = json(&mut tidegate(&line));
         assert_eq!(found["cache_bytes"], 20 << 10);
-        // 16 tasks read arrays of 5,000 integers three times.
+        // 16 tasks each read an array of 5,000 integers three times.
         assert_eq!(found["touched_bytes"], 16 * 3 * 20_000);
         found["missed_bytes"].as_u64().unwrap()
     };
     assert_eq!(missed("best"), 2 * 20_000);
     assert!(missed("worst") > 10 * 20_000);
     let text = complaint(&mut tidegate("sim cachestress --cache 2TiB"), 2);
-    assert!(text.contains("allowed: 0 to 1TiB"), "{text}");
+    assert!(text.contains("expected a size from 0 to 1TiB"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `tidegate sim --allotments`: the most processors that jobs have over time.
+//! `tidegate sim --allotments`: limits on the processors of jobs over time.
 
 mod support;
 
@@ -21,7 +21,7 @@ fn a_run_takes_as_long_as_its_allotments_let_it() {
     let given = loopy("--allotments 0ms:2,1ms:1,5ms:8");
     assert_eq!(all["options"]["allotments"], Value::Null);
     assert_eq!(given["options"]["allotments"], "0ns:2,1ms:1,5ms:8");
-    // In 5 ms it does 6 ms of work, and the other 10 on eight processors.
+    // It does 6 ms of work in 5 ms, and the other 10 ms of work on eight processors.
     let ideal = 0.005 + 0.010 / 8.0;
     let time = number(&given, "t");
     assert!(time > ideal && time < ideal * 1.2, "{time} {ideal}");

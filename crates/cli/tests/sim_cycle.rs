@@ -1,4 +1,4 @@
-//! `tidegate sim --est-cycle`: the time between two estimates of what a job desires.
+//! `tidegate sim --est-cycle`: the time between two estimates of a job's desire.
 
 mod support;
 

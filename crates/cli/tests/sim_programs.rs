@@ -5,7 +5,7 @@ mod support;
 use serde_json::{Value, json};
 use support::{complaint, json, keys, tidegate};
 
-/// `sim fib 15` with these other programs.
+/// The command `sim fib 15` with these other programs.
 fn mix(arguments: &str, others: &[&str]) -> assert_cmd::Command {
     let mut command = tidegate(&format!("sim fib 15 --processors 4 {arguments}"));
     for other in others {
@@ -34,7 +34,7 @@ fn jobs_take_programs_in_turns() {
         found["programs"][1]["parameters"],
         json!({"n": 4, "k": 3, "r": 1})
     );
-    // Each job has the tasks of its program, and each program the size that it has alone.
+    // Each job has its program's tasks, and each program has the same work and span as alone.
     let tasks = column(&found, "jobs", "tasks");
     for (number, alone) in [fib, knary, uts].into_iter().enumerate() {
         let alone = json(&mut tidegate(&format!("sim {alone} --json")));
@@ -97,10 +97,13 @@ fn runs_of_many_seeds_name_the_programs_once() {
 #[test]
 fn a_bad_program_is_named() {
     for (other, expected) in [
-        ("fib 200", "--job \"fib 200\": n is \"200\""),
-        ("knary 3 2 5", "--job \"knary 3 2 5\": r is 5"),
+        ("fib 200", "--job \"fib 200\": invalid value \"200\" for n"),
+        (
+            "knary 3 2 5",
+            "--job \"knary 3 2 5\": invalid value 5 for r",
+        ),
         ("fib 1 2", "'fib 1 2' for '--job <PROGRAM>': unexpected"),
-        ("nothing", "\"nothing\" is none of: fib, "),
+        ("nothing", "unknown workload \"nothing\""),
     ] {
         let text = complaint(&mut mix("", &["fib", other]), 2);
         assert!(text.contains(expected), "{other}: {text}");

@@ -30,7 +30,7 @@ fn the_variable_for_workers_is_a_reason_too() {
     let found = json(tidegate("machine --json").env("TIDEGATE_WORKERS", "3"));
     assert_eq!(
         (&found["workers"], &found["why"]),
-        (&3.into(), &"as TIDEGATE_WORKERS says".into())
+        (&3.into(), &"set by TIDEGATE_WORKERS".into())
     );
     let text = complaint(tidegate("machine").env("TIDEGATE_WORKERS", "none"), 2);
     assert!(text.contains("TIDEGATE_WORKERS"), "{text}");

@@ -1,6 +1,6 @@
-//! `tidegate top` on a pseudo terminal, and where there is none.
+//! `tidegate top`, on a pseudo terminal and without a terminal.
 //!
-//! The pictures themselves are tested where they are drawn; here it is the loop around them and what the terminal is left like.
+//! Unit tests cover the drawing. These tests cover the main loop and the restored terminal.
 #![cfg(target_os = "linux")]
 
 #[path = "support/jobs.rs"]
@@ -27,10 +27,10 @@ use support::{complaint, tidegate};
 struct Screen {
     child: Child,
     keys: File,
-    /// The other side, so that its state can be looked at.
+    /// The other side of the terminal, to inspect its state.
     terminal: OwnedFd,
     output: Receiver<Vec<u8>>,
-    /// What a user would see of it.
+    /// The screen that a user would see.
     seen: vt100::Parser,
 }
 
@@ -47,12 +47,13 @@ fn start(home: &Home) -> (Child, File, OwnedFd) {
 
 fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
     let pair = openpty(size, None).expect("a pseudo terminal");
-    // Unlike these two, their copies are not passed on: a program that has the other side itself never sees it go.
+    // The copies are not inherited: a program that holds the other side itself would never see it
+    // close.
     let copy = |side: OwnedFd| side.try_clone().expect("one more of it");
     let (keys, screen) = (copy(pair.master), copy(pair.slave));
     let end = || screen.try_clone().expect("one more of it");
     let mut command = home.program("top --every 100ms");
-    // A job by itself, as shells make them: what it stops is not the test.
+    // A process group of its own, as shells create them, so that it doesn't stop the test.
     command.process_group(0);
     let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
     (child.expect("it starts"), keys.into(), screen)
@@ -80,7 +81,7 @@ impl Screen {
         }
     }
 
-    /// Waits until this is seen.
+    /// Waits until the screen shows this.
     fn wait_for(&mut self, text: &str) {
         self.wait_until(|seen| seen.contents().contains(text));
     }
@@ -110,7 +111,7 @@ impl Screen {
         stat.expect("it runs").contains(") T ")
     }
 
-    /// Continues it after a stop, and waits until it has the terminal again and has drawn.
+    /// Continues it after a stop, and waits until it has retaken the terminal and drawn.
     fn go_on(&mut self) {
         self.signal(Signal::SIGCONT);
         self.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
@@ -133,7 +134,7 @@ impl Screen {
         !state.local_flags.intersects(kept)
     }
 
-    /// Waits for the end, and for everything that makes the terminal what it was.
+    /// Waits until it exits, and for the output that restores the terminal.
     fn end(mut self) -> ExitStatus {
         self.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());
         let status = self.child.wait().expect("it ends");
@@ -201,7 +202,7 @@ fn it_takes_the_terminal_again_that_others_had_while_it_was_stopped() {
     screen.wait_for("quit");
     screen.signal(Signal::SIGSTOP);
     eventually(|| screen.is_stopped());
-    // What a shell does.
+    // As a shell does.
     let mut state = screen.state();
     state.local_flags |= LocalFlags::ECHO | LocalFlags::ICANON;
     tcsetattr(&screen.terminal, SetArg::TCSANOW, &state).expect("a terminal");
@@ -248,7 +249,7 @@ fn a_terminal_without_a_size_is_told() {
     let (child, mut keys, screen) = start_with(None, &Home::new());
     drop(screen);
     let mut told = String::new();
-    // It ends with an error where the last program has left the other side.
+    // The read fails once the last program has closed the other side.
     let _ = keys.read_to_string(&mut told);
     assert!(
         told.contains("it has no size") && told.contains("stty"),

@@ -1,31 +1,34 @@
-//! What a lock file and the compiler say of themselves, for the build scripts of programs that print it.
+//! Reads versions from a lock file and from the compiler, for build scripts.
 //!
-//! The programs of `compare iter` have lock files of their own and read them by this file, too.
+//! The programs of `compare iter` have their own lock files and use this module too.
 
 use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// Set for the build scripts of those who depend directly on Tidegate's rayon-core, and only on that one.
+/// Cargo sets this variable for the build scripts of packages that depend directly on Tidegate's
+/// rayon-core. The original rayon-core doesn't set it.
 const TIDEGATE: &str = "DEP_RAYON_CORE_TIDEGATE";
 
 /// The packages of a lock file.
 pub struct Lock(String);
 
 impl Lock {
-    /// Reads the lock file at `path`, seen from the package's folder. One that cannot be read names no package.
+    /// Reads the lock file at `path`, relative to the package's folder. If it cannot be read, all
+    /// versions are unknown.
     pub fn read(path: &Path) -> Self {
         println!("cargo::rerun-if-changed={}", path.display());
         Self(std::fs::read_to_string(path).unwrap_or_default())
     }
 
-    /// The version of `package`.
+    /// Returns the version of `package`.
     pub fn version(&self, package: &str) -> &str {
         self.field(package, "version")
             .unwrap_or("of an unknown version")
     }
 
-    /// Where the rayon-core is from that is linked. The lock file does not decide whether it is Tidegate's.
+    /// Returns where the linked rayon-core comes from. The lock file alone can't tell whether it is
+    /// Tidegate's.
     pub fn source_of_rayon_core(&self) -> &'static str {
         let source = self.field("rayon-core", "source");
         match source.and_then(|source| source.split('+').next()) {
@@ -36,7 +39,7 @@ impl Lock {
         }
     }
 
-    /// A field of the entry of `package`.
+    /// Returns a field of the entry of `package`.
     fn field(&self, package: &str, field: &str) -> Option<&str> {
         let name = format!("name = \"{package}\"");
         let entry = self.0.lines().skip_while(|line| *line != name);
@@ -46,13 +49,13 @@ impl Lock {
     }
 }
 
-/// What the linked rayon-core says if it is Tidegate's.
+/// Returns the version of the linked rayon-core if it is Tidegate's.
 pub fn tidegate() -> Option<String> {
     println!("cargo::rerun-if-env-changed={TIDEGATE}");
     env::var(TIDEGATE).ok()
 }
 
-/// Name and version of the compiler, as in `rustc 1.95.0`.
+/// Returns the compiler's name and version, such as `rustc 1.95.0`.
 pub fn compiler() -> String {
     ask_compiler().unwrap_or_else(|| "rustc of an unknown version".into())
 }

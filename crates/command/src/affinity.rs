@@ -1,4 +1,4 @@
-//! Which processors a thread may use.
+//! The CPU affinity of threads.
 
 #[cfg(target_os = "linux")]
 pub use linux::{allowed, bind, bind_to};
@@ -11,17 +11,17 @@ mod linux {
 
     use crate::failure::Failure;
 
-    /// The processors that this thread may use.
+    /// Returns the processors that this thread may use.
     pub fn allowed() -> Result<CpuSet, Failure> {
-        sched_getaffinity(None).map_err(|error| cannot("known", error))
+        sched_getaffinity(None).map_err(|error| cannot("read", error))
     }
 
-    /// Lets this thread, and those that it starts, run on these only.
+    /// Restricts this thread, and the threads that it will start, to `cpus`.
     pub fn bind(cpus: &CpuSet) -> Result<(), Failure> {
         sched_setaffinity(None, cpus).map_err(|error| cannot("set", error))
     }
 
-    /// Lets it run on this one only.
+    /// Restricts this thread, and the threads that it will start, to one processor.
     pub fn bind_to(cpu: usize) -> Result<(), Failure> {
         let mut cpus = CpuSet::new();
         cpus.set(cpu);
@@ -31,15 +31,15 @@ mod linux {
     fn cannot(what: &str, error: rustix::io::Errno) -> Failure {
         let error = io::Error::from(error);
         Failure::Impossible(format!(
-            "the processors that a thread may use cannot be {what}: {error}"
+            "the CPU affinity of a thread cannot be {what}: {error}"
         ))
     }
 }
 
-/// Lets this thread run on this processor only: here the system cannot.
+/// Fails, because this system cannot bind threads.
 #[cfg(not(target_os = "linux"))]
 pub fn bind_to(_cpu: usize) -> Result<(), crate::failure::Failure> {
     Err(crate::failure::Failure::Impossible(
-        "this system binds no thread to a processor".into(),
+        "this system cannot bind a thread to a processor".into(),
     ))
 }

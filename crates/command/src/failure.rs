@@ -1,4 +1,4 @@
-//! How a command can fail, and the exit code of each way.
+//! The ways in which a command can fail, and their exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -6,19 +6,19 @@ use std::process::ExitCode;
 use tidegate::memory::ReservationError;
 use tidegate_workloads::ParameterError;
 
-/// Why a command was not carried out to a right answer.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// A result differs from its reference answer.
+    /// A result differs from the reference answer.
     Wrong(String),
-    /// A value that cannot be used.
+    /// The user passed an invalid value.
     Usage(String),
-    /// Something outside this program stood in the way.
+    /// Something outside this program prevented it.
     Impossible(String),
 }
 
 impl Failure {
-    /// What the process answers to its caller.
+    /// Returns the exit code of the process.
     pub fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Wrong(_) => 1,
@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
 impl From<ReservationError> for Failure {
     fn from(error: ReservationError) -> Self {
         Self::Impossible(format!(
-            "{error}; what the serial run of PROGRAM declares at most is told by: tidegate run PROGRAM --serial"
+            "{error}; `tidegate run PROGRAM --serial` prints the memory that the serial run of PROGRAM needs"
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! Files that somebody gives us.
+//! Input files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,38 +8,38 @@ use std::sync::OnceLock;
 use crate::failure::Failure;
 use crate::standard::{is_standard, shown_input};
 
-/// Longer texts are not read: one that names each CPU of the largest machines for each of its things is shorter.
+/// The maximum length of a text. A topology file that names each CPU of the largest machine for
+/// every core, cache and node is shorter.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// All that is in the file.
+/// Reads the whole file.
 pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     read(file, u64::MAX)
 }
 
-/// The text that is in the file.
+/// Reads the file as UTF-8.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let shown = shown_input(file);
-    // One more than allowed, to see that there are more.
+    // One more byte than the limit reveals a longer file.
     let bytes = read(file, BYTES_MAX + 1)?;
     if bytes.len() as u64 > BYTES_MAX {
-        let what = format!("{shown} is longer than {BYTES_MAX} bytes; allowed: up to that");
+        let what = format!("{shown} is too long: expected at most {BYTES_MAX} bytes");
         return Err(Failure::Usage(what));
     }
     String::from_utf8(bytes).map_err(|error| {
         let after = error.utf8_error().valid_up_to();
-        let what = format!("{shown} is no text from byte {after} on; allowed: UTF-8");
+        let what = format!("{shown} is not text from byte {after} on: expected UTF-8");
         Failure::Usage(what)
     })
 }
 
-/// The first bytes, at most so many.
+/// Reads the first `most` bytes at most.
 fn read(file: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     static TAKEN: OnceLock<()> = OnceLock::new();
     let mut bytes = Vec::new();
     let read = match is_standard(file) {
         true if TAKEN.set(()).is_err() => {
-            let what =
-                "standard input is named twice, and can be read once; allowed: - for one file";
+            let what = "standard input can be read only once: expected - for one file";
             return Err(Failure::Usage(what.to_owned()));
         }
         true => io::stdin().lock().take(most).read_to_end(&mut bytes),

@@ -1,7 +1,8 @@
-//! A body on a runtime, compiled once for the runtime and not for every program.
+//! Runs a body on a runtime through one function per runtime, to compile less.
 //!
-//! [`Runtime::install`] is generic over what it runs and what comes of it, and brings a runtime's way in with it. A call through
-//! a pointer costs a root task nothing that can be measured, and a clock inside of the body does not see it.
+//! [`Runtime::install`] is generic over the body, so each program would instantiate the runtime's
+//! entry code again. The indirect call happens once per root task, and a clock inside the body
+//! doesn't measure it.
 
 use tidegate_workloads::Runtime;
 

@@ -1,26 +1,28 @@
-//! What the commands `tidegate` and `tidegate-lab` share.
+//! The code shared by the commands `tidegate` and `tidegate-lab`.
 //!
-//! | module | does |
+//! | module | purpose |
 //! |---|---|
-//! | [`arguments`] | options and parameters that both commands take |
+//! | [`arguments`] | options and parameters of both commands |
 //! | [`options`] | the options of a pool: flag, else environment variable, else default |
-//! | [`compare`] | the same work on several runtimes, in turns |
-//! | [`mod@reference`] | whether a result is right |
-//! | [`usage`] | what the process has used: CPU time, wake-ups, memory |
-//! | [`timed`](mod@timed) | the time of a program that may be too short for the clock |
-//! | [`inside`](mod@inside) | a body on a runtime, compiled once for the runtime |
-//! | [`subject`] | a program with its runs, without its types |
-//! | [`statistics`] | medians and ranks of samples, with 95 % intervals |
-//! | [`input`], [`output`], [`standard`] | files that are read, and everything that is printed |
-//! | [`failure`] | how a command can fail, and its exit code |
+//! | [`compare`] | runs the same work on several runtimes, interleaved |
+//! | [`mod@reference`] | checks results |
+//! | [`usage`] | what this process used: CPU time, wake-ups, memory |
+//! | [`busy`] | how much of the machine other programs used |
+//! | [`timed`](mod@timed) | times a program that may be too short for the clock |
+//! | [`inside`](mod@inside) | runs a body on a runtime, compiled once per runtime |
+//! | [`subject`] | a program and its runs, without generic types |
+//! | [`statistics`] | medians and ranks of samples, with 95 % confidence intervals |
+//! | [`input`], [`output`], [`standard`] | reads files, and prints everything |
+//! | [`failure`] | errors and exit codes |
 //! | [`affinity`], [`stack`] | the thread that runs the work |
 //!
-//! It decides nothing about scheduling and holds no benchmark's code.
+//! This crate contains no scheduling decision and no benchmark.
 
 #![forbid(unsafe_code)]
 
 pub mod affinity;
 pub mod arguments;
+pub mod busy;
 pub mod compare;
 pub mod failure;
 pub mod input;

@@ -1,7 +1,7 @@
 //! The runtime's options: flag, else environment variable, else default.
 //!
-//! The same order and the same checks as in `Pool::builder`. They are resolved here, too, because a
-//! run reports the values that held and why there are so many workers.
+//! `Pool::builder` applies the same order and checks. This module repeats them because a run
+//! reports the values in effect and the reason for the number of workers.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use tidegate_policy::{Nanos, show_time};
 use crate::arguments::whole;
 use crate::failure::Failure;
 
-/// The names of all that follow: who runs without a pool refuses them.
+/// The names of all pool options. A run without a pool rejects them.
 pub const OF_POOLS: [&str; 13] = [
     "workers",
     "idle",
@@ -40,7 +40,7 @@ pub const OF_POOLS: [&str; 13] = [
     "est_cycle",
 ];
 
-/// The flags.
+/// The flags of a pool.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Runtime options")]
 pub struct Flags {
@@ -66,7 +66,7 @@ pub struct Flags {
     sharing: SharingFlags,
 }
 
-/// The flags that say how a pool shares the machine.
+/// The flags for sharing the machine with other jobs.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Runtime options")]
 pub struct SharingFlags {
@@ -81,7 +81,7 @@ pub struct SharingFlags {
 }
 
 impl SharingFlags {
-    /// The environment variables that say the same as the flags which are given.
+    /// Returns environment variables with the effect of the given flags.
     pub fn as_variables(&self) -> Vec<(&'static str, String)> {
         let share = variable(&tunables::SHARE, self.share);
         let weight = variable(&tunables::WEIGHT, self.weight);
@@ -99,12 +99,18 @@ fn variable<T>(
     Some((tunable.variable?, flag?.to_string()))
 }
 
-/// What the table of tunables says of an option.
+/// Returns the help text of an option, from the table of tunables.
 pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     let row = tunable.row();
     let mut text = format!(
-        "{} [allowed: {}] [default: {}]",
-        row.why, row.allowed, row.default
+        "{} [{}: {}] [default: {}]",
+        row.why,
+        match tunable.allowed {
+            Allowed::Between(..) => "range",
+            Allowed::OneOf(_) => "possible values",
+        },
+        row.allowed,
+        row.default
     );
     if let Some(variable) = row.variable {
         text += &format!(" [env: {variable}]");
@@ -112,12 +118,12 @@ pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     text
 }
 
-/// The same for an option whose values have parameters.
+/// Like [`help`], but for an option whose values have parameters.
 pub fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
     help(tunable) + " [parameters: see `tidegate tunables`]"
 }
 
-/// Reads a number of workers within the range of its tunable.
+/// Parses a number of workers.
 pub fn workers() -> impl TypedValueParser<Value = usize> {
     match tunables::WORKERS.allowed {
         Allowed::Between(Some(least), Some(most)) => whole(least, most),
@@ -125,7 +131,7 @@ pub fn workers() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-/// Reads a weight within the range of its tunable.
+/// Parses a weight.
 fn weight() -> impl TypedValueParser<Value = usize> {
     match tunables::WEIGHT.allowed {
         Allowed::Between(least, most) => whole(least, most),
@@ -133,24 +139,25 @@ fn weight() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-/// Reads a time between two estimates as its variable does; clap names the flag.
+/// Parses the time between two estimates. The error omits the name, because clap adds the flag's.
 pub fn est_cycle(text: &str) -> Result<Nanos, ParseError> {
     tunables::EST_CYCLE.parse(text).map_err(ParseError::alone)
 }
 
-/// Reads what a switch is set to, as its variable does; clap says which flag it is.
+/// Parses a switch. The error omits the name, because clap adds the flag's.
 fn switch(text: &str) -> Result<bool, ParseError> {
     tunables::BIND.parse(text).map_err(ParseError::alone)
 }
 
-/// The options that hold.
+/// The options in effect.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many workers.
+    /// The number of workers.
     pub workers: usize,
-    /// Why so many.
+    /// How the number of workers was chosen.
     pub why: String,
-    /// What the flag says. The pool finds the rest by itself, so that it knows the reason, too.
+    /// The value of `--workers`. Without it, the pool itself chooses the number of workers, so that
+    /// it knows the reason.
     flag: Option<usize>,
     idle: IdlePolicy,
     steal: StealAmount,
@@ -164,12 +171,12 @@ pub struct Options {
     weight: usize,
     desire: DesirePolicy,
     est_cycle: Nanos,
-    /// Whether the pool takes notes; no flag of all pools.
+    /// Whether the pool records a trace. This isn't an option of all pools.
     pub trace: bool,
 }
 
 impl Options {
-    /// What the flags and the environment say.
+    /// Resolves the flags and the environment.
     pub fn resolve(flags: &Flags) -> Result<Self, Failure> {
         let (workers, why) = number_of_workers(flags.workers)?;
         let sharing = &flags.sharing;
@@ -193,7 +200,7 @@ impl Options {
         })
     }
 
-    /// A pool with these options, which calls itself `name`.
+    /// Creates a pool with these options, called `name`.
     pub fn build(&self, name: &str) -> Result<Pool, Failure> {
         let mut builder = Pool::builder()
             .name(name)
@@ -210,7 +217,8 @@ impl Options {
             .desire(self.desire)
             .est_cycle(Duration::from_nanos(self.est_cycle))
             .trace(self.trace)
-            // What the panic hook has not told is a reservation that was refused, of which one is enough.
+            // The panic hook reports all panics except refused reservations. Those end the run, and
+            // the command reports the first one.
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
@@ -218,7 +226,7 @@ impl Options {
         builder.build().map_err(|error| named_by_flags(&error))
     }
 
-    /// The policies by name.
+    /// Returns the options as JSON.
     pub fn to_json(&self) -> Value {
         json!({
             "idle": self.idle.to_string(),
@@ -237,7 +245,7 @@ impl Options {
     }
 }
 
-/// A pool's error with the flags' names in place of the builder's.
+/// Replaces the builder's method names in an error with flags.
 fn named_by_flags(error: &BuildError) -> Failure {
     let named = OF_POOLS.iter().fold(error.to_string(), |text, name| {
         text.replace(&format!("Builder::{name}"), &format!("--{name}"))
@@ -245,28 +253,28 @@ fn named_by_flags(error: &BuildError) -> Failure {
     Failure::Usage(named)
 }
 
-/// Refuses an environment with which no pool can be made, whatever its number of workers.
+/// Returns an error if the environment contains invalid pool options.
 pub fn check_environment() -> Result<(), Failure> {
     let pool = Pool::builder().workers(1).build();
     pool.map(drop)
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// How many workers if the flag says nothing, and why.
+/// Returns the number of workers and the reason for it.
 pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure> {
     if let Some(workers) = flag {
-        return Ok((workers, "as --workers says".into()));
+        return Ok((workers, "set by --workers".into()));
     }
     if let Some((variable, text)) = from_environment(&tunables::WORKERS)
         && let Some(workers) = parse(&tunables::WORKERS, &text)?
     {
-        return Ok((workers, format!("as {variable} says")));
+        return Ok((workers, format!("set by {variable}")));
     }
     let machine = Machine::read();
     Ok((machine.default_workers(), machine.reason()))
 }
 
-/// The flag, else the environment variable, else the default.
+/// Returns the flag, else the environment variable, else the default.
 pub fn value<T: Setting>(flag: Option<T>, tunable: &Tunable<T>) -> Result<T, Failure> {
     match (flag, from_environment(tunable)) {
         (Some(value), _) => Ok(value),

@@ -1,24 +1,24 @@
-//! Whether a result is right.
+//! Checks results.
 //!
-//! The reference answer is the published one where the program has one, and the serial version's
-//! otherwise. A program whose input lives outside of it (the files below a path) may give different
-//! answers for good reasons; it settles them first, and what it takes out is listed.
+//! The reference is the published answer if there is one, and otherwise the serial version's. The
+//! answers of a program that reads files may differ because the files changed. Such a program first
+//! removes the changed files from both outputs, and the report lists them.
 
 use tidegate_workloads::{Answer, Program};
 
-/// The answer that a right run gives, and where it is from.
+/// The correct answer and its source.
 pub struct Reference<P: Program> {
     answer: Answer,
     source: &'static str,
-    /// What the serial version found, if the answer is its.
+    /// The serial version's output, if the answer comes from it.
     output: Option<P::Output>,
 }
 
-/// What came out of a run.
+/// The result of a run.
 pub struct Found<P: Program> {
-    /// Its answer.
+    /// The run's answer.
     pub answer: Answer,
-    /// Its output.
+    /// The run's output.
     pub output: P::Output,
 }
 
@@ -26,12 +26,13 @@ pub struct Found<P: Program> {
 pub struct Verdict {
     /// Whether the run's answer is the reference answer.
     pub agrees: bool,
-    /// What changed outside the program between the runs and was left out, fit for a terminal.
+    /// What changed outside the program between the runs and was ignored, safe to print on a
+    /// terminal.
     pub changed: Vec<String>,
 }
 
 impl<P: Program> Found<P> {
-    /// What `output` says.
+    /// The result with this output.
     pub fn new(program: &P, input: &P::Input, output: P::Output) -> Self {
         Self {
             answer: program.answer(input, &output),
@@ -41,7 +42,7 @@ impl<P: Program> Found<P> {
 }
 
 impl<P: Program> Reference<P> {
-    /// The published answer, if there is one.
+    /// Returns the published answer, if there is one.
     pub fn published(program: &P) -> Option<Self> {
         program.published().map(|published| Self {
             answer: published.answer,
@@ -50,7 +51,7 @@ impl<P: Program> Reference<P> {
         })
     }
 
-    /// What the serial version found.
+    /// Takes the serial version's result as the reference.
     pub fn serial(found: Found<P>) -> Self {
         Self {
             answer: found.answer,
@@ -59,12 +60,13 @@ impl<P: Program> Reference<P> {
         }
     }
 
-    /// Where the answer is from, in words.
+    /// Returns a description of the source.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// Compares a run with it. If something changed outside the program, it is taken out of both.
+    /// Compares a run with the reference. Whatever changed outside the program is removed from
+    /// both.
     pub fn check(&mut self, program: &P, input: &P::Input, found: &mut Found<P>) -> Verdict {
         let mut changed = Vec::new();
         if found.answer != self.answer

@@ -1,23 +1,23 @@
-//! A thread with a stack for programs that recurse deeply.
+//! Provides a thread with a large stack for programs that recurse deeply.
 //!
-//! The serial version of a program, and the parallel body on a runtime whose caller takes part, run
-//! on the thread that called them, and the deepest named tree needs more than a main thread has.
-//! Threads that other libraries start take the standard library's default, which only an environment
-//! variable can change, and that only before the first thread: [`start_anew`].
+//! The serial version of a program runs on the calling thread, and so does the parallel version on
+//! some runtimes. The deepest named tree overflows the stack of a main thread. Threads of other
+//! libraries have the standard library's default stack size. Only an environment variable can
+//! change it, and only before the first thread starts: see [`restart`].
 
 use std::io;
 use std::thread;
 
 use crate::failure::Failure;
 
-/// Address space of the stack in bytes. It is touched lazily.
+/// Size of the stack in bytes. Only pages that are used take memory.
 const STACK: usize = 512 << 20;
 
-/// The variable with the size of a thread's stack where its program names none.
+/// The variable that sets the default stack size of threads.
 #[cfg(unix)]
 const DEFAULT: &str = "RUST_MIN_STACK";
 
-/// Runs `work` on such a thread.
+/// Runs `work` on a thread with a large stack.
 pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     thread::scope(|scope| {
         let thread = thread::Builder::new()
@@ -33,13 +33,14 @@ pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Fa
 
 fn refused(error: &io::Error) -> Failure {
     Failure::Impossible(format!(
-        "the system refuses a thread with {STACK} bytes of stack: {error}"
+        "cannot start a thread with {STACK} bytes of stack: {error}"
     ))
 }
 
-/// Starts the program anew with a larger default stack, unless the user has chosen one, and with these variables.
+/// Restarts the program with these environment variables, and with a larger default stack unless
+/// the user has set one.
 #[cfg(unix)]
-pub fn start_anew(variables: &[(&str, String)]) -> Result<(), Failure> {
+pub fn restart(variables: &[(&str, String)]) -> Result<(), Failure> {
     use std::os::unix::process::CommandExt;
     let mut missing: Vec<_> = variables
         .iter()
@@ -63,18 +64,19 @@ pub fn start_anew(variables: &[(&str, String)]) -> Result<(), Failure> {
 #[cfg(unix)]
 fn not_again(error: &io::Error) -> Failure {
     Failure::Impossible(format!(
-        "cannot start the program anew with {DEFAULT}={STACK}, which deep recursion in other \
-         runtimes needs: {error}; set {DEFAULT} yourself"
+        "cannot restart the program with {DEFAULT}={STACK}, which deep recursion on other runtimes \
+         needs: {error}; set {DEFAULT} yourself"
     ))
 }
 
-/// Elsewhere a process cannot be replaced: the default stays, and variables are the user's to set.
+/// Keeps the default stack size and rejects variables, because this system cannot replace a
+/// process.
 #[cfg(not(unix))]
-pub fn start_anew(variables: &[(&str, String)]) -> Result<(), Failure> {
+pub fn restart(variables: &[(&str, String)]) -> Result<(), Failure> {
     match variables.first() {
         None => Ok(()),
         Some((name, value)) => Err(Failure::Usage(format!(
-            "a comparison takes this from the environment here: set {name}={value}"
+            "comparisons take this option from the environment on this system: set {name}={value}"
         ))),
     }
 }

@@ -1,18 +1,18 @@
-//! What `-` means where a file is named: standard input, or standard output. A file of that name is `./-`.
+//! The file name `-`, which means standard input or output. A file of that name is `./-`.
 
 use std::path::Path;
 
-/// Whether it is none of the files.
+/// Returns whether the name means standard input or output.
 pub fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// What a file that is read is called in messages.
+/// Returns the name of an input file for messages.
 pub fn shown_input(file: &Path) -> String {
     shown(file, "standard input")
 }
 
-/// What a file that is written is called in messages.
+/// Returns the name of an output file for messages.
 pub fn shown_output(file: &Path) -> String {
     shown(file, "standard output")
 }

@@ -1,26 +1,25 @@
-//! Medians and ranks of a few runs, and how sure they are.
+//! Medians and ranks of samples, with confidence intervals.
 //!
-//! An interval of 95 % confidence is the bootstrap of Efron (1979) by percentiles: runs are drawn
-//! from each sample, with replacement and as many as it has, and the statistic is computed of the
-//! medians of the drawn ones; the interval holds the middle 95 % of many such values. The seed is
-//! constant, so the same runs always give the same interval.
+//! A 95 % confidence interval is Efron's percentile bootstrap (1979). Each draw resamples every
+//! sample with replacement and computes the statistic of the new medians. The interval contains the
+//! middle 95 % of the drawn values. The seed is constant, so the same runs always give the same
+//! interval.
 
 use tidegate_policy::Rng;
 
-/// How often the runs are redrawn.
+/// Number of draws.
 const DRAWS: usize = 2000;
 
-/// The share of values below the interval, and above it.
+/// The fraction of values below the interval, and above it.
 const TAIL: f64 = 0.025;
 
 const SEED: u64 = 0x626f_6f74;
 
-/// A figure of each run, in increasing order. It is empty if nothing was run.
+/// One figure per run, in increasing order. Empty if there were no runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample(Vec<f64>);
 
-/// A value and the interval that holds the true one with 95 % confidence. All three are NaN if a
-/// sample was empty.
+/// A value and its 95 % confidence interval. All three are NaN if a sample was empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The statistic of the runs themselves.
@@ -32,34 +31,35 @@ pub struct Interval {
 }
 
 impl Sample {
-    /// The sample of these figures, in whatever order they come.
+    /// Creates a sample from figures in any order.
     pub fn new(figures: impl IntoIterator<Item = f64>) -> Self {
         let mut figures: Vec<f64> = figures.into_iter().collect();
         figures.sort_unstable_by(f64::total_cmp);
         Self(figures)
     }
 
-    /// Whether nothing was run.
+    /// Returns whether there were no runs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many runs.
+    /// Returns the number of runs.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The least figure; NaN if there is none.
+    /// Returns the smallest figure, or NaN if there is none.
     pub fn min(&self) -> f64 {
         self.0.first().copied().unwrap_or(f64::NAN)
     }
 
-    /// The greatest figure; NaN if there is none.
+    /// Returns the largest figure, or NaN if there is none.
     pub fn max(&self) -> f64 {
         self.0.last().copied().unwrap_or(f64::NAN)
     }
 
-    /// The middle run, of an even number the mean of the two in the middle; NaN if there is none.
+    /// Returns the median, or NaN if there is none. For an even number of runs it is the mean of
+    /// the two in the middle.
     pub fn median(&self) -> f64 {
         let middle = self.0.len() / 2;
         match &self.0[..] {
@@ -69,19 +69,19 @@ impl Sample {
         }
     }
 
-    /// The least figure that 99 % of the runs do not exceed (the nearest rank), which is the
-    /// greatest of fewer than a hundred; NaN if there is none.
+    /// Returns the 99th percentile by nearest rank, or NaN if there is none. For fewer than 100
+    /// runs it is the largest figure.
     pub fn p99(&self) -> f64 {
         let rank = (0.99 * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
     }
 
-    /// The median with its interval.
+    /// Returns the median with its confidence interval.
     pub fn interval(&self) -> Interval {
         Interval::of(&[self], |medians| medians[0])
     }
 
-    /// How many times `other` this is.
+    /// Returns the ratio of the medians of this sample and `other`.
     pub fn over(&self, other: &Self) -> Interval {
         Interval::of(&[self, other], |medians| medians[0] / medians[1])
     }
@@ -93,8 +93,8 @@ impl Sample {
 }
 
 impl Interval {
-    /// The value of a statistic of the samples' medians, with its interval. If every sample has
-    /// one run only, the interval is the value.
+    /// Computes a statistic of the samples' medians, with its confidence interval. If every sample
+    /// has only one run, the interval is the value.
     pub fn of(samples: &[&Sample], statistic: impl Fn(&[f64]) -> f64) -> Self {
         if samples.iter().any(|sample| sample.0.is_empty()) {
             return Self::exact(f64::NAN);

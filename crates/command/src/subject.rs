@@ -1,6 +1,7 @@
-//! A program that is run, without its types: what is done with it is compiled once and not for every program.
+//! A program behind a trait object, so that the code that uses it is compiled only once.
 //!
-//! It lies beside [`compare`](crate::compare), so that both run the same compiled bodies.
+//! [`compare`](crate::compare) is in the same crate so that both use the same instances of the
+//! programs.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,22 +17,22 @@ use crate::reference::{Found, Reference};
 /// The comparison of all runs with the reference answer.
 #[derive(Default)]
 pub struct Check {
-    /// Where that answer is from.
+    /// The source of the reference answer.
     pub reference: &'static str,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
-    /// How many of them had another answer.
+    /// The number of runs with a different answer.
     pub wrong: usize,
-    /// What changed meanwhile and was left out.
+    /// What changed during the runs and was ignored.
     pub changed: Vec<String>,
 }
 
 /// A program before its input is made.
 pub trait Candidate {
-    /// What it is called.
+    /// Returns its name.
     fn name(&self) -> &'static str;
 
-    /// Whether it has intervals.
+    /// Returns whether it has intervals.
     fn intervals(&self) -> bool;
 
     /// Makes the input.
@@ -52,7 +53,7 @@ impl<P: Program> Candidate for P {
     }
 }
 
-/// Hands the program called `name`, with the parameters given, to `work`.
+/// Passes the program called `name`, with the given parameters, to `work`.
 pub fn find(
     name: &str,
     size: Size,
@@ -75,52 +76,53 @@ impl Visitor for Shown<'_> {
 /// Where a program runs.
 #[derive(Clone, Copy)]
 pub enum On<'a> {
-    /// Here, in its serial version.
+    /// On this thread, in its serial version.
     Thread,
     /// On a pool.
     Pool(&'a Tidegate),
-    /// On a pool that takes notes, of a program with intervals.
+    /// On a pool that records intervals; only for programs that have them.
     Recorded(&'a Recorded),
 }
 
-/// A program with its input and what its runs found.
+/// A program with its input and the results of its runs.
 pub trait Subject<'a> {
-    /// What it is called.
+    /// Returns its name.
     fn name(&self) -> &'static str;
 
-    /// Its parameters.
+    /// Returns its parameters.
     fn parameters(&self) -> Answer;
 
-    /// Whether it reads files.
+    /// Returns whether it reads files.
     fn reads_files(&self) -> bool;
 
-    /// How far the current run has come.
+    /// Returns the progress of the current run.
     fn progress(&self) -> Option<&'a Progress>;
 
-    /// An error if the pool has not what it needs.
+    /// Returns an error if the pool lacks something that the program needs.
     fn fits(&self, pool: &Tidegate) -> Result<(), Failure>;
 
-    /// Brings the input back to its first state.
+    /// Restores the input to its initial state.
     fn reset(&mut self);
 
-    /// Runs it, and says how long that took.
+    /// Runs it, and returns the time that it took.
     fn run(&mut self, on: On<'_>) -> Duration;
 
-    /// Puts what the last run found beside what those before it did.
+    /// Keeps the last run's output for the check.
     fn keep(&mut self);
 
-    /// Compares what was kept with the published answer, or else with that of the last run, if it was not kept.
+    /// Compares all kept outputs with the published answer, or else with the output of the last run
+    /// if it wasn't kept.
     fn check(&mut self) -> Option<Check>;
 
-    /// The answer of the last run that was kept.
+    /// Returns the answer of the last kept run.
     fn answer(&self) -> &Answer;
 }
 
-/// A program with its input, and the runs so far.
+/// A program with its input and its runs so far.
 pub struct Trial<'a, P: Program> {
     program: &'a P,
     input: P::Input,
-    /// What the last run gave, until it is kept.
+    /// The last run's output, until it is kept.
     output: Option<P::Output>,
     found: Vec<Found<P>>,
 }
@@ -137,7 +139,7 @@ impl<'a, P: Program> Trial<'a, P> {
         })
     }
 
-    /// The output of the last run that was kept.
+    /// Returns the output of the last kept run.
     pub fn output(&self) -> &P::Output {
         &self.last().output
     }
@@ -193,7 +195,7 @@ impl<'a, P: Program> Subject<'a> for Trial<'a, P> {
                 took = start.elapsed();
                 *output = Some(result);
             }),
-            // The constant keeps the compiler from making a second body of each program.
+            // The constant saves the compiler a second instance of each program.
             On::Recorded(pool) if P::INTERVALS => inside(pool, &mut |fork| {
                 *output = Some(program.parallel::<Recorded>(input, fork));
             }),

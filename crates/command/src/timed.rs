@@ -1,17 +1,17 @@
-//! The time of a program that may be too short for the clock.
+//! Times a program that may be too short for the clock.
 //!
-//! It runs again and again until its runs have taken [`SAMPLE`] together; each is timed by itself, without the reset before it, and the
-//! sample is the mean.
+//! The program runs repeatedly until its runs have taken [`SAMPLE`] in total. Each run is timed
+//! separately, without the reset before it, and the result is the mean.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use tidegate_workloads::Program;
 
-/// How long the runs of a sample take together, at least.
+/// Minimum total time of the runs of a sample.
 pub const SAMPLE: Duration = Duration::from_millis(5);
 
-/// The mean time of a run in nanoseconds, and the last run's output.
+/// Returns the mean time of a run in nanoseconds, and the last run's output.
 pub fn timed<P: Program>(
     program: &P,
     input: &mut P::Input,

@@ -1,34 +1,34 @@
-//! What this process has used so far, as the system counts it.
+//! The resources that this process has used, as counted by the system.
 //!
 //! | | Linux | other Unix | elsewhere |
 //! |---|---|---|---|
 //! | CPU time of the process and of one thread | `clock_gettime` | `clock_gettime` | unknown |
-//! | how often a thread slept, and left its processor | `getrusage` | `getrusage` | unknown |
+//! | voluntary and all context switches | `getrusage` | `getrusage` | unknown |
 //! | peak memory | `/proc/self/status` | unknown | unknown |
 //!
-//! CPU time is not taken from `getrusage`: for a single thread, Linux answers there with the state of
-//! the last clock tick. Nor is peak memory: there, it counts what lay in the process's place before
-//! its `exec`, so a small program started by a large one looks large.
+//! `getrusage` isn't used for CPU time, because for a single thread Linux returns the state of the
+//! last clock tick. It isn't used for peak memory either, because it includes the memory of the
+//! process before its `exec`, so a small program started by a large one looks large.
 //!
-//! Unknown figures are `None` and end up as `null`; nothing is estimated.
+//! Unknown figures are `None`, and `null` in JSON. Nothing is estimated.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// CPU time and sleeps since the process began, or between two moments.
+/// CPU time and context switches, since the process started or between two moments.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// CPU time of all threads, in user and system mode.
+    /// User and system CPU time of all threads.
     pub cpu: Option<Duration>,
-    /// How often a thread gave its processor up to wait, and so had to be woken.
+    /// Voluntary context switches: a thread slept and had to be woken.
     pub wakeups: Option<u64>,
-    /// How often a thread left its processor for any reason.
+    /// All context switches.
     pub switches: Option<u64>,
 }
 
 impl Usage {
-    /// Nothing used, to add to.
+    /// Zero usage, the start of a sum.
     pub fn none() -> Self {
         Self {
             cpu: Some(Duration::ZERO),
@@ -37,12 +37,12 @@ impl Usage {
         }
     }
 
-    /// What has been used so far.
+    /// Returns the usage so far.
     pub fn now() -> Self {
         imp::process()
     }
 
-    /// What `work` uses, and what it returns.
+    /// Runs `work`, and returns its usage and its result.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = Self::now();
         let result = work();
@@ -57,7 +57,7 @@ impl Usage {
         }
     }
 
-    /// Both together.
+    /// Returns the sum.
     pub fn and(self, other: Self) -> Self {
         Self {
             cpu: self.cpu.zip(other.cpu).map(|(a, b)| a + b),
@@ -66,7 +66,7 @@ impl Usage {
         }
     }
 
-    /// CPU time in seconds.
+    /// Returns the CPU time in seconds.
     pub fn cpu_seconds(self) -> Option<f64> {
         self.cpu.map(|cpu| cpu.as_secs_f64())
     }
@@ -76,12 +76,12 @@ fn difference<T: std::ops::Sub<Output = T>>(after: Option<T>, before: Option<T>)
     Some(after? - before?)
 }
 
-/// CPU time of the calling thread so far.
+/// Returns the CPU time of the calling thread so far.
 pub fn thread_cpu() -> Option<Duration> {
     imp::thread_cpu()
 }
 
-/// The most memory that the process has had in RAM so far, in bytes.
+/// Returns the peak resident memory of this process so far, in bytes.
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_uses_cpu_time_and_sleep_is_counted() {
+    fn counts_cpu_time_and_sleeps() {
         let (used, sum) = Usage::of(|| {
             std::thread::sleep(Duration::from_millis(1));
             (0..3_000_000_u64).map(std::hint::black_box).sum::<u64>()
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn peak_memory_grows_with_what_is_touched() {
+    fn peak_memory_grows_when_touched() {
         const BYTES: usize = 32 << 20;
         let before = peak_rss_bytes().unwrap();
         let touched = std::hint::black_box(vec![1_u8; BYTES]);

@@ -83,7 +83,7 @@ fn jobs_can_be_confined_to_fewer_processors_and_to_no_more_than_there_are() {
         .assert()
         .code(2)
         .stderr(predicates::str::contains(
-            "--processors: 4096 is out of range; allowed: 1 to ",
+            "invalid value 4096 for --processors: expected 1 to ",
         ));
 }
 
@@ -93,7 +93,7 @@ fn how_fast_processors_change_hands_is_told_in_five_figures() {
         println!("skipped: one processor cannot change hands");
         return;
     }
-    let found = json(&mut lab("bench share --repeat 1 --json"));
+    let found = json(&mut lab("bench handover --repeat 1 --json"));
     for figure in [
         "handover_us",
         "futex_us",
@@ -292,7 +292,7 @@ fn where_nothing_can_be_counted_the_table_says_so_and_why_once() {
 fn one_worker_is_too_few_for_several_places() {
     let text = complaint(lab("bench places").env("TIDEGATE_WORKERS", "1"), 3);
     assert!(
-        text.contains("one worker (as TIDEGATE_WORKERS says) is one place"),
+        text.contains("one worker (set by TIDEGATE_WORKERS) is one place"),
         "{text}"
     );
 }

@@ -156,7 +156,7 @@ fn programs_that_cannot_be_run_are_named() {
 fn unknown_programs_and_numbers_of_threads_are_refused() {
     let told = complaint(&mut lab("bench rayon-programs dust"), 2);
     assert!(
-        told.contains("\"dust\", allowed are: du-dust, fclones"),
+        told.contains("\"dust\": expected du-dust, fclones"),
         "{told}"
     );
     let folder = folder();

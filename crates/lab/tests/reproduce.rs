@@ -244,7 +244,7 @@ fn a_page_never_takes_the_place_of_what_it_is_made_of() {
     fs::write(&file, "{}").unwrap();
     let mut report = lab("report");
     let text = complaint(report.arg(&file).arg("--out").arg(&file), 2);
-    assert!(text.contains("allowed: another file"), "{text}");
+    assert!(text.contains("expected another file"), "{text}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
 }
 
@@ -291,7 +291,7 @@ fn what_is_no_page_is_told_where_and_what_to_give_without_words_of_ours() {
     ] {
         let said = complaint(lab("report - --out -").write_stdin(text), 2);
         assert!(said.contains(&format!("standard input: {what}")), "{said}");
-        let allowed = "allowed is what `tidegate-lab reproduce EXPERIMENT --json` has written";
+        let allowed = "expected what `tidegate-lab reproduce EXPERIMENT --json` has written";
         assert!(said.contains(allowed) && !said.contains("struct"), "{said}");
     }
     let mut page: Value = serde_json::from_str(&empty("one")).unwrap();
@@ -303,9 +303,9 @@ fn what_is_no_page_is_told_where_and_what_to_give_without_words_of_ours() {
     }]);
     let said = complaint(lab("report - --out -").write_stdin(page.to_string()), 2);
     assert!(
-        said.contains("chart \"much\" has 1e300; allowed: -1e15 to 1e15"),
+        said.contains("chart \"much\" has 1e300: expected -1e15 to 1e15"),
         "{said}"
     );
     let said = complaint(lab("report - - --out -").write_stdin(empty("one")), 2);
-    assert!(said.contains("allowed: - for one file"), "{said}");
+    assert!(said.contains("expected - for one file"), "{said}");
 }

@@ -113,7 +113,7 @@ impl FromStr for StealAmount {
             "half" => Ok(Self::Half),
             _ => match text.strip_prefix("fixed:") {
                 Some(d) => Ok(Self::Fixed(STEAL_FIXED.parse(d)?)),
-                None => Err(text::unknown("amount to steal", text, Self::NAMES)),
+                None => Err(text::unknown("steal amount", text, Self::NAMES)),
             },
         }
     }

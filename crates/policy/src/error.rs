@@ -1,67 +1,114 @@
-//! The error type of this crate.
+//! The one error type of this crate.
 
 use alloc::string::String;
 use core::fmt;
 
-/// An invalid value. The message names the location, what is wrong and what is allowed.
+/// A setting that can't be used: what is wrong, where, and what was expected.
+///
+/// ```
+/// let error = "1:2".parse::<tidegate_policy::StealAmount>().unwrap_err();
+/// assert_eq!(
+///     error.within("TIDEGATE_STEAL").to_string(),
+///     "unknown steal amount \"1:2\" in TIDEGATE_STEAL: expected one, half, fixed:N"
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
+    problem: Problem,
     at: String,
-    what: String,
-    allowed: String,
+    hint: Hint,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// An invalid value, as the message shows it.
+    Value(String),
+    /// Any other problem, in words.
+    Other(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Hint {
+    Expected(String),
+    DidYouMean(String),
 }
 
 impl ParseError {
+    /// `problem` was found in `at`, which is empty if the caller doesn't know.
     pub(crate) fn new(
         at: impl Into<String>,
-        what: impl Into<String>,
-        allowed: impl Into<String>,
+        problem: impl Into<String>,
+        expected: impl Into<String>,
     ) -> Self {
         Self {
+            problem: Problem::Other(problem.into()),
             at: at.into(),
-            what: what.into(),
-            allowed: allowed.into(),
+            hint: Hint::Expected(expected.into()),
         }
     }
 
-    /// Adds the allowed range, for a value of the right form outside of it.
-    pub(crate) fn and_allowed(mut self, range: &str) -> Self {
-        self.allowed.push_str(", ");
-        self.allowed.push_str(range);
-        self
+    /// `value` is invalid for `at`.
+    pub(crate) fn value(
+        at: impl Into<String>,
+        value: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self {
+            problem: Problem::Value(value.into()),
+            ..Self::new(at, "", expected)
+        }
     }
 
-    /// Returns the error without its location, for a caller that prints the location itself.
+    /// `problem` is a misspelling of `name`.
+    pub(crate) fn misspelled(problem: impl Into<String>, name: &str) -> Self {
+        Self {
+            hint: Hint::DidYouMean(name.into()),
+            ..Self::new("", problem, "")
+        }
+    }
+
+    /// Returns the error without its location.
     #[must_use]
     pub fn alone(mut self) -> Self {
         self.at.clear();
         self
     }
 
-    /// Returns the error with `outer` in front of its location, for instance the name of an
-    /// environment variable.
+    /// Returns the error with `outer` added to its location, for example an environment variable.
     ///
     /// ```
     /// let error = "both".parse::<tidegate_policy::StealAmount>().unwrap_err();
-    /// assert!(error.within("TIDEGATE_STEAL").to_string().starts_with("TIDEGATE_STEAL: "));
+    /// assert!(error.within("TIDEGATE_STEAL").to_string().contains("in TIDEGATE_STEAL"));
     /// ```
     #[must_use]
     pub fn within(mut self, outer: &str) -> Self {
-        let inner = core::mem::replace(&mut self.at, outer.into());
-        if !inner.is_empty() {
-            self.at.push_str(": ");
-            self.at.push_str(&inner);
+        if !self.at.is_empty() {
+            self.at.push_str(" in ");
         }
+        self.at.push_str(outer);
         self
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let preposition = match &self.problem {
+            Problem::Value(value) => {
+                write!(f, "invalid value {value}")?;
+                "for"
+            }
+            Problem::Other(problem) => {
+                f.write_str(problem)?;
+                "in"
+            }
+        };
         if !self.at.is_empty() {
-            write!(f, "{}: ", self.at)?;
+            write!(f, " {preposition} {}", self.at)?;
         }
-        write!(f, "{}; allowed: {}", self.what, self.allowed)
+        match &self.hint {
+            Hint::Expected(expected) => write!(f, ": expected {expected}"),
+            Hint::DidYouMean(name) => write!(f, "; did you mean {name:?}?"),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T,
     match list {
         Some(list) => Err(ParseError::new(
             name,
-            format!("{list:?} is not known"),
+            format!("unexpected parameters {list:?}"),
             "no parameters",
         )),
         None => Ok(policy),
@@ -136,15 +136,15 @@ impl<'a> Reader<'a> {
             let (key, value) = part.split_once('=').ok_or_else(|| {
                 ParseError::new(
                     "",
-                    format!("{part:?} is not a parameter"),
+                    format!("invalid parameter {part:?}"),
                     "key=value, separated by commas",
                 )
             })?;
             if given.iter().any(|&(earlier, _)| earlier == key) {
                 return Err(ParseError::new(
                     "",
-                    format!("{key} is given twice"),
-                    "each key once",
+                    format!("duplicate parameter {key:?}"),
+                    "each parameter once",
                 ));
             }
             given.push((key, value));
@@ -190,6 +190,6 @@ pub(crate) fn at_most(low: (&str, u64), high: (&str, u64)) -> Result<(), ParseEr
     Err(ParseError::new(
         "",
         what,
-        format!("{} at most {}", low.0, high.0),
+        format!("{} <= {}", low.0, high.0),
     ))
 }

@@ -90,7 +90,7 @@ impl FromStr for PlaceBy {
             "machine" => Self::Machine,
             _ => match text.strip_prefix("each:") {
                 Some(workers) => Self::Each(PLACES_EACH.parse(workers)?),
-                None => return Err(text::unknown("grouping of workers", text, Self::NAMES)),
+                None => return Err(text::unknown("place grouping", text, Self::NAMES)),
             },
         })
     }

@@ -143,11 +143,11 @@ fn number_groups(
     level: usize,
     groups: &[Vec<usize>],
 ) -> Result<Box<[usize]>, ParseError> {
-    let refuse = |worker: usize, what: &str, allowed: &str| {
+    let refuse = |worker: usize, what: &str, expected: &str| {
         Err(ParseError::new(
             "places",
             format!("worker {worker} of level {level} {what}"),
-            allowed,
+            expected,
         ))
     };
     let mut numbers: Vec<Option<usize>> = vec![None; workers];
@@ -183,13 +183,13 @@ fn check_nested(level: usize, finer: &[usize], coarser: &[usize]) -> Result<(), 
     match (0..finer.len()).find(|&worker| coarser[worker] != coarser[finer[worker]]) {
         Some(worker) => {
             let what = format!(
-                "level {level} parts worker {worker} from worker {}",
+                "level {level} separates worker {worker} from worker {}",
                 finer[worker]
             );
             Err(ParseError::new(
                 "places",
                 what,
-                "groups that hold whole groups of the levels before",
+                "groups made of whole groups of the previous level",
             ))
         }
         None => Ok(()),
@@ -258,7 +258,7 @@ mod tests {
         assert!(refused(&[vec![vec![0, 1], vec![1, 2]]]).contains("named twice"));
         assert!(
             refused(&[vec![vec![0, 1]], vec![vec![1, 2]]])
-                .contains("level 1 parts worker 1 from worker 0")
+                .contains("level 1 separates worker 1 from worker 0")
         );
     }
 }

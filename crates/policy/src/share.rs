@@ -70,7 +70,7 @@ impl FromStr for SharePolicy {
             "off" => Ok(Self::Off),
             "auto" => Ok(Self::Auto),
             "on" => Ok(Self::On),
-            _ => Err(crate::text::unknown("way to share", text, Self::NAMES)),
+            _ => Err(crate::text::unknown("share policy", text, Self::NAMES)),
         }
     }
 }

@@ -5,6 +5,8 @@ use crate::Nanos;
 use crate::error::ParseError;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 pub(crate) const US: Nanos = 1_000;
 pub(crate) const MS: Nanos = 1_000 * US;
@@ -24,15 +26,47 @@ const SIZES: &[(&str, u64)] = &[
     ("TiB", TIB),
 ];
 
-pub(crate) const TIME_FORM: &str = "a number with ns, us, ms or s";
-pub(crate) const SIZE_FORM: &str = "a number of bytes or with KiB, MiB, GiB or TiB";
-
-pub(crate) const COUNT_FORM: &str = "a whole number";
-pub(crate) const RATIO_FORM: &str = "a decimal number";
-
-/// An error for a name that is not in `names`.
+/// The error for a name that isn't in `names`.
 pub(crate) fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
-    ParseError::new("", format!("unknown {kind} {text:?}"), names.join(", "))
+    let problem = format!("unknown {kind} {text:?}");
+    match closest(text, names.iter().copied()) {
+        Some(name) => ParseError::misspelled(problem, name),
+        None => ParseError::new("", problem, names.join(", ")),
+    }
+}
+
+/// Returns the name that `text` probably misspells, if there is one.
+///
+/// ```
+/// let names = ["fib", "fft", "quicksort"];
+/// assert_eq!(tidegate_policy::closest("fob", names), Some("fib"));
+/// assert_eq!(tidegate_policy::closest("quiksort", names), Some("quicksort"));
+/// assert_eq!(tidegate_policy::closest("nothing", names), None);
+/// ```
+pub fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distances = names.into_iter().map(|name| (edits(text, name), name));
+    let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
+    let length = text.chars().count().max(name.chars().count());
+    (distance * 3 <= length).then_some(name)
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbors between two names.
+fn edits(from: &str, to: &str) -> usize {
+    let [from, to]: [Vec<char>; 2] = [from, to].map(|text| text.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
 }
 
 /// Parses `"1.5ms"` as 1,500,000.

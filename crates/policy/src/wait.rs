@@ -63,7 +63,7 @@ impl FromStr for WaitPolicy {
         match text {
             "descendants" => Ok(Self::Descendants),
             "help-any" => Ok(Self::HelpAny),
-            _ => Err(crate::text::unknown("way to wait", text, Self::NAMES)),
+            _ => Err(crate::text::unknown("wait policy", text, Self::NAMES)),
         }
     }
 }

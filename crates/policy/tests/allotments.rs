@@ -103,7 +103,7 @@ fn every_rule_shown_parses_back_to_itself_and_others_are_refused() {
     let error = "fair".parse::<Allot>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "unknown rule for allotments \"fair\"; allowed: dp, deq, equi, max-min"
+        "unknown allotment policy \"fair\": expected dp, deq, equi, max-min"
     );
 }
 

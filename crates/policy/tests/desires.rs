@@ -371,31 +371,31 @@ fn an_estimator_that_cannot_be_used_says_what_is_allowed() {
     for (text, message) in [
         (
             "wasp",
-            "unknown estimate of the desire \"wasp\"; allowed: steady, wsap, ",
+            "unknown desire policy \"wasp\"; did you mean \"wsap\"?",
         ),
         (
             "instantaneous:eta=1",
-            "\"eta=1\" is not known; allowed: no parameters",
+            "unexpected parameters \"eta=1\" in instantaneous: expected no parameters",
         ),
         (
             "wsap:eta=0",
-            "wsap: eta: 0 is out of range; allowed: 0.05 to 0.99",
+            "invalid value \"0\" for eta in wsap: expected a number from 0.05 to 0.99",
         ),
         (
             "wsap:eta=1",
-            "wsap: eta: 1 is out of range; allowed: 0.05 to 0.99",
+            "invalid value \"1\" for eta in wsap: expected a number from 0.05 to 0.99",
         ),
         (
             "a-steal:delta=1",
-            "a-steal: delta: 1 is out of range; allowed: 0.05 to 0.99",
+            "invalid value \"1\" for delta in a-steal: expected a number from 0.05 to 0.99",
         ),
         (
             "a-steal:rho=1",
-            "a-steal: rho: 1 is out of range; allowed: 1.05 to 16",
+            "invalid value \"1\" for rho in a-steal: expected a number from 1.05 to 16",
         ),
         (
             "steady:memory=0",
-            "steady: memory: 0 is out of range; allowed: 1 to 1000",
+            "invalid value \"0\" for memory in steady: expected an integer from 1 to 1000",
         ),
     ] {
         let error = text.parse::<DesirePolicy>().expect_err(text).to_string();

@@ -215,89 +215,92 @@ fn a_parameter_that_follows_another_is_shown_only_where_it_differs() {
 const REFUSED: &[(&str, &str)] = &[
     (
         "",
-        "unknown idle policy \"\"; allowed: elastic, none, yield, abp-yield, linear, exponential, ",
+        "unknown idle policy \"\": expected elastic, none, yield, abp-yield, linear, exponential, ",
     ),
     (
         "lineal",
-        "unknown idle policy \"lineal\"; allowed: elastic, ",
+        "unknown idle policy \"lineal\"; did you mean \"linear\"?",
     ),
     ("Linear", "unknown idle policy \"Linear\""),
     (
         "none:min=1us",
-        "none: \"min=1us\" is not known; allowed: no parameters",
+        "unexpected parameters \"min=1us\" in none: expected no parameters",
     ),
     (
         "linear:",
-        "linear: \"\" is not a parameter; allowed: key=value",
+        "invalid parameter \"\" in linear: expected key=value",
     ),
     (
         "linear:min",
-        "linear: \"min\" is not a parameter; allowed: key=value",
+        "invalid parameter \"min\" in linear: expected key=value",
     ),
     (
         "linear:r=2",
-        "linear: unknown parameter \"r\"; allowed: min, step, max, randomness, slow-reset",
+        "unknown parameter \"r\" in linear: expected min, step, max, randomness, slow-reset",
     ),
     (
         "linear:min=1us,min=2us",
-        "linear: min is given twice; allowed: each key once",
+        "duplicate parameter \"min\" in linear: expected each parameter once",
     ),
     (
         "linear:step=50",
-        "linear: step: \"50\" cannot be read; allowed: a number with ns, us, ms or s",
+        "invalid value \"50\" for step in linear: expected a time from 0ns to 1s",
     ),
-    ("linear:step=-1us", "linear: step: \"-1us\" cannot be read"),
+    (
+        "linear:step=-1us",
+        "invalid value \"-1us\" for step in linear: expected",
+    ),
     (
         "linear:step=2s",
-        "linear: step: 2s is out of range; allowed: 0ns to 1s",
+        "invalid value \"2s\" for step in linear: expected a time from 0ns to 1s",
     ),
     (
         "linear:max=0ns",
-        "linear: max: 0ns is out of range; allowed: 1ns to 1s",
+        "invalid value \"0ns\" for max in linear: expected a time from 1ns to 1s",
     ),
     (
         "linear:min=600us",
-        "linear: min=600us is above max=500us; allowed: min at most max",
+        "min=600us is above max=500us in linear: expected min <= max",
     ),
     (
         "linear:randomness=some",
-        "unknown randomness \"some\"; allowed: none, constant, limit-max",
+        "unknown randomness \"some\" in randomness in linear: expected none, constant, limit-max",
     ),
     (
         "linear:slow-reset=yes",
-        "linear: slow-reset: \"yes\" cannot be read; allowed: on, off",
+        "invalid value \"yes\" for slow-reset in linear: expected on or off",
     ),
     (
         "exponential:min=0ns",
-        "exponential: min: 0ns is out of range; allowed: 1ns to 1s",
+        "invalid value \"0ns\" for min in exponential: expected a time from 1ns to 1s",
     ),
     (
         "exponential:r=0.9",
-        "exponential: r: 0.9 is out of range; allowed: 1 to 16",
+        "invalid value \"0.9\" for r in exponential: expected a number from 1 to 16",
     ),
     (
         "exponential:r=NaN",
-        "exponential: r: \"NaN\" cannot be read; allowed: a decimal number",
+        "invalid value \"NaN\" for r in exponential: expected a number from 1 to 16",
     ),
     (
         "quanta:insert=0",
-        "quanta: insert: 0 is out of range; allowed: 1 to 1000000",
+        "invalid value \"0\" for insert in quanta: expected an integer from 1 to 1000000",
     ),
     (
         "quanta:insert=1.5",
-        "quanta: insert: \"1.5\" cannot be read; allowed: a whole number",
+        "invalid value \"1.5\" for insert in quanta: expected an integer from 1 to 1000000",
     ),
     (
         "long-quanta:inefficient=all",
-        "unknown condition \"all\"; allowed: short, either, both, mean",
+        "unknown condition \"all\" in inefficient in long-quanta: expected short, either, both, mean",
     ),
     (
         "linear:min=600us",
-        "linear: min=600us is above max=500us; allowed: min at most max",
+        "min=600us is above max=500us in linear: expected min <= max",
     ),
     (
         "yield-then-none",
-        "unknown backoff \"none\"; allowed: linear, exponential, pheet-original, ",
+        "unknown backoff \"none\": expected linear, exponential, pheet-original, ",
     ),
     (
         "yield-then-yield-then-linear",
@@ -305,7 +308,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "yield-then-linear:step=0",
-        "linear: step: \"0\" cannot be read",
+        "invalid value \"0\" for step in linear: expected",
     ),
 ];
 
@@ -322,7 +325,7 @@ fn a_combined_backoff_whose_parts_overlap_is_refused() {
     for (text, message) in [
         (
             "exponential-linear:threshold=300us,resume=200us",
-            "threshold=300us is above resume=200us; allowed: threshold at most resume",
+            "threshold=300us is above resume=200us in exponential-linear: expected threshold <= resume",
         ),
         (
             "linear-exponential:threshold=300us,resume=200us",
@@ -367,7 +370,7 @@ fn a_policy_made_in_code_is_checked_like_one_that_was_read() {
             .check()
             .unwrap_err()
             .to_string()
-            .contains("out of range; allowed: 1 to 16")
+            .contains("expected a number from 1 to 16")
     );
     assert!(StealAmount::Fixed(0).check().is_err());
 }
@@ -400,28 +403,28 @@ fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
     let amount = |text: &str| text.parse::<StealAmount>().unwrap_err().to_string();
     assert_eq!(
         amount("two"),
-        "unknown amount to steal \"two\"; allowed: one, half, fixed:N"
+        "unknown steal amount \"two\": expected one, half, fixed:N"
     );
     assert_eq!(
         amount("fixed"),
-        "unknown amount to steal \"fixed\"; allowed: one, half, fixed:N"
+        "unknown steal amount \"fixed\"; did you mean \"fixed:N\"?"
     );
     assert_eq!(
         amount("fixed:0"),
-        "fixed: 0 is out of range; allowed: 1 to 65536"
+        "invalid value \"0\" for fixed: expected an integer from 1 to 65536"
     );
     assert_eq!(
         amount("fixed:x"),
-        "fixed: \"x\" cannot be read; allowed: a whole number, 1 to 65536"
+        "invalid value \"x\" for fixed: expected an integer from 1 to 65536"
     );
     let victim = "near".parse::<VictimPolicy>().unwrap_err().to_string();
     assert_eq!(
         victim,
-        "unknown rule for victims \"near\"; allowed: random, round-robin, last-victim, hierarchical"
+        "unknown victim policy \"near\": expected random, round-robin, last-victim, hierarchical"
     );
     let wait = "help".parse::<WaitPolicy>().unwrap_err().to_string();
     assert_eq!(
         wait,
-        "unknown way to wait \"help\"; allowed: descendants, help-any"
+        "unknown wait policy \"help\": expected descendants, help-any"
     );
 }

@@ -40,19 +40,19 @@ fn what_cannot_be_used_says_why() {
     for (text, told) in [
         (
             "some",
-            "allowed: none, hybrid, depth-first, dfdeques, budget",
+            "expected none, hybrid, depth-first, dfdeques, budget",
         ),
         ("none:k=1", "no parameters"),
         ("dfdeques:k=0", "dfdeques"),
-        ("hybrid:alpha=0,beta=0", "one of them above 0"),
+        ("hybrid:alpha=0,beta=0", "at least one above 0"),
         ("hybrid:sleep=log", "linear, sqrt, square"),
         (
             "budget:bytes=1MiB,serial=2MiB",
-            "bytes is 1MiB, and the serial run needs 2MiB",
+            "bytes=1MiB is below serial=2MiB",
         ),
         ("budget:bytes=lots", "budget"),
-        ("budget", "bytes is not given"),
-        ("budget:64MiB", "serial is not given"),
+        ("budget", "missing size in budget"),
+        ("budget:64MiB", "missing serial in budget"),
         ("budget:64MiB,8MiB", "key=value"),
     ] {
         let error = text.parse::<MemoryPolicy>().unwrap_err().to_string();

@@ -62,7 +62,7 @@ fn a_stack_that_is_too_large_is_an_error_that_says_so() {
         error.to_string().starts_with("Builder::stack_size: "),
         "{error}"
     );
-    assert!(error.to_string().contains("allowed: "), "{error}");
+    assert!(error.to_string().contains("expected "), "{error}");
 }
 
 #[test]

@@ -331,7 +331,10 @@ pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
 fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     let user = mapping::user();
     if found.uid() != user {
-        let what = format!("belongs to user {}, not {user}", found.uid());
+        let what = format!(
+            "is not your table: it belongs to user {}, not {user}",
+            found.uid()
+        );
         return Err(Refusal::of(Kind::Untrusted, path, what));
     }
     if found.mode() & 0o077 != 0 {
@@ -380,8 +383,11 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
         return Err(Refusal::of(Kind::Untrusted, path, what));
     }
     if found.len() != LENGTH as u64 {
-        let what = format!("has {} bytes instead of {LENGTH}", found.len());
-        return Err(Refusal::of(Kind::Damaged, path, what));
+        let what = format!(
+            "is not a Tidegate table: it has {} bytes instead of {LENGTH}",
+            found.len()
+        );
+        return Err(Refusal::no_table(path, what));
     }
     Ok(())
 }

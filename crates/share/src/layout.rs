@@ -115,11 +115,13 @@ pub(crate) enum Unfit {
 
 impl Unfit {
     pub(crate) fn at(self, path: &Path) -> Refusal {
-        let what = match self {
-            Self::Foreign => "is no table of this version",
-            Self::Stale => "was made before the machine was started, or by another one",
-        };
-        Refusal::of(Kind::Damaged, path, what)
+        match self {
+            Self::Foreign => Refusal::no_table(path, "is not a table of this version of Tidegate"),
+            Self::Stale => {
+                let what = "was made before the machine was started, or by another machine";
+                Refusal::of(Kind::Damaged, path, what)
+            }
+        }
     }
 }
 

@@ -22,18 +22,19 @@ pub enum Kind {
     Full,
 }
 
+/// Advice that is safe for every file.
+const ELSEWHERE: &str = "set TIDEGATE_TABLE to another path";
+
 impl Kind {
     fn advice(self) -> &'static str {
         match self {
             Self::Unsupported => "there is nothing to be done",
-            Self::Unreachable => "TIDEGATE_TABLE may name another file",
-            Self::Untrusted => {
-                "remove it or make it yours alone, or name another file by TIDEGATE_TABLE"
-            }
-            // It may be one of the system's folders or devices: never advise removing it.
-            Self::NoFile => "name another file by TIDEGATE_TABLE",
+            // It may be anything, even a file of the system: never advise removing it or changing
+            // its permissions.
+            Self::Unreachable | Self::Untrusted | Self::NoFile => ELSEWHERE,
             Self::Damaged => {
-                "remove it, and a new one is made, or name another file by TIDEGATE_TABLE"
+                "remove it, so that the next job creates a new one, or set TIDEGATE_TABLE to \
+                 another path"
             }
             Self::Full => "it has room again when some of them end",
         }
@@ -54,7 +55,17 @@ impl Refusal {
 
     /// The table at `path` is `what`; appends the advice for `kind`.
     pub(crate) fn of(kind: Kind, path: &Path, what: impl fmt::Display) -> Self {
-        let (path, advice) = (path.display().to_string(), kind.advice());
+        Self::advising(kind, path, what, kind.advice())
+    }
+
+    /// The file at `path` is not known to have been a table, because it is `what`. Unlike a damaged
+    /// table, it may belong to another program, so the advice is not to remove it.
+    pub(crate) fn no_table(path: &Path, what: impl fmt::Display) -> Self {
+        Self::advising(Kind::Damaged, path, what, ELSEWHERE)
+    }
+
+    fn advising(kind: Kind, path: &Path, what: impl fmt::Display, advice: &str) -> Self {
+        let path = path.display().to_string();
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))
     }
 

@@ -60,13 +60,13 @@ impl Allotments {
         let first = list.first().map(|(time, _)| *time);
         if first != Some(0) {
             let first = first.map_or("missing".into(), shown);
-            return refused(format!("the first time is {first}; allowed: 0ms"));
+            return refused(format!("the first time is {first}: expected 0ms"));
         }
         for pair in list.windows(2) {
             if pair[1].0 <= pair[0].0 {
                 let [before, time] = [pair[0].0, pair[1].0].map(shown);
                 return refused(format!(
-                    "{time} comes after {before}; allowed: times that increase"
+                    "{time} comes after {before}: expected times that increase"
                 ));
             }
         }
@@ -74,7 +74,7 @@ impl Allotments {
             if !(1..=processors).contains(&number) {
                 let time = shown(time);
                 return refused(format!(
-                    "{number} processors from {time} on; allowed: 1 to {processors}"
+                    "{number} processors from {time} on: expected 1 to {processors}"
                 ));
             }
         }
@@ -126,7 +126,7 @@ impl FromStr for Allotments {
 
 fn unknown(text: &str) -> Refusal {
     Refusal::new(format!(
-        "unknown form of allotments {text:?}; allowed: TIME:PROCESSORS,.. with times {} and processors {}, random:TIME \
+        "unknown form of allotments {text:?}: expected TIME:PROCESSORS,.. with times {} and processors {}, random:TIME \
          with a time {}",
         FROM.row().allowed,
         PROCESSORS.row().allowed,
@@ -165,29 +165,29 @@ mod tests {
     #[test]
     fn bad_values_are_refused_with_what_is_allowed() {
         for (text, message) in [
-            ("5ms:4", "allotments: the first time is 5ms; allowed: 0ms"),
+            ("5ms:4", "allotments: the first time is 5ms: expected 0ms"),
             (
                 "0ms:4,2ms:1,2ms:3",
-                "allotments: 2ms comes after 2ms; allowed: times that increase",
+                "allotments: 2ms comes after 2ms: expected times that increase",
             ),
             (
                 "0ms:0",
-                "allotments: 0 is out of range; allowed: 1 to 65536",
+                "invalid value \"0\" for allotments: expected an integer from 1 to 65536",
             ),
             (
                 "0ms:1,86401s:1",
-                "allotments: 86401s is out of range; allowed: 0ns to 86400s",
+                "invalid value \"86401s\" for allotments: expected a time from 0ns to 86400s",
             ),
             (
                 "random:1ns",
-                "random: 1ns is out of range; allowed: 1us to 86400s",
+                "invalid value \"1ns\" for random: expected a time from 1us to 86400s",
             ),
         ] {
             assert_eq!(refused(text), message);
         }
         for text in ["", "4", "0ms:4,,1ms:3", "random"] {
             assert!(
-                refused(text).contains("allowed: TIME:PROCESSORS,.."),
+                refused(text).contains("expected TIME:PROCESSORS,.."),
                 "{text}"
             );
         }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(allotments.check(9), Ok(()));
         assert_eq!(
             allotments.check(8).unwrap_err().to_string(),
-            "allotments: 9 processors from 1ms on; allowed: 1 to 8"
+            "allotments: 9 processors from 1ms on: expected 1 to 8"
         );
     }
 

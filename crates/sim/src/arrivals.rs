@@ -58,7 +58,7 @@ impl Arrivals {
         match self {
             Self::At(times) if times.len() == count => Ok(times.clone()),
             Self::At(times) => Err(Refusal::new(format!(
-                "{} times of arrival for {count} jobs; allowed: as many times as jobs",
+                "{} times of arrival for {count} jobs: expected as many times as jobs",
                 times.len()
             ))),
             Self::Poisson(mean) => {
@@ -121,7 +121,7 @@ impl FromStr for Arrivals {
                 Ok(Self::At(times.collect::<Result<_, _>>()?))
             }
             _ => Err(Refusal::new(format!(
-                "unknown form of arrivals {text:?}; allowed: at:TIME,.. with times {}, poisson:MEAN with a mean {}",
+                "unknown form of arrivals {text:?}: expected at:TIME,.. with times {}, poisson:MEAN with a mean {}",
                 TIME.row().allowed,
                 MEAN.row().allowed
             ))),
@@ -160,15 +160,15 @@ mod tests {
     fn what_says_no_time_is_refused_with_what_is_allowed() {
         assert_eq!(
             refused("poisson:0ms"),
-            "poisson: 0ns is out of range; allowed: 1ns to 86400s"
+            "invalid value \"0ms\" for poisson: expected a time from 1ns to 86400s"
         );
         assert_eq!(
             refused("at:1ms,86401s"),
-            "at: 86401s is out of range; allowed: 0ns to 86400s"
+            "invalid value \"86401s\" for at: expected a time from 0ns to 86400s"
         );
-        assert!(refused("at:").contains("a number with ns, us, ms or s"));
+        assert!(refused("at:").contains("expected a time from 0ns"));
         for text in ["", "5ms", "uniform:5ms"] {
-            assert!(refused(text).contains("allowed: at:TIME,.."), "{text}");
+            assert!(refused(text).contains("expected at:TIME,.."), "{text}");
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let error = given.times(3, 9).unwrap_err().to_string();
         assert_eq!(
             error,
-            "2 times of arrival for 3 jobs; allowed: as many times as jobs"
+            "2 times of arrival for 3 jobs: expected as many times as jobs"
         );
         assert_eq!(Arrivals::Poisson(5).times(0, 9), Ok(vec![]));
     }

@@ -102,20 +102,20 @@ impl Settings {
             .map_err(|error| error.alone().within(EST_CYCLE.name))?;
         if self.deques == Deques::Place && self.memory.keeps_order() {
             return Err(Refusal(format!(
-                "deques of places beside {}, which has no deques; allowed: the policies none and hybrid",
+                "deques of places beside {}, which has no deques: expected the policies none and hybrid",
                 self.memory
             )));
         }
         if self.deques == Deques::Place && self.steal.take(1) == 0 {
             return Err(Refusal(format!(
-                "deques of places beside thieves that take {}, and leave tasks in places where no worker may be; allowed: one and half",
+                "deques of places beside thieves that take {}, and leave tasks in places where no worker may be: expected one and half",
                 self.steal
             )));
         }
         let most = MOST_WORKERS / self.processors;
         if jobs.len() > most {
             return Err(Refusal(format!(
-                "{} jobs on {} processors; allowed: up to {most} jobs, for each has a worker for each processor",
+                "{} jobs on {} processors: expected up to {most} jobs, for each has a worker for each processor",
                 jobs.len(),
                 self.processors
             )));
@@ -124,19 +124,19 @@ impl Settings {
         for (number, job) in jobs.iter().enumerate() {
             if job.width.desire().is_some() && self.pinned {
                 return Err(Refusal(format!(
-                    "job {number} has a desire, and its workers are pinned, also to processors that are other jobs' share; allowed: a fixed number of processors"
+                    "job {number} has a desire, and its workers are pinned, also to processors that are other jobs' share: expected a fixed number of processors"
                 )));
             }
             if job.width.desire().is_some() && self.memory.keeps_order() {
                 return Err(Refusal(format!(
-                    "job {number} has a desire beside {}; allowed: a fixed number of processors",
+                    "job {number} has a desire beside {}: expected a fixed number of processors",
                     self.memory
                 )));
             }
             if let Some(limit) = job.width.limit() {
                 if !(1..=self.processors).contains(&limit) {
                     return Err(Refusal(format!(
-                        "job {number} has {limit} processors; allowed: 1 to {}",
+                        "job {number} has {limit} processors: expected 1 to {}",
                         self.processors
                     )));
                 }
@@ -160,11 +160,11 @@ impl Settings {
             return Ok(());
         };
         if self.pinned {
-            return Err(Refusal("allotments beside pinned workers, which cannot use the processors that are left; allowed: one of the two".into()));
+            return Err(Refusal("allotments beside pinned workers, which cannot use the processors that are left: expected one of the two".into()));
         }
         if self.memory.keeps_order() {
             return Err(Refusal(format!(
-                "allotments beside {}, which has no workers asleep amid a task; allowed: the policies none and hybrid",
+                "allotments beside {}, which has no workers asleep amid a task: expected the policies none and hybrid",
                 self.memory
             )));
         }

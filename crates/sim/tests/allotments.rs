@@ -171,7 +171,7 @@ fn what_cannot_be_given_is_refused() {
     let text = refused(given("0ms:9", Settings::new(8)));
     assert_eq!(
         text,
-        "allotments: 9 processors from 0ns on; allowed: 1 to 8"
+        "allotments: 9 processors from 0ns on: expected 1 to 8"
     );
     let pinned = Settings {
         pinned: true,
@@ -182,5 +182,5 @@ fn what_cannot_be_given_is_refused() {
         memory: "depth-first".parse().unwrap(),
         ..given("0ms:8", Settings::new(8))
     };
-    assert!(refused(ordered).contains("allowed: the policies none and hybrid"));
+    assert!(refused(ordered).contains("expected the policies none and hybrid"));
 }

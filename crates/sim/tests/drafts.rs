@@ -208,7 +208,7 @@ fn an_order_that_knows_of_no_drafts_refuses_them() {
         let error = run(&settings, &[whole(Graph::new(3), &settings)]).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.ends_with("allowed: the policies none and hybrid"),
+            text.ends_with("expected the policies none and hybrid"),
             "{text}"
         );
     }

@@ -156,5 +156,5 @@ fn what_needs_deques_of_workers_is_refused() {
         ..pairs(4)
     };
     assert!(refused(&ordered).starts_with("deques of places beside dfdeques"));
-    assert!(refused(&of_several).ends_with("allowed: one and half"));
+    assert!(refused(&of_several).ends_with("expected one and half"));
 }

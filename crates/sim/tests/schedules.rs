@@ -196,9 +196,12 @@ fn what_cannot_be_run_is_refused_with_what_is_allowed() {
         run(settings, &[job]).unwrap_err().to_string()
     };
     let none = refusal(&Settings::new(0), Width::Fixed(1));
-    assert_eq!(none, "processors: 0 is out of range; allowed: 1 to 65536");
+    assert_eq!(
+        none,
+        "invalid value 0 for processors: expected an integer from 1 to 65536"
+    );
     let wide = refusal(&Settings::new(4), Width::Fixed(5));
-    assert_eq!(wide, "job 0 has 5 processors; allowed: 1 to 4");
+    assert_eq!(wide, "job 0 has 5 processors: expected 1 to 4");
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn name(given: Option<String>) -> Result<String, BuildError> {
     let name = given.unwrap_or_else(|| UNNAMED.into());
     if name.contains(char::is_control) {
         let error = format!(
-            "Builder::name: {name:?} cannot name threads; allowed: text without control characters"
+            "Builder::name: {name:?} cannot name threads: expected text without control characters"
         );
         return Err(BuildError::new(error));
     }
@@ -317,7 +317,7 @@ fn blocking_limit(
     }
     let label = label(from, method, tunable);
     let error = BuildError::new(format!(
-        "{label}: {limit} beside max_threads, {max_threads}; allowed: 0 to {most}"
+        "{label}: {limit} beside max_threads, {max_threads}: expected 0 to {most}"
     ));
     if from == Source::Variable {
         environment.forgive(error, &format_args!("{most} threads"))?;
@@ -347,13 +347,13 @@ impl Limit {
         let max_label = label(from, "Builder::max_threads", &tunables::MAX_THREADS);
         let error = match (spare, max) {
             (Some(spare), _) if spare > most => {
-                format!("{spare_label}: {spare} beside {workers} workers; allowed: 0 to {most}")
+                format!("{spare_label}: {spare} beside {workers} workers: expected 0 to {most}")
             }
             (_, Some(max)) if max < workers => format!(
-                "{max_label}: {max} is less than the number of workers, {workers}; allowed: {workers} to {MAX_WORKERS}"
+                "{max_label}: {max} is less than the number of workers, {workers}: expected {workers} to {MAX_WORKERS}"
             ),
             (Some(spare), Some(max)) if workers + spare != max => format!(
-                "{max_label}: {max} contradicts {spare_label}, {spare} beside {workers} workers; allowed: {}, or only \
+                "{max_label}: {max} contradicts {spare_label}, {spare} beside {workers} workers: expected {}, or only \
                  one of the two",
                 workers + spare
             ),
@@ -412,12 +412,12 @@ impl Ground {
             .as_ref()
             .map_or_else(here, |made_up| made_up.cpus().clone());
         if usable.is_empty() {
-            let error = "Builder::topology: it has no CPUs; allowed: a topology with one or more";
+            let error = "Builder::topology: it has no CPUs: expected a topology with one or more";
             return Err(BuildError::new(error.into()));
         }
         if bind && !usable.is_subset(&here()) {
             return Err(BuildError::new(format!(
-                "Builder::bind: the pool's CPUs are {usable}, and this process may run on {}; allowed: a topology of those",
+                "Builder::bind: the pool's CPUs are {usable}, and this process may run on {}: expected a topology of those",
                 here()
             )));
         }
@@ -459,39 +459,39 @@ mod tests {
         let cases = [
             (
                 Pool::builder().workers(0),
-                "Builder::workers: 0 is out of range; allowed: 1 to 4096",
+                "invalid value 0 for Builder::workers: expected an integer from 1 to 4096",
             ),
             (
                 two().stack_size(1024),
-                "Builder::stack_size: 1KiB is out of range; allowed: 64KiB to 64GiB",
+                "invalid value 1KiB for Builder::stack_size: expected a size from 64KiB to 64GiB",
             ),
             (
                 two().steal(StealAmount::Fixed(0)),
-                "Builder::steal: fixed: 0 is out of range; allowed: 1 to 65536",
+                "invalid value 0 for fixed in Builder::steal: expected an integer from 1 to 65536",
             ),
             (
                 two().spare_threads(65_537),
-                "Builder::spare_threads: 65537 is out of range; allowed: 0 to 32768",
+                "invalid value 65537 for Builder::spare_threads: expected an integer from 0 to 32768",
             ),
             (
                 two().spare_threads(32_767),
-                "Builder::spare_threads: 32767 beside 2 workers; allowed: 0 to 32766",
+                "Builder::spare_threads: 32767 beside 2 workers: expected 0 to 32766",
             ),
             (
                 two().max_blocking_threads(16_385),
-                "Builder::max_blocking_threads: 16385 is out of range; allowed: 0 to 16384",
+                "invalid value 16385 for Builder::max_blocking_threads: expected an integer from 0 to 16384",
             ),
             (
                 two().max_threads(30_000).max_blocking_threads(10_000),
-                "Builder::max_blocking_threads: 10000 beside max_threads, 30000; allowed: 0 to 2768",
+                "Builder::max_blocking_threads: 10000 beside max_threads, 30000: expected 0 to 2768",
             ),
             (
                 two().name("a\nb"),
-                "Builder::name: \"a\\nb\" cannot name threads; allowed: text without control characters",
+                "Builder::name: \"a\\nb\" cannot name threads: expected text without control characters",
             ),
             (
                 two().name("a\0b"),
-                "Builder::name: \"a\\0b\" cannot name threads; allowed: text without control characters",
+                "Builder::name: \"a\\0b\" cannot name threads: expected text without control characters",
             ),
         ];
         for (builder, expected) in cases {
@@ -508,7 +508,7 @@ mod tests {
     fn fewer_threads_than_workers_are_refused_and_not_raised() {
         assert_eq!(
             error(two().max_threads(1)),
-            "Builder::max_threads: 1 is less than the number of workers, 2; allowed: 2 to 32768"
+            "Builder::max_threads: 1 is less than the number of workers, 2: expected 2 to 32768"
         );
         assert_eq!(Options::of(two().max_threads(2)).unwrap().max_threads, 2);
     }
@@ -519,7 +519,7 @@ mod tests {
         assert_eq!(Options::of(both).unwrap().max_threads, 5);
         assert_eq!(
             error(two().spare_threads(3).max_threads(6)),
-            "Builder::max_threads: 6 contradicts Builder::spare_threads, 3 beside 2 workers; allowed: 5, or only one of \
+            "Builder::max_threads: 6 contradicts Builder::spare_threads, 3 beside 2 workers: expected 5, or only one of \
              the two"
         );
     }

@@ -330,7 +330,7 @@ impl PoolInner {
         let most = self.room() - self.options.max_blocking_threads;
         let workers = allowed.filter(|n| *n <= most).ok_or_else(|| {
             BuildError::new(format!(
-                "Pool::set_workers: {workers} is out of range; allowed: 1 to {}, the threads that this pool has room for",
+                "invalid value {workers} for Pool::set_workers: expected 1 to {}, the threads that this pool has room for",
                 most
             ))
         })?;

@@ -22,14 +22,10 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
     let bad = [
         ("TIDEGATE_WORKERS", "0", "1 to "),
         ("TIDEGATE_WORKERS", "16385", "1 to "),
-        ("TIDEGATE_WORKERS", "two", "a whole number"),
-        ("TIDEGATE_WORKERS", "", "a whole number"),
-        ("TIDEGATE_WORKERS", "-1", "a whole number"),
-        (
-            "TIDEGATE_WORKERS",
-            "99999999999999999999999",
-            "a whole number",
-        ),
+        ("TIDEGATE_WORKERS", "two", "an integer"),
+        ("TIDEGATE_WORKERS", "", "an integer"),
+        ("TIDEGATE_WORKERS", "-1", "an integer"),
+        ("TIDEGATE_WORKERS", "99999999999999999999999", "an integer"),
         ("TIDEGATE_IDLE", "lazy", "elastic, none, yield"),
         ("TIDEGATE_IDLE", "linear:step=-1", "step"),
         ("TIDEGATE_IDLE", "linear:pace=1us", "pace"),
@@ -41,16 +37,16 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
             "random, round-robin, last-victim, hierarchical",
         ),
         ("TIDEGATE_WAIT", "patiently", "descendants, help-any"),
-        ("TIDEGATE_SPARE_THREADS", "few", "a whole number"),
+        ("TIDEGATE_SPARE_THREADS", "few", "an integer"),
         ("TIDEGATE_MAX_THREADS", "0", "1 to "),
         ("TIDEGATE_STACK_SIZE", "1", "64KiB to 64GiB"),
-        ("TIDEGATE_STACK_SIZE", "64 parsec", "KiB, MiB, GiB or TiB"),
+        ("TIDEGATE_STACK_SIZE", "64 parsec", "64KiB to 64GiB"),
         ("TIDEGATE_SHARE", "maybe", "off, auto, on"),
         ("TIDEGATE_WEIGHT", "0", "1 to 10000"),
         ("TIDEGATE_DESIRE", "more", "steady, wsap"),
         ("TIDEGATE_DESIRE", "wsap:eta=2", "eta"),
         ("TIDEGATE_EST_CYCLE", "99us", "100us to 100ms"),
-        ("TIDEGATE_EST_CYCLE", "5", "ns, us, ms or s, 100us to 100ms"),
+        ("TIDEGATE_EST_CYCLE", "5", "100us to 100ms"),
     ];
     for (variable, value, allowed) in bad {
         let output = child(
@@ -73,7 +69,7 @@ fn variables_that_exclude_each_other_are_both_named() {
     assert!(
         errors.contains(
             "TIDEGATE_STEAL: half beside TIDEGATE_QUEUE, chase-lev, from which a thief takes one \
-             task at a time; allowed: one"
+             task at a time: expected one"
         ),
         "{errors}"
     );

@@ -273,7 +273,7 @@ fn a_budget_may_be_lowered_while_it_is_in_use() {
     let error = pool.set_budget(11 << 10).unwrap_err().to_string();
     assert_eq!(
         error,
-        "Pool::set_budget: 11KiB is less than what the serial run needs; allowed: from 12KiB on"
+        "Pool::set_budget: 11KiB is less than what the serial run needs: expected from 12KiB on"
     );
     let error = pool_without_budget().set_budget(1).unwrap_err().to_string();
     assert!(error.contains("no budget"), "{error}");

@@ -218,7 +218,7 @@ mod several_tasks_a_steal {
                 let expected = (*queue != QueueKind::Split).then(|| {
                     format!(
                         "Builder::steal: {amount} beside Builder::queue, {queue}, from which a \
-                         thief takes one task at a time; allowed: one"
+                         thief takes one task at a time: expected one"
                     )
                 });
                 assert_eq!(error, expected);
@@ -243,7 +243,7 @@ mod several_tasks_a_steal {
                 Err(error) => {
                     let error = error.to_string();
                     assert!(!allowed, "{error}");
-                    let words = ["Builder::steal: half", "Builder::memory", "allowed: one"];
+                    let words = ["Builder::steal: half", "Builder::memory", "expected one"];
                     assert!(words.iter().all(|word| error.contains(word)), "{error}");
                 }
             }

@@ -208,14 +208,14 @@ impl Graph {
 
 impl Program for Bipartition {
     const NAME: &'static str = "bipartition";
-    const SUMMARY: &'static str = "minimum cut of a graph into halves by branch and bound";
+    const SUMMARY: &'static str = "minimum bisection of a graph by branch and bound";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, MOST as u64),
             preset: Preset::Sizes(["16", "35", "35"]),
-            meaning: "how many vertices",
+            meaning: "number of vertices",
         },
         random_graph::probability(["0.9"; 3]),
         Parameter {
@@ -223,13 +223,13 @@ impl Program for Bipartition {
             positional: false,
             kind: Kind::Integer(0, MOST as u64),
             preset: Preset::Sizes(["6", "12", "12"]),
-            meaning: "up to how many undecided vertices are searched without forks",
+            meaning: "undecided vertices that are searched without forking",
         },
         random_graph::SEED,
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "cut",
-        meaning: "the least weight between two halves",
+        meaning: "minimum weight between the two halves",
     }];
 
     type Input = Graph;

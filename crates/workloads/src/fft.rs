@@ -233,38 +233,38 @@ impl Fft {
 
 impl Program for Fft {
     const NAME: &'static str = "fft";
-    const SUMMARY: &'static str = "fast Fourier transform by halves, radix 2";
+    const SUMMARY: &'static str = "recursive radix-2 fast Fourier transform";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(2, 1 << 30),
             preset: Preset::Sizes(["2048", "4194304", "33554432"]),
-            meaning: "how many complex numbers of 16 bytes, a power of two",
+            meaning: "number of complex values (16 bytes each), a power of two",
         },
         Parameter {
             name: "cutoff",
             positional: false,
             kind: Kind::Integer(2, 1 << 30),
             preset: Preset::Sizes(["64", "4096", "4096"]),
-            meaning: "up to how many are transformed, parted or combined without forks",
+            meaning: "values that are processed without forking",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the numbers are made",
+            meaning: "seed of the input",
         },
     ];
     const RESULT: &'static [Field] = &[
         Field {
             name: "right",
-            meaning: "whether three coefficients are the sums that define them",
+            meaning: "whether three coefficients match their definition",
         },
         Field {
             name: "checksum",
-            meaning: "a number that depends on every bit of every coefficient",
+            meaning: "hash of the coefficients",
         },
     ];
 
@@ -275,7 +275,7 @@ impl Program for Fft {
         let n = values.integer("n")? as usize;
         if !n.is_power_of_two() {
             return Err(ParameterError::new(format!(
-                "n is {n}, allowed is a power of two"
+                "invalid value {n} for n: expected a power of two"
             )));
         }
         Ok(Self {

@@ -103,21 +103,21 @@ fn by_addition(n: u32) -> u64 {
 
 impl Program for Fib {
     const NAME: &'static str = "fib";
-    const SUMMARY: &'static str = "Fibonacci number by double recursion without a cut-off";
+    const SUMMARY: &'static str = "naive recursive Fibonacci, without a sequential cutoff";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, MOST),
             preset: Preset::Sizes(["20", "38", "42"]),
-            meaning: "which number",
+            meaning: "the index of the Fibonacci number",
         },
         Parameter {
             name: "closures",
             positional: false,
             kind: Kind::Choice(Closures::NAMES),
             preset: Preset::Sizes(["move"; 3]),
-            meaning: "whether the closures of a fork capture n by value or by reference; simulated, both are the same",
+            meaning: "whether closures capture n by value or by reference (no difference when simulated)",
         },
     ];
     const RESULT: &'static [Field] = &[Field {

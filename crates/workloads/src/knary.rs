@@ -153,7 +153,7 @@ const fn positional(
 
 impl Program for Knary {
     const NAME: &'static str = "knary";
-    const SUMMARY: &'static str = "a tree at every node of which some children run in series";
+    const SUMMARY: &'static str = "k-ary tree; some children of each node run in series";
     const PARAMETERS: &'static [Parameter] = &[
         positional(
             "n",
@@ -165,13 +165,13 @@ impl Program for Knary {
             "k",
             Kind::Integer(1, 1000),
             ["4", "4", "6"],
-            "children of an inner node",
+            "children of each inner node",
         ),
         positional(
             "r",
             Kind::Integer(0, 1000),
             ["1", "2", "1"],
-            "how many of them run in series, at most k",
+            "children that run in series, at most k",
         ),
     ];
     const RESULT: &'static [Field] = &[
@@ -181,7 +181,7 @@ impl Program for Knary {
         },
         Field {
             name: "mix",
-            meaning: "sum of where the nodes' steps ended, modulo 2^64",
+            meaning: "sum of the nodes' results, modulo 2^64",
         },
     ];
 
@@ -197,13 +197,13 @@ impl Program for Knary {
         if knary.r > knary.k {
             let Self { k, r, .. } = knary;
             return Err(ParameterError::new(format!(
-                "r is {r}, allowed is a whole number from 0 to k, which is {k}"
+                "invalid value {r} for r: expected an integer from 0 to k, which is {k}"
             )));
         }
         match knary.nodes() {
             Some(_) => Ok(knary),
             None => Err(ParameterError::new(format!(
-                "n is {} and k is {}, allowed are trees of at most {MOST_NODES} nodes",
+                "the tree with n={} and k={} is too large: expected at most {MOST_NODES} nodes",
                 knary.n, knary.k
             ))),
         }

@@ -29,26 +29,26 @@ fn touch(item: &mut u32) {
 
 impl Program for Loops {
     const NAME: &'static str = "loops";
-    const SUMMARY: &'static str = "a short parallel loop over trivial items, many times";
+    const SUMMARY: &'static str = "short parallel loop over trivial items, many times";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "items",
             positional: true,
             kind: Kind::Integer(0, 1 << 32),
             preset: Preset::Sizes(["1000"; 3]),
-            meaning: "items of the loop",
+            meaning: "items per loop",
         },
         Parameter {
             name: "times",
             positional: true,
             kind: Kind::Integer(0, u32::MAX as u64),
             preset: Preset::Sizes(["100", "10000", "10000"]),
-            meaning: "how often the loop runs",
+            meaning: "number of times the loop runs",
         },
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "sum",
-        meaning: "sum of all items at the end",
+        meaning: "final sum of all items",
     }];
 
     type Input = Vec<u32>;

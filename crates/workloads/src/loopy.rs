@@ -60,27 +60,27 @@ impl Loopy {
 
 impl Program for Loopy {
     const NAME: &'static str = "loopy";
-    const SUMMARY: &'static str = "one loop that spawns many equal serial subtasks";
+    const SUMMARY: &'static str = "one loop that spawns many equal serial tasks";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, 100_000_000),
             preset: Preset::Sizes(["16", "64", "64"]),
-            meaning: "how many subtasks",
+            meaning: "number of tasks",
         },
         Parameter {
             name: "steps",
             positional: false,
             kind: Kind::Integer(0, 1_000_000_000_000),
             preset: Preset::Sizes(["1000", "1000000", "1000000"]),
-            meaning: "how many steps each takes",
+            meaning: "steps of work per task",
         },
         Form::parameter("spawn"),
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "sum",
-        meaning: "sum of where the subtasks ended, modulo 2^64",
+        meaning: "sum of the tasks' results, modulo 2^64",
     }];
 
     type Input = ();

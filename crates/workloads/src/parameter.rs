@@ -112,7 +112,7 @@ impl Values {
         let mut places = parameters.iter().filter(|p| p.positional);
         for text in &given.positional {
             let place = places.next().ok_or_else(|| {
-                ParameterError::new(format!("no parameter takes the value {text:?}"))
+                ParameterError::new(format!("unexpected value {text:?}: too many parameters"))
             })?;
             values.put(place, text)?;
         }
@@ -136,14 +136,14 @@ impl Values {
     fn put(&mut self, parameter: &Parameter, text: &OsStr) -> Result<(), ParameterError> {
         let item = parameter.kind.read(text).ok_or_else(|| {
             ParameterError::new(format!(
-                "{} is {:?}, allowed is {}",
-                parameter.name, text, parameter.kind
+                "invalid value {:?} for {}: expected {}",
+                text, parameter.name, parameter.kind
             ))
         })?;
         match self.0.insert(parameter.name, item) {
             None => Ok(()),
             Some(_) => Err(ParameterError::new(format!(
-                "{} is given twice",
+                "duplicate parameter {}",
                 parameter.name
             ))),
         }
@@ -206,7 +206,7 @@ fn find(
     parameters.iter().find(|p| p.name == name).ok_or_else(|| {
         let known: Vec<_> = parameters.iter().map(|p| p.name).collect();
         ParameterError::new(format!(
-            "{name:?} is no parameter here, allowed are {}",
+            "unknown parameter {name:?}: expected {}",
             known.join(", ")
         ))
     })
@@ -243,7 +243,7 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Integer(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Self::Integer(least, most) => write!(f, "an integer from {least} to {most}"),
             Self::Number(least, most) => write!(f, "a number from {least} to {most}"),
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Self::Path => f.write_str("a path"),
@@ -257,7 +257,7 @@ impl ParameterError {
     }
 
     fn missing(name: &str) -> Self {
-        Self(format!("{name} is missing"))
+        Self(format!("missing value for {name}"))
     }
 }
 
@@ -331,34 +331,38 @@ mod tests {
     #[test]
     fn every_refusal_names_the_parameter_and_what_is_allowed() {
         let refusals: &[(&[&str], &Named<'_>, &str)] = &[
-            (&[], &[], "path is missing"),
-            (&[""], &[], "path is \"\", allowed is a path"),
+            (&[], &[], "missing value for path"),
+            (&[""], &[], "invalid value \"\" for path: expected a path"),
             (
                 &["p", "0"],
                 &[],
-                "n is \"0\", allowed is a whole number from 1 to 9",
+                "invalid value \"0\" for n: expected an integer from 1 to 9",
             ),
             (
                 &["p"],
                 &[("n", "-1")],
-                "n is \"-1\", allowed is a whole number from 1 to 9",
+                "invalid value \"-1\" for n: expected an integer from 1 to 9",
             ),
             (
                 &["p"],
                 &[("q", "NaN")],
-                "q is \"NaN\", allowed is a number from 0 to 1",
+                "invalid value \"NaN\" for q: expected a number from 0 to 1",
             ),
             (
                 &["p"],
                 &[("form", "c")],
-                "form is \"c\", allowed is one of a, b",
+                "invalid value \"c\" for form: expected one of a, b",
             ),
-            (&["p", "1"], &[("n", "1")], "n is given twice"),
-            (&["p", "1", "2"], &[], "no parameter takes the value \"2\""),
+            (&["p", "1"], &[("n", "1")], "duplicate parameter n"),
+            (
+                &["p", "1", "2"],
+                &[],
+                "unexpected value \"2\": too many parameters",
+            ),
             (
                 &["p"],
                 &[("m", "1")],
-                "\"m\" is no parameter here, allowed are path, n, q, form",
+                "unknown parameter \"m\": expected path, n, q, form",
             ),
         ];
         for (positional, named, words) in refusals {

@@ -92,42 +92,42 @@ impl Phases {
 
 impl Program for Phases {
     const NAME: &'static str = "phases";
-    const SUMMARY: &'static str = "serial and parallel phases in turns";
+    const SUMMARY: &'static str = "alternating serial and parallel phases";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "rounds",
             positional: true,
             kind: Kind::Integer(1, 1_000_000_000),
             preset: Preset::Sizes(["3", "50", "50"]),
-            meaning: "how often both phases follow each other",
+            meaning: "number of pairs of phases",
         },
         Parameter {
             name: "solo",
             positional: false,
             kind: Kind::Integer(0, MOST_STEPS),
             preset: Preset::Sizes(["10000", "20000000", "20000000"]),
-            meaning: "steps of a serial phase",
+            meaning: "steps per serial phase",
         },
         Parameter {
             name: "pause",
             positional: false,
             kind: Kind::Integer(0, 3_600_000),
             preset: Preset::Sizes(["0", "0", "0"]),
-            meaning: "how long a serial phase waits besides, in milliseconds, without using a processor",
+            meaning: "milliseconds that each serial phase also sleeps",
         },
         Parameter {
             name: "steps",
             positional: false,
             kind: Kind::Integer(0, MOST_STEPS),
             preset: Preset::Sizes(["10000", "10000000", "10000000"]),
-            meaning: "steps of a parallel phase, all tasks together",
+            meaning: "steps per parallel phase, all tasks together",
         },
         Parameter {
             name: "tasks",
             positional: false,
             kind: Kind::Integer(1, 1_000_000_000),
             preset: Preset::Sizes(["8", "64", "64"]),
-            meaning: "tasks of a parallel phase",
+            meaning: "tasks per parallel phase",
         },
         Parameter {
             name: "first",
@@ -139,7 +139,7 @@ impl Program for Phases {
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "state",
-        meaning: "a mix of where all tasks ended, modulo 2^64",
+        meaning: "hash of the tasks' results, modulo 2^64",
     }];
 
     type Input = ();

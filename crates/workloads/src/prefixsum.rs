@@ -102,21 +102,21 @@ impl Program for Prefixsum {
             positional: true,
             kind: Kind::Integer(0, 1 << 32),
             preset: Preset::Sizes(["20000", "30000000", "100000000"]),
-            meaning: "how many elements of 8 bytes",
+            meaning: "number of 8-byte elements",
         },
         Parameter {
             name: "block",
             positional: false,
             kind: Kind::Integer(1, 1 << 32),
             preset: Preset::Sizes(["256", "16384", "16384"]),
-            meaning: "how many elements a task adds up",
+            meaning: "elements per task",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the elements are made",
+            meaning: "seed of the elements",
         },
     ];
     const RESULT: &'static [Field] = &[
@@ -126,7 +126,7 @@ impl Program for Prefixsum {
         },
         Field {
             name: "checksum",
-            meaning: "a number that depends on every prefix sum and its place",
+            meaning: "hash of the prefix sums",
         },
     ];
 

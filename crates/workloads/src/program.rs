@@ -178,7 +178,7 @@ impl Form {
             positional: false,
             kind: Kind::Choice(Self::NAMES),
             preset: Preset::Sizes([preset; 3]),
-            meaning: "by joins that halve what there is, or by one spawn per part",
+            meaning: "fork with joins that split in half, or with one spawn per part",
         }
     }
 

@@ -121,11 +121,11 @@ pub(crate) fn checksum(elements: &[u32]) -> u64 {
 pub(crate) const SORTED: &[Field] = &[
     Field {
         name: "sorted",
-        meaning: "whether no element is less than the one before it",
+        meaning: "whether the output is sorted",
     },
     Field {
         name: "checksum",
-        meaning: "a number that depends on every element and its place",
+        meaning: "hash of the elements",
     },
 ];
 
@@ -139,28 +139,28 @@ pub(crate) fn sorted(elements: &[u32]) -> Answer {
 
 impl Program for Quicksort {
     const NAME: &'static str = "quicksort";
-    const SUMMARY: &'static str = "quicksort with a serial partition, Gaussian data";
+    const SUMMARY: &'static str = "quicksort with serial partitioning";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, 1 << 32),
             preset: Preset::Sizes(["20000", "10000000", "10000000"]),
-            meaning: "how many elements of 4 bytes",
+            meaning: "number of 4-byte elements",
         },
         Parameter {
             name: "cutoff",
             positional: false,
             kind: Kind::Integer(1, 1 << 32),
             preset: Preset::Sizes(["256", "2048", "2048"]),
-            meaning: "up to how many elements are sorted without recursion",
+            meaning: "elements that are sorted without recursion",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the elements are made",
+            meaning: "seed of the elements",
         },
     ];
     const RESULT: &'static [Field] = SORTED;

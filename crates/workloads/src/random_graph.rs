@@ -43,7 +43,7 @@ pub(crate) const fn probability(sizes: [&'static str; 3]) -> Parameter {
         positional: false,
         kind: Kind::Number(0.0, 1.0),
         preset: Preset::Sizes(sizes),
-        meaning: "probability that two vertices have an edge",
+        meaning: "probability of an edge between two vertices",
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) const SEED: Parameter = Parameter {
     positional: false,
     kind: Kind::Integer(0, u64::MAX),
     preset: Preset::Sizes(["1"; 3]),
-    meaning: "from which the edges are drawn",
+    meaning: "seed of the edges",
 };
 
 #[cfg(test)]

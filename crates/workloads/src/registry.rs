@@ -122,6 +122,55 @@ programs! {
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 
+/// The programs by kind, each in one group; the first group is a good start.
+pub const GROUPS: &[(&str, &[&str])] = &[
+    ("Real programs", &["digest", "bipartition", "sssp"]),
+    (
+        "Recursion",
+        &[
+            "fib",
+            "treesum",
+            "uts",
+            "quicksort",
+            "knary",
+            "seriesparallel",
+        ],
+    ),
+    ("Loops", &["loops", "loopy", "phases", "prefixsum"]),
+    ("Numerics", &["lu", "cholesky", "sparselu", "fft"]),
+    (
+        "Task graphs (intervals)",
+        &["wavefront", "stencil", "pipeline", "layers"],
+    ),
+    (
+        "Java Grande benchmarks (intervals)",
+        &[
+            "crypt",
+            "lufact",
+            "moldyn",
+            "montecarlo",
+            "raytracer",
+            "series",
+            "sor",
+        ],
+    ),
+    (
+        "Memory reservations",
+        &[
+            "memfib",
+            "nested",
+            "matmul",
+            "strassen",
+            "sortmany",
+            "decompress",
+        ],
+    ),
+    (
+        "Data locality",
+        &["cachestress", "mergesort", "blockmatmul"],
+    ),
+];
+
 const fn entry<P: Program>() -> Entry {
     Entry {
         name: P::NAME,
@@ -143,7 +192,7 @@ const fn simulated<P: Simulated>() -> Entry {
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Entry>) -> ParameterError {
     let known: Vec<_> = known.map(|entry| entry.name).collect();
     ParameterError::new(format!(
-        "{name:?} is no program, allowed are {}",
+        "unknown workload {name:?}: expected {}",
         known.join(", ")
     ))
 }

@@ -209,7 +209,7 @@ fn at_least_one(workers: usize) -> io::Result<usize> {
     if workers == 0 {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "workers is 0, allowed are 1 and more",
+            "invalid value 0 for workers: expected 1 or more",
         ));
     }
     Ok(workers)

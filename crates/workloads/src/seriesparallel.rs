@@ -119,7 +119,7 @@ const fn parameter(
 
 impl Program for Seriesparallel {
     const NAME: &'static str = "seriesparallel";
-    const SUMMARY: &'static str = "a random graph of parts in series and in parallel";
+    const SUMMARY: &'static str = "random series-parallel graph";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             positional: true,
@@ -127,31 +127,26 @@ impl Program for Seriesparallel {
                 "n",
                 (1, 1 << 40),
                 ["1000", "1000000", "10000000"],
-                "how many leaves",
+                "number of leaves",
             )
         },
         parameter(
             "parallel",
             (0, 100),
             ["70"; 3],
-            "of a hundred pairs of parts, how many are parallel",
+            "percentage of compositions that are parallel",
         ),
         parameter(
             "steps",
             (1, 1 << 40),
             ["100", "1000", "1000"],
-            "the most steps of a leaf",
+            "maximum steps of work per leaf",
         ),
-        parameter(
-            "seed",
-            (0, u64::MAX),
-            ["1"; 3],
-            "from which the graph is drawn",
-        ),
+        parameter("seed", (0, u64::MAX), ["1"; 3], "seed of the graph"),
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "mix",
-        meaning: "sum of where the leaves' steps ended, modulo 2^64",
+        meaning: "sum of the leaves' results, modulo 2^64",
     }];
 
     type Input = ();

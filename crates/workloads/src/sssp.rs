@@ -133,14 +133,14 @@ impl Search<'_> {
 
 impl Program for Sssp {
     const NAME: &'static str = "sssp";
-    const SUMMARY: &'static str = "shortest paths from one vertex of a dense random graph";
+    const SUMMARY: &'static str = "single-source shortest paths in a dense random graph";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, 1 << 24),
             preset: Preset::Sizes(["150", "10000", "10000"]),
-            meaning: "how many vertices",
+            meaning: "number of vertices",
         },
         random_graph::probability(["0.5"; 3]),
         Parameter {
@@ -148,22 +148,22 @@ impl Program for Sssp {
             positional: false,
             kind: Kind::Choice(Order::NAMES),
             preset: Preset::Sizes(["nearest"; 3]),
-            meaning: "which vertex is relaxed next: of all that wait, by priorities, or of the last relaxation",
+            meaning: "which vertex is relaxed next: the nearest of all pending ones, or the youngest task",
         },
         random_graph::SEED,
     ];
     const RESULT: &'static [Field] = &[
         Field {
             name: "reached",
-            meaning: "number of vertices that can be reached, with the first",
+            meaning: "number of reachable vertices, including the source",
         },
         Field {
             name: "farthest",
-            meaning: "the largest distance among them",
+            meaning: "largest distance",
         },
         Field {
             name: "checksum",
-            meaning: "a number that depends on every distance and its vertex",
+            meaning: "hash of the distances",
         },
     ];
 
@@ -235,7 +235,7 @@ impl Program for Sssp {
             return Ok(());
         }
         Err(ParameterError::new(format!(
-            "sssp with order nearest needs tasks with priorities, and {} has none; allowed there: order youngest",
+            "sssp with order nearest needs tasks with priorities, and {} has none: expected --order youngest",
             R::NAME
         )))
     }

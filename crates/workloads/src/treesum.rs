@@ -80,13 +80,13 @@ pub struct Treesum {
 
 impl Program for Treesum {
     const NAME: &'static str = "treesum";
-    const SUMMARY: &'static str = "sum over a balanced tree of boxed nodes";
+    const SUMMARY: &'static str = "sum of a balanced binary tree";
     const PARAMETERS: &'static [Parameter] = &[Parameter {
         name: "nodes",
         positional: true,
         kind: Kind::Integer(1, 1 << 28),
         preset: Preset::Sizes(["1023", "1048575", "16777215"]),
-        meaning: "how many nodes",
+        meaning: "number of nodes",
     }];
     const RESULT: &'static [Field] = &[Field {
         name: "sum",

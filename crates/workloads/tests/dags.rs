@@ -310,7 +310,7 @@ fn a_program_that_cannot_be_simulated_is_refused_with_those_that_can() {
     let error = visit_simulated("digest", Size::Tiny, &Given::default(), Unfolded)
         .unwrap_err()
         .to_string();
-    let (_, told) = error.rsplit_once("allowed are ").unwrap();
+    let (_, told) = error.rsplit_once(": expected ").unwrap();
     let simulated = ENTRIES.iter().filter(|entry| entry.simulated);
     assert!(
         told.split(", ").eq(simulated.map(|entry| entry.name)),

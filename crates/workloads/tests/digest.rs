@@ -203,7 +203,7 @@ fn a_path_that_is_no_readable_folder_is_refused_by_name() {
     symlink("file", tree.0.join("link")).unwrap();
     let expected = [
         ("file", "is a file"),
-        ("link", "is a link"),
+        ("link", "is a symbolic link"),
         ("missing", "No such file"),
         ("file/below", "Not a directory"),
     ];

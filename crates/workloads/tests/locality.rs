@@ -108,14 +108,17 @@ fn hints_are_refused_where_nobody_would_hear_them() {
     let one = pool(2, "machine", false);
     for name in PROGRAMS {
         for hint in ["best", "random", "worst"] {
-            let allowed = "allowed on std is \"ignorant\": it has no places";
+            let allowed = "expected \"ignorant\", because std has no places";
             assert!(told(name, hint, &threads).ends_with(allowed));
-            assert!(told(name, hint, &Serial).contains("on serial"));
+            assert!(told(name, hint, &Serial).contains("because serial has"));
         }
         assert_eq!(told(name, "ignorant", &threads), "");
         assert_eq!(told(name, "best", &one), "");
         let few = told(name, "worst", &one);
-        assert!(few.contains("takes 2 places; this pool has 1"), "{few}");
+        assert!(
+            few.contains("requires 2 places, but this pool has 1"),
+            "{few}"
+        );
     }
 }
 
@@ -132,23 +135,27 @@ fn parameters_that_do_not_go_together_are_told_with_what_is_allowed() {
         (
             "mergesort",
             [("sorters", "3")],
-            "sorters is 3, allowed is a power of two",
+            "invalid value 3 for sorters: expected a power of two",
         ),
         (
             "blockmatmul",
             [("n", "100")],
-            "n is 100, allowed with block 8 is 8 times a power of two",
+            "invalid value 100 for n: expected block, which is 8, times a power of two",
         ),
-        ("blockmatmul", [("n", "4")], "n is 4, allowed with block 8"),
+        (
+            "blockmatmul",
+            [("n", "4")],
+            "invalid value 4 for n: expected block",
+        ),
         (
             "cachestress",
             [("arrays", "0")],
-            "arrays is \"0\", allowed is a whole number from 1",
+            "invalid value \"0\" for arrays: expected an integer from 1",
         ),
         (
             "cachestress",
             [("locality", "near")],
-            "allowed is one of best, ignorant, random, worst",
+            "expected one of best, ignorant, random, worst",
         ),
     ] {
         let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();

@@ -205,17 +205,17 @@ fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
         (
             "nested",
             [("width", "12")],
-            "width is 12, allowed is a multiple of 8",
+            "invalid value 12 for width: expected a multiple of 8",
         ),
         (
             "matmul",
             [("n", "24")],
-            "n is 24, allowed is a power of two",
+            "invalid value 24 for n: expected a power of two",
         ),
         (
             "strassen",
             [("n", "0")],
-            "n is \"0\", allowed is a whole number from 1",
+            "invalid value \"0\" for n: expected an integer from 1",
         ),
     ] {
         let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();

@@ -1,4 +1,4 @@
-//! Another program of a simulation: the text of `--job`, with the words of a command line.
+//! The value of `sim --job`: another program, written like a command line.
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
@@ -6,16 +6,16 @@ use tidegate_command::arguments::{Chosen, Size, open, program, unknown};
 
 use super::simulation::simulated;
 
-/// A program beside that of the subcommand.
+/// A program to simulate in addition to the subcommand's.
 #[derive(Clone, Debug)]
 pub struct OtherProgram {
     pub text: String,
     pub chosen: Chosen,
-    /// The simulation's size if it has none of its own.
+    /// `None`: the simulation's size.
     pub size: Option<Size>,
 }
 
-/// Reads the text of `--job`.
+/// Parses the value of `--job`.
 pub fn other_program(text: &str) -> Result<OtherProgram, String> {
     read(text).map_err(|error| {
         let message = error.to_string();
@@ -45,7 +45,7 @@ fn size(matches: &ArgMatches) -> Option<Size> {
     matches.get_one("size").copied()
 }
 
-/// Like the subcommands of `sim`, but with `--size` as the only option: the others are the machine's.
+/// Like the subcommands of `sim`, but `--size` is the only option; the others describe the machine.
 fn command() -> Command {
     let size = Arg::new("size")
         .long("size")
@@ -75,8 +75,9 @@ mod tests {
     fn rejects_in_one_line() {
         for (text, part) in [
             ("", "requires a subcommand"),
-            ("nothing 3", "\"nothing\" is none of: fib, "),
-            ("digest .", "\"digest\" is none of: "),
+            ("nothing 3", "unknown workload \"nothing\""),
+            ("digest .", "workload \"digest\" cannot be simulated"),
+            ("fob 3", "did you mean \"fib\"?"),
             ("fib 1 2", "unexpected argument '2'"),
             ("fib --idle yield", "unexpected argument '--idle'"),
             ("fib --help", "unexpected argument '--help'"),

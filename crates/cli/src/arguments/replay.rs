@@ -1,4 +1,4 @@
-//! The arguments of `replay`, and of who takes the notes that it reads.
+//! The arguments of `replay`, and the option that records its input.
 
 use std::path::PathBuf;
 
@@ -6,33 +6,35 @@ use clap::Args;
 
 use tidegate_command::arguments::Format;
 
-/// Where `run` writes its notes.
+/// Where `run` writes its trace.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TraceArguments {
-    /// Write to FILE what the pool asked its rules and what they decided, for `replay`; - for standard output; times include the notes
+    /// Record every scheduling decision and its inputs in FILE, for `replay`; - for standard
+    /// output; times include the recording
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
     pub trace: Option<PathBuf>,
 }
 
 pub const AFTER_REPLAY: &str = "\
 JSON: pool, rules {idle, steal, victim, memory, share, desire, workers}, streams: a list of source (a worker, \
-the share controller, the plan for memory), questions, seconds (from the first question to the last), left_out (how many \
-more there were than fit); questions (asked again until the first difference, or all), same (whether all were \
-decided as before), difference (null, or source, step, question, at_ns, inputs, then, now: null if the rules \
-look at other numbers now).
+the share controller, the memory plan), questions (decisions), seconds (from the first decision to the last), \
+left_out (decisions that did not fit); questions (replayed until the first difference, or all), same (whether all \
+match), difference (null, or source, step, question, at_ns, inputs, then, now: null if the policies look at other \
+numbers now).
 
-Exit codes: 0 the same, 1 something is decided otherwise, 2 bad usage or no trace, 3 a file cannot be read or \
+Exit codes: 0 all decisions match, 1 a decision differs, 2 invalid usage or not a trace, 3 a file cannot be read or \
 written.";
 
 /// The arguments of `replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArguments {
-    /// What `run --trace` has written; - for standard input
+    /// A file written by `run --trace`; - for standard input
     pub file: PathBuf,
-    /// Write to FILE who did what when, for Perfetto (ui.perfetto.dev) or chrome://tracing; - for standard output
+    /// Export a timeline of all workers to FILE, for Perfetto (ui.perfetto.dev) or
+    /// chrome://tracing; - for standard output
     #[arg(long, value_name = "FILE")]
     pub chrome: Option<PathBuf>,
-    /// How the answer is printed.
+    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }

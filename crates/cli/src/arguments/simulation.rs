@@ -1,7 +1,7 @@
-//! What `sim` runs: a program with its options, or a list of jobs that come and go.
+//! What `sim` runs: a program with its options, or a list of jobs that arrive and leave.
 //!
-//! The options of a program's simulation stand in the subcommand of that program and not above it, because `sim jobs` has no
-//! use for them.
+//! The options of a program's simulation belong to the program's subcommand and not to `sim`,
+//! because `sim jobs` doesn't use them.
 
 use std::path::PathBuf;
 
@@ -14,29 +14,29 @@ use tidegate_sim::{Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use tidegate_command::arguments::{
-    Chosen, Format, Size, TableFormat, entry, open, program, unknown, whole,
+    Chosen, Format, Size, TableFormat, entry, grouped_help, open, program, unknown, whole,
 };
 use tidegate_command::options::{est_cycle, help, help_of_policy};
 
 use super::other_program::{OtherProgram, other_program};
 
-/// The subcommand that is no program.
+/// The only subcommand that isn't a program.
 const JOBS: &str = "jobs";
 
-/// What is simulated.
+/// What to simulate.
 #[derive(Clone, Debug)]
 pub enum Simulation {
     /// A program on the machine, as one job or several.
     Program(Chosen, Box<SimulationFlags>),
-    /// Jobs that come, change and go, as far as their allotments.
+    /// The allotments of jobs that arrive, change their desires and leave.
     Jobs(JobsArguments),
 }
 
-/// How a program is simulated.
+/// How to simulate a program.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Simulation options")]
 pub struct SimulationFlags {
-    /// From which the machine's random draws come; a program's own seed is its parameter
+    /// Seed of the machine's random draws; a program's own seed is a parameter of it
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     pub sim_seed: u64,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::IDLE))]
@@ -45,7 +45,8 @@ pub struct SimulationFlags {
     pub steal: Option<StealAmount>,
     #[arg(long, value_name = "RULE", help = help(&tunables::VICTIM))]
     pub victim: Option<VictimPolicy>,
-    /// The workers of a place of --topology share a deque, and thieves of other places steal its oldest task
+    /// The workers of each place of --topology share a deque, and thieves of other places steal its
+    /// oldest task
     #[arg(long)]
     pub place_deques: bool,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::SPACE))]
@@ -54,43 +55,49 @@ pub struct SimulationFlags {
     pub desire: Option<DesirePolicy>,
     #[arg(long, value_name = "TIME", value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE) + "; with --desire")]
     pub est_cycle: Option<Nanos>,
-    /// What forks, steals and the like cost, as `tidegate-lab bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
+    /// Costs of forks, steals and so on, as printed by `tidegate-lab bench calibrate --json`; - for
+    /// standard input [default: the rows of `tidegate tunables` that begin with sim.]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), allow_negative_numbers = true, help = help(&tunables::SIM_CACHE))]
     pub cache: Option<usize>,
-    /// Run a job of another program on the same machine: its name, parameters and --size, such as "knary 8 4 2"; may be repeated
+    /// Also run a job of another program, given by its name, parameters and --size, such as "knary
+    /// 8 4 2"; may be repeated
     #[arg(long, value_name = "PROGRAM", value_parser = other_program)]
     pub job: Vec<OtherProgram>,
-    /// Number of jobs, which share the machine and take the programs in turns [default: one of each program, or as many as --arrivals has times]
+    /// Number of jobs that share the machine, taking the programs in turns [default: one per
+    /// program, or one per time of --arrivals]
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 1_000), allow_negative_numbers = true)]
     pub instances: Option<usize>,
-    /// Worker i of each job runs on processor i only; several on one processor take turns
+    /// Pin worker i of each job to processor i; workers on the same processor take turns
     #[arg(long, conflicts_with = "desire")]
     pub pinned: bool,
-    /// When the jobs come: at:TIME,.. or poisson:MEAN, at random with that time between two in the mean [default: all at once]
+    /// When the jobs arrive: at:TIME,.. or poisson:MEAN, at random with this mean interval
+    /// [default: all at once]
     #[arg(long, value_name = "WHEN")]
     pub arrivals: Option<Arrivals>,
     #[arg(long, value_name = "RULE", help = format!("{}; with --desire [default: {}]", allot_help(), Allot::Dp))]
     pub allot: Option<Allot>,
-    /// Limit the processors of each job from times after its arrival on, whatever it desires: TIME:P,.. such as 0ms:4,10ms:2, or random:TIME for a number from 1 to --processors every TIME, drawn from --sim-seed [default: no limit]
+    /// Limit each job's processors, starting at times after its arrival: TIME:P,.. such as
+    /// 0ms:4,10ms:2, or random:TIME for a random limit from 1 to --processors every TIME [default:
+    /// no limit]
     #[arg(long, value_name = "WHEN", conflicts_with = "pinned")]
     pub allotments: Option<Allotments>,
-    /// Run with so many seeds from --sim-seed on, and print a row for each and a summary
+    /// Run with N seeds, starting with --sim-seed, and print a row for each and a summary
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 10_000), allow_negative_numbers = true)]
     pub seeds: Option<usize>,
-    /// For parameters that are left out: milliseconds, seconds, or as in the program's source
+    /// Defaults of the parameters: milliseconds, seconds, or as in the program's source
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
-    /// How the rows of the runs, or of the jobs of a run, are printed.
+    /// The output format.
     #[command(flatten)]
     pub format: TableFormat,
 }
 
 fn desire_help() -> String {
     format!(
-        "Start with one processor and estimate by this rule how many are wanted [allowed: {}] [default: all \
-         processors, all the time] [parameters: see `tidegate tunables`]",
+        "Start with one processor and adapt the number by this policy [possible values: {}] [default: always all \
+         processors] [parameters: see `tidegate tunables`]",
         DesirePolicy::names().join(", ")
     )
 }
@@ -98,23 +105,24 @@ fn desire_help() -> String {
 /// The arguments of `sim jobs`.
 #[derive(Args, Clone, Debug)]
 pub struct JobsArguments {
-    /// JSON list of ["arrive", JOB, DESIRE], ["desire", JOB, DESIRE] and ["leave", JOB]; - for standard input
+    /// JSON list of ["arrive", JOB, DESIRE], ["desire", JOB, DESIRE] and ["leave", JOB]; - for
+    /// standard input
     pub file: PathBuf,
     #[arg(long, value_name = "RULE", default_value_t = Allot::Dp, help = allot_help())]
     pub allot: Allot,
-    /// How the answer is printed.
+    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }
 
 fn allot_help() -> String {
     format!(
-        "The rule by which processors are shared out [allowed: {}]",
+        "The policy that divides processors among jobs [possible values: {}]",
         Allot::names().join(", ")
     )
 }
 
-/// How many processors the simulated machine may have.
+/// Parses the number of simulated processors.
 pub fn processors() -> impl TypedValueParser<Value = usize> {
     match tunables::SIM_PROCESSORS.allowed {
         Allowed::Between(least, most) => whole(least, most),
@@ -124,23 +132,21 @@ pub fn processors() -> impl TypedValueParser<Value = usize> {
 
 pub fn processors_help() -> String {
     let default = tunables::SIM_PROCESSORS.default;
-    format!(
-        "Processors of the simulated machine [default: {default}, or as many as --topology says]"
-    )
+    format!("Processors of the simulated machine [default: {default}, or the CPUs of --topology]")
 }
 
 pub(super) fn simulated() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.simulated)
 }
 
-/// A program's subcommand. Its result is not told: the simulator runs its tasks and computes no answer.
+/// A program's subcommand. Its help doesn't describe a result, because the simulator computes none.
 fn command(entry: &Entry) -> Command {
     let command = SimulationFlags::augment_args(program(entry)).about(entry.summary);
     command.after_help("JSON: see `sim --help`.")
 }
 
 fn jobs() -> Command {
-    let about = "Share processors out among jobs that come, change and go, and print every step";
+    let about = "Divide processors among jobs that arrive, change and leave, and print every step";
     JobsArguments::augment_args(Command::new(JOBS)).about(about)
 }
 
@@ -170,8 +176,11 @@ impl FromArgMatches for Simulation {
 
 impl Subcommand for Simulation {
     fn augment_subcommands(parent: Command) -> Command {
+        let programs = simulated().map(|entry| command(entry).hide(true));
+        let help = grouped_help(|entry| entry.simulated);
         open(parent)
-            .subcommands(simulated().map(command))
+            .help_template(help)
+            .subcommands(programs)
             .subcommand(jobs())
     }
 
@@ -191,7 +200,7 @@ mod tests {
     use clap::{Arg, CommandFactory};
 
     #[test]
-    fn no_parameter_shares_a_name_with_an_option_of_its_simulation() {
+    fn parameters_and_options_have_different_names() {
         let mut cli = Cli::command();
         cli.build();
         let sim = cli.find_subcommand("sim").unwrap();

@@ -1,4 +1,5 @@
-//! `tidegate machine`: what this machine is, and why a pool has so many workers here; or what one from a file would be.
+//! `tidegate machine`: describes this machine, or one from a topology file, and explains the number
+//! of workers.
 
 mod tree;
 
@@ -12,7 +13,6 @@ use tidegate_command::options;
 use tidegate_command::output;
 use tree::Tree;
 
-/// Carries the subcommand out.
 pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {
     let machine = match &arguments.topology {
         Some(file) => Machine::made_up(topology::read(file)?),
@@ -26,7 +26,7 @@ pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {
             false => output::to_stdout(|out| tree.draw(out)),
         };
     }
-    // What the environment says is said of this machine.
+    // The environment only applies to this machine.
     let (workers, why) = match arguments.topology {
         Some(_) => (machine.default_workers(), machine.reason()),
         None => options::number_of_workers(None)?,

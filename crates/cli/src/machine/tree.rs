@@ -1,10 +1,12 @@
-//! What the usable CPUs share as a tree: a picture in text, or nested objects.
+//! The resources that the usable CPUs share, as a tree: drawn as text, or as nested objects.
 //!
-//! A branch is a set of CPUs and all things that exactly these share, the largest kind first; it lies in the smallest branch
-//! that holds its CPUs. Sets are added from the smallest on. One that cuts through a smaller one becomes a leaf beside that,
-//! so what is known is in the tree even where it is no tree.
+//! A branch is a set of CPUs and everything that exactly these CPUs share, largest kind first. Its
+//! parent is the smallest branch that contains it. Sets are added in order of size. A set that
+//! partly overlaps a smaller one becomes a leaf next to it, so the tree shows everything even if
+//! the sets are not nested.
 //!
-//! This shows every set of a topology; its levels are only those that tell somebody apart.
+//! The tree shows every set of a topology. `Topology::places` only uses those that distinguish
+//! CPUs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,36 +18,35 @@ use tidegate::machine::{CpuList, Machine, Topology};
 use super::cpus;
 use tidegate_command::output::{show_count, show_whole_bytes};
 
-/// Something that CPUs share.
+/// A resource that CPUs share.
 struct Thing {
     kind: String,
     id: Option<usize>,
     bytes: Option<u64>,
 }
 
-/// Some CPUs and what they share.
+/// A set of CPUs and the resources that they share.
 struct Branch {
     cpus: CpuList,
     things: Vec<Thing>,
-    /// Whether it cuts through others beside it.
+    /// Whether it overlaps siblings.
     overlaps: bool,
-    /// Their numbers.
+    /// Indices of the child branches.
     children: Vec<usize>,
 }
 
-/// All branches.
 pub struct Tree {
     branches: Vec<Branch>,
-    /// The machine's number.
+    /// Index of the machine's branch.
     root: usize,
 }
 
 impl Tree {
-    /// The tree of the CPUs on which workers may stand.
+    /// Builds the tree of the CPUs that workers may use.
     pub fn of(machine: &Machine) -> Self {
         let usable = machine.usable();
         let mut branches: Vec<Branch> = Vec::new();
-        // The largest branch so far that each CPU is in.
+        // The largest branch so far that contains each CPU.
         let mut largest: BTreeMap<usize, usize> = BTreeMap::new();
         let mut across = Vec::new();
         let all = (usable.clone(), vec![Thing::new("machine", None, None)]);
@@ -76,7 +77,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a branch that cuts through others to the smallest that holds it.
+    /// Adds an overlapping branch to the smallest branch that contains it.
     fn add_leaf(&mut self, mut leaf: Branch) {
         leaf.children.clear();
         let mut parent = self.root;
@@ -92,7 +93,7 @@ impl Tree {
         self.branches[parent].children.push(number);
     }
 
-    /// Puts branches that lie beside each other into the order of their CPUs.
+    /// Sorts siblings by their CPUs.
     fn sort(&mut self) {
         for parent in 0..self.branches.len() {
             let mut children = std::mem::take(&mut self.branches[parent].children);
@@ -101,7 +102,7 @@ impl Tree {
         }
     }
 
-    /// The picture.
+    /// Draws the tree as text.
     pub fn draw(&self, out: &mut dyn Write) -> io::Result<()> {
         let all = &self.branches[self.root].cpus;
         writeln!(out, "machine  {}: {all}", show_count(all.len(), "cpu"))?;
@@ -125,7 +126,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The same as nested objects, one for each thing.
+    /// Returns nested objects, one per resource.
     pub fn to_json(&self) -> Value {
         self.json_of(self.root)
     }
@@ -143,7 +144,7 @@ impl Tree {
                 "children": children,
             })];
         }
-        // Each branch has a thing, so this is the first of them.
+        // Each branch has at least one resource; this is the outermost.
         children.pop().unwrap_or_default()
     }
 }
@@ -154,7 +155,7 @@ impl Thing {
         Self { kind, id, bytes }
     }
 
-    /// `node 0`, `L3 16 MiB`
+    /// Shows the resource, as in `node 0` or `L3 16 MiB`.
     fn shown(&self) -> String {
         let id = self.id.map(|id| id.to_string());
         let size = self.bytes.map(show_whole_bytes);
@@ -163,7 +164,8 @@ impl Thing {
     }
 }
 
-/// Each set of CPUs that share something, the smallest first, with what they share, the largest kind first.
+/// Returns each set of CPUs that share something, smallest set first, with the shared resources,
+/// largest kind first.
 fn sets(topology: &Topology, usable: &CpuList) -> Vec<(CpuList, Vec<Thing>)> {
     let mut sets: BTreeMap<CpuList, Vec<Thing>> = BTreeMap::new();
     let mut add = |cpus: &CpuList, thing| {

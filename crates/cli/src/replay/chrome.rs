@@ -1,7 +1,8 @@
-//! A trace in the JSON form of Chrome's trace viewer, which Perfetto reads as well.
+//! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto also reads.
 //!
-//! A row for each worker, with what it spent its time on; a mark for each theft; and over time how many processors were desired. Times begin with the first
-//! question of all. The form is that of "Trace Event Format" (Duca and Sinclair).
+//! The timeline has a row per worker with its phases, a mark for each steal, and the desire over
+//! time. Times are relative to the first decision. The format is described in "Trace Event Format"
+//! (Duca and Sinclair).
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,9 +13,9 @@ use tidegate::trace::{Event, Record, Source, Stream, Trace, phase};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::write_file;
 
-/// Writes the file.
+/// Writes the timeline to a file.
 pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {
-    write_file(path, "a trace", |out| {
+    write_file(path, "a timeline", |out| {
         let mut events = Events {
             out,
             begins: begins(trace),
@@ -24,7 +25,7 @@ pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// When the first question was asked.
+/// Returns the time of the first decision.
 fn begins(trace: &Trace) -> u64 {
     let firsts = trace.streams.iter().filter_map(|stream| {
         let first = stream.records().next()?;
@@ -33,7 +34,7 @@ fn begins(trace: &Trace) -> u64 {
     firsts.min().unwrap_or(0)
 }
 
-/// One event after the other: a long trace is too large to be held as one value.
+/// Writes events one by one, because a long trace is too large for a single JSON value.
 struct Events<'a> {
     out: &'a mut dyn Write,
     begins: u64,
@@ -65,7 +66,7 @@ impl Events<'_> {
         write!(self.out, "{comma}\n  {event}")
     }
 
-    /// In microseconds since the beginning.
+    /// Converts a time to microseconds since the start.
     fn time(&self, at: u64) -> f64 {
         (at - self.begins) as f64 / 1e3
     }
@@ -79,7 +80,7 @@ impl Events<'_> {
             last = at;
             match (event, &inputs[..]) {
                 (Event::Phase, &[number]) => {
-                    self.spell(since, at, index)?;
+                    self.end_phase(since, at, index)?;
                     since = phase(number).map(|name| (at, name));
                 }
                 (Event::Stole, &[victim, tasks]) => self.put(&json!({
@@ -89,11 +90,16 @@ impl Events<'_> {
                 _ => {}
             }
         }
-        self.spell(since, last, index)
+        self.end_phase(since, last, index)
     }
 
-    /// What the worker did until now.
-    fn spell(&mut self, since: Option<(u64, &str)>, until: u64, index: usize) -> io::Result<()> {
+    /// Writes the phase of a worker that ends at `until`.
+    fn end_phase(
+        &mut self,
+        since: Option<(u64, &str)>,
+        until: u64,
+        index: usize,
+    ) -> io::Result<()> {
         let Some((from, name)) = since else {
             return Ok(());
         };

@@ -1,7 +1,8 @@
-//! `tidegate replay`: asks the rules of this version again what a pool has asked them, and compares what they decide.
+//! `tidegate replay`: repeats the scheduling decisions of a recorded pool and compares them.
 //!
-//! The notes are those of `run --trace`. The rules are handed the numbers that they looked at then, and nothing of what they decided; see
-//! [`tidegate::trace`]. With `--chrome` the same notes become a picture over time, whether or not something differs.
+//! The input is a trace of `run --trace`. The policies of this version get the recorded inputs, but
+//! not the recorded decisions; see [`tidegate::trace`]. With `--chrome`, the trace is also exported
+//! as a timeline, even if a decision differs.
 
 mod chrome;
 
@@ -17,19 +18,18 @@ use tidegate_command::input;
 use tidegate_command::output::{self, Progress, show_count, show_seconds};
 use tidegate_command::standard::shown_input;
 
-/// Carries the subcommand out.
 pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     let file = shown_input(&arguments.file);
     let json = arguments.format.json;
     let aside = output::is_aside(&[("--chrome", arguments.chrome.as_ref())], json)?;
     if let Some(out) = &arguments.chrome {
-        output::keep_apart(out, "the picture", std::slice::from_ref(&arguments.file))?;
+        output::keep_apart(out, "the timeline", std::slice::from_ref(&arguments.file))?;
     }
     let bytes = input::bytes(&arguments.file)?;
     let not_so = |error: &dyn std::fmt::Display| Failure::Usage(format!("{file}: {error}"));
     let trace = Trace::from_bytes(&bytes).map_err(|error| not_so(&error))?;
     let progress = Progress::start(1);
-    progress.say("asking the rules again");
+    progress.say("replaying decisions");
     let streams = trace.streams.iter().map(Extent::of);
     let streams: Vec<Extent> = streams.collect::<Result<_, _>>().map_err(|e| not_so(&e))?;
     let difference = match replay(&trace) {
@@ -54,7 +54,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     report.verdict()
 }
 
-/// How much a stream has.
+/// The size of a stream.
 struct Extent {
     source: String,
     questions: u64,
@@ -87,7 +87,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// How many questions were compared.
+    /// Returns the number of decisions that were compared.
     fn questions(&self) -> u64 {
         let Some(difference) = &self.difference else {
             return self.streams.iter().map(|stream| stream.questions).sum();
@@ -102,8 +102,8 @@ impl Report<'_> {
         match &self.difference {
             None => Ok(()),
             Some(difference) => Err(Failure::Wrong(format!(
-                "{difference}; the rules are not those under which the trace was taken: look for what has changed, or \
-                 take a new one if that was meant"
+                "{difference}; the policies have changed since the trace was recorded: find the change, or record a new \
+                 trace if it was intended"
             ))),
         }
     }
@@ -133,7 +133,7 @@ impl Report<'_> {
             "            share={share} desire={desire} est-cycle={est_cycle}"
         )?;
         for stream in &self.streams {
-            let asked = show_count(stream.questions as usize, "question");
+            let asked = show_count(stream.questions as usize, "decision");
             let time = show_seconds(stream.seconds);
             write!(out, "{:<20}{asked} in {time}", stream.source)?;
             match stream.left_out {
@@ -141,10 +141,10 @@ impl Report<'_> {
                 more => writeln!(out, ", {more} more did not fit")?,
             }
         }
-        let count = show_count(self.questions() as usize, "question");
+        let count = show_count(self.questions() as usize, "decision");
         match self.difference {
-            None => writeln!(out, "the same    {count} decided as before"),
-            Some(_) => writeln!(out, "DIFFERENT   after {count} decided as before"),
+            None => writeln!(out, "same        {count} match the trace"),
+            Some(_) => writeln!(out, "DIFFERENT   after {count} that match the trace"),
         }
     }
 

@@ -1,15 +1,13 @@
-//! What a pool counted, as JSON and as text.
-//!
-//! The names are those of [`Stats`]; whatever else reads these numbers finds them under the same.
+//! Prints a pool's counters as JSON and as text, under the names of [`Stats`].
 
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tidegate::{Breakdown, Counters, Stats, Waiting};
 
-use tidegate_command::output::{show_count, show_fields, show_seconds};
+use tidegate_command::output::{WIDTH, show_count, show_seconds, show_value};
 
-/// How often things happened.
+/// Returns the event counters.
 pub fn counters(counters: &Counters) -> Value {
     json!({
         "dispatched": counters.dispatched,
@@ -31,7 +29,7 @@ pub fn counters(counters: &Counters) -> Value {
     })
 }
 
-/// Where the time went, in seconds, summed and by worker.
+/// Returns the seconds spent per activity: the total and each worker's.
 pub fn breakdown(stats: &Stats) -> Value {
     let mut sum = split(&stats.breakdown);
     let workers = stats.per_worker.iter();
@@ -49,7 +47,7 @@ fn split(breakdown: &Breakdown) -> Map<String, Value> {
     ])
 }
 
-/// Time without a slot, in seconds, by reason.
+/// Returns the seconds spent without a slot, by reason.
 pub fn waiting(waiting: &Waiting) -> Value {
     times([
         ("no_work", waiting.no_work),
@@ -68,22 +66,37 @@ fn times<const N: usize>(times: [(&str, f64); N]) -> Map<String, Value> {
         .collect()
 }
 
-/// Writes counters and the split of time, summed over workers.
+/// Writes the counters and the split of time, summed over workers.
 pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Value::Object(counters) = counters(&stats.counters) {
-        writeln!(f, "counters    {}", show_fields(&counters))?;
+        let words = counters.iter();
+        let words = words.map(|(name, value)| format!("{name}={}", show_value(value)));
+        wrapped(f, "counters", words)?;
     }
     let split = split(&stats.breakdown);
     let words = split.iter().map(|(name, seconds)| {
         let seconds = show_seconds(seconds.as_f64().unwrap_or_default());
-        format!("{name} {seconds}")
+        format!("{name} {seconds},")
     });
-    let words: Vec<_> = words.collect();
-    // More than the slots: spare threads, guests, and who sleeps without a slot.
+    // There are more threads than slots: spare threads, guests, and waiters without a slot.
     let threads = show_count(stats.per_worker.len(), "thread");
-    let words = words.join(", ");
-    writeln!(
-        f,
-        "time split  {words}, summed over {threads}, also while without a slot"
-    )
+    let total = format!("total of {threads}, with or without a slot");
+    wrapped(f, "time split", words.chain([total]))
+}
+
+/// Writes words in lines of at most 80 characters, the first one after a label.
+fn wrapped(
+    f: &mut fmt::Formatter<'_>,
+    label: &str,
+    words: impl Iterator<Item = String>,
+) -> fmt::Result {
+    let mut line = format!("{label:<11}");
+    for word in words {
+        if line.len() + 1 + word.len() > WIDTH {
+            writeln!(f, "{line}")?;
+            line = " ".repeat(11);
+        }
+        line = format!("{line} {word}");
+    }
+    writeln!(f, "{line}")
 }

@@ -1,4 +1,4 @@
-//! What `digest` has to say beyond its fields: lines of files, problem files, and the rate.
+//! What `digest` prints besides its result: a line per file, problem files, and the rate.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use tidegate_workloads::digest::{ProblemKind, Report, printable};
 
 use tidegate_command::output::show_rate;
 
-/// How many problem files of a kind are named unless all are asked for.
+/// Problem files of each kind that are listed without `--verbose`.
 const NAMED: usize = 10;
 
-/// Writes a line per file, as `sha256sum` does.
+/// Writes a line per file in the format of `sha256sum`.
 pub fn list(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut written = Ok(());
     report.lines(|line| {
@@ -21,28 +21,26 @@ pub fn list(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     written
 }
 
-/// How fast the bytes went by.
+/// The reading rate.
 pub struct Rate {
-    /// Bytes read.
+    /// The bytes read.
     pub bytes: u64,
-    /// In how many seconds.
     pub seconds: f64,
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rate = show_rate(self.bytes as f64 / self.seconds);
-        writeln!(f, "rate        {rate}, by the median time")
+        writeln!(f, "rate        {rate} (median run)")
     }
 }
 
-/// Files about which there is something to say.
+/// Lists of files with problems.
 pub struct Details<'a> {
-    /// What was found.
     pub found: &'a Report,
-    /// What changed between the runs.
+    /// Files that changed between the runs.
     pub changed: &'a [String],
-    /// Whether to name all of them.
+    /// Whether to list all of them.
     pub all: bool,
 }
 
@@ -61,7 +59,7 @@ impl fmt::Display for Details<'_> {
             });
             self.group(f, kind.name(), &lines.collect::<Vec<_>>())?;
         }
-        self.group(f, "changed meanwhile and left out", self.changed)
+        self.group(f, "changed during the runs, ignored", self.changed)
     }
 }
 
@@ -78,7 +76,7 @@ impl Details<'_> {
         if lines.len() > named {
             writeln!(
                 f,
-                "  and {} more (--verbose names all)",
+                "  and {} more (--verbose lists all)",
                 lines.len() - named
             )?;
         }

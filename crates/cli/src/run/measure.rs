@@ -1,4 +1,4 @@
-//! Running a program: on a pool or serially, repeatedly, and what it cost.
+//! Runs a program repeatedly, on a pool or serially, and measures what it costs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,49 +8,61 @@ use tidegate::interval::Graph;
 use tidegate_workloads::{Counted, Recorded, Tidegate};
 
 use crate::arguments::PictureArguments;
+use tidegate_command::busy::Watch;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
-use tidegate_command::output::{Progress, write_file};
+use tidegate_command::output::{Progress, show_seconds, write_file};
 use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, On, Subject};
 use tidegate_command::usage::{self, Usage};
 
-/// What is to be run and how.
+/// Measured runs unless the user sets their number.
+pub const REPEAT: u32 = 3;
+
+/// Runs shorter than this, in seconds, say little about a runtime: starting the workers and waking
+/// them dominates.
+const SHORT: f64 = 10e-3;
+
+/// What to run and how.
 pub struct Plan {
     /// The pool's options.
     pub options: Options,
-    /// How often, at least once.
+    /// The number of measured runs, at least one.
     pub repeat: u32,
-    /// Whether the serial version takes the place of the parallel one.
+    /// Whether an unmeasured run comes first.
+    pub warm_up: bool,
+    /// Whether to run the serial version instead of the parallel one.
     pub serial: bool,
-    /// Of what is drawn.
+    /// The pictures to draw.
     pub pictures: PictureArguments,
-    /// Where the pool's notes go, if it takes any.
+    /// Where to write the pool's trace, if at all.
     pub trace: Option<PathBuf>,
 }
 
-/// What came of it.
+/// The outcome of all runs.
 pub struct Run {
-    /// What it was compared with; none if there was nothing.
+    /// The comparison with the reference answer, if there is one.
     pub check: Option<Check>,
-    /// Times of the runs.
+    /// Times of the measured runs.
     pub seconds: Sample,
     /// Time of the serial version.
     pub serial_seconds: f64,
-    /// What the runs used together.
+    /// What the measured runs used together.
     pub used: Usage,
-    /// The most memory that the process had until the end of the runs, in bytes.
+    /// Peak memory of the process until the end of the measured runs, in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// The most that the tasks of the runs had declared at a time, in bytes.
+    /// Peak of the memory that tasks had reserved, in bytes.
     pub peak_declared_bytes: u64,
-    /// What the pool counted; none if there was no pool.
+    /// The pool's counters; `None` if there was no pool.
     pub stats: Option<Stats>,
-    /// The intervals of a run that is not among those timed, if they are to be drawn.
+    /// The intervals of an additional, unmeasured run, if they are to be drawn.
     pub graph: Option<Graph>,
+    /// How many processors other programs kept busy during the runs, if enough to disturb them.
+    pub disturbance: Option<f64>,
 }
 
 impl Run {
-    /// An error if a result is wrong.
+    /// Returns an error if a result is wrong.
     pub fn verdict(&self, program: &str) -> Result<(), Failure> {
         match &self.check {
             Some(Check {
@@ -59,10 +71,23 @@ impl Run {
                 reference,
                 ..
             }) if *wrong > 0 => Err(Failure::Wrong(format!(
-                "{program}: {wrong} of {runs} runs gave another answer than {reference}"
+                "{program}: {wrong} of {runs} runs gave a different answer than {reference}"
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Reasons to distrust the times.
+    pub fn notes(&self) -> Vec<String> {
+        let median = self.seconds.median();
+        let short = (median < SHORT).then(|| {
+            let median = show_seconds(median);
+            format!("{median} is too short to judge a speedup; try a larger problem")
+        });
+        let busy = self.disturbance.map(|others| {
+            format!("machine busy: other programs used {others:.1} processors during these runs")
+        });
+        short.into_iter().chain(busy).collect()
     }
 }
 
@@ -70,12 +95,12 @@ impl Run {
 pub struct Runs<'a> {
     plan: &'a Plan,
     progress: Progress,
-    /// Whether pictures are to be drawn.
+    /// Whether to draw pictures.
     drawn: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// The input is made next.
+    /// Checks the plan, before the caller makes the input.
     pub fn begin(plan: &'a Plan, name: &str, intervals: bool) -> Result<Self, Failure> {
         let drawn = plan.pictures.wanted(name, intervals)?;
         let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
@@ -87,20 +112,43 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Runs `program` as planned and checks what comes out.
+    /// Runs `program` as planned and checks its answers.
     pub fn all(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
+        if self.plan.warm_up {
+            self.warm_up(program)?;
+        }
+        let watch = Watch::start();
         let mut run = if self.plan.serial {
             let mut run = self.repeat(program, On::Thread);
             run.serial_seconds = run.seconds.median();
             run
         } else {
             let mut run = self.on_pool(program)?;
-            let (_, took) = self.once(program, "the serial version, to compare", On::Thread);
+            let (_, took) = self.once(program, "serial version, for comparison", On::Thread);
             run.serial_seconds = took.as_secs_f64();
             run
         };
+        run.disturbance = watch.disturbance();
         run.check = program.check();
         Ok(run)
+    }
+
+    /// Runs once without measuring, so that files are cached and memory is mapped. A separate pool
+    /// keeps this run out of the counters and the trace.
+    fn warm_up(&self, program: &mut dyn Subject<'_>) -> Result<(), Failure> {
+        const WHAT: &str = "warm-up";
+        if self.plan.serial {
+            self.once(program, WHAT, On::Thread);
+            // Reset the peak.
+            let _ = Counted::take_peak();
+            return Ok(());
+        }
+        let mut options = self.plan.options.clone();
+        options.trace = false;
+        let pool = Tidegate::new(options.build(program.name())?);
+        program.fits(&pool)?;
+        self.once(program, WHAT, On::Pool(&pool));
+        Ok(())
     }
 
     fn on_pool(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
@@ -119,7 +167,6 @@ impl<'a> Runs<'a> {
         Ok(run)
     }
 
-    /// Runs as often as planned.
     fn repeat(&self, program: &mut dyn Subject<'_>, on: On<'_>) -> Run {
         let mut used = Usage::none();
         let mut seconds = Vec::new();
@@ -137,26 +184,23 @@ impl<'a> Runs<'a> {
             serial_seconds: 0.0,
             used,
             peak_rss_bytes: usage::peak_rss_bytes(),
-            // Of a serial version; a pool has figures of its own.
+            // This is the serial version's peak; for a pool, the pool's own figure replaces it.
             peak_declared_bytes: Counted::take_peak(),
             stats: None,
             graph: None,
+            disturbance: None,
         }
     }
 
-    /// Runs once more, and takes notes.
+    /// Runs once more and records the intervals.
     fn record(&self, program: &mut dyn Subject<'_>, pool: Tidegate) -> Graph {
         let pool = Recorded::new(pool);
-        self.once(
-            program,
-            "a run of which notes are taken",
-            On::Recorded(&pool),
-        );
+        self.once(program, "recorded run", On::Recorded(&pool));
         program.keep();
         pool.end()
     }
 
-    /// Runs once, which is `what`.
+    /// Runs once. `what` describes the run for the progress line.
     fn once(&self, program: &mut dyn Subject<'_>, what: &str, on: On<'_>) -> (Usage, Duration) {
         program.reset();
         let what = format!("{}: {what}", program.name());
@@ -176,7 +220,7 @@ mod tests {
     use tidegate_workloads::{Answer, program::Field};
     use tidegate_workloads::{Program, Runtime};
 
-    /// A program whose parallel body answers `parallel` and whose serial version answers 1.
+    /// A program whose parallel version returns `parallel` and whose serial version returns 1.
     struct Answers {
         parallel: u64,
     }
@@ -223,6 +267,7 @@ mod tests {
         let plan = Plan {
             options: Options::resolve(&flags).unwrap(),
             repeat: 2,
+            warm_up: true,
             serial: false,
             pictures: PictureArguments::default(),
             trace: None,
@@ -233,14 +278,20 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_is_told_and_ends_with_code_one() {
+    fn wrong_answers_end_with_code_one() {
         let wrong = run_twice(2).verdict("answers").unwrap_err();
         assert_eq!(wrong.code(), ExitCode::from(1));
         assert!(wrong.to_string().contains("2 of 2 runs"), "{wrong}");
     }
 
     #[test]
-    fn a_right_answer_is_no_failure() {
+    fn right_answers_are_no_failure() {
         assert!(run_twice(1).verdict("answers").is_ok());
+    }
+
+    #[test]
+    fn notes_say_that_runs_are_too_short() {
+        let notes = run_twice(1).notes();
+        assert!(notes[0].contains("too short to judge"), "{notes:?}");
     }
 }

@@ -1,14 +1,16 @@
-//! `tidegate run`: one program, checked, timed and counted.
+//! `tidegate run`: runs one program, checks its result, and reports times and counters.
 //!
-//! The order is: make the input, run the program `--repeat` times, read what it cost, run the serial
-//! version once, compare, print. The serial version comes last so that neither its memory nor its
-//! processor time is in the figures, and it runs even where the answer is published, because its time
-//! is what the others are measured by. That of a program which reads files is the time of a second
-//! reading, from memory, so no speedup is made of it. With `--serial` it is the only thing that runs.
+//! The order is: make the input, warm up, run the program `--repeat` times, read what that cost,
+//! run the serial version once, compare, print. The serial version comes last so that the figures
+//! don't include its memory and CPU time. It runs even if the answer is published, because the
+//! speedup needs its time. With `--serial` nothing else runs.
 //!
-//! Pictures are drawn of a run of its own, behind those that are timed.
+//! With an explicit `--repeat` there is no warm-up, so the first run of a program that reads files
+//! may wait for the disk while the serial version finds them in the file cache. Then the report
+//! contains no speedup.
 //!
-//! Several runs are for the sake of the time: each is checked, and the last one's result is printed.
+//! Pictures are drawn of a run after the measured ones. Every run is checked; the result is the
+//! last one's.
 
 use tidegate_workloads::digest::{self, Digest};
 use tidegate_workloads::{Program, Size, Values};
@@ -20,7 +22,7 @@ mod pictures;
 mod report;
 
 use crate::arguments::RunArguments;
-use measure::{Plan, Run, Runs};
+use measure::{Plan, REPEAT, Run, Runs};
 use report::Report;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
@@ -28,7 +30,6 @@ use tidegate_command::output;
 use tidegate_command::stack;
 use tidegate_command::subject::{self, Subject, Trial};
 
-/// Carries the subcommand out.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let mut options = Options::resolve(&arguments.flags)?;
     options.trace = arguments.trace.trace.is_some();
@@ -44,7 +45,8 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let aside = output::is_aside(&files, arguments.format.json)?;
     let plan = Plan {
         options,
-        repeat: arguments.repeat,
+        repeat: arguments.repeat.unwrap_or(REPEAT),
+        warm_up: arguments.repeat.is_none(),
         serial: arguments.serial,
         pictures: pictures.clone(),
         trace: arguments.trace.trace.clone(),
@@ -59,6 +61,7 @@ fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), F
     }
     let printed = Printed {
         plan,
+        stats: arguments.stats,
         json: arguments.format.json,
         aside,
     };
@@ -71,20 +74,24 @@ fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), F
     })
 }
 
-/// How a run is printed.
+/// How to print a run.
 struct Printed<'a> {
     plan: &'a Plan,
+    stats: bool,
     json: bool,
     aside: bool,
 }
 
 impl Printed<'_> {
     fn print(&self, program: &dyn Subject<'_>, run: &Run) -> Result<(), Failure> {
-        let report = Report::new(program, self.plan, run);
+        let report = Report::new(program, self.plan, run, self.stats);
         if self.json {
             output::print_json(&report.to_json())?;
         } else {
-            output::answer(self.aside, |out| write!(out, "{report}"))?;
+            output::answer(self.aside, |out| {
+                write!(out, "{report}")?;
+                report.write_notes(out)
+            })?;
         }
         if let Some(graph) = &run.graph {
             self.plan.pictures.write(graph)?;
@@ -93,7 +100,7 @@ impl Printed<'_> {
     }
 }
 
-/// `digest` has more to print than fields.
+/// Like any other program, but `digest` also prints its rate and lists of files.
 fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Result<(), Failure> {
     let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
     let program = Digest::from_values(&values)?;
@@ -106,7 +113,7 @@ fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Res
         changed: run.check.as_ref().map_or(&[], |check| &check.changed),
         all: arguments.chosen.verbose,
     };
-    let report = Report::new(&trial, plan, &run);
+    let report = Report::new(&trial, plan, &run, arguments.stats);
     if arguments.format.json {
         output::print_json(&report.to_json())?;
     } else if arguments.chosen.list {
@@ -117,7 +124,10 @@ fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Res
             bytes: found.bytes,
             seconds: run.seconds.median(),
         };
-        output::answer(aside, |out| write!(out, "{report}{rate}{details}"))?;
+        output::answer(aside, |out| {
+            write!(out, "{report}{rate}{details}")?;
+            report.write_notes(out)
+        })?;
     }
     run.verdict(Digest::NAME)
 }

@@ -1,4 +1,4 @@
-//! Pictures of a program's intervals, as files.
+//! Draws a program's intervals into files.
 
 use tidegate::interval::Graph;
 use tidegate_workloads::registry::ENTRIES;
@@ -8,14 +8,16 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{find_room, show_count, to_stderr, write_file};
 use tidegate_command::standard::shown_output;
 
-/// From so many intervals on a picture is hard to look at.
+/// A picture of more intervals is hard to read.
 const MANY: usize = 2_000;
 
-/// What the files are.
 const PICTURE: &str = "a picture";
 
 impl PictureArguments {
-    /// Whether there are any, which only a program with intervals can have, and in files that can be written.
+    /// Returns whether to draw any pictures.
+    ///
+    /// # Errors
+    /// If the program has no intervals, or if a file cannot be written.
     pub fn wanted(&self, program: &str, intervals: bool) -> Result<bool, Failure> {
         let files = || [&self.dot, &self.svg].into_iter().flatten();
         if files().next().is_none() {
@@ -25,12 +27,12 @@ impl PictureArguments {
             let others = ENTRIES.iter().filter(|entry| entry.intervals);
             let others: Vec<_> = others.map(|entry| entry.name).collect();
             return Err(Failure::Usage(format!(
-                "--dot and --svg draw intervals, and {program} has none; these have: {}",
+                "--dot and --svg draw intervals, and {program} has none: expected one of {}",
                 others.join(", ")
             )));
         }
         if self.dot == self.svg {
-            let same = "--dot and --svg are pictures of two kinds, in a file each; here they name the same";
+            let same = "--dot and --svg name the same file: expected one file each";
             return Err(Failure::Usage(same.to_owned()));
         }
         for file in files() {
@@ -39,7 +41,7 @@ impl PictureArguments {
         Ok(true)
     }
 
-    /// Draws them, and says so.
+    /// Draws the pictures and prints a line for each.
     pub fn write(&self, graph: &Graph) -> Result<(), Failure> {
         let drawn = show_count(graph.intervals().len(), "interval");
         let pictures: [(_, fn(_) -> _, _); 2] = [
@@ -52,7 +54,7 @@ impl PictureArguments {
             to_stderr(&format!("{}: {drawn}{how}\n", shown_output(file)));
         }
         if graph.intervals().len() > MANY {
-            to_stderr("That is much for a picture: --size tiny has fewer.\n");
+            to_stderr("So many intervals are hard to read; try --size tiny.\n");
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
-//! A run as text and as JSON.
+//! Prints a run as text and as JSON.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use tidegate::Stats;
@@ -15,7 +16,7 @@ use tidegate_command::output::{
 use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, Subject};
 
-/// What is printed of a run.
+/// The report on a run.
 pub struct Report<'a> {
     workload: &'static str,
     parameters: Answer,
@@ -29,11 +30,14 @@ pub struct Report<'a> {
     peak_rss_bytes: Option<u64>,
     peak_declared_bytes: u64,
     stats: Option<&'a Stats>,
+    /// Whether the text includes what `--stats` adds.
+    full: bool,
+    notes: Vec<String>,
 }
 
 impl<'a> Report<'a> {
-    /// The report on `run`.
-    pub fn new(program: &'a dyn Subject<'_>, plan: &'a Plan, run: &'a Run) -> Self {
+    /// The report on `run`; with counters, if it is `full`.
+    pub fn new(program: &'a dyn Subject<'_>, plan: &'a Plan, run: &'a Run, full: bool) -> Self {
         Self {
             workload: program.name(),
             parameters: program.parameters(),
@@ -47,6 +51,8 @@ impl<'a> Report<'a> {
             peak_rss_bytes: run.peak_rss_bytes,
             peak_declared_bytes: run.peak_declared_bytes,
             stats: run.stats.as_ref(),
+            full,
+            notes: run.notes(),
         }
     }
 
@@ -54,7 +60,7 @@ impl<'a> Report<'a> {
         self.check.is_some_and(|check| check.wrong == 0)
     }
 
-    /// The object that `--json` prints.
+    /// Returns the object that `--json` prints.
     pub fn to_json(&self) -> Value {
         let seconds = json!({
             "min": self.seconds.min(),
@@ -81,6 +87,7 @@ impl<'a> Report<'a> {
             "counters": self.stats.map(|stats| counts::counters(&stats.counters)),
             "breakdown": self.stats.map(counts::breakdown),
             "waiting": self.stats.map(|stats| counts::waiting(&stats.waiting)),
+            "notes": self.notes,
         })
     }
 
@@ -112,54 +119,76 @@ impl fmt::Display for Report<'_> {
                 self.plan.options.why
             )?,
         }
-        let mut row = |label: &str, value: String| writeln!(f, "{label:<12}{value}");
         for (name, value) in self.result {
-            row(name, show_value(value))?;
+            row(f, name, show_value(value))?;
         }
-        row("checked", self.checked())?;
-        row("time", self.time())?;
+        row(f, "verified", self.verified())?;
+        row(f, "time", self.time())?;
         let (label, speedup) = self.speedup();
-        row(label, speedup)?;
-        let unknown = || "unknown".to_owned();
-        row("cpu", self.cpu_seconds.map_or_else(unknown, show_seconds))?;
-        row(
-            "memory",
-            self.peak_rss_bytes.map_or_else(unknown, |bytes| {
-                format!("{} at most", show_bytes(bytes as f64))
-            }),
-        )?;
-        if self.peak_declared_bytes > 0 {
-            let mut declared = show_bytes(self.peak_declared_bytes as f64) + " at most";
-            if self.plan.serial {
-                let exact = show_size(self.peak_declared_bytes);
-                declared += &format!(", for a budget: serial={exact}");
-            }
-            if let Some(sleeps) = self.stats.map(|stats| stats.memory.sleeps) {
-                declared += &format!(", {} for it", show_count(sleeps as usize, "sleep"));
-            }
-            row("declared", declared)?;
+        row(f, label, speedup)?;
+        self.write_reserved(f)?;
+        if self.full {
+            self.write_costs(f)?;
         }
-        self.stats.map_or(Ok(()), |stats| {
-            writeln!(
-                f,
-                "allotment   {} of {} when the runs ended",
-                stats.allotment,
-                show_count(stats.workers, "worker")
-            )?;
-            counts::write(stats, f)
-        })
+        Ok(())
     }
 }
 
+fn row(f: &mut fmt::Formatter<'_>, label: &str, value: String) -> fmt::Result {
+    writeln!(f, "{label:<12}{value}")
+}
+
 impl Report<'_> {
-    fn checked(&self) -> String {
+    /// Writes the notes, which come last.
+    pub fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.notes
+            .iter()
+            .try_for_each(|note| writeln!(out, "note        {note}"))
+    }
+
+    fn write_reserved(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.peak_declared_bytes == 0 {
+            return Ok(());
+        }
+        let mut reserved = format!("peak {}", show_bytes(self.peak_declared_bytes as f64));
+        if self.plan.serial {
+            let exact = show_size(self.peak_declared_bytes);
+            reserved += &format!("; for a budget, use serial={exact}");
+        }
+        if let Some(sleeps) = self.stats.map(|stats| stats.memory.sleeps) {
+            reserved += &format!(
+                ", {} while waiting for it",
+                show_count(sleeps as usize, "sleep")
+            );
+        }
+        row(f, "reserved", reserved)
+    }
+
+    fn write_costs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unknown = || "unknown".to_owned();
+        let cpu = self.cpu_seconds.map_or_else(unknown, show_seconds);
+        row(f, "cpu", cpu)?;
+        let memory = self.peak_rss_bytes.map_or_else(unknown, |bytes| {
+            format!("peak {}", show_bytes(bytes as f64))
+        });
+        row(f, "memory", memory)?;
+        let Some(stats) = self.stats else {
+            return Ok(());
+        };
+        let workers = show_count(stats.workers, "worker");
+        let allotment = format!("{} of {workers} at the end of the runs", stats.allotment);
+        row(f, "allotment", allotment)?;
+        counts::write(stats, f)
+    }
+
+    fn verified(&self) -> String {
         match self.check {
-            None => "not: this is the version that others are compared with".into(),
+            None => "n/a (this is the reference run)".into(),
             Some(Check {
                 wrong: 0,
                 reference,
                 ..
-            }) => format!("the same as {reference}"),
+            }) => format!("same answer as {reference}"),
             Some(Check {
                 runs,
                 wrong,
@@ -169,19 +198,19 @@ impl Report<'_> {
         }
     }
 
-    /// How the runs compare with the serial version, and the label of that line.
+    /// Returns the line that compares the runs with the serial version: its label and its text.
     fn speedup(&self) -> (&'static str, String) {
         let serial = show_seconds(self.serial_seconds);
-        // The first run may have waited for a disk, the serial version after it has not: no ratio.
-        if self.reads_files {
+        // Without a warm-up only the serial version has surely found the files in the cache.
+        if self.reads_files && !self.plan.warm_up {
             let when = match self.plan.serial {
-                true => "the median of these runs",
+                true => "median of these runs",
                 false => "read the files again, after these runs",
             };
             return ("serial", format!("{serial} ({when})"));
         }
         let ratio = show_ratio(self.serial_seconds / self.seconds.median());
-        ("speedup", format!("{ratio} (serial version {serial})"))
+        ("speedup", format!("{ratio} (serial version: {serial})"))
     }
 
     fn time(&self) -> String {
@@ -193,7 +222,7 @@ impl Report<'_> {
         .map(show_seconds);
         match self.seconds.count() {
             1 => format!("{median} (one run)"),
-            runs => format!("min {min}, median {median}, max {max} of {runs} runs"),
+            runs => format!("{median} (median of {runs} runs, {min} to {max})"),
         }
     }
 }

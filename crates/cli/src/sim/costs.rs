@@ -1,4 +1,4 @@
-//! A file of costs, as `tidegate-lab bench calibrate --json` prints it.
+//! Cost files, as printed by `tidegate-lab bench calibrate --json`.
 
 use std::path::Path;
 
@@ -9,16 +9,17 @@ use tidegate_command::failure::Failure;
 use tidegate_command::input;
 use tidegate_command::standard::shown_input;
 
-/// A row. What else it has is for people.
+/// A row. Its other fields are for people.
 #[derive(Deserialize)]
 struct Row {
     name: String,
-    /// Null where it could not be measured: then the default holds. Only null says so, a field that is left out is a mistake.
+    /// `null` if it could not be measured; then the default applies. Unlike `null`, a missing field
+    /// is an error.
     #[serde(deserialize_with = "Option::deserialize")]
     nanos: Option<u64>,
 }
 
-/// The defaults, and in their place what the file says, if there is one.
+/// Returns the default costs, overridden by the file if there is one.
 pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     let mut costs = Costs::default();
     let Some(file) = file else {
@@ -27,24 +28,24 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     let refused = |what: String| Failure::Usage(format!("{}: {what}", shown_input(file)));
     let rows: Vec<Row> = serde_json::from_str(&input::text(file)?).map_err(|error| {
         refused(format!(
-            "{error}; allowed: a list of costs as `tidegate-lab bench calibrate --json` prints it"
+            "{error}: expected a list of costs as printed by `tidegate-lab bench calibrate --json`"
         ))
     })?;
     for (number, row) in rows.iter().enumerate() {
         if rows[..number].iter().any(|other| other.name == row.name) {
             return Err(refused(format!(
-                "{} stands there twice; allowed: each cost once",
+                "duplicate cost {}: expected each cost once",
                 row.name
             )));
         }
         let mut all = costs.rows().into_iter();
         let Some((tunable, cost)) = all.find(|(tunable, _)| tunable.name == row.name) else {
             let names = Costs::default().rows().map(|(tunable, _)| tunable.name);
-            return Err(refused(format!(
-                "{:?} is no cost; allowed: {}",
-                row.name,
-                names.join(", ")
-            )));
+            let name = &row.name;
+            return Err(refused(match tidegate_policy::closest(name, names) {
+                Some(known) => format!("unknown cost {name:?}; did you mean {known:?}?"),
+                None => format!("unknown cost {name:?}: expected {}", names.join(", ")),
+            }));
         };
         if let Some(nanos) = row.nanos {
             *cost = tunable

@@ -1,7 +1,7 @@
-//! Programs on the simulated machine: as one job or several, once or with many seeds.
+//! Runs programs on the simulated machine: as one job or several, with one seed or many.
 //!
-//! Runs with different seeds have nothing in common, so they are tasks of a pool of ours. What comes of a seed stands in its
-//! place, whoever has run it, and so no answer depends on the number of workers.
+//! Runs with different seeds are independent, so they are tasks of a pool. The results are ordered
+//! by seed, so they don't depend on the number of workers.
 
 use serde_json::{Map, Value, json};
 use tidegate::Pool;
@@ -20,27 +20,27 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options::value;
 use tidegate_command::output::{Progress, show_count, show_seconds};
 
-/// What is run.
+/// What to simulate.
 pub struct Experiment {
-    /// The programs, which the jobs take in turns.
+    /// The programs; the jobs take them in turns.
     pub subjects: Vec<Subject>,
     /// The machine, with the first seed.
     pub settings: Settings,
-    /// The file that says so, if one does.
+    /// The topology file, if there is one.
     pub topology: Option<String>,
-    /// The file of costs, if there is one.
+    /// The cost file, if there is one.
     pub costs: Option<String>,
-    /// How many processors each job has.
+    /// The number of processors of each job.
     pub width: Width,
-    /// How many jobs there are.
+    /// The number of jobs.
     pub instances: usize,
-    /// When they come; all at the beginning if that is not said.
+    /// When the jobs arrive. `None`: all at the start.
     pub arrivals: Option<Arrivals>,
-    /// How many seeds.
+    /// The number of seeds.
     pub seeds: usize,
 }
 
-/// A run, and what theory promised of each job.
+/// A run and the theoretical bounds of each job.
 pub struct Done {
     pub seed: u64,
     pub outcome: Outcome,
@@ -48,7 +48,7 @@ pub struct Done {
 }
 
 impl Experiment {
-    /// What the options ask for.
+    /// Resolves the options.
     pub fn new(
         chosen: &Chosen,
         flags: &SimulationFlags,
@@ -89,14 +89,14 @@ impl Experiment {
         })
     }
 
-    /// The program of a job.
+    /// Returns the program of a job.
     pub fn subject(&self, job: usize) -> &Subject {
         &self.subjects[job % self.subjects.len()]
     }
 
-    /// T1 and Tinf of the programs, as fields of an answer.
+    /// Returns T1 and Tinf of the programs as JSON fields.
     pub fn sizes(&self, outcome: &Outcome) -> Map<String, Value> {
-        // The first job of each program has the program's number.
+        // The first job of each program has the program's index.
         let sizes = self
             .subjects
             .iter()
@@ -118,18 +118,18 @@ impl Experiment {
         }
     }
 
-    /// Runs the programs with every seed, the first one first.
+    /// Runs the programs with every seed. Results are in the order of the seeds.
     pub fn run(&self) -> Result<Vec<Done>, Failure> {
         let progress = Progress::start(self.seeds as u64);
         let labels = labels(&self.subjects);
         progress.say(&format!("{labels}: simulating"));
         let one = |number: usize| {
             let mut far = |events: u64, now| {
-                // Several at once would contradict each other.
+                // With several simulations at once, messages would contradict each other.
                 if self.seeds == 1 {
                     let (millions, now) = (events / 1_000_000, show_seconds(now as f64 / 1e9));
                     progress.say(&format!(
-                        "{labels}: simulating, {millions} million events, {now} of its time"
+                        "{labels}: simulating, {millions} million events, {now} simulated"
                     ));
                 }
             };
@@ -143,7 +143,7 @@ impl Experiment {
         }
         let pool = Pool::builder().name("sim").build();
         let pool =
-            pool.map_err(|error| Failure::Impossible(format!("there is no pool: {error}")))?;
+            pool.map_err(|error| Failure::Impossible(format!("cannot start a pool: {error}")))?;
         let all = pool.install(|| {
             let one = |number| one(number).map(|done| vec![done]);
             tidegate::map_reduce(0..self.seeds, one, |left, right| {
@@ -194,7 +194,7 @@ impl Experiment {
     }
 }
 
-/// For how many bytes the bound of a policy counts an action.
+/// Returns the number of bytes that a policy's bound counts as one action.
 fn k_of(memory: MemoryPolicy) -> u64 {
     match memory {
         MemoryPolicy::DepthFirst(policy) => policy.k as u64,
@@ -203,51 +203,48 @@ fn k_of(memory: MemoryPolicy) -> u64 {
     }
 }
 
-/// The rule that shares processors out, which asks what is desired.
+/// Returns the allotment policy, which requires desires.
 fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
     match (flags.allot, flags.desire) {
         (Some(rule), None) => Err(Failure::Usage(format!(
-            "--allot {rule} shares processors out among jobs that desire some, and these have all; allowed: together with \
-             --desire RULE"
+            "--allot {rule} has no effect on jobs that have all processors: expected together with --desire RULE"
         ))),
         (rule, _) => Ok(rule.unwrap_or(Allot::Dp)),
     }
 }
 
-/// The time between two estimates of what is desired.
+/// Returns the time between two estimates of the desire.
 fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     match (flags.est_cycle, flags.desire) {
         (Some(cycle), None) => Err(Failure::Usage(format!(
-            "--est-cycle {} sets how often jobs estimate how many processors they desire, and these have all; allowed: \
-             together with --desire RULE",
+            "--est-cycle {} has no effect on jobs that have all processors: expected together with --desire RULE",
             show_time(cycle)
         ))),
         (flag, _) => value(flag, &tunables::EST_CYCLE),
     }
 }
 
-/// How many jobs there are; as many as times of arrival, if these are given, or else as programs.
+/// Returns the number of jobs: by default one per time of arrival, or else one per program.
 fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Failure> {
     let programs = subjects.len();
     let told = flags.arrivals.as_ref().map(Arrivals::count);
     match (flags.instances, told) {
         (Some(instances), Some(Some(times))) if instances != times => {
             Err(Failure::Usage(format!(
-                "--instances {instances} contradicts --arrivals, which has {times} times; allowed: one of the two, or as many"
+                "--instances {instances} contradicts --arrivals, which has {times} times: expected one of the two, or as many"
             )))
         }
         (None, Some(None)) if programs == 1 => Err(Failure::Usage(
-            "--arrivals poisson:MEAN says not how many jobs come; allowed: together with --instances N".into(),
+            "--arrivals poisson:MEAN does not set the number of jobs: expected together with --instances N".into(),
         )),
         (instances, told) => match instances.or(told.flatten()).unwrap_or(programs) {
             few if few < programs => Err(Failure::Usage(format!(
-                "{programs} programs in {}, which leaves out {}; allowed: at least {programs} jobs, one of each program",
+                "{} cannot run {programs} programs (no job for {}): expected at least {programs} jobs, one per program",
                 show_count(few, "job"),
                 labels(&subjects[few..])
             ))),
             1 if told.is_some() => Err(Failure::Usage(
-                "--arrivals says nothing of a single job, with which a run begins; allowed: several times, or together \
-                 with --instances N of 2 or more"
+                "--arrivals has no effect on a single job: expected several times, or --instances N of 2 or more"
                     .into(),
             )),
             instances => Ok(instances),
@@ -255,13 +252,13 @@ fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Fai
     }
 }
 
-/// How many seeds there are, the last of which must exist.
+/// Returns the number of seeds. The last one must exist.
 fn seeds(flags: &SimulationFlags) -> Result<usize, Failure> {
     let seeds = flags.seeds.unwrap_or(1);
     match flags.sim_seed.checked_add(seeds as u64 - 1) {
         Some(_) => Ok(seeds),
         None => Err(Failure::Usage(format!(
-            "--seeds {seeds} from --sim-seed {} on are more than there are; allowed: up to {}",
+            "invalid value {seeds} for --seeds with --sim-seed {}: expected at most {}",
             flags.sim_seed,
             u64::MAX - flags.sim_seed + 1
         ))),

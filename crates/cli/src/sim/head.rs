@@ -1,4 +1,4 @@
-//! What is simulated, on which machine, under which rules: the beginning of every answer.
+//! The head of every report: programs, machine and policies.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use tidegate_sim::{Deques, Settings};
 use super::experiment::Experiment;
 use tidegate_command::output::{show_bytes, show_count, show_fields};
 
-/// The beginning of an answer.
+/// The head of a report.
 pub struct Head<'a> {
     experiment: &'a Experiment,
 }
@@ -19,7 +19,8 @@ impl<'a> Head<'a> {
         Self { experiment }
     }
 
-    /// The first fields of an answer as JSON; with the program and the seed, if there is only one.
+    /// Returns the first JSON fields of a report; includes the program and the seed if there is
+    /// only one.
     pub fn to_json(&self, seed: Option<u64>) -> Map<String, Value> {
         let mut fields = match &self.experiment.subjects[..] {
             [only] => only.to_json(),

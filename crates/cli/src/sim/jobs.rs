@@ -1,7 +1,7 @@
-//! `tidegate sim jobs`: what every job is entitled to, after every event of a file.
+//! `tidegate sim jobs`: prints the allotment of every job after every event in a file.
 //!
-//! The file is read and checked as a whole before anything is shared out, so a mistake at its end leaves standard output
-//! empty. A message names the event by its place, counted from 0.
+//! The whole file is checked first, so an error at its end leaves standard output empty. Messages
+//! number events from 0.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use tidegate_command::input;
 use tidegate_command::output;
 use tidegate_command::standard::shown_input;
 
-/// The most that a job may desire: the largest machine there is.
+/// Returns the maximum desire of a job: the largest simulated machine.
 fn most_desired() -> u64 {
     match SIM_PROCESSORS.allowed {
         Allowed::Between(_, most) => most as u64,
@@ -26,7 +26,7 @@ fn most_desired() -> u64 {
     }
 }
 
-/// What a job does.
+/// An event of a job.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrive(u64, usize),
@@ -34,8 +34,7 @@ enum Event {
     Leave(u64),
 }
 
-/// Carries the subcommand out.
-pub fn share_out(arguments: &JobsArguments, processors: usize) -> Result<(), Failure> {
+pub fn run(arguments: &JobsArguments, processors: usize) -> Result<(), Failure> {
     let list = read(&arguments.file)?;
     let at = |number: usize, what: String| {
         Failure::Usage(format!(
@@ -57,7 +56,7 @@ pub fn share_out(arguments: &JobsArguments, processors: usize) -> Result<(), Fai
     })
 }
 
-/// One step to a line: with many jobs the whole is too large to be held at once.
+/// Prints a step per line, because the whole may be too large for a single JSON value.
 fn print_json<'a>(
     steps: impl Iterator<Item = (&'a Value, Event)>,
     machine: &mut AllotState,
@@ -92,18 +91,18 @@ fn print_lines<'a>(
     Ok(())
 }
 
-/// The events of the file, not checked yet.
+/// Reads the events, without checking them.
 fn read(file: &Path) -> Result<Vec<Value>, Failure> {
     let bytes = input::bytes(file)?;
     let malformed = |what: &dyn Display| {
         Failure::Usage(format!(
-            "{}: {what}; allowed is a JSON list of events, such as [[\"arrive\", 1, 4], [\"leave\", 1]]",
+            "{}: {what}: expected a JSON list of events, such as [[\"arrive\", 1, 4], [\"leave\", 1]]",
             shown_input(file)
         ))
     };
     match serde_json::from_slice(&bytes) {
         Ok(Value::Array(events)) => Ok(events),
-        Ok(_) => Err(malformed(&"this is no list")),
+        Ok(_) => Err(malformed(&"not a list")),
         Err(error) => Err(malformed(&error)),
     }
 }
@@ -118,7 +117,7 @@ fn parse(value: &Value) -> Result<Event, String> {
         (Some("desire"), [job, desire]) => Ok(Event::Desire(id(job)?, desired(desire)?)),
         (Some("leave"), [job]) => Ok(Event::Leave(id(job)?)),
         _ => Err(format!(
-            "{} is no event; allowed are [\"arrive\", JOB, DESIRE], [\"desire\", JOB, DESIRE] and [\"leave\", JOB]",
+            "{} is not an event: expected [\"arrive\", JOB, DESIRE], [\"desire\", JOB, DESIRE] or [\"leave\", JOB]",
             brief(value)
         )),
     }
@@ -128,7 +127,7 @@ fn id(value: &Value) -> Result<u64, String> {
     let most = u64::MAX;
     value.as_u64().ok_or_else(|| {
         let value = brief(value);
-        format!("the job is {value}; allowed is a whole number from 0 to {most}")
+        format!("invalid job {value}: expected an integer from 0 to {most}")
     })
 }
 
@@ -137,11 +136,11 @@ fn desired(value: &Value) -> Result<usize, String> {
     let desire = value.as_u64().filter(|desire| *desire <= most);
     desire.map(|desire| desire as usize).ok_or_else(|| {
         let value = brief(value);
-        format!("the desire is {value}; allowed is a whole number from 0 to {most}")
+        format!("invalid desire {value}: expected an integer from 0 to {most}")
     })
 }
 
-/// A value as JSON in one line that is not too long.
+/// Returns a value as JSON, shortened to one line.
 fn brief(value: &Value) -> String {
     const MOST: usize = 60;
     let text = value.to_string();
@@ -152,12 +151,12 @@ fn brief(value: &Value) -> String {
 }
 
 impl Event {
-    /// Refuses what a job that is here, or is not, cannot do.
+    /// Returns an error if the job has already arrived, or has not.
     fn check(self, here: &mut BTreeSet<u64>) -> Result<Self, String> {
         match self {
-            Self::Arrive(job, _) if !here.insert(job) => Err(format!(
-                "job {job} arrives and is here already; allowed is a job that is not"
-            )),
+            Self::Arrive(job, _) if !here.insert(job) => {
+                Err(format!("job {job} has already arrived: expected a new job"))
+            }
             Self::Desire(job, _) if !here.contains(&job) => Err(not_here(job)),
             Self::Leave(job) if !here.remove(&job) => Err(not_here(job)),
             _ => Ok(self),
@@ -174,5 +173,5 @@ impl Event {
 }
 
 fn not_here(job: u64) -> String {
-    format!("job {job} is not here; allowed is a job that has arrived and not left")
+    format!("unknown job {job}: expected a job that has arrived and not left")
 }

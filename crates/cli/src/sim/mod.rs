@@ -1,13 +1,15 @@
-//! `tidegate sim`: a program on the simulated machine, or jobs that share one.
+//! `tidegate sim`: simulates a program, or jobs that share a machine.
 //!
-//! Without `--desire` a job has all processors, with it as many as it desires, from one on. `--job` adds jobs of other programs,
-//! `--instances` makes several jobs of each, `--seeds` runs all of it with many seeds. `sim jobs` runs no
-//! task: it plays the arrivals, desires and departures of a file through the rule that shares processors out.
+//! Without `--desire` a job has all processors. With it, a job starts with one and gets as many as
+//! it desires. `--job` adds jobs of other programs, `--instances` sets the number of jobs, and
+//! `--seeds` repeats the simulation with many seeds. `sim jobs` runs no tasks: it passes the
+//! arrivals, desires and departures from a file to the allotment policy.
 //!
-//! With `--topology` the machine has a processor for each CPU of the file. Worker `i` stands on the `i`-th of them, so the file
-//! says whom a hierarchical thief asks first and what a look at a victim costs. `sim jobs` has no use for distances.
+//! With `--topology` the machine has one processor per CPU of the file, and worker `i` is on the
+//! `i`-th of them. The file thus determines which victims a hierarchical thief tries first, and what
+//! a look at a victim costs. `sim jobs` doesn't use distances.
 //!
-//! It does not read the clock: the same command line prints the same bytes.
+//! The simulation never reads the clock: the same command line prints the same bytes.
 
 mod costs;
 mod experiment;
@@ -28,7 +30,6 @@ use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
 
-/// Carries the subcommand out.
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     let processors = Processors::of(arguments.processors, arguments.topology.as_deref())?;
     match &arguments.simulation {
@@ -40,15 +41,15 @@ pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
             };
             printed.simulate()
         }
-        Simulation::Jobs(arguments) => jobs::share_out(arguments, processors.count),
+        Simulation::Jobs(arguments) => jobs::run(arguments, processors.count),
     }
 }
 
-/// Simulates an experiment and prints what came of it.
+/// An experiment and its output format.
 struct Printed {
     experiment: Experiment,
     format: TableFormat,
-    /// Whether there is a row for each run, even if there is only one.
+    /// Whether to print a row per run, even if there is only one.
     by_seed: bool,
 }
 
@@ -75,7 +76,7 @@ impl Printed {
         judge(experiment, &runs)
     }
 
-    /// Prints rows of figures.
+    /// Prints a table of figures.
     fn print(&self, head: &Head<'_>, runs: &[Done], sheet: &Sheet) -> Result<(), Failure> {
         let experiment = &self.experiment;
         if self.format.json {
@@ -97,13 +98,14 @@ impl Printed {
     }
 }
 
-/// Refuses runs that broke a bound.
+/// Returns an error if a run broke a bound.
 fn judge(experiment: &Experiment, runs: &[Done]) -> Result<(), Failure> {
     for run in runs {
         for (job, bounds) in run.bounds.iter().enumerate() {
             if let Some(bound) = bounds.iter().find(|bound| !bound.holds()) {
                 return Err(Failure::Wrong(format!(
-                    "the bound {} is broken with --sim-seed {}, job {job} ({}): {} of {}; either theory does not hold here, or the simulator is wrong",
+                    "--sim-seed {1}, job {job} ({2}) breaks the bound {0}: {3} of {4}; either the theory does not apply here, or the \
+                     simulator is wrong",
                     bound.name,
                     run.seed,
                     experiment.subject(job).label,

@@ -1,4 +1,4 @@
-//! How many processors the simulated machine has, and how far apart they are.
+//! The processors of the simulated machine and their distances.
 
 use std::path::Path;
 
@@ -11,44 +11,47 @@ use tidegate_command::failure::Failure;
 
 /// The processors of the simulated machine.
 pub struct Processors<'a> {
-    /// How many there are.
+    /// The number of processors.
     pub count: usize,
-    told: Option<(&'a Path, Topology)>,
+    topology: Option<(&'a Path, Topology)>,
 }
 
 impl<'a> Processors<'a> {
-    /// What the two options say; neither may contradict the other.
+    /// Resolves the two options, which must agree.
     pub fn of(count: Option<usize>, file: Option<&'a Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             let count = count.unwrap_or(SIM_PROCESSORS.default);
-            return Ok(Self { count, told: None });
+            return Ok(Self {
+                count,
+                topology: None,
+            });
         };
         let topology = topology::read(file)?;
         let cpus = topology.cpus().len();
         match count.filter(|&count| count != cpus) {
             None => Ok(Self {
                 count: cpus,
-                told: Some((file, topology)),
+                topology: Some((file, topology)),
             }),
             Some(count) => Err(Failure::Usage(format!(
-                "--processors {count} contradicts --topology {}, which has {cpus}; allowed: one of the two, or the \
+                "--processors {count} contradicts --topology {}, which has {cpus}: expected one of the two, or the \
                  same number",
                 file.display()
             ))),
         }
     }
 
-    /// How far the workers are from each other, of which each stands on a processor of its own.
+    /// Returns the distances between workers, one per processor.
     pub fn places(&self) -> PlaceTree {
-        match &self.told {
+        match &self.topology {
             None => PlaceTree::flat(self.count),
             Some((_, topology)) => topology.places(topology.cpus().as_slice()),
         }
     }
 
-    /// Which file says so.
+    /// Returns the topology file, if there is one.
     pub fn file(&self) -> Option<String> {
-        let (file, _) = self.told.as_ref()?;
+        let (file, _) = self.topology.as_ref()?;
         Some(file.display().to_string())
     }
 }

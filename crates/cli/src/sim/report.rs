@@ -1,4 +1,4 @@
-//! A simulated run as text and as JSON.
+//! Prints a simulated run as text and as JSON.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::experiment::{Done, Experiment};
 use super::head::Head;
 use tidegate_command::output::{show_bytes, show_ratio, show_seconds};
 
-/// What is printed of a run.
+/// The report on a run.
 pub struct Report<'a> {
     head: Head<'a>,
     run: &'a Done,
@@ -23,7 +23,7 @@ fn seconds(time: Nanos) -> f64 {
 }
 
 impl<'a> Report<'a> {
-    /// The report on a run of one job.
+    /// Creates the report on a run of one job.
     pub fn new(head: Head<'a>, experiment: &'a Experiment, run: &'a Done) -> Self {
         let job = &run.outcome.jobs[0];
         Self {
@@ -34,7 +34,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The object that `--json` prints.
+    /// Returns the object that `--json` prints.
     pub fn to_json(&self) -> Value {
         let mut fields = self.head.to_json(Some(self.run.seed));
         if let Value::Object(figures) = self.figures() {
@@ -83,14 +83,14 @@ fn show_bound(bound: &Bound) -> String {
     let (value, limit) = (show(bound.value), show(bound.limit));
     let unit = match bound.name {
         "stealing-time" => " spans beyond T1/P",
-        "steals" => " a processor and step of the span",
+        "steals" => " per processor and step of the span",
         "allotments" => " broken promises",
         _ => "",
     };
     let verdict = match (bound.holds(), bound.tells()) {
         (false, _) => "BROKEN",
         (true, true) => "holds",
-        (true, false) => "holds, as any run would",
+        (true, false) => "holds for any run",
     };
     format!("{} {value} of {limit}{unit}, {verdict}", bound.name)
 }
@@ -141,12 +141,12 @@ impl fmt::Display for Report<'_> {
         );
         row(
             "processors",
-            format!("{mean_allotment:.2} in the mean, {all}"),
+            format!("{mean_allotment:.2} on average, {all}"),
         )?;
         row("tasks", counters.tasks.to_string())?;
         if self.job.peak_bytes > 0 || counters.refusals > 0 {
             let (peak, sleeps) = (show_bytes(self.job.peak_bytes as f64), counters.sleeps);
-            let mut text = format!("{peak} declared at most, {sleeps} sleeps");
+            let mut text = format!("peak {peak} reserved, {sleeps} sleeps");
             if counters.refusals > 0 {
                 text += &format!(", {} requests refused", counters.refusals);
             }
@@ -163,7 +163,7 @@ impl fmt::Display for Report<'_> {
         row(
             "steals",
             format!(
-                "{} of {} attempts, {} failed partly, {} purely",
+                "{} of {} attempts; {} lost a race, {} found nothing",
                 counters.steals,
                 counters.attempts,
                 counters.failed_lost_race,

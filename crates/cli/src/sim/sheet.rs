@@ -1,4 +1,4 @@
-//! Many runs, or the jobs of one, as rows of figures with a summary.
+//! A table of figures of several runs, or of the jobs of one run, with a summary.
 
 use serde_json::{Map, Number, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
@@ -7,7 +7,7 @@ use super::experiment::{Done, Experiment};
 use tidegate_command::output::{Table, Value as Cell};
 use tidegate_command::statistics::Sample;
 
-/// What a figure is.
+/// The unit of a figure.
 #[derive(Clone, Copy)]
 enum Unit {
     Seconds,
@@ -16,22 +16,22 @@ enum Unit {
     Mean,
 }
 
-/// A column: its name and the unit. Those of a table are in the order of their importance.
+/// A column: its name and unit. A table's columns are in order of importance.
 struct Column(&'static str, Unit);
 
-/// The first columns of a run.
+/// The first columns of runs.
 const OF_RUN: &[Column] = &[
     Column("t", Unit::Seconds),
     Column("mean_response", Unit::Seconds),
 ];
 
-/// The last column of a run.
+/// The last column of runs.
 const LAST_OF_RUN: &[Column] = &[Column("worst_response", Unit::Seconds)];
 
-/// The first columns of a job.
+/// The first columns of jobs.
 const OF_JOB: &[Column] = &[Column("arrived", Unit::Seconds), Column("t", Unit::Seconds)];
 
-/// The columns of both.
+/// The columns of runs and jobs.
 const OF_BOTH: &[Column] = &[
     Column("p_mean", Unit::Mean),
     Column("steals", Unit::Count),
@@ -49,13 +49,13 @@ const OF_BOTH: &[Column] = &[
     Column("bounds_broken", Unit::Count),
 ];
 
-/// Rows of figures, each with a number of its own.
+/// Numbered rows of figures.
 pub struct Sheet {
-    /// What the rows are together, and what their numbers are.
+    /// The name of the list of rows, and the name of the rows' numbers.
     names: [&'static str; 2],
     columns: Vec<&'static Column>,
     rows: Vec<(u64, Vec<f64>)>,
-    /// The programs of the rows, if there are several.
+    /// The rows' programs, if there are several.
     programs: Option<Vec<String>>,
 }
 
@@ -67,7 +67,7 @@ fn broken(bounds: &[Bound]) -> u64 {
     bounds.iter().filter(|bound| !bound.holds()).count() as u64
 }
 
-/// The figures that stand in [`OF_BOTH`], of these jobs together.
+/// Returns the figures of [`OF_BOTH`], for these jobs together.
 fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
     let sum = |of: &dyn Fn(&JobOutcome) -> u64| jobs.iter().map(of).sum::<u64>() as f64;
     let means = jobs.iter().map(|job| job.mean_allotment);
@@ -90,7 +90,7 @@ fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
 }
 
 impl Sheet {
-    /// A row for each run.
+    /// Creates a row per run.
     pub fn of_runs(runs: &[Done]) -> Self {
         let row = |run: &Done| {
             let jobs = &run.outcome.jobs;
@@ -113,7 +113,7 @@ impl Sheet {
         }
     }
 
-    /// A row for each job of a run.
+    /// Creates a row per job of a run.
     pub fn of_jobs(experiment: &Experiment, run: &Done) -> Self {
         let jobs = run.outcome.jobs.iter().zip(&run.bounds).enumerate();
         let rows = jobs.map(|(number, (job, bounds))| {
@@ -132,7 +132,7 @@ impl Sheet {
         }
     }
 
-    /// Each column's median, least and greatest figure, by name; of a single row nothing.
+    /// Returns each column's median, minimum and maximum, or nothing for a single row.
     fn summary(&self) -> Vec<(&'static str, Vec<f64>)> {
         if self.rows.len() < 2 {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Sheet {
         ]
     }
 
-    /// The rows and their summary, as fields of an answer.
+    /// Returns the rows and their summary as JSON fields.
     pub fn to_json(&self) -> Map<String, Value> {
         let [names, name] = self.names;
         let mut fields = Map::new();
@@ -177,7 +177,7 @@ impl Sheet {
         fields
     }
 
-    /// The rows and their summary as a table.
+    /// Returns the rows and their summary as a table.
     pub fn to_table(&self) -> Table {
         let names = self.columns.iter().map(|column| column.0);
         let program = self.programs.as_ref().map(|_| "program");
@@ -206,7 +206,7 @@ impl Sheet {
     }
 }
 
-/// A figure as JSON; whole if it counts and is.
+/// Returns a figure as JSON; an integral count as an integer.
 fn exact(Column(_, unit): &Column, figure: f64) -> Value {
     match unit {
         Unit::Count | Unit::Bytes if figure.fract() == 0.0 => (figure as u64).into(),

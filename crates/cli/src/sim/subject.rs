@@ -1,4 +1,4 @@
-//! A program that is simulated, without its type: what is done with it is compiled once and not for every program.
+//! A simulated program without its type, so that the code that uses it is compiled only once.
 
 use std::sync::OnceLock;
 
@@ -13,14 +13,14 @@ use tidegate_command::failure::Failure;
 /// A program of a simulation.
 pub struct Subject {
     pub name: &'static str,
-    /// The program as on the command line.
+    /// The program as written on the command line.
     pub label: String,
     pub parameters: Answer,
     dag: Box<dyn Fn() -> Box<dyn AnyDag> + Sync>,
     extent: OnceLock<WorkSpan>,
 }
 
-/// Reads the program of the subcommand and those of `--job`.
+/// Returns the program of the subcommand and those of `--job`.
 pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>, Failure> {
     let size = flags.size.into();
     let label = chosen.label();
@@ -34,7 +34,7 @@ pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
-/// Takes a program's type away.
+/// Erases a program's type.
 struct Typed(String);
 
 impl SimulatedVisitor for Typed {
@@ -52,7 +52,7 @@ impl SimulatedVisitor for Typed {
 }
 
 impl Subject {
-    /// The program's name and parameters, as fields of an answer.
+    /// Returns the program's name and parameters as JSON fields.
     pub fn to_json(&self) -> Map<String, Value> {
         Map::from_iter([
             ("workload".to_owned(), self.name.into()),
@@ -64,14 +64,14 @@ impl Subject {
         (self.dag)()
     }
 
-    /// How large it is if each `k` bytes count as an action; a simulation has one `k`.
+    /// Returns its work and span if each `k` bytes count as an action. A simulation has one `k`.
     pub fn extent(&self, k: u64) -> &WorkSpan {
         self.extent
             .get_or_init(|| WorkSpan::with_k(&*self.dag(), k))
     }
 }
 
-/// The programs in one line.
+/// Lists the programs in one line.
 pub fn labels(subjects: &[Subject]) -> String {
     let labels: Vec<_> = subjects.iter().map(|subject| &subject.label[..]).collect();
     labels.join(" + ")

@@ -1,31 +1,31 @@
-//! The columns of the screen: titles, widths, cells, and the order that each gives to rows.
+//! The columns of the screen: titles, widths, cells and sort orders.
 
 use std::cmp::Ordering;
 use std::time::Duration;
 
 use crate::roster::Row;
 
-/// A column by which rows can be sorted.
+/// A column, by which rows can be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// The process.
+    /// The process ID.
     Pid,
-    /// What the job calls itself.
+    /// The job's name.
     Name,
-    /// How many processors it could use.
+    /// The number of processors that it could use.
     Desire,
-    /// How many it is entitled to.
+    /// The number of processors that it is entitled to.
     Allotment,
-    /// How many workers it has running.
+    /// The number of its running workers.
     InUse,
-    /// How much of their time goes into work.
+    /// The fraction of their time that goes into work.
     Efficiency,
-    /// For how long it has been there.
+    /// The time since it joined.
     Since,
 }
 
 impl Column {
-    /// All of them, as they stand on the screen.
+    /// All columns, from left to right.
     pub const ALL: [Self; 7] = [
         Self::Pid,
         Self::Name,
@@ -36,7 +36,7 @@ impl Column {
         Self::Since,
     ];
 
-    /// The same, those that are dropped last first when there is little room.
+    /// All columns, from the most important one to the one dropped first when space is short.
     pub const BY_WEIGHT: [Self; 7] = [
         Self::Name,
         Self::InUse,
@@ -47,7 +47,7 @@ impl Column {
         Self::Efficiency,
     ];
 
-    /// The word above the column.
+    /// Returns the title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Pid => "pid",
@@ -60,16 +60,16 @@ impl Column {
         }
     }
 
-    /// The key that sorts by it, and where that letter is in the title.
+    /// Returns the key that sorts by it, and the index of that letter in the title.
     pub fn key(self) -> (char, usize) {
         match self {
-            // The first letter, as in all others, would be that of no word anybody has in mind.
+            // The first letter of "in use" would be hard to remember.
             Self::InUse => ('u', 3),
             _ => (self.title().chars().next().unwrap_or(' '), 0),
         }
     }
 
-    /// How many cells it takes at least.
+    /// Returns the minimum width.
     pub fn width(self) -> u16 {
         match self {
             Self::Pid => 7,
@@ -79,7 +79,7 @@ impl Column {
         }
     }
 
-    /// What stands in it, at the time `now` since 1970.
+    /// Returns the text of a row at the time `now` since 1970.
     pub fn cell(self, row: &Row, now: Duration) -> String {
         match self {
             Self::Pid => row.pid.to_string(),
@@ -92,7 +92,7 @@ impl Column {
         }
     }
 
-    /// The order that it gives: what is counted with the largest first, everything else as people read.
+    /// Compares two rows: numbers in descending order, names, IDs and ages in ascending order.
     pub fn compare(self, a: &Row, b: &Row) -> Ordering {
         match self {
             Self::Pid => a.pid.cmp(&b.pid),

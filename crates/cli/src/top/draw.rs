@@ -1,4 +1,4 @@
-//! The picture of a [`Screen`]: a function of it and of the size, and of nothing else.
+//! Draws a [`Screen`], as a pure function of its state and size.
 //!
 //! ```text
 //! tidegate top   2 processors ▇█   96 % busy   load 2.31 1.90 1.20      title
@@ -11,7 +11,8 @@
 //! sort by pid name desire ..   r reverse   q quit                       help
 //! ```
 //!
-//! With less room columns go ([`Column::BY_WEIGHT`]), then lines ([`Lines`]); the last thing that stays is a row.
+//! When space is short, columns are dropped first ([`Column::BY_WEIGHT`]), then lines ([`Lines`]).
+//! A row stays to the end.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -24,22 +25,22 @@ use super::column::Column;
 use super::screen::{Screen, Tracked};
 use tidegate_command::output::show_count;
 
-/// Heights of a part of a cell.
+/// Bars in steps of an eighth of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// Cells between two columns.
+/// Space between two columns, in cells.
 const GAP: u16 = 2;
-/// The least room for the history of a job, else it is left out.
+/// Minimum width of a job's history; below it is omitted.
 const HISTORY: u16 = 8;
-/// The most room for a name, while there is a history to be shown.
+/// Maximum width of a name if a history is shown.
 const NAME: u16 = 32;
 
 const PLAIN: Style = Style::new();
 const QUIET: Style = Style::new().add_modifier(Modifier::DIM);
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-/// A job that has all that it desires.
+/// For a job that has all the processors that it desires.
 const CONTENT: Style = Style::new().fg(Color::Cyan);
-/// A job that is deprived, or does not move.
+/// For a job that is deprived or stalled.
 const WANTING: Style = Style::new().fg(Color::Yellow);
 
 /// Draws the screen.
@@ -73,12 +74,12 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     put(buffer, lines.help, help(lines.help.width));
 }
 
-/// How many rows there is room for on a screen of this size.
+/// Returns the number of rows that fit a screen of this size.
 pub fn room(area: Rect) -> usize {
     Lines::of(area).rows.height.into()
 }
 
-/// Where each line is; one that there is no room for has no height.
+/// The position of each line. A line that doesn't fit has no height.
 struct Lines {
     title: Rect,
     place: Rect,
@@ -131,12 +132,12 @@ impl Lines {
     }
 }
 
-/// Draws a line where it has room.
+/// Draws a line if it fits.
 fn put<'a>(buffer: &mut Buffer, line: Rect, text: impl Into<Line<'a>>) {
     text.into().render(line, buffer);
 }
 
-/// What the program is called and what the machine does.
+/// Returns the title line: the program and the load of the machine.
 fn title(screen: &Screen, width: u16) -> Line<'static> {
     let load = &screen.load;
     let mut parts = vec![(1, Span::styled("tidegate top", STRONG))];
@@ -155,9 +156,10 @@ fn title(screen: &Screen, width: u16) -> Line<'static> {
     fitting(parts, width)
 }
 
-/// How many jobs there are, and what those have together that move; and which of them are on the screen.
+/// Returns the line with the number of jobs, the sums over those that are not stalled, and the
+/// range of jobs on the screen.
 fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'static> {
-    // A job that stands still says what it had when it stopped, and others have that by now.
+    // A stalled job's row shows what it had when it stopped; other jobs have taken that over.
     let moving = || rows.iter().filter(|job| !job.row.stalled);
     let sum = |of: fn(&Tracked) -> usize| moving().map(of).sum::<usize>();
     if rows.is_empty() {
@@ -179,7 +181,7 @@ fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'stati
     fitting(parts, width)
 }
 
-/// These parts of a line with gaps between them. What has the lowest rank goes first where there is no room for all.
+/// Joins parts of a line, and drops those with the lowest rank until the rest fits.
 fn fitting(mut parts: Vec<(u8, Span<'static>)>, width: u16) -> Line<'static> {
     const BETWEEN: &str = "   ";
     let joined = |parts: &[(u8, Span<'static>)]| {
@@ -200,10 +202,10 @@ fn fitting(mut parts: Vec<(u8, Span<'static>)>, width: u16) -> Line<'static> {
     line
 }
 
-/// The columns that there is room for, each with its place on the line.
+/// The columns that fit, with their positions and widths.
 struct Columns {
     columns: Vec<(Column, u16, u16)>,
-    /// Place and width of the history.
+    /// Position and width of the history.
     history: Option<(u16, u16)>,
 }
 
@@ -251,7 +253,7 @@ impl Columns {
         }
         for &(column, x, width) in &self.columns {
             let (style, text) = match column == screen.sort {
-                // The mark stands in the gap between two columns.
+                // The mark is in the gap between two columns.
                 true => {
                     let mark = if screen.reverse { "▲" } else { "▼" };
                     let text = match column {
@@ -296,7 +298,7 @@ impl Columns {
     }
 }
 
-/// Draws a cell: names to the left, numbers to the right. What does not fit ends in an ellipsis.
+/// Draws a cell: names aligned left, numbers right. A name that doesn't fit ends in an ellipsis.
 fn cell(
     buffer: &mut Buffer,
     (x, y, width): (u16, u16, u16),
@@ -319,7 +321,8 @@ fn cell(
     buffer.set_stringn(x, y, text, length, style);
 }
 
-/// Draws what a job kept busy of late, the latest at the right. A full cell is the most that it desired in that time.
+/// Draws the processors that a job recently used, the latest at the right. A full cell is the
+/// maximum of its desire and usage in that time.
 fn history(buffer: &mut Buffer, (x, y, width): (u16, u16, u16), tracked: &Tracked) {
     let known = tracked.history.len().min(width.into());
     let latest = tracked.history.iter().rev().take(known);
@@ -339,13 +342,13 @@ fn history(buffer: &mut Buffer, (x, y, width): (u16, u16, u16), tracked: &Tracke
     }
 }
 
-/// A cell that is filled up to `part`, at least `least` eighths.
+/// Returns a cell filled up to `part`, but at least `least` eighths.
 fn bar(part: f64, least: usize) -> &'static str {
     let eighths = (part * 8.0).round().clamp(0.0, 8.0) as usize;
     BARS[eighths.max(least)]
 }
 
-/// The end of a path says more than its beginning.
+/// Shortens a path at its start, because the end says more.
 fn shorten(text: &str, width: u16) -> String {
     let width = usize::from(width);
     if Span::raw(text).width() <= width {
@@ -362,7 +365,7 @@ fn shorten(text: &str, width: u16) -> String {
     format!("…{kept}")
 }
 
-/// The keys: in full where that fits.
+/// Returns the line of keys, in full if it fits.
 fn help(width: u16) -> Line<'static> {
     let key = |letter: String| Span::styled(letter, STRONG.add_modifier(Modifier::UNDERLINED));
     let word = |text: String| Span::styled(text, QUIET);

@@ -1,16 +1,16 @@
-//! How busy the machine is, whoever keeps it so.
+//! The load of the machine from all programs.
 //!
-//! From the kernel's counters for all processors, so on Linux only; elsewhere nothing is known. What a container or a quota leaves of the
-//! machine is not considered: `tidegate machine` says that.
+//! It comes from the kernel's counters for all processors, so it is known on Linux only. It ignores
+//! the limits of containers and quotas, which `tidegate machine` shows.
 
 /// The machine's load between two readings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Which part of its time each processor was busy.
+    /// The fraction of time that each processor was busy.
     pub processors: Vec<f64>,
-    /// The same for all of them together.
+    /// The fraction of time that all processors together were busy.
     pub all: Option<f64>,
-    /// How many threads ran or wanted to, on average over the last 1, 5 and 15 minutes.
+    /// The load averages: running and runnable threads over the last 1, 5 and 15 minutes.
     pub averages: Option<[f32; 3]>,
 }
 
@@ -21,17 +21,17 @@ mod imp {
     use super::Load;
     use procfs::{CpuTime, Current, CurrentSI, KernelStats, LoadAverage};
 
-    /// Reads the load.
+    /// Measures the load.
     #[derive(Debug)]
     pub struct Meter(Option<KernelStats>);
 
     impl Meter {
-        /// Begins to measure.
+        /// Starts to measure.
         pub fn start() -> Self {
             Self(KernelStats::current().ok())
         }
 
-        /// The load since the last reading.
+        /// Returns the load since the last reading.
         pub fn read(&mut self) -> Load {
             let before = std::mem::replace(&mut self.0, KernelStats::current().ok());
             let averages = LoadAverage::current().ok();
@@ -44,7 +44,7 @@ mod imp {
             };
             let pairs = before.cpu_time.iter().zip(&now.cpu_time);
             Load {
-                // Where a processor came or went, the lines are not those of the same ones any more.
+                // If a processor was added or removed, the lines no longer match.
                 processors: match before.cpu_time.len() == now.cpu_time.len() {
                     true => pairs
                         .map(|(before, now)| busy(before, now).unwrap_or(0.0))
@@ -57,7 +57,7 @@ mod imp {
         }
     }
 
-    /// Which part of the time between the two went into anything but idling; none if no time went by.
+    /// Returns the fraction of non-idle time between two readings, or `None` if no time has passed.
     fn busy(before: &CpuTime, now: &CpuTime) -> Option<f64> {
         let (worked, rested) = (
             difference(worked, before, now),
@@ -68,7 +68,7 @@ mod imp {
     }
 
     fn difference(of: impl Fn(&CpuTime) -> u64, before: &CpuTime, now: &CpuTime) -> u64 {
-        // The kernel's count of waiting for disks is known to go back at times.
+        // The kernel's iowait counter can decrease.
         of(now).saturating_sub(of(before))
     }
 
@@ -86,9 +86,9 @@ mod imp {
         use super::*;
 
         #[test]
-        fn the_load_of_this_machine_is_between_nothing_and_all() {
+        fn load_is_a_fraction() {
             let mut meter = Meter::start();
-            // The kernel counts in ticks: until there is one, nothing is known.
+            // The kernel counts in ticks, so the load is unknown until the next tick.
             let load = std::iter::repeat_with(|| meter.read())
                 .find(|load| load.all.is_some())
                 .unwrap();
@@ -103,7 +103,7 @@ mod imp {
 mod imp {
     use super::Load;
 
-    /// Knows nothing.
+    /// The load is unknown on this system.
     #[derive(Debug)]
     pub struct Meter;
 

@@ -1,16 +1,16 @@
-//! `tidegate top`: the table of jobs as a screen that follows it.
+//! `tidegate top`: a live view of the table of jobs.
 //!
-//! | file | holds |
+//! | module | purpose |
 //! |---|---|
-//! | [`watch`] | the table, which may come, go and be replaced meanwhile |
-//! | [`load`] | how busy the machine is |
-//! | [`screen`] | what is shown, and what keys do |
-//! | [`mod@column`] | the columns and their orders |
-//! | [`draw`] | the picture, a function of the screen and of its size |
-//! | [`terminal`] | the terminal, and how it gets back what it was |
+//! | [`watch`] | reads the table, which may appear, disappear and be replaced |
+//! | [`load`] | measures the load of the machine |
+//! | [`screen`] | the state of the view, and the effect of keys |
+//! | [`mod@column`] | the columns and their sort orders |
+//! | [`draw`] | draws the view, as a function of the screen state and its size |
+//! | [`terminal`] | takes the terminal and restores it |
 //!
-//! It looks at the table more often than it draws: that a job stands still shows only to who keeps looking. It takes no part in the
-//! table and changes no job.
+//! It reads the table more often than it draws, because a stalled job shows only over several
+//! reads. It doesn't join the table and changes no job.
 
 mod column;
 mod draw;
@@ -33,38 +33,37 @@ use terminal::{Signals, Terminal};
 use tidegate_command::failure::Failure;
 use watch::Watch;
 
-/// How often the screen shows something new. No tunable of the runtime's, so it is not listed among them.
+/// Time between two screen updates. It isn't listed with the runtime's tunables.
 const EVERY: Tunable<u64> = Tunable {
     name: "--every",
     unit: Unit::Time,
     allowed: Allowed::Between(100_000_000, 60_000_000_000),
     default: 500_000_000,
     variable: None,
-    why: "Time between two pictures; twice a second is as fast as numbers can be read.",
+    why: "Time between two screen updates; twice a second is as fast as numbers can be read.",
     basis: Basis::Guessed,
 };
 
-/// The most time between two looks at the table and at signals.
+/// Maximum time between two checks of the table and of signals.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Reads a time between two pictures.
+/// Parses the time between two screen updates.
 pub fn every(text: &str) -> Result<Duration, String> {
     let nanos = EVERY.parse(text).map_err(|error| error.to_string())?;
     Ok(Duration::from_nanos(nanos))
 }
 
-/// What the help says of that option.
+/// Returns the help text of that option.
 pub fn help_of_every() -> String {
     let row = EVERY.row();
     let (why, allowed, default) = (row.why, row.allowed, row.default);
-    format!("{why} [allowed: {allowed}] [default: {default}]")
+    format!("{why} [range: {allowed}] [default: {default}]")
 }
 
-/// Carries the subcommand out.
 pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err(Failure::Usage(
-            "top needs a terminal for its keys and its screen; use `tidegate jobs`".into(),
+            "top requires a terminal; use `tidegate jobs` instead".into(),
         ));
     }
     let every = arguments
@@ -73,7 +72,8 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     let location = roster::find()?;
     let screen = Screen::new(roster::place(&location));
     let lost = |error| Failure::Impossible(format!("the terminal cannot be used: {error}"));
-    // In the background the kernel stops it here until the terminal is its own; a signal that is not noted yet ends it even then.
+    // A background process is stopped here by the kernel until it owns the terminal. Until
+    // `Signals` catches them, signals still end the process.
     let mut terminal = Terminal::open().map_err(lost)?;
     let signals = Signals::note().map_err(lost)?;
     let watch = Watch::new(location);
@@ -83,7 +83,7 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     shown.map_err(lost)
 }
 
-/// Shows the screen until somebody or something ends it.
+/// Shows the screen until a key or a signal ends it.
 fn show(
     mut screen: Screen,
     mut watch: Watch,

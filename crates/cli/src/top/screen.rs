@@ -1,4 +1,4 @@
-//! What the screen shows, and what keys do to it. How it is drawn is [`draw`](super::draw)'s.
+//! The state of the screen, and the effect of keys. [`draw`](super::draw) draws it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,50 +9,50 @@ use super::column::Column;
 use super::load::Load;
 use crate::roster::Row;
 
-/// How many looks at a job are remembered: more than fit on any screen that shows the rest.
+/// Length of the history: more than fits on a screen.
 const REMEMBERED: usize = 240;
 
-/// Everything that is shown.
+/// The state of the screen.
 #[derive(Debug)]
 pub struct Screen {
-    /// The table's path and why it is that one.
+    /// The table's path and the reason for it.
     pub place: String,
     /// The machine's load.
     pub load: Load,
     /// The time since 1970.
     pub now: Duration,
-    /// The jobs in the order in which they are shown, or what there is to say instead.
+    /// The jobs in display order, or a message.
     pub view: Result<Vec<Tracked>, String>,
-    /// By what rows are sorted.
+    /// The column that rows are sorted by.
     pub sort: Column,
-    /// Whether the other way round.
+    /// Whether the order is reversed.
     pub reverse: bool,
-    /// How many rows lie above the screen.
+    /// The number of rows above the screen.
     pub offset: usize,
 }
 
-/// A job and what it did of late.
+/// A job and its recent history.
 #[derive(Clone, Debug)]
 pub struct Tracked {
     /// The job.
     pub row: Row,
-    /// What it kept busy and what it desired, the latest last.
+    /// Processors used and desired, the latest last.
     pub history: VecDeque<(usize, usize)>,
 }
 
-/// What a key asks for.
+/// The effect of a key outside the screen state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// To end.
+    /// End the program.
     Quit,
-    /// To stop until somebody continues the process.
+    /// Suspend the process until it is continued.
     Stop,
-    /// To go on, with a screen that may look otherwise.
+    /// Redraw the screen.
     Draw,
 }
 
 impl Screen {
-    /// A screen about the table at `place` that has seen nothing yet.
+    /// Creates an empty screen for the table at `place`.
     pub fn new(place: String) -> Self {
         Self {
             place,
@@ -65,7 +65,7 @@ impl Screen {
         }
     }
 
-    /// Shows what was seen at the time `now`.
+    /// Updates the screen with the jobs and load at the time `now`.
     pub fn update(&mut self, rows: Result<Vec<Row>, String>, load: Load, now: Duration) {
         let before = std::mem::replace(&mut self.view, Ok(Vec::new())).unwrap_or_default();
         (self.load, self.now) = (load, now);
@@ -76,7 +76,7 @@ impl Screen {
         self.arrange();
     }
 
-    /// What a key does, with room for `room` rows.
+    /// Handles a key on a screen with room for `room` rows.
     pub fn press(&mut self, key: KeyEvent, room: usize) -> Asked {
         if key.kind == KeyEventKind::Release {
             return Asked::Draw;
@@ -102,7 +102,7 @@ impl Screen {
         Asked::Draw
     }
 
-    /// The first row on a screen with room for `room`, so that none of it is left empty without need.
+    /// Returns the first visible row if `room` rows fit, so that the screen is full if possible.
     pub fn first(&self, room: usize) -> usize {
         let rows = self.view.as_ref().map_or(0, Vec::len);
         self.offset.min(rows.saturating_sub(room))
@@ -126,14 +126,14 @@ impl Screen {
             let (a, b) = (&a.row, &b.row);
             let order = sort.compare(a, b);
             let order = if reverse { order.reverse() } else { order };
-            // Rows that are equal must not change places between two pictures.
+            // Equal rows must not change places between two updates.
             order.then((a.since, a.pid).cmp(&(b.since, b.pid)))
         });
     }
 }
 
 impl Tracked {
-    /// `row`, with what was known of the same job before.
+    /// Adds `row` to the history of the same job.
     fn after(before: &[Self], row: Row) -> Self {
         let same = |tracked: &&Self| {
             let known = &tracked.row;

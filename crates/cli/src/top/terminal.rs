@@ -1,14 +1,14 @@
-//! The terminal while it is the screen's, and how it gets back what it was.
+//! Takes over the terminal for the screen, and restores it.
 //!
-//! | way out | who restores |
+//! | way out | restored by |
 //! |---|---|
 //! | the loop ends, by key or error | the drop of [`Terminal`] |
-//! | a panic | ratatui's hook, before the message |
-//! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, and after the drop the process dies of the signal |
-//! | SIGTSTP, which Ctrl-Z sends to the whole job as elsewhere | the loop, before the process stops; it takes the terminal again after SIGCONT |
-//! | SIGSTOP | nobody: a shell has its own ways, and after SIGCONT the loop takes the terminal again |
-//! | another one of those that end, as the loop does not come back | nobody: the process dies of it at once |
-//! | the terminal is gone | nobody: a thread of [`Signals`] ends the process, as the loop may not come back from reading |
+//! | a panic | ratatui's hook, before it prints the message |
+//! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, then the process dies of the signal |
+//! | SIGTSTP, also from Ctrl-Z | the loop, before it stops; after SIGCONT it retakes the terminal |
+//! | SIGSTOP | the shell; after SIGCONT the loop retakes the terminal |
+//! | a second ending signal while the loop hangs | nothing: the process dies at once |
+//! | the terminal is gone | nothing: a thread ends the process, because the loop may hang |
 
 use std::io::{self, stdout};
 use std::ops::{Deref, DerefMut};
@@ -17,14 +17,14 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{self, EnterAlternateScreen, disable_raw_mode, enable_raw_mode};
 
-/// The terminal, on its second screen and without echo.
+/// The terminal, on its alternate screen and without echo.
 pub struct Terminal(DefaultTerminal);
 
 impl Terminal {
     /// Takes the terminal.
     ///
     /// # Errors
-    /// If it has no size, as some pseudo terminals that nobody looks at, or cannot be taken.
+    /// If it cannot be taken, or has no size, like some pseudo terminals without a viewer.
     pub fn open() -> io::Result<Self> {
         let (columns, lines) = terminal::size()?;
         if columns == 0 || lines == 0 {
@@ -32,24 +32,25 @@ impl Terminal {
             return Err(io::Error::other(what));
         }
         ratatui::try_init().map(Self).inspect_err(|_| {
-            // Of several steps the first ones may have been taken.
+            // Some of the steps may have succeeded.
             let _ = ratatui::try_restore();
         })
     }
 
-    /// Makes the terminal what it was.
+    /// Restores the terminal.
     pub fn give_back(&mut self) {
-        // Where the terminal is gone there is nothing to restore, and nobody to tell.
+        // An error means that the terminal is gone, so there is nothing to restore.
         let _ = ratatui::try_restore();
         let _ = self.0.show_cursor();
     }
 
-    /// Takes the terminal again, whatever others have made of it, so that the next picture is drawn as a whole.
+    /// Retakes the terminal, whatever state it is in, and makes the next update draw the whole
+    /// screen.
     ///
     /// # Errors
     /// If it cannot be taken.
     pub fn take_again(&mut self) -> io::Result<()> {
-        // First the one: what was made raw once is not looked at by the other.
+        // Disable raw mode first, or else enabling it would have no effect.
         disable_raw_mode()?;
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
@@ -94,13 +95,14 @@ mod imp {
     use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
     use signal_hook::{flag, low_level};
 
-    /// Time between two looks whether the terminal is still there, in milliseconds.
+    /// Time between two checks that the terminal still exists, in milliseconds.
     const LOOK: u16 = 1000;
 
-    /// How long the loop may take to end after a signal. It takes a fraction of that, if it ends at all.
+    /// How long the loop may take to end after a signal. Unless it hangs, it takes a fraction of
+    /// that.
     const GRACE: Duration = Duration::from_secs(1);
 
-    /// Signals that end, stop or continue the process, noted instead.
+    /// Catches signals that end, stop or continue the process.
     pub struct Signals {
         ends: Arc<AtomicUsize>,
         stops: Arc<AtomicBool>,
@@ -108,12 +110,13 @@ mod imp {
     }
 
     impl Signals {
-        /// Notes them from here on.
+        /// Starts to catch signals.
         pub fn note() -> io::Result<Self> {
             let ends = Arc::new(AtomicUsize::new(0));
             let again = Arc::new(AtomicBool::new(false));
             for signal in [SIGTERM, SIGHUP, SIGINT] {
-                // In this order: the first one finds the flag down.
+                // In this order, so that only a second signal finds the flag set and ends the
+                // process.
                 flag::register_conditional_default(signal, Arc::clone(&again))?;
                 flag::register(signal, Arc::clone(&again))?;
                 flag::register_usize(signal, Arc::clone(&ends), signal as usize)?;
@@ -134,12 +137,12 @@ mod imp {
             })
         }
 
-        /// Whether one has come that ends.
+        /// Returns whether a signal asks the process to end.
         pub fn is_end_noted(&self) -> bool {
             self.ends.load(Ordering::Relaxed) != 0
         }
 
-        /// Does what the one that ends would have done.
+        /// Ends the process as the caught signal would have.
         pub fn end(&self) {
             match self.ends.load(Ordering::Relaxed) {
                 0 => {}
@@ -147,17 +150,18 @@ mod imp {
             }
         }
 
-        /// Asks all processes of the job to stop, this one included, as the terminal does at Ctrl-Z where it is not raw.
+        /// Asks all processes of the job to stop, including this one, as a terminal does for Ctrl-Z
+        /// when it isn't in raw mode.
         pub fn ask_to_stop(&self) {
-            // Who leads a session was started by nobody who could continue it.
+            // No shell could continue a session leader.
             if getsid(None) != Ok(getpid()) {
                 let whole_job = Pid::from_raw(0);
-                // Nobody may refuse that to a process of its own job.
+                // Signaling one's own job cannot fail.
                 let _ = kill(whole_job, Signal::SIGTSTP);
             }
         }
 
-        /// Whether one has come that stops; once for each.
+        /// Returns whether a signal asks the process to stop, once per signal.
         pub fn is_stop_noted(&self) -> bool {
             self.stops.swap(false, Ordering::Relaxed)
         }
@@ -165,17 +169,17 @@ mod imp {
         /// Stops the process until it is continued.
         pub fn stop(&self) {
             obey(SIGTSTP);
-            // Another thread may take the signal a moment later.
+            // Another thread may receive the signal a moment later.
             self.goes_on.store(true, Ordering::Relaxed);
         }
 
-        /// Whether the process has been continued; once for each time.
+        /// Returns whether the process has been continued, once per time.
         pub fn goes_on(&self) -> bool {
             self.goes_on.swap(false, Ordering::Relaxed)
         }
     }
 
-    /// When the terminal has gone away, crossterm reads from it again and again, without end and with all of a processor.
+    /// When the terminal is gone, crossterm reads from it in an endless busy loop.
     fn end_where_the_loop_cannot(noted: &AtomicUsize) {
         while noted.load(Ordering::Relaxed) == 0 && !has_hung_up() {}
         thread::sleep(GRACE);
@@ -185,10 +189,10 @@ mod imp {
         }
     }
 
-    /// Waits a while for the terminal to go away.
+    /// Waits for the terminal to disappear, with a timeout.
     fn has_hung_up() -> bool {
         let stdin = io::stdin();
-        // Asked for nothing, the kernel tells of that alone.
+        // Without requested events, the kernel reports only errors and hang-ups.
         let mut asked = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
         match poll(&mut asked, PollTimeout::from(LOOK)) {
             Ok(1..) => asked[0].any().unwrap_or(true),
@@ -196,9 +200,9 @@ mod imp {
         }
     }
 
-    /// Does what the signal does to who has not noted it.
+    /// Performs the default action of the signal.
     fn obey(signal: i32) {
-        // Where that cannot be done, there is nothing more to try.
+        // If that fails, there is nothing left to try.
         let _ = low_level::emulate_default_handler(signal);
     }
 }
@@ -207,7 +211,7 @@ mod imp {
 mod imp {
     use std::io;
 
-    /// There are none.
+    /// This system has none.
     pub struct Signals;
 
     impl Signals {

@@ -1,17 +1,17 @@
-//! The table while it comes, goes and is replaced.
+//! Reads the table, which may appear, disappear and be replaced.
 
 use tidegate_share::{Location, Observer, Refusal};
 
 use crate::roster::{self, Row};
 
-/// One who looks at the table again and again.
+/// Reads the table repeatedly.
 pub struct Watch {
     location: Location,
     observer: Option<Observer>,
 }
 
 impl Watch {
-    /// Looks at the table at `location`.
+    /// Watches the table at `location`.
     pub fn new(location: Location) -> Self {
         Self {
             location,
@@ -19,11 +19,11 @@ impl Watch {
         }
     }
 
-    /// The jobs in the table as it is now, or a sentence that says why there are none to be shown.
+    /// Returns the jobs currently in the table, or a message that says why there are none.
     pub fn look(&mut self) -> Result<Vec<Row>, String> {
         match self.try_look() {
             Ok(Some(rows)) => Ok(rows),
-            Ok(None) => Err("no jobs yet: there is no table, the first job makes it".into()),
+            Ok(None) => Err("no jobs yet: there is no table, the first job creates it".into()),
             Err(refusal) => {
                 self.observer = None;
                 Err(roster::refused(&refusal).to_string())
@@ -32,7 +32,7 @@ impl Watch {
     }
 
     fn try_look(&mut self) -> Result<Option<Vec<Row>>, Refusal> {
-        // Only who keeps looking through one opening sees that a job stands still.
+        // An observer must stay open to detect stalled jobs.
         if !self.observer.as_ref().is_some_and(Observer::is_current) {
             self.observer = Observer::open(&self.location)?;
         }

@@ -23,26 +23,27 @@ pub const ROW: [&str; 16] = [
     "wakeups",
 ];
 
-/// The command with these arguments, separated by spaces, away from the environment of its caller.
+/// Adds these arguments, separated by spaces, and isolates the command from the environment.
 pub fn alone(mut command: Command, table: &str, arguments: &str) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("TIDEGATE_") {
             command.env_remove(name);
         }
     }
-    // A table of the tests' own: what runs beside them has no part in it.
+    // A private table, so that jobs outside the tests don't share it.
     command.env("TIDEGATE_TABLE", table);
     command.args(arguments.split_whitespace());
     command
 }
 
-/// The JSON that a successful run prints, with nothing on standard error.
+/// Runs the command, which must succeed and print nothing to standard error, and returns its JSON.
 pub fn json(command: &mut Command) -> Value {
     let output = command.assert().success().stderr("").get_output().clone();
     serde_json::from_slice(&output.stdout).expect("standard output is JSON")
 }
 
-/// What a run that ends with `code` prints on standard error; it prints nothing else and does not panic.
+/// Runs the command, which must exit with `code`, without a panic and without output, and returns
+/// what it prints to standard error.
 pub fn complaint(command: &mut Command, code: i32) -> String {
     let output = command.assert().code(code).stdout("").get_output().clone();
     let text = String::from_utf8(output.stderr).expect("messages are text");
@@ -50,13 +51,13 @@ pub fn complaint(command: &mut Command, code: i32) -> String {
     text
 }
 
-/// The keys of an object, in order.
+/// Returns the keys of an object, in order.
 pub fn keys(value: &Value) -> Vec<&str> {
     let object = value.as_object().expect("an object");
     object.keys().map(String::as_str).collect()
 }
 
-/// Compares what `command` prints for each of the lines, and its exit codes, with a snapshot.
+/// Compares the output and exit code of `command` for each line with a snapshot.
 pub fn assert_shown(name: &str, lines: &[impl AsRef<str>], command: fn(&str) -> Command) {
     let mut shown = String::new();
     for line in lines.iter().map(AsRef::as_ref) {

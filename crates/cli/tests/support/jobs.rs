@@ -1,4 +1,4 @@
-//! Jobs of other processes, in a table of the test's own.
+//! Jobs in other processes, in a private table.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 use super::support::{json, tidegate};
 
-/// What takes longer than this has failed; nothing is meant to take long.
+/// Timeout of every wait.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder with room for a table.
+/// A folder for a table.
 pub struct Home(TempDir);
 
-/// A program that runs until this is dropped.
+/// A program that is killed when this is dropped.
 pub struct Running(pub Child);
 
 impl Home {
@@ -30,14 +30,14 @@ impl Home {
         self.0.path().join("table")
     }
 
-    /// The command with this table.
+    /// Returns the command, set to this table.
     pub fn tidegate(&self, arguments: &str) -> assert_cmd::Command {
         let mut command = tidegate(arguments);
         command.env("TIDEGATE_TABLE", self.table());
         command
     }
 
-    /// The same to be started by itself.
+    /// Like `tidegate`, but returns a command that runs in the background.
     pub fn program(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
         command.args(arguments.split_whitespace());
@@ -45,9 +45,9 @@ impl Home {
         command
     }
 
-    /// Starts a job that has work for longer than any test, and waits until it says so in the table.
+    /// Starts a job that outlasts any test, and waits until the table shows its desire.
     pub fn job(&self, arguments: &str) -> Running {
-        let mut command = self.program(&format!("run fib 90 --workers 1 {arguments}"));
+        let mut command = self.program(&format!("run fib 90 --repeat 1 --workers 1 {arguments}"));
         let child = command.stdout(Stdio::null()).spawn().expect("it starts");
         let running = Running(child);
         let pid = running.0.id();
@@ -60,7 +60,7 @@ impl Home {
         running
     }
 
-    /// The jobs in the table.
+    /// Returns the jobs in the table.
     pub fn jobs(&self) -> Vec<Value> {
         let found = json(&mut self.tidegate("jobs --json"));
         found["jobs"].as_array().unwrap().clone()
@@ -68,7 +68,7 @@ impl Home {
 }
 
 impl Running {
-    /// Ends it so that it cannot do anything about it.
+    /// Kills the job, so that it cannot clean up.
     pub fn kill(&mut self) {
         self.0.kill().expect("it runs");
         self.0.wait().expect("it has ended");
@@ -82,7 +82,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until something holds.
+/// Waits until the condition holds.
 pub fn eventually(holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {

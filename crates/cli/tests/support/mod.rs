@@ -1,4 +1,4 @@
-//! The program under test, away from the environment of whoever tests it.
+//! The program under test, isolated from the environment.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -8,7 +8,7 @@ mod checks;
 
 pub use checks::*;
 
-/// The program with these arguments, separated by spaces.
+/// Returns the command with these arguments, separated by spaces.
 pub fn tidegate(arguments: &str) -> Command {
     let command = assert_cmd::cargo::cargo_bin_cmd!("tidegate");
     checks::alone(
@@ -18,7 +18,7 @@ pub fn tidegate(arguments: &str) -> Command {
     )
 }
 
-/// The same with one of the topologies that lie beside these tests.
+/// Like `tidegate`, but with a topology file of these tests.
 pub fn with_topology(arguments: &str, name: &str) -> Command {
     let mut command = tidegate(arguments);
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topologies");

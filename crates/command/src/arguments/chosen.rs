@@ -1,7 +1,8 @@
-//! A program or case as chosen on the command line.
+//! The program that the user chose on the command line.
 //!
-//! The subcommands of `run` and `compare` are made from the registry, so a new program appears in
-//! both by itself. A name that is none is answered with the list of those that are.
+//! The subcommands of `run` and `compare` come from the registry, so a new program appears in both
+//! automatically. Their help lists the programs by group, which the parser can't do: it only sees
+//! hidden subcommands, and the list is part of the help template.
 
 use std::ffi::OsString;
 
@@ -9,19 +10,19 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches, Subcommand};
 use tidegate_workloads::digest::Digest;
 use tidegate_workloads::parameter::{Kind, Parameter, Preset};
-use tidegate_workloads::registry::{ENTRIES, Entry};
+use tidegate_workloads::registry::{ENTRIES, Entry, GROUPS};
 use tidegate_workloads::{Given, Program};
 
-/// A program with what was given for its parameters.
+/// A program and the values of its parameters.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// Its name.
+    /// The program's name.
     pub name: &'static str,
-    /// Its parameters, not checked yet.
+    /// The parameters, not checked yet.
     pub given: Given,
-    /// Whether to print the line of every file.
+    /// Whether to print a line for every file.
     pub list: bool,
-    /// Whether to print every problem file.
+    /// Whether to list every problem file.
     pub verbose: bool,
 }
 
@@ -47,10 +48,12 @@ impl Subcommand for Chosen {
         let programs = ENTRIES.iter().map(|entry| match entry.name {
             Digest::NAME => program(entry)
                 .args(digest_flags())
-                .after_help(result(entry) + SECOND_READING),
+                .after_help(result(entry) + COLD_FILES),
             _ => program(entry),
         });
-        open(command).subcommands(programs)
+        open(command)
+            .help_template(grouped_help(|_| true))
+            .subcommands(programs.map(|program| program.hide(true)))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -63,7 +66,7 @@ impl Subcommand for Chosen {
 }
 
 impl Chosen {
-    /// The program and what was given for its parameters, as on the command line.
+    /// Returns the program and its parameters as written on the command line.
     pub fn label(&self) -> String {
         let positional = self.given.positional.iter();
         let named = self.given.named.iter();
@@ -95,7 +98,7 @@ impl Chosen {
     }
 }
 
-/// A command whose subcommands are checked here and not by the parser, for the sake of the message.
+/// Makes the parser accept unknown subcommands, which [`unknown`] then reports.
 pub fn open(command: Command) -> Command {
     command
         .subcommand_required(true)
@@ -103,26 +106,46 @@ pub fn open(command: Command) -> Command {
         .allow_external_subcommands(true)
 }
 
-/// The registry's entry for a program.
+/// Returns a program's entry in the registry.
 pub fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// The name that was asked for is none of these.
+/// The error for a subcommand that isn't in `known`.
 pub fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
     let name = matches.subcommand_name().unwrap_or_default();
-    let known: Vec<_> = known.collect();
-    let told = format!("{name:?} is none of: {}\n", known.join(", "));
-    Error::raw(ErrorKind::InvalidSubcommand, told)
+    let message = match tidegate_policy::closest(name, known) {
+        _ if entry(name).is_some() => format!("workload {name:?} cannot be simulated"),
+        Some(known) => format!("unknown workload {name:?}; did you mean {known:?}?"),
+        None => format!("unknown workload {name:?}"),
+    };
+    Error::raw(ErrorKind::InvalidSubcommand, message)
 }
 
-/// What the help of `run digest` says of times.
-const SECOND_READING: &str = "
-The serial version runs last and reads the files a second time, from the system's cache if they fit: \
-no speedup is told, for the first run may have waited for the disk. `compare digest` warms up first.
+/// Returns a help template that lists the programs for which `listed` holds, by group.
+pub fn grouped_help(listed: impl Fn(&Entry) -> bool) -> String {
+    let mut help = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n");
+    let width = ENTRIES.iter().map(|entry| entry.name.len()).max();
+    let width = width.unwrap_or_default();
+    for (group, names) in GROUPS {
+        let entries = names.iter().filter_map(|name| entry(name));
+        let lines = entries.filter(|entry| listed(entry));
+        let lines = lines.map(|entry| format!("  {:<width$}  {}\n", entry.name, entry.summary));
+        let lines: String = lines.collect();
+        if !lines.is_empty() {
+            help += &format!("{group}:\n{lines}\n");
+        }
+    }
+    help + "{all-args}{after-help}"
+}
+
+/// The note on times in the help of `run digest`.
+const COLD_FILES: &str = "
+A warm-up run reads the files first, so that all timed runs find them in the file cache. With --repeat there is no \
+warm-up; the first run may then wait for the disk, and no speedup is reported.
 ";
 
-/// The subcommand of a program.
+/// Returns the subcommand of a program.
 pub fn program(entry: &Entry) -> Command {
     let positional = || entry.parameters.iter().filter(|p| p.positional);
     let places = positional().enumerate().map(|(order, p)| place(p, order));
@@ -139,7 +162,7 @@ pub fn program(entry: &Entry) -> Command {
         .args(named)
 }
 
-/// The fields of a program's result, for its help.
+/// Returns the help text on a program's result.
 fn result(entry: &Entry) -> String {
     let mut help = String::from("Result:\n");
     for field in entry.result {
@@ -148,22 +171,22 @@ fn result(entry: &Entry) -> String {
     help
 }
 
-/// A parameter by position.
+/// Returns the positional argument of a parameter.
 fn place(parameter: &Parameter, order: usize) -> Arg {
     let place = argument(place_id(parameter), parameter, order);
     match parameter.preset {
-        // An argument is not required when one that it conflicts with is there.
+        // A required argument may be missing if an argument that it conflicts with is present.
         Preset::Required => place.required(true).conflicts_with(parameter.name),
         _ => place,
     }
 }
 
-/// The identifier of a parameter given by position; its name is that of the one given by name.
+/// Returns the identifier of a positional argument. The parameter's name identifies the named one.
 fn place_id(parameter: &Parameter) -> String {
     format!("{} by position", parameter.name)
 }
 
-/// A parameter whose line in the help is the `order`-th of all parameters.
+/// Returns the argument of a parameter, which the help shows at position `order`.
 fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     let allowed = match parameter.kind {
         Kind::Path => String::new(),
@@ -179,7 +202,7 @@ fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     };
     Arg::new(id)
         .value_name(parameter.name.to_uppercase())
-        // Without this all positional parameters come last, by name.
+        // Otherwise the positional parameters come last, sorted by name.
         .display_order(order)
         .help(format!("{}{allowed}{preset}", parameter.meaning))
         .help_heading("Parameters")
@@ -197,12 +220,35 @@ fn digest_flags() -> [Arg; 2] {
     [
         flag(
             "list",
-            "Print the line of every file, as sha256sum does, and no summary",
+            "Print only a line per file, in the format of sha256sum",
         )
         .conflicts_with("json"),
         flag(
             "verbose",
-            "Print all problem files and not only the first ten of each kind",
+            "List all problem files instead of the first ten of each kind",
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grouped_help_lists_each_program_once() {
+        let help = grouped_help(|_| true);
+        for entry in ENTRIES {
+            let line = format!("\n  {} ", entry.name);
+            assert_eq!(help.matches(&line).count(), 1, "{}", entry.name);
+        }
+        let simulated = grouped_help(|entry| entry.simulated);
+        assert!(simulated.contains("\n  fib ") && !simulated.contains("\n  digest "));
+    }
+
+    #[test]
+    fn grouped_help_fits_80_columns() {
+        for line in grouped_help(|_| true).lines() {
+            assert!(line.len() <= 80, "{line}");
+        }
+    }
 }

@@ -1,7 +1,6 @@
-//! Options and parameters that both commands take.
+//! Options and parameters that both commands share.
 //!
-//! Parameters of programs come from the registry of programs, which also checks their values.
-//! Nothing is read twice: a value that the parser accepts is used as it stands.
+//! Parameters of programs come from the registry, which also checks their values.
 
 use std::process::ExitCode;
 
@@ -10,13 +9,13 @@ use clap::{Args, Parser, ValueEnum};
 mod chosen;
 mod whole;
 
-pub use chosen::{Chosen, entry, open, program, unknown};
+pub use chosen::{Chosen, entry, grouped_help, open, program, unknown};
 pub use whole::{repetitions, whole};
 
 use crate::failure::Failure;
 use crate::output;
 
-/// How the answer is printed.
+/// The output format.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Format {
     /// Print JSON
@@ -24,29 +23,29 @@ pub struct Format {
     pub json: bool,
 }
 
-/// How an answer that is a table is printed.
+/// The output format of a table.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Output options")]
 pub struct TableFormat {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print all columns as comma-separated values: times in seconds, sizes in bytes
+    /// Print all columns as comma-separated values, with times in seconds and sizes in bytes
     #[arg(long, global = true, conflicts_with = "json")]
     pub csv: bool,
-    /// Print all columns, in lines of more than 80 characters
+    /// Print all columns, even if lines are longer than 80 characters
     #[arg(long, global = true, conflicts_with_all = ["json", "csv"])]
     pub wide: bool,
 }
 
-/// How big a program is when parameters are left out.
+/// The problem size, which sets the defaults of parameters.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,
     reason = "the parser would print each variant's text in every help"
 )]
 pub enum Size {
-    // The other names are those of Java Grande's sizes.
+    // The aliases are the sizes of Java Grande.
     #[value(alias = "test")]
     Tiny,
     #[default]
@@ -66,12 +65,17 @@ impl From<Size> for tidegate_workloads::Size {
     }
 }
 
-/// Parses the command line, does the work and reports a failure: the whole of a command's `main`.
+/// Parses the command line, does `work` and reports a failure. This is all that `main` does.
 pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     let done = match parse::<C>() {
         Ok(command) => work(command),
         Err(error) if error.use_stderr() => {
-            output::to_stderr(&output::tame(&error.render().to_string()));
+            let message = output::tame(&error.render().to_string());
+            // Help for a missing subcommand is an error without this prefix.
+            match message.strip_prefix("error: ") {
+                Some(message) => complain::<C>(message),
+                None => output::to_stderr(&message),
+            }
             return ExitCode::from(2);
         }
         Err(help) => {
@@ -83,13 +87,18 @@ pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let message = output::tame(&failure.to_string());
-            output::to_stderr(&format!("{}: {message}\n", C::command().get_name()));
+            complain::<C>(&format!("{message}\n"));
             failure.code()
         }
     }
 }
 
-/// Reads this process's command line. An error shows the usage of the subcommand that was given.
+/// Prints an error message under the command's name.
+fn complain<C: Parser>(message: &str) {
+    output::to_stderr(&format!("{}: {message}", C::command().get_name()));
+}
+
+/// Parses this process's command line. An error shows the usage of the chosen subcommand.
 fn parse<C: Parser>() -> Result<C, clap::Error> {
     let mut command = C::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;

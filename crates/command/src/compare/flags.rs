@@ -1,4 +1,4 @@
-//! The options that every comparison takes.
+//! The options of all comparisons.
 
 use clap::{Args, ValueEnum};
 
@@ -10,21 +10,22 @@ use crate::options::{self, SharingFlags};
 pub enum Rival {
     /// The program's serial version.
     Serial,
-    /// Two independent copies of the serial version side by side: what two workers could reach.
+    /// Two independent copies of the serial version at the same time: an upper bound for two
+    /// workers.
     #[value(name = "2xserial")]
     TwiceSerial,
     /// rayon.
     Rayon,
     /// chili.
     Chili,
-    /// One scoped thread per worker over a static split of the first forks.
+    /// One scoped thread per worker, with a static split of the first forks.
     Std,
 }
 
 /// The options of a comparison.
 #[derive(Args, Debug)]
 pub struct ComparisonFlags {
-    /// Runtimes to compare tidegate with [default: those that can do it]
+    /// Runtimes to compare with [default: all that support the program]
     #[arg(
         long,
         value_name = "RIVAL,..",
@@ -33,27 +34,34 @@ pub struct ComparisonFlags {
         global = true
     )]
     pub with: Vec<Rival>,
-    /// Numbers of workers [default: 1 and what affinity and quotas allow; cases that need two: 2]
+    /// Numbers of workers [default: 1 and as many as affinity and quotas allow; 2 for cases that
+    /// need two]
     #[arg(long, value_name = "N,..", value_delimiter = ',', global = true, value_parser = options::workers(), allow_negative_numbers = true)]
     pub workers: Vec<usize>,
-    /// Repetitions of each row [default: enough for a stable median, by case]
+    /// Repetitions of each row [default: enough for a stable median, depending on the case]
     #[arg(long, value_name = "R", global = true, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: Option<u32>,
-    /// For parameters that are left out: milliseconds, seconds, or as in the program's source; also test, A, B
+    /// Defaults of the parameters: milliseconds, seconds, or as in the program's source; also test,
+    /// A, B
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
-    /// How Tidegate's pools share the machine.
+    /// Sharing options of Tidegate's pools.
     #[command(flatten)]
     pub sharing: SharingFlags,
-    /// How the answer is printed.
+    /// The output format.
     #[command(flatten)]
     pub format: TableFormat,
 }
 
-/// What `--help` says of a comparison's JSON and exit codes.
+/// The help text on a comparison's JSON and exit codes.
 pub const AFTER_COMPARE: &str = "\
-JSON: a list of rows: case, runtime, version, workers, median_ns, median_low_ns and median_high_ns (its 95 % interval), p99_ns, min_ns, max_ns (null where the \
-runtime cannot do it), repetitions, over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; \
-rayon's with as many workers), cpu_seconds and wakeups (of the whole process during all repetitions).
+Times are per run, from interleaved repetitions. x serial and x rayon are ratios of medians: 2.00x takes twice as \
+long. vs serial is the difference from the serial version. low and high are the 95 % confidence interval of the \
+median.
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+JSON: a list of rows: case, runtime, version, workers, median_ns, median_low_ns and median_high_ns (its 95 % \
+confidence interval), p99_ns, min_ns, max_ns (null if the runtime does not support the case), repetitions, \
+over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; rayon with the same number of workers), \
+cpu_seconds and wakeups (of the whole process during all repetitions).
+
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";

@@ -1,4 +1,4 @@
-//! One runtime with one number of workers, ready to take samples of one case.
+//! A lane: one case on one runtime with one number of workers, ready to be measured.
 
 use std::thread;
 use std::time::Duration;
@@ -9,37 +9,37 @@ use super::version;
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-/// Time between two measurements, in which the threads of the lane before come to rest.
+/// Pause before a measurement, so that the previous lane's threads can go idle.
 const SETTLE: Duration = Duration::from_millis(1);
 
-/// What one repetition gave.
+/// The result of one repetition.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug)]
 pub struct Measurement {
-    /// The time in question.
+    /// The measured time.
     pub nanos: f64,
-    /// What it cost.
+    /// The resources used.
     pub used: Usage,
 }
 
-/// Measures once.
+/// A function that measures once.
 pub type Take<'a> = Box<dyn FnMut() -> Result<Measurement, Failure> + 'a>;
 
-/// Something to be measured in turns with others.
+/// Something to measure, interleaved with others.
 pub struct Lane<'a> {
-    /// What is measured.
+    /// The case.
     pub case: String,
-    /// On which runtime.
+    /// The runtime.
     pub runtime: &'static str,
-    /// Its version, where it has one.
+    /// The runtime's version, if it has one.
     pub version: Option<String>,
-    /// With how many workers.
+    /// The number of workers.
     pub workers: usize,
-    /// How; none where the runtime cannot do it.
+    /// Takes a measurement. `None` if the runtime doesn't support the case.
     pub take: Option<Take<'a>>,
 }
 
 impl<'a> Lane<'a> {
-    /// A lane that takes samples.
+    /// A lane that can be measured.
     pub fn new(
         case: &str,
         runtime: &'static str,
@@ -49,12 +49,12 @@ impl<'a> Lane<'a> {
         Self::of(case, runtime, workers, Some(Box::new(take)))
     }
 
-    /// A lane for a runtime that cannot do it.
+    /// A lane for a runtime that doesn't support the case.
     pub fn not_applicable(case: &str, runtime: &'static str, workers: usize) -> Self {
         Self::of(case, runtime, workers, None)
     }
 
-    /// What it is, in full.
+    /// Returns the lane's full name.
     pub fn name(&self) -> String {
         let Self {
             case,
@@ -65,7 +65,7 @@ impl<'a> Lane<'a> {
         format!("{case}/{runtime}/{workers}")
     }
 
-    /// Measures once; nothing where the runtime cannot do it.
+    /// Measures once. Returns `None` if the runtime doesn't support the case.
     pub fn measure(&mut self) -> Option<Result<Measurement, Failure>> {
         let take = self.take.as_mut()?;
         thread::sleep(SETTLE);

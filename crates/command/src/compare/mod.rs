@@ -1,14 +1,13 @@
-//! Comparisons: the same work on several runtimes, in turns.
+//! Comparisons: the same work on several runtimes, interleaved.
 //!
-//! A comparison is a list of [lanes](lane::Lane), one per runtime and number of workers, each of
-//! which can take a sample. The samples are taken in [`rounds`], one per lane and round, so that
-//! whatever else happens on the machine meets all lanes alike. What comes out is a
-//! [`row`](row::Row) per lane. The lanes of a program are in [`program`].
+//! A comparison is a list of [lanes](lane::Lane), one per runtime and number of workers. Each
+//! [round](rounds) measures every lane once, so that disturbances affect all lanes alike. The
+//! result is a [`row`](row::Row) per lane. [`program`] creates the lanes of a program.
 //!
-//! What this does not do: bind workers, clear caches, or leave samples out. A row's options are the
-//! runtime's defaults; Tidegate's can be set by its environment variables, and how it shares the
-//! machine by flags too, which become variables of a program started anew: the pools are made by
-//! code that knows of no flags.
+//! Workers aren't bound, caches aren't cleared, and no sample is dropped. All runtimes use their
+//! default options. Environment variables can change Tidegate's. The sharing flags become
+//! environment variables too, of a restarted process, because the code that creates the pools
+//! doesn't know about flags.
 
 mod flags;
 pub mod lane;
@@ -27,20 +26,21 @@ use crate::failure::Failure;
 use crate::{options, stack};
 use row::Outcome;
 
-/// What a comparison is asked to do, whatever it compares.
+/// The options of a comparison, whatever it compares.
 pub struct Setting {
-    /// The rivals asked for; none if the case's own are meant.
+    /// The requested rivals. `None`: the case's defaults.
     pub with: Option<Vec<Rival>>,
-    /// The numbers of workers asked for; empty if the case decides.
+    /// The requested numbers of workers. Empty: the case's defaults.
     pub workers: Vec<usize>,
-    /// Repetitions asked for.
+    /// The requested repetitions.
     pub repeat: Option<u32>,
-    /// How big everything is.
+    /// The problem size.
     pub size: Size,
 }
 
 impl Setting {
-    /// The rivals asked for, else these. They run in this process, and so on the rayon-core that it was built with.
+    /// Returns the requested rivals, else `preset`. Fails if rayon is among them, but this process
+    /// was built with a rayon that runs on Tidegate.
     pub fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
         let rivals = self.with.clone().unwrap_or_else(|| preset.to_vec());
         if rivals.contains(&Rival::Rayon) {
@@ -49,18 +49,18 @@ impl Setting {
         Ok(rivals)
     }
 
-    /// Repetitions asked for, else so many; two when everything is to be tiny.
+    /// Returns the requested repetitions, else `preset`, or 2 for the tiny size.
     pub fn repeat(&self, preset: u32) -> u32 {
         let preset = self.sized(2, preset);
         self.repeat.unwrap_or(preset)
     }
 
-    /// The first where everything is to be tiny, else the second.
+    /// Returns `tiny` for the tiny size, and `usual` otherwise.
     pub fn sized<T>(&self, tiny: T, usual: T) -> T {
         if self.size == Size::Tiny { tiny } else { usual }
     }
 
-    /// Numbers of workers asked for, else one and what the machine allows.
+    /// Returns the requested numbers of workers, else one and the number that the machine allows.
     pub fn workers(&self) -> Result<Vec<usize>, Failure> {
         if !self.workers.is_empty() {
             return Ok(self.workers.clone());
@@ -69,11 +69,11 @@ impl Setting {
         Ok(if most == 1 { vec![1] } else { vec![1, most] })
     }
 
-    /// The same for a case that one worker cannot show.
+    /// Like [`workers`](Self::workers), but for a case that needs at least two workers.
     pub fn at_least_two_workers(&self, case: &str) -> Result<Vec<usize>, Failure> {
         if self.workers.contains(&1) {
             return Err(Failure::Usage(format!(
-                "--workers is 1, allowed for {} are 2 and more",
+                "invalid value 1 for --workers: expected at least 2 for {}",
                 case
             )));
         }
@@ -85,13 +85,13 @@ impl Setting {
     }
 }
 
-/// Compares by `work` what the flags ask for, and prints the outcome.
+/// Runs the comparison `work` with these flags, and prints its outcome.
 pub fn carry_out(
     flags: &ComparisonFlags,
     work: impl FnOnce(&Setting) -> Result<Outcome, Failure> + Send,
 ) -> Result<(), Failure> {
     options::check_environment()?;
-    stack::start_anew(&flags.sharing.as_variables())?;
+    stack::restart(&flags.sharing.as_variables())?;
     let setting = Setting {
         with: (!flags.with.is_empty()).then(|| flags.with.clone()),
         workers: flags.workers.clone(),

@@ -1,11 +1,11 @@
-//! Lanes of a program: its serial version, two copies of that, and its body on each runtime.
+//! The lanes of a program: its serial version, two copies of it, and its body on each runtime.
 //!
-//! A sample is the mean of as many runs as [`timed`](mod@timed) makes. The clock is read on the thread that runs the
-//! body's root, so that getting there is not counted. The answer of the last run of every sample is
-//! checked.
+//! A sample is the mean of the runs that [`timed`](mod@timed) makes. The thread that runs the root
+//! task reads the clock, so that entering the runtime isn't measured. The answer of each sample's
+//! last run is checked.
 //!
-//! What this does not do: repeat until a figure is certain. The number of samples follows from the
-//! time that the serial version takes, and the table shows how far they lie apart.
+//! The number of samples depends on the time of the serial version, not on how much the samples
+//! vary. The table shows how much they do.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -29,13 +29,13 @@ use crate::stack;
 use crate::timed::{self, timed};
 use crate::usage::Usage;
 
-/// How long the samples of a row should take together, unless their number is given.
+/// Total time of the samples of a row, unless the user sets their number.
 const ROW: Duration = Duration::from_secs(5);
 
-/// The fewest and the most samples of a row, unless their number is given.
+/// Minimum and maximum number of samples of a row, unless the user sets it.
 const SAMPLES: (f64, f64) = (5.0, 101.0);
 
-/// What a program is compared with.
+/// The default rivals of a program.
 const RIVALS: &[Rival] = &[
     Rival::Serial,
     Rival::TwiceSerial,
@@ -44,13 +44,13 @@ const RIVALS: &[Rival] = &[
     Rival::Std,
 ];
 
-/// Compares runtimes in a program.
+/// Compares a program on several runtimes.
 pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
     let size = setting.size.into();
     visit(chosen.name, size, &chosen.given, Compared(setting))?
 }
 
-/// Compares runtimes in the program it is shown.
+/// Compares the visited program.
 struct Compared<'a>(&'a Setting);
 
 impl Visitor for Compared<'_> {
@@ -65,7 +65,7 @@ impl Visitor for Compared<'_> {
 }
 
 impl Compared<'_> {
-    /// Takes the samples of these lanes, each in about so many seconds.
+    /// Measures the lanes; a sample takes about `seconds`.
     fn take(
         &self,
         lanes: Vec<Lane<'_>>,
@@ -77,7 +77,7 @@ impl Compared<'_> {
         let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
         let half = twice.and_then(|row| row.median()).map(|median| {
             let half = show_nanos(median / 2.0);
-            format!("half of what two serial copies take side by side: {half}")
+            format!("half the time of two serial copies at the same time: {half}")
         });
         Ok(Outcome {
             rows,
@@ -88,25 +88,25 @@ impl Compared<'_> {
     }
 }
 
-/// The mean time of a sample's runs in nanoseconds, and what the last one gave.
+/// The mean time of a sample's runs in nanoseconds, and the last run's output.
 type Timed<P> = (f64, <P as Program>::Output);
 
-/// A program with its input and its right answer.
+/// A program with its input and its correct answer.
 pub struct Trial<'a, P: Program> {
     name: String,
     program: &'a P,
     input: RefCell<P::Input>,
     reference: RefCell<Reference<P>>,
-    /// Why runtimes do not take part.
+    /// Why some runtimes are left out.
     refusals: RefCell<BTreeSet<String>>,
-    /// What the serial version took the first time.
+    /// Time of the serial version's first run.
     serial: Duration,
-    /// By what a run's time is divided.
+    /// Divisor of the times.
     units: f64,
 }
 
 impl<'a, P: Program> Trial<'a, P> {
-    /// Makes the input, runs the serial version and learns from it.
+    /// Makes the input and runs the serial version, for its time and its answer.
     pub fn new(program: &'a P, name: String) -> Result<Self, Failure> {
         let mut input = prepare(program)?;
         let start = Instant::now();
@@ -125,7 +125,7 @@ impl<'a, P: Program> Trial<'a, P> {
         })
     }
 
-    /// The same with the time of a run divided by `units`.
+    /// Divides the times by `units`.
     pub fn per(mut self, units: u32) -> Self {
         self.units = units.into();
         self
@@ -135,7 +135,7 @@ impl<'a, P: Program> Trial<'a, P> {
         self.serial.max(timed::SAMPLE).as_secs_f64()
     }
 
-    /// Takes a sample by `once` and checks the answer of the last run.
+    /// Takes a sample and checks the answer of its last run.
     fn sample(
         &self,
         runtime: &str,
@@ -147,7 +147,7 @@ impl<'a, P: Program> Trial<'a, P> {
         let mut reference = self.reference.borrow_mut();
         if !reference.check(self.program, &input, &mut found).agrees {
             return Err(Failure::Wrong(format!(
-                "{} on {runtime}: the answer is not that of {}",
+                "{} on {runtime}: the answer differs from {}",
                 P::NAME,
                 reference.source()
             )));
@@ -174,7 +174,8 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
             trial.refusals.borrow_mut().insert(refusal.to_string());
             return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
         }
-        // They are refused above; the constants keep the compiler from making bodies that never run.
+        // `applies_to` has rejected these. The constants save the compiler from instantiating
+        // bodies that never run.
         if P::INTERVALS && !R::INTERVALS {
             return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
         }
@@ -227,7 +228,7 @@ fn prepare<P: Program>(program: &P) -> Result<P::Input, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// Runs two serial copies at the same time; the time is that of the slower one.
+/// Runs two serial copies at the same time, and returns the slower one's time.
 fn side_by_side(
     one: &mut dyn FnMut() -> f64,
     other: &mut (dyn FnMut() -> f64 + Send),

@@ -1,4 +1,4 @@
-//! A race: something in which each runtime can be measured.
+//! A race: work that each runtime can be measured on.
 
 use std::io;
 use std::num::NonZero;
@@ -10,42 +10,43 @@ use super::lane::Lane;
 use crate::failure::Failure;
 use crate::output::show_count;
 
-/// The runtime of serial lanes.
+/// The runtime name of serial lanes.
 pub const SERIAL: &str = "serial";
 
-/// The runtime of lanes with two serial copies.
+/// The runtime name of lanes with two serial copies.
 pub const TWICE_SERIAL: &str = "2xserial";
 
-/// Makes lanes that borrow what lives for `'a`.
+/// Creates the lanes of a case.
 pub trait Race<'a> {
-    /// What is measured.
+    /// Returns the name of the case.
     fn name(&self) -> String;
 
-    /// The lane of runtime `R`.
+    /// Creates the lane of runtime `R`.
     fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure>;
 
-    /// The lane of Tidegate, where it differs from that of a runtime whose type nobody knows.
+    /// Creates the lane of Tidegate; override this if it differs from the generic lane.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         self.on::<Tidegate>(workers)
     }
 
-    /// The lane of chili, where it differs.
+    /// Creates the lane of chili; override this if it differs from the generic lane.
     fn on_chili(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         self.on::<Chili>(workers)
     }
 
-    /// The lane without a runtime.
+    /// Creates the lane of the serial version.
     fn serial(&self) -> Result<Lane<'a>, Failure> {
         Ok(Lane::not_applicable(&self.name(), SERIAL, 1))
     }
 
-    /// The lane of two copies without a runtime, side by side.
+    /// Creates the lane of two serial copies at the same time.
     fn twice_serial(&self) -> Result<Lane<'a>, Failure> {
         Ok(Lane::not_applicable(&self.name(), TWICE_SERIAL, 2))
     }
 }
 
-/// The lanes of a race: those without a runtime first, then Tidegate and its rivals by number of workers.
+/// Creates the lanes of a race: the serial ones first, then Tidegate and its rivals for each number
+/// of workers.
 pub fn lanes<'a>(
     race: &impl Race<'a>,
     rivals: &[Rival],
@@ -61,7 +62,8 @@ pub fn lanes<'a>(
     })
 }
 
-/// The lanes by `lane`, which makes that of a rival, or else of Tidegate. Not generic over the race, and so compiled once.
+/// Like [`lanes`], but creates each lane with `lane`, where `None` stands for Tidegate. This isn't
+/// generic over the race, so it is compiled only once.
 fn in_order<'a>(
     rivals: &[Rival],
     workers: &[usize],
@@ -84,11 +86,11 @@ fn in_order<'a>(
     Ok(lanes)
 }
 
-/// Starts a runtime.
+/// Starts a runtime with this number of workers.
 pub fn start<R: Runtime>(workers: usize) -> Result<R, Failure> {
     let refused = |error: io::Error| {
         Failure::Impossible(format!(
-            "{} does not start with {}: {error}",
+            "cannot start {} with {}: {error}",
             R::NAME,
             show_count(workers, "worker")
         ))
@@ -96,8 +98,9 @@ pub fn start<R: Runtime>(workers: usize) -> Result<R, Failure> {
     R::with_workers(workers).map_err(refused)
 }
 
-/// chili as its users start it: the thread that makes a scope takes part. [`Chili`] instead gives the
-/// root a thread of its own, with a deep stack, which is no matter where the clock runs inside.
+/// Starts chili like its users do: the thread that creates a scope also works. [`Chili`] runs the
+/// root task on a separate thread with a deep stack instead, which makes no difference if the clock
+/// is read inside the task.
 pub fn start_chili(workers: usize) -> chili::ThreadPool {
     chili::ThreadPool::with_config(chili::Config {
         thread_count: NonZero::new(workers),

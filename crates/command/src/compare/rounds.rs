@@ -1,11 +1,11 @@
-//! Measurements in rounds.
+//! Interleaved measurements.
 
 use super::lane::Lane;
 use super::row::Row;
 use crate::failure::Failure;
 use crate::output::Progress;
 
-/// Measures each lane `repeat` times, once per round, after a round that does not count.
+/// Measures each lane `repeat` times, once per round, after a warm-up round.
 pub fn take(mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
     let rounds = repeat + 1;
     let progress = Progress::start(u64::from(rounds) * lanes.len() as u64);

@@ -1,4 +1,4 @@
-//! What a comparison prints: a row per lane, and sentences below.
+//! The output of a comparison: a row per lane, and notes below.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,23 +14,35 @@ use crate::output::{self, Table, Value as Cell};
 use crate::statistics::{Interval, Sample};
 use crate::usage::Usage;
 
-/// The columns of the table, the most important first.
+/// The columns of the table, the most important ones first.
 const COLUMNS: [&str; 14] = [
-    "case", "runtime", "workers", "median", "/serial", "/rayon", "p99", "low", "high", "-serial",
-    "min", "max", "cpu", "wakeups",
+    "case",
+    "runtime",
+    "workers",
+    "median",
+    "x serial",
+    "x rayon",
+    "p99",
+    "low",
+    "high",
+    "vs serial",
+    "min",
+    "max",
+    "cpu",
+    "wakeups",
 ];
 
 /// The measurements of one lane.
 pub struct Row {
-    /// What was measured.
+    /// The case.
     pub case: String,
-    /// On which runtime.
+    /// The runtime.
     pub runtime: &'static str,
-    /// Its version, where it has one.
+    /// The runtime's version, if it has one.
     version: Option<String>,
-    /// With how many workers.
+    /// The number of workers.
     pub workers: usize,
-    /// The times in nanoseconds; empty where the runtime cannot do it.
+    /// The times in nanoseconds. Empty if the runtime doesn't support the case.
     pub nanos: Sample,
     used: Usage,
     over_serial: Option<f64>,
@@ -39,7 +51,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The rows of lanes with the measurements of each.
+    /// Creates the rows of these lanes from their measurements.
     pub fn all(lanes: &[Lane<'_>], taken: &[Vec<Measurement>]) -> Vec<Self> {
         let rows = lanes.iter().zip(taken);
         let mut rows: Vec<Self> = rows.map(|(lane, taken)| Self::of(lane, taken)).collect();
@@ -62,7 +74,7 @@ impl Row {
         }
     }
 
-    /// Relates the medians of rows of the same case to one another.
+    /// Computes the ratios between rows of the same case.
     fn relate(rows: &mut [Self]) {
         for index in 0..rows.len() {
             let row = &rows[index];
@@ -70,21 +82,21 @@ impl Row {
                 let other = other?.median().filter(|median| *median > 0.0)?;
                 Some(row.median()? / other)
             };
-            let beside = |runtime| {
+            let other = |runtime| {
                 let mut same = rows.iter().filter(|other| other.case == row.case);
                 same.find(|other| {
                     other.runtime == runtime && (runtime == SERIAL || other.workers == row.workers)
                 })
             };
-            let serial = beside(SERIAL);
+            let serial = other(SERIAL);
             let over_serial = row.median().zip(serial.and_then(Self::median));
-            let ratios = (ratio_to(serial), ratio_to(beside("rayon")));
+            let ratios = (ratio_to(serial), ratio_to(other("rayon")));
             rows[index].over_serial = over_serial.map(|(own, serial)| own - serial);
             (rows[index].ratio_to_serial, rows[index].ratio_to_rayon) = ratios;
         }
     }
 
-    /// The median in nanoseconds, if it was measured.
+    /// Returns the median in nanoseconds, if there are measurements.
     pub fn median(&self) -> Option<f64> {
         (!self.nanos.is_empty()).then(|| self.nanos.median())
     }
@@ -138,29 +150,29 @@ impl Row {
     }
 }
 
-/// A number with one decimal.
+/// Rounds to one decimal.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// What follows from the rows of a comparison: a table in place of theirs, and in words.
+/// A conclusion from the rows of a comparison: a table that replaces theirs, and a text.
 pub trait Conclusion: fmt::Display {
-    /// The table.
+    /// Returns the table.
     fn table(&self) -> Table;
 
-    /// The conclusion for programs, beside the rows that it follows from.
+    /// Returns the conclusion as JSON, including the rows.
     fn to_json(&self, rows: Value) -> Value;
 }
 
-/// Rows, and what is to be said about them.
+/// The outcome of a comparison.
 pub struct Outcome {
     /// The rows.
     pub rows: Vec<Row>,
-    /// What a row's time is, in words.
+    /// Describes what a row's time is.
     pub measure: String,
-    /// Sentences below the table.
+    /// Notes below the table.
     pub notes: Vec<String>,
-    /// What follows from the rows and is printed in their place. As JSON the whole is then an object.
+    /// The conclusion, which is printed instead of the rows. The JSON is then an object.
     pub conclusion: Option<Box<dyn Conclusion>>,
 }
 
@@ -183,18 +195,14 @@ impl Outcome {
             let (measure, repetitions) = (&self.measure, self.repetitions());
             write!(
                 out,
-                "times: {measure}, of {repetitions} repetitions in turns"
+                "times: {measure} ({repetitions} interleaved repetitions)"
             )?;
             match &self.conclusion {
                 Some(conclusion) => write!(out, "\n{table}\n{conclusion}")?,
-                None => writeln!(
-                    out,
-                    "; low and high: the 95 % interval of the median; cpu and wakeups: of all of \
-                     them\n{table}"
-                )?,
+                None => writeln!(out, "; cpu and wakeups: totals\n{table}")?,
             }
             if self.rows.iter().any(|row| row.nanos.is_empty()) {
-                writeln!(out, "rows without a time: not applicable on that runtime")?;
+                writeln!(out, "rows without a time: not supported by that runtime")?;
             }
             self.notes
                 .iter()
@@ -202,7 +210,7 @@ impl Outcome {
         })
     }
 
-    /// The rows for people.
+    /// Returns the rows as a table.
     fn table(&self) -> Table {
         let mut table = Table::new(COLUMNS);
         self.rows.iter().for_each(|row| table.row(row.cells()));
@@ -217,7 +225,7 @@ impl Outcome {
         }
     }
 
-    /// How many measurements rows have, in words.
+    /// Describes the number of measurements per row.
     fn repetitions(&self) -> String {
         let measured = self.rows.iter().filter(|row| !row.nanos.is_empty());
         let counts: BTreeSet<_> = measured.map(|row| row.nanos.count()).collect();
@@ -227,7 +235,7 @@ impl Outcome {
         }
     }
 
-    /// Each runtime compared, with its version.
+    /// Lists the compared runtimes with their versions.
     fn versions(&self) -> String {
         let mut named: Vec<String> = Vec::new();
         for row in &self.rows {

@@ -1,9 +1,9 @@
-//! Work of a given length, and moments that several threads agree on.
+//! Work of a given duration, and differences of times.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Keeps the calling thread computing for so long.
+/// Keeps the calling thread busy for `length`.
 pub fn compute(length: Duration) {
     let start = Instant::now();
     while black_box(start.elapsed()) < length {
@@ -11,7 +11,7 @@ pub fn compute(length: Duration) {
     }
 }
 
-/// How long `late` is after `early`, in nanoseconds; nothing if it is not.
+/// Returns the nanoseconds from `early` to `late`, or 0 if `late` is earlier.
 pub fn nanos_between(early: Instant, late: Instant) -> f64 {
     late.saturating_duration_since(early).as_nanos() as f64
 }

@@ -1,8 +1,8 @@
-//! JSON objects as people read them.
+//! Shows JSON objects to people.
 
 use serde_json::{Map, Number, Value};
 
-/// `name=value` for each field.
+/// Returns `name=value` for each field.
 pub fn show_fields(fields: &Map<String, Value>) -> String {
     let words: Vec<_> = fields
         .iter()
@@ -11,7 +11,7 @@ pub fn show_fields(fields: &Map<String, Value>) -> String {
     words.join(" ")
 }
 
-/// A value without the quotes of a string; of a fraction, six digits.
+/// Returns a value without the quotes of a string, and with six digits of a fraction.
 pub fn show_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fractions_have_six_digits_at_most_and_whole_numbers_all() {
+    fn only_fractions_are_rounded() {
         let show = |value: Value| show_value(&value);
         assert_eq!(show(0.012_345_678_9.into()), "0.0123457");
         assert_eq!(show(1_234.567_89.into()), "1234.57");

@@ -1,4 +1,4 @@
-//! Files that a command writes, of which one may be standard output.
+//! Output files, one of which may be standard output.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -8,7 +8,11 @@ use super::{to_stderr, to_stdout};
 use crate::failure::Failure;
 use crate::standard::is_standard;
 
-/// Whether the answer has to go to standard error, because one of the files, each with its option, is standard output. That is for one thing alone.
+/// Returns whether human-readable output must go to standard error because one of these files, each
+/// with its option, is standard output.
+///
+/// # Errors
+/// If more than one file, or a file and JSON, are for standard output.
 pub fn is_aside(files: &[(&str, Option<&PathBuf>)], json: bool) -> Result<bool, Failure> {
     let files = files
         .iter()
@@ -18,13 +22,13 @@ pub fn is_aside(files: &[(&str, Option<&PathBuf>)], json: bool) -> Result<bool, 
         .chain(json.then(|| "--json".to_owned()));
     match (takers.next(), takers.next()) {
         (Some(one), Some(other)) => Err(Failure::Usage(format!(
-            "{one} and {other} both write to standard output; allowed: one of the two, or a file (one that is called - is ./-)"
+            "{one} and {other} both write to standard output: expected one of the two, or a file (./- for a file named -)"
         ))),
         (one, _) => Ok(one.is_some() && !json),
     }
 }
 
-/// Writes the answer to standard output, or aside.
+/// Writes human-readable output to standard output, or `aside` to standard error.
 pub fn answer(
     aside: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -33,17 +37,18 @@ pub fn answer(
         return to_stdout(write);
     }
     let mut text = Vec::new();
-    write(&mut text).expect("memory takes it");
+    write(&mut text).expect("writing to memory cannot fail");
     to_stderr(&String::from_utf8_lossy(&text));
     Ok(())
 }
 
-/// An error if the file, which is to be `what`, can surely not be written. Nothing is made or changed.
+/// Returns an error if the file, which will contain `what`, is certainly not writable. Creates and
+/// changes nothing.
 pub fn find_room(file: &Path, what: &str) -> Result<(), Failure> {
     room(file).map_err(|error| refused(file, what, &error))
 }
 
-/// Refuses to write `what` over one of the files that it is made of.
+/// Returns an error if writing `what` to `out` would overwrite one of its input files.
 pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failure> {
     let is_file = |file: &&PathBuf| !is_standard(file) && !is_standard(out);
     let same = |file: &&PathBuf| match (fs::canonicalize(out), fs::canonicalize(file)) {
@@ -52,7 +57,7 @@ pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failu
     };
     match files.iter().filter(is_file).find(same) {
         Some(file) => Err(Failure::Usage(format!(
-            "{}: {what} would take the place of {}, of which it is made; allowed: another file",
+            "{}: {what} would overwrite its input {}: expected another file",
             out.display(),
             file.display()
         ))),
@@ -60,7 +65,7 @@ pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failu
     }
 }
 
-/// Writes a file, which is `what`.
+/// Writes `what` to a file.
 pub fn write_file(
     file: &Path,
     what: &str,
@@ -94,5 +99,5 @@ fn room(file: &Path) -> io::Result<()> {
 
 fn refused(file: &Path, what: &str, error: &io::Error) -> Failure {
     let file = file.display();
-    Failure::Impossible(format!("{file}: {what} cannot be written here: {error}"))
+    Failure::Impossible(format!("{file}: cannot write {what}: {error}"))
 }

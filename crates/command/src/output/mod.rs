@@ -1,7 +1,7 @@
-//! Everything that leaves the process.
+//! All output of the process.
 //!
-//! A reader may go away at any time (`| head -1`): a closed pipe ends the output and nothing else, so
-//! the exit code stays that of the work done. Any other trouble with standard output is a failure.
+//! A reader may close the pipe at any time (`| head -1`). That ends the output but isn't an error,
+//! so the exit code is still the work's. Any other problem with standard output is an error.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 
@@ -14,7 +14,7 @@ mod units;
 pub use fields::{show_fields, show_value};
 pub use file::{answer, find_room, is_aside, keep_apart, write_file};
 pub use progress::Progress;
-pub use table::{Table, Value};
+pub use table::{Table, Value, WIDTH};
 pub use units::{
     show_age, show_bytes, show_count, show_nanos, show_number, show_rate, show_ratio, show_seconds,
     show_whole_bytes,
@@ -22,15 +22,15 @@ pub use units::{
 
 use crate::failure::Failure;
 
-/// Writes to standard output what `write` writes.
+/// Writes to standard output with `write`.
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());
-    // Nothing is to be written a second time when the writer goes.
+    // Otherwise the drop of the writer would write the rest of its buffer again.
     let _ = out.into_parts();
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Impossible(format!(
-            "standard output cannot be written: {error}"
+            "cannot write to standard output: {error}"
         ))),
         _ => Ok(()),
     }
@@ -41,12 +41,12 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     to_stdout(|out| writeln!(out, "{value:#}"))
 }
 
-/// Writes to standard error. When nobody listens there either, nothing can be done.
+/// Writes to standard error, and ignores errors, because there is nowhere left to report them.
 pub fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// `text` without control characters other than line breaks: these are escaped as in Rust.
+/// Escapes control characters, except line breaks, as in Rust.
 pub fn tame(text: &str) -> String {
     let mut tamed = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,7 @@
-//! A line on the terminal that says what a long command is doing.
+//! A progress line on the terminal for long commands.
 //!
-//! It appears on standard error after [`PATIENCE`], and only when that is a terminal; until then, and
-//! everywhere else, nothing is started: no thread, no signal handler, no clock. Ctrl-C takes the line
-//! away before the process ends, so the terminal is left as it was.
+//! If standard error is a terminal, the line appears there after [`PATIENCE`]. Otherwise nothing is
+//! started: no thread, no signal handler, no clock. Ctrl-C erases the line before the process ends.
 
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -13,38 +12,38 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{show_bytes, tame};
 
-/// What takes less time than this goes by without a line.
+/// Commands shorter than this show no line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time between two pictures of the line.
+/// Time between two updates of the line.
 const PICTURE: Duration = Duration::from_millis(250);
 
-/// The exit code of a process that Ctrl-C ended, by the shells' custom: 128 and the signal's number.
+/// The exit code after Ctrl-C. By convention it is 128 plus the signal's number.
 const INTERRUPTED: i32 = 130;
 
-/// The line; it goes when this is dropped.
+/// The progress line. Dropping it erases the line.
 pub struct Progress {
     bar: ProgressBar,
     revealer: Option<Revealer>,
 }
 
-/// The thread that shows the line when it is time. It ends when the sender is dropped.
+/// The thread that shows the line after [`PATIENCE`]. It ends when the sender is dropped.
 struct Revealer {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Progress {
-    /// The progress of a command that takes `steps` steps.
+    /// Starts the progress of a command with `steps` steps.
     pub fn start(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
-        let revealer = console_is_there().then(|| Revealer::start(bar.clone()));
+        let revealer = is_on_terminal().then(|| Revealer::start(bar.clone()));
         let progress = Self { bar, revealer };
         progress.expect(0);
         progress
     }
 
-    /// So many further steps will come.
+    /// Adds `steps` to the total.
     pub fn expect(&self, steps: u64) {
         self.bar.inc_length(steps);
         let template = match self.bar.length() {
@@ -56,17 +55,17 @@ impl Progress {
         }
     }
 
-    /// Says what happens now.
+    /// Describes what the command is doing.
     pub fn say(&self, what: &str) {
         self.bar.set_message(tame(what));
     }
 
-    /// One more step is done.
+    /// Completes a step.
     pub fn step(&self) {
         self.bar.inc(1);
     }
 
-    /// Runs `work` and shows next to `what` how far the program says it has come.
+    /// Runs `work`, and shows the program's own progress next to `what`.
     pub fn watch<T: Send>(
         &self,
         what: &str,
@@ -96,7 +95,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(Revealer { stop, thread }) = self.revealer.take() {
             drop(stop);
-            // It does nothing that can panic; if it did, the line is gone all the same.
+            // The thread cannot panic. Even if it did, the line would be erased below.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
@@ -117,7 +116,7 @@ impl Revealer {
     }
 }
 
-fn console_is_there() -> bool {
+fn is_on_terminal() -> bool {
     std::io::IsTerminal::is_terminal(&std::io::stderr())
 }
 
@@ -126,6 +125,6 @@ fn clear_on_interrupt(bar: ProgressBar) {
         bar.finish_and_clear();
         process::exit(INTERRUPTED);
     };
-    // Without a handler Ctrl-C still ends the process, with the last picture of the line left behind.
+    // Without a handler Ctrl-C still ends the process, but leaves the line on the terminal.
     let _ = ctrlc::set_handler(handler);
 }

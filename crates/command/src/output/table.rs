@@ -1,7 +1,7 @@
-//! Tables with a unit in every cell: for people in the form that Markdown shows as a table too, and
-//! for programs as comma-separated values without units.
+//! Tables: as Markdown with units for people, and as comma-separated values without units for
+//! programs.
 //!
-//! A table for people is at most [`WIDTH`] wide: the last columns that do not fit are left out, and
+//! A table for people is at most [`WIDTH`] wide. The last columns that don't fit are left out, and
 //! a line below says that `--wide` shows them.
 
 use std::fmt;
@@ -15,39 +15,39 @@ use super::{show_age, show_bytes, show_number, show_ratio, show_seconds, to_stdo
 use crate::arguments::TableFormat;
 use crate::failure::Failure;
 
-/// How many characters a line of a table has at most.
+/// The maximum length of a line, in characters.
 pub const WIDTH: usize = 80;
 
 /// A cell.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Value {
-    /// Words.
+    /// A text.
     Text(String),
-    /// A whole number, or a number without a unit.
+    /// A number without a unit.
     Number(f64),
     /// A time in seconds.
     Seconds(f64),
     /// A number of bytes.
     Bytes(f64),
-    /// How many times something.
+    /// A ratio, shown as a multiple.
     Ratio(f64),
-    /// A part of a whole, 1 being the whole.
+    /// A fraction of 1, shown as a percentage.
     Share(f64),
-    /// For how many seconds something has been there.
+    /// An age in seconds.
     Age(f64),
-    /// There is no such figure.
+    /// No value.
     Missing,
 }
 
 /// A table.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What it shows; empty if what is printed above says so.
+    /// The title. Empty if the text above the table describes it.
     pub title: String,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows, each with a cell for every column.
+    /// The rows, each with one cell per column.
     pub rows: Vec<Vec<Value>>,
 }
 
@@ -82,13 +82,13 @@ impl From<usize> for Value {
 }
 
 impl Value {
-    /// The figure with `unit`, or nothing where it is unknown.
+    /// Returns the figure with a unit, or [`Missing`](Self::Missing) if it is unknown.
     pub fn known(figure: Option<f64>, unit: fn(f64) -> Self) -> Self {
         let figure = figure.filter(|figure| figure.is_finite());
         figure.map_or(Self::Missing, unit)
     }
 
-    /// The cell as programs read it: without a unit, times in seconds.
+    /// Returns the cell for programs: without a unit, times in seconds.
     fn raw(&self) -> String {
         match self {
             Self::Text(text) if text.contains([',', '"', '\n']) => {
@@ -116,7 +116,7 @@ impl Value {
     }
 }
 
-/// The cell as people read it.
+/// Shows the cell to people.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -133,7 +133,7 @@ impl fmt::Display for Value {
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates an empty table with these columns.
     pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             columns: columns.into_iter().map(Into::into).collect(),
@@ -141,7 +141,7 @@ impl Table {
         }
     }
 
-    /// The table under a title.
+    /// Sets the title.
     pub fn titled(self, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -152,11 +152,12 @@ impl Table {
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Value>>) {
         let cells: Vec<Value> = cells.into_iter().map(Into::into).collect();
-        debug_assert_eq!(cells.len(), self.columns.len(), "a cell for every column");
+        debug_assert_eq!(cells.len(), self.columns.len(), "one cell per column");
         self.rows.push(cells);
     }
 
-    /// The table for people: with all columns if `wide`, else with those that fit 80 characters.
+    /// Returns the table for people: all columns if `wide`, else the first ones that fit 80
+    /// characters.
     pub fn text(&self, wide: bool) -> String {
         let shown = match wide {
             true => self.columns.len(),
@@ -180,21 +181,21 @@ impl Table {
         }
     }
 
-    /// How many columns fit, at least one.
+    /// Returns the number of columns that fit, at least one.
     fn fitting(&self) -> usize {
         let cells = |column: usize| self.rows.iter().map(move |row| row[column].to_string());
         let mut used = 1;
         let fits = |column: &usize| {
             let name = self.columns[*column].chars().count();
             let widths = cells(*column).map(|text| text.chars().count());
-            // A blank on either side and a line behind it.
+            // A space on either side, and a line after the cell.
             used += widths.fold(name, usize::max) + 3;
             used <= WIDTH
         };
         (0..self.columns.len()).take_while(fits).count().max(1)
     }
 
-    /// The rows of both, each with a cell for every column of either.
+    /// Combines the rows of both tables under the columns of both.
     pub fn and(self, other: Self) -> Self {
         let new = |name: &&String| !self.columns.contains(name);
         let columns: Vec<String> = self
@@ -224,7 +225,7 @@ impl Table {
         })
     }
 
-    /// The names of the columns and the rows as comma-separated values.
+    /// Returns the column names and the rows as comma-separated values.
     pub fn csv(&self) -> String {
         let line = |cells: Vec<String>| cells.join(",") + "\n";
         let columns = self
@@ -241,14 +242,14 @@ impl Table {
     }
 }
 
-/// The table that fits.
+/// Shows the columns that fit.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(false))
     }
 }
 
-/// Figures are set to the right; a `|` within a cell would begin the next, and is escaped.
+/// Aligns figures to the right, and escapes `|`, which would end the cell.
 fn cell(value: &Value) -> comfy_table::Cell {
     let alignment = match value.is_figure() {
         true => CellAlignment::Right,
@@ -272,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn escapes_a_line_in_a_cell() {
+    fn escapes_pipes() {
         let text = table().to_string();
         assert_eq!(text.lines().last(), Some("| a \\| b | 7 | 500.0 ms |"));
     }
 
     #[test]
-    fn leaves_out_columns_that_do_not_fit() {
+    fn omits_columns_that_do_not_fit() {
         let mut table = Table::new(["name", "words", "time"]);
         table.row(["a".to_owned(), "b".repeat(60), "c".repeat(20)]);
         let text = table.to_string();
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tables_become_one_with_the_columns_of_both() {
+    fn combines_columns_of_two_tables() {
         let mut other = Table::new(["time", "ratio"]);
         other.row([Value::Seconds(2.0), Value::Ratio(3.0)]);
         let csv = table().and(other).csv();

@@ -1,8 +1,8 @@
-//! Numbers as people read them: three or four digits and a unit.
+//! Shows numbers to people, with three or four digits and a unit.
 
 use std::time::Duration;
 
-/// A number without a unit: all digits of a whole one, four of a fraction.
+/// Shows all digits of an integer, and four of a fraction.
 pub fn show_number(number: f64) -> String {
     let rounded = format!("{number:.3e}").parse();
     match number.fract() == 0.0 {
@@ -11,23 +11,23 @@ pub fn show_number(number: f64) -> String {
     }
 }
 
-/// A number of nanoseconds.
+/// Shows a time in nanoseconds.
 pub fn show_nanos(nanos: f64) -> String {
     scaled(nanos, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// A number of seconds.
+/// Shows a time in seconds.
 pub fn show_seconds(seconds: f64) -> String {
-    // A whole number of nanoseconds stays one.
+    // Rounding keeps integral nanoseconds integral.
     show_nanos((seconds * 1e12).round() / 1e3)
 }
 
-/// A number of bytes.
+/// Shows a number of bytes.
 pub fn show_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// A number of bytes that is whole in its unit, the largest in which it is.
+/// Shows a number of bytes exactly, in the largest unit that divides it.
 pub fn show_whole_bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let whole = |&(shift, _): &(u32, &str)| bytes > 0 && bytes.is_multiple_of(1 << shift);
@@ -35,23 +35,23 @@ pub fn show_whole_bytes(bytes: u64) -> String {
     format!("{} {unit}", bytes >> shift)
 }
 
-/// A number of bytes per second.
+/// Shows a number of bytes per second.
 pub fn show_rate(bytes_per_second: f64) -> String {
     format!("{}/s", show_bytes(bytes_per_second))
 }
 
-/// So many of something, whose plural ends in s.
+/// Shows a number of things whose plural ends in s.
 pub fn show_count(number: usize, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{ending}")
 }
 
-/// How many times something.
+/// Shows a ratio.
 pub fn show_ratio(ratio: f64) -> String {
     format!("{ratio:.2}x")
 }
 
-/// How long something has been there, in one or two units and without blanks.
+/// Shows an age in one or two units, without spaces.
 pub fn show_age(age: Duration) -> String {
     let seconds = age.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -63,7 +63,7 @@ pub fn show_age(age: Duration) -> String {
     }
 }
 
-/// `value` in the first unit in which it has few digits; each unit is `step` of the one before.
+/// Shows `value` in the first unit in which it is below `step`, the ratio between two units.
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
     while value.abs() >= step && unit + 1 < units.len() {
@@ -84,13 +84,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_of_one_the_noun_has_no_ending() {
+    fn one_is_singular() {
         let shown = [0, 1, 2].map(|number| show_count(number, "job"));
         assert_eq!(shown, ["0 jobs", "1 job", "2 jobs"]);
     }
 
     #[test]
-    fn an_age_has_two_units_at_most() {
+    fn ages_have_at_most_two_units() {
         let shown = |seconds| show_age(Duration::from_secs(seconds));
         let ages = [0, 59, 60, 3599, 3600, 86_399, 86_400, 8_640_000].map(shown);
         let expected = [
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_few_digits_and_the_unit_that_suits_them() {
+    fn numbers_have_few_digits() {
         assert_eq!(show_nanos(999.0), "999 ns");
         assert_eq!(show_nanos(1.25), "1.250 ns");
         assert_eq!(show_nanos(12_345.0), "12.35 us");
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn only_fractions_lose_digits() {
+    fn integers_keep_all_digits() {
         let shown = [1_234_567.0, 12.5, 3.876_543, 0.000_123_45, 1234.5].map(show_number);
         assert_eq!(shown, ["1234567", "12.5", "3.877", "0.0001234", "1234"]);
     }
 
     #[test]
-    fn whole_bytes_lose_nothing() {
+    fn whole_bytes_are_exact() {
         let shown = [0, 1023, 1536, 32 << 10, 1536 << 10, 3 << 40].map(show_whole_bytes);
         let expected = ["0 B", "1023 B", "1536 B", "32 KiB", "1536 KiB", "3072 GiB"];
         assert_eq!(shown, expected);

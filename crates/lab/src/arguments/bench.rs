@@ -22,8 +22,8 @@ pub enum Bench {
     #[command(after_help = AFTER_TWO_LEVEL)]
     TwoLevel(TwoLevelArguments),
     /// Measure how fast processors pass from one job to another
-    #[command(after_help = AFTER_SHARE)]
-    Share(ShareArguments),
+    #[command(after_help = AFTER_HANDOVER)]
+    Handover(HandoverArguments),
     /// Measure what each task queue costs its owner and its thieves
     #[command(after_help = AFTER_QUEUES)]
     Queues(QueuesArguments),
@@ -92,9 +92,9 @@ pub enum Experiment {
     Neighbour,
 }
 
-/// The arguments of `bench share`.
+/// The arguments of `bench handover`.
 #[derive(Args, Debug)]
-pub struct ShareArguments {
+pub struct HandoverArguments {
     /// Number of repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
@@ -269,7 +269,7 @@ alone).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
-const AFTER_SHARE: &str = "\
+const AFTER_HANDOVER: &str = "\
 JSON: handover_us (from one job's last publication to the first task on the processor that it gives up), futex_us (a \
 bare wake-up of a thread through a futex that processes share, measured for comparison), release_us (from another \
 job's first publication to the end of the last task on the processor that it is given, less one task), recover_ms \

@@ -8,8 +8,8 @@ mod keep;
 mod reproduction;
 
 pub use bench::{
-    Bench, BenchArguments, CalibrateArguments, Experiment, ProgramsArguments, QueuesArguments,
-    RayonProgramsArguments, ShareArguments, TwoLevelArguments,
+    Bench, BenchArguments, CalibrateArguments, Experiment, HandoverArguments, ProgramsArguments,
+    QueuesArguments, RayonProgramsArguments, TwoLevelArguments,
 };
 pub use comparison::{Case, CompareArguments};
 pub use keep::KeepFlags;

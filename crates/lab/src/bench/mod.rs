@@ -9,6 +9,7 @@
 mod calibrate;
 mod counters;
 pub mod crew;
+mod handover;
 mod intervals;
 mod job;
 pub mod memory;
@@ -16,7 +17,6 @@ mod places;
 mod programs;
 mod queues;
 mod rayon_programs;
-mod share;
 pub mod subject;
 mod two_level;
 
@@ -27,7 +27,7 @@ use tidegate_command::failure::Failure;
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.bench {
         Bench::TwoLevel(arguments) => two_level::bench(arguments),
-        Bench::Share(arguments) => share::bench(arguments),
+        Bench::Handover(arguments) => handover::bench(arguments),
         Bench::Queues(arguments) => queues::bench(arguments),
         Bench::Places(arguments) => places::bench(arguments),
         Bench::Intervals(arguments) => intervals::bench(arguments),

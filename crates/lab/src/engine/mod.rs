@@ -8,7 +8,6 @@
 //! [`Claim`] of the source judges the interval.
 
 mod build;
-mod busy;
 mod claim;
 pub mod ratios;
 mod session;

@@ -4,16 +4,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tidegate_command::busy::Watch;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::Progress;
 
 use super::build;
-use super::busy::Watch;
 use super::store::{Head, Store};
 use crate::arguments::{KeepFlags, Size};
-
-/// A measurement counts as disturbed if other programs keep more processors busy than this.
-const BUSY: f64 = 0.2;
 
 /// Something that a session runs repeatedly.
 pub struct Cell<'a, T> {
@@ -279,7 +276,7 @@ impl Session {
     }
 
     fn note_load(&self, watch: &Watch) {
-        if let Some(others) = watch.others().filter(|others| *others > BUSY) {
+        if let Some(others) = watch.disturbance() {
             lock(&self.notes).push(format!(
                 "machine busy: other programs used {others:.1} processors while these runs were made"
             ));

@@ -67,14 +67,14 @@ pub fn check(chart: &Chart) -> Result<(), String> {
     if let Some(number) = numbers.into_iter().find(|number| number.abs() > MOST) {
         let title = &chart.title;
         return Err(format!(
-            "chart {title:?} has {number:e}; allowed: -{MOST:e} to {MOST:e}"
+            "chart {title:?} has {number:e}: expected -{MOST:e} to {MOST:e}"
         ));
     }
     let labels = chart.labels.len();
     if labels > MOST_LABELS {
         let title = &chart.title;
         return Err(format!(
-            "chart {title:?} has {labels} labels; allowed: up to {MOST_LABELS}"
+            "chart {title:?} has {labels} labels: expected up to {MOST_LABELS}"
         ));
     }
     Ok(())

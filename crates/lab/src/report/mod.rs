@@ -55,7 +55,7 @@ fn read(file: &Path) -> Result<Vec<Page>, Failure> {
             Category::Data | Category::Io => "this is no page of an experiment",
         };
         Failure::Usage(format!(
-            "{}: {what} (line {}, column {}); allowed is what `tidegate-lab reproduce EXPERIMENT --json` has written",
+            "{}: {what} (line {}, column {}): expected what `tidegate-lab reproduce EXPERIMENT --json` has written",
             shown_input(file),
             error.line(),
             error.column()

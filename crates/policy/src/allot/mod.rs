@@ -83,7 +83,7 @@ impl FromStr for Allot {
             "deq" => Ok(Self::Deq),
             "equi" => Ok(Self::Equi),
             "max-min" => Ok(Self::MaxMin),
-            _ => Err(text::unknown("rule for allotments", text, Self::NAMES)),
+            _ => Err(text::unknown("allotment policy", text, Self::NAMES)),
         }
     }
 }

@@ -40,7 +40,7 @@ impl FromStr for DesirePolicy {
             ADeque::NAME => ADeque::read(list).map(Self::ADeque),
             Palirria::NAME => Palirria::read(list).map(Self::Palirria),
             Dws::NAME => Dws::read(list).map(Self::Dws),
-            _ => Err(text::unknown("estimate of the desire", name, Self::NAMES)),
+            _ => Err(text::unknown("desire policy", name, Self::NAMES)),
         }
     }
 }

@@ -96,8 +96,8 @@ impl Policy for Hybrid {
         if self.alpha > 0 || self.beta > 0 {
             return Ok(());
         }
-        let what = "alpha and beta are 0, so that every byte would be slept for";
-        Err(ParseError::new("", what, "one of them above 0"))
+        let what = "alpha and beta are both 0, so every reservation would sleep";
+        Err(ParseError::new("", what, "at least one above 0"))
     }
 }
 
@@ -137,13 +137,12 @@ impl Policy for Budget {
 
     fn agree(&self) -> Result<(), ParseError> {
         if self.bytes == 0 {
-            let what = "bytes is not given, and nothing fits into 0";
-            return Err(ParseError::new("", what, "64MiB,serial=8MiB and the like"));
+            let expected = "a size, as in budget:64MiB,serial=8MiB";
+            return Err(ParseError::new("", "missing size", expected));
         }
         if self.serial == 0 {
-            let what = "serial is not given, so nothing would be kept for the leftmost task";
-            let allowed = "serial=, the most that the serial run declares at a time";
-            return Err(ParseError::new("", what, allowed));
+            let expected = "serial=SIZE, the serial run's peak of reserved memory";
+            return Err(ParseError::new("", "missing serial", expected));
         }
         if self.bytes >= self.serial {
             return Ok(());
@@ -152,8 +151,8 @@ impl Policy for Budget {
             text::show_size(self.bytes as u64),
             text::show_size(self.serial as u64),
         );
-        let what = format!("bytes is {bytes}, and the serial run needs {serial}");
-        Err(ParseError::new("", what, "bytes from serial on"))
+        let what = format!("bytes={bytes} is below serial={serial}");
+        Err(ParseError::new("", what, "bytes >= serial"))
     }
 }
 
@@ -225,7 +224,7 @@ impl FromStr for MemoryPolicy {
             DepthFirst::NAME => DepthFirst::read(list).map(Self::DepthFirst),
             DfDeques::NAME => DfDeques::read(list).map(Self::DfDeques),
             Budget::NAME => Budget::read(named(list).as_deref()).map(Self::Budget),
-            _ => Err(text::unknown("order for memory", name, Self::NAMES)),
+            _ => Err(text::unknown("memory policy", name, Self::NAMES)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::bytes::{put, take, take_bytes};
 use crate::desire::tunables::EST_CYCLE;
+use crate::error::ParseError;
 use crate::idle::custom;
 use crate::limits::WORKERS;
 use crate::text::show_time;
@@ -17,8 +18,8 @@ use core::str::FromStr;
 /// The first line; the number is the version of the format.
 const TITLE: &str = "tidegate trace 3";
 
-const CUT: &str = "the trace is cut off or was changed, since its checksum is wrong: copy it again, or take a new one \
-                   with `tidegate run PROGRAM --trace FILE`";
+const CUT: &str = "the trace is truncated or was changed (wrong checksum): copy it again, or record a new \
+                   one with `tidegate run PROGRAM --trace FILE`";
 
 /// The rules that a pool ran under.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,10 +161,10 @@ impl Trace {
         if !bytes.starts_with(TITLE.as_bytes()) {
             let known = bytes.starts_with(b"tidegate trace ");
             let what = match known {
-                true => "the trace has another form; allowed: that of this version",
-                false => "this is no trace; allowed: a file that `--trace` has written",
+                true => "unsupported trace version: expected a file written by this version",
+                false => "not a Tidegate trace: expected a file written by --trace",
             };
-            return Err(Damaged(format!("{what}, which begins with {TITLE:?}")));
+            return Err(Damaged(what.into()));
         }
         let cut = || Damaged(CUT.into());
         let (body, sum) = bytes.split_at(bytes.len().saturating_sub(8));
@@ -237,7 +238,7 @@ fn workers(head: &str) -> Result<usize, Damaged> {
     let told: usize = row(head, "workers")?;
     match WORKERS.check(Some(told)) {
         Ok(_) => Ok(told),
-        Err(error) => Err(Damaged(format!("the trace's workers: {}", error.alone()))),
+        Err(error) => Err(in_trace(error, "workers")),
     }
 }
 
@@ -245,7 +246,16 @@ fn workers(head: &str) -> Result<usize, Damaged> {
 fn est_cycle(head: &str) -> Result<Nanos, Damaged> {
     let told: String = row(head, EST_CYCLE.name)?;
     let parsed = EST_CYCLE.parse(&told);
-    parsed.map_err(|error| Damaged(format!("the trace's {}: {}", EST_CYCLE.name, error.alone())))
+    parsed.map_err(|error| in_trace(error, EST_CYCLE.name))
+}
+
+fn in_trace(error: ParseError, key: &str) -> Damaged {
+    Damaged(
+        error
+            .alone()
+            .within(&format!("the trace's {key}"))
+            .to_string(),
+    )
 }
 
 /// The value of a row `key=value`.
@@ -259,7 +269,7 @@ where
             .map(str::to_string)
     };
     let value = head.lines().find_map(of_key);
-    let value = value.ok_or_else(|| Damaged(format!("the trace does not say its {key}")))?;
+    let value = value.ok_or_else(|| Damaged(format!("the trace has no {key}")))?;
     value
         .parse()
         .map_err(|error| Damaged(format!("the trace's {key}: {error}")))
@@ -302,8 +312,9 @@ mod tests {
         assert!(Trace::from_bytes(&trace.to_bytes()).is_ok());
         for workers in [0, 1 << 40] {
             trace.rules.workers = workers;
-            let said =
-                format!("the trace's workers: {workers} is out of range; allowed: 1 to 4096");
+            let said = format!(
+                "invalid value {workers} for the trace's workers: expected an integer from 1 to 4096"
+            );
             assert_eq!(refused(&trace.to_bytes()), said);
         }
     }
@@ -320,13 +331,14 @@ mod tests {
     fn an_est_cycle_out_of_range_is_refused() {
         let mut trace = trace();
         trace.rules.est_cycle = Nanos::MAX;
-        let said = "the trace's est-cycle: 18446744073709551615ns is out of range; allowed: 100us to 100ms";
+        let said = "invalid value \"18446744073709551615ns\" for the trace's est-cycle: expected a \
+                    time from 100us to 100ms";
         assert_eq!(refused(&trace.to_bytes()), said);
     }
 
     #[test]
     fn a_trace_of_an_older_form_is_refused() {
-        let said = "the trace has another form; allowed: that of this version, which begins with \"tidegate trace 3\"";
+        let said = "unsupported trace version: expected a file written by this version";
         assert_eq!(refused(b"tidegate trace 2\nidle=elastic\n"), said);
     }
 }

@@ -193,8 +193,8 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
 impl Stream {
     fn damaged(&self, step: u64) -> Damaged {
         Damaged(format!(
-            "the notes of {} cannot be read from question {} on, though the file is whole: was it made by hand? allowed: \
-             a trace that a pool of this version has taken",
+            "the records of {} are invalid from question {} on: expected a trace that a pool of this \
+             version has written",
             self.source,
             step + 1
         ))

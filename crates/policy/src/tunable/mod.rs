@@ -54,7 +54,7 @@ impl fmt::Display for Basis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Measured => f.write_str("measured"),
-            Self::Guessed => f.write_str("guessed"),
+            Self::Guessed => f.write_str("default, untuned"),
             Self::Published(source) => write!(f, "published ({source})"),
         }
     }
@@ -96,14 +96,13 @@ impl<T: Setting> Tunable<T> {
     /// If `text` cannot be parsed or the value is not allowed. The error names the variable (or the
     /// tunable, if it has no variable), the text and the allowed values.
     pub fn parse(&self, text: &str) -> Result<T, ParseError> {
-        let value = T::read(text, self.unit).map_err(|error| {
-            let error = match self.allowed {
-                Allowed::Between(..) => error.and_allowed(&self.shown_range()),
-                _ => error,
-            };
-            error.within(self.label())
-        })?;
-        self.check(value)
+        match T::read(text, self.unit) {
+            Ok(value) if self.allows(value) => Ok(value),
+            Err(error) if matches!(self.allowed, Allowed::OneOf(_)) => {
+                Err(error.within(self.label()))
+            }
+            _ => Err(self.invalid(alloc::format!("{text:?}"))),
+        }
     }
 
     /// Returns `value` if it is allowed.
@@ -112,12 +111,32 @@ impl<T: Setting> Tunable<T> {
     /// If `value` is not allowed. The error names the variable (or the tunable, if it has no
     /// variable), the value and the allowed values.
     pub fn check(&self, value: T) -> Result<T, ParseError> {
+        match self.allows(value) {
+            true => Ok(value),
+            false => Err(self.invalid(value.show(self.unit))),
+        }
+    }
+
+    fn allows(&self, value: T) -> bool {
         match self.allowed {
-            Allowed::Between(min, max) if !value.lies_between(min, max) => {
-                let what = alloc::format!("{} is out of range", value.show(self.unit));
-                Err(ParseError::new(self.label(), what, self.shown_range()))
-            }
-            _ => Ok(value),
+            Allowed::Between(min, max) => value.lies_between(min, max),
+            Allowed::OneOf(_) => true,
+        }
+    }
+
+    fn invalid(&self, value: String) -> ParseError {
+        ParseError::value(self.label(), value, self.expected())
+    }
+
+    /// The valid values, as an error message lists them.
+    fn expected(&self) -> String {
+        let range = self.shown_range();
+        match self.unit {
+            Unit::Time => alloc::format!("a time from {range}"),
+            Unit::Bytes => alloc::format!("a size from {range}"),
+            Unit::Count(_) => alloc::format!("an integer from {range}"),
+            Unit::Ratio => alloc::format!("a number from {range}"),
+            Unit::Choice => range,
         }
     }
 

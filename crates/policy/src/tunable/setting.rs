@@ -21,14 +21,15 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-fn malformed(text: &str, form: &str) -> ParseError {
-    ParseError::new("", format!("{text:?} cannot be read"), form)
+/// [`Tunable::parse`](super::Tunable::parse) replaces `expected` with the range if there is one.
+fn malformed(text: &str, expected: &str) -> ParseError {
+    ParseError::value("", format!("{text:?}"), expected)
 }
 
 impl sealed::Sealed for u64 {}
 impl Setting for u64 {
     fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
-        text::read_time(text).ok_or_else(|| malformed(text, text::TIME_FORM))
+        text::read_time(text).ok_or_else(|| malformed(text, "a time"))
     }
 
     fn show(self, _: Unit) -> String {
@@ -45,9 +46,9 @@ impl Setting for usize {
     fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
         if unit == Unit::Bytes {
             let size = text::read_size(text).and_then(|size| size.try_into().ok());
-            size.ok_or_else(|| malformed(text, text::SIZE_FORM))
+            size.ok_or_else(|| malformed(text, "a size"))
         } else {
-            text::read_count(text).ok_or_else(|| malformed(text, text::COUNT_FORM))
+            text::read_count(text).ok_or_else(|| malformed(text, "an integer"))
         }
     }
 
@@ -90,7 +91,7 @@ impl Setting for Option<usize> {
 impl sealed::Sealed for f64 {}
 impl Setting for f64 {
     fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
-        text::read_ratio(text).ok_or_else(|| malformed(text, text::RATIO_FORM))
+        text::read_ratio(text).ok_or_else(|| malformed(text, "a number"))
     }
 
     fn show(self, _: Unit) -> String {
@@ -108,7 +109,7 @@ impl Setting for bool {
         match text {
             "on" => Ok(true),
             "off" => Ok(false),
-            _ => Err(malformed(text, "on, off")),
+            _ => Err(malformed(text, "on or off")),
         }
     }
 

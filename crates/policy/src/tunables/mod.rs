@@ -19,7 +19,7 @@
 //!
 //! assert_eq!(WORKERS.parse("12")?, Some(12));
 //! let error = WORKERS.parse("0").unwrap_err().to_string();
-//! assert_eq!(error, "TIDEGATE_WORKERS: 0 is out of range; allowed: 1 to 4096");
+//! assert_eq!(error, "invalid value \"0\" for TIDEGATE_WORKERS: expected an integer from 1 to 4096");
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 

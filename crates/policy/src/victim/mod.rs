@@ -91,7 +91,7 @@ impl FromStr for VictimPolicy {
             "round-robin" => Ok(Self::RoundRobin),
             "last-victim" => Ok(Self::LastVictim),
             "hierarchical" => Ok(Self::Hierarchical),
-            _ => Err(text::unknown("rule for victims", text, Self::NAMES)),
+            _ => Err(text::unknown("victim policy", text, Self::NAMES)),
         }
     }
 }

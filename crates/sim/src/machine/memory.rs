@@ -260,7 +260,7 @@ impl Machine<'_> {
     fn refuse_draft(&mut self, job: usize) -> After {
         let memory = self.settings.memory;
         self.refuse(format!(
-            "tasks of job {job} wait for tasks that they have not started, and {memory} knows no order for these; allowed: the policies none and hybrid"
+            "tasks of job {job} wait for tasks that they have not started, and {memory} knows no order for these: expected the policies none and hybrid"
         ));
         After::Waits
     }

@@ -268,7 +268,7 @@ impl<'a> Machine<'a> {
         };
         let waiting = self.jobs[job].drafts.waiting();
         self.refuse(format!(
-            "job {job} has drafts that nobody releases, {waiting} of them; allowed: as many releases as each waits for"
+            "job {job} has drafts that nobody releases, {waiting} of them: expected as many releases as each waits for"
         ));
     }
 

@@ -103,7 +103,7 @@ impl fmt::Display for ReservationError {
             ),
             Self::TooLarge { bytes } => write!(
                 f,
-                "a reservation of {bytes} bytes is larger than any allocation; allowed: up to {}",
+                "a reservation of {bytes} bytes is larger than any allocation: expected up to {}",
                 isize::MAX
             ),
             Self::Refused { bytes, budget, .. } if bytes > budget => write!(

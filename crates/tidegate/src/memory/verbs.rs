@@ -225,12 +225,12 @@ pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), String> {
     match change(pool, |plan| plan.set_budget(bytes)).flatten() {
         Some(Ok(())) => Ok(()),
         Some(Err(serial)) => Err(format!(
-            "Pool::set_budget: {} is less than what the serial run needs; allowed: from {} on",
+            "Pool::set_budget: {} is less than what the serial run needs: expected from {} on",
             show_size(bytes),
             show_size(serial)
         )),
         None => Err(
-            "Pool::set_budget: the pool has no budget; allowed: for a pool with MemoryPolicy::Budget"
+            "Pool::set_budget: the pool has no budget: expected for a pool with MemoryPolicy::Budget"
                 .into(),
         ),
     }

@@ -335,7 +335,7 @@ impl Builder {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     ///
     /// let refused = Pool::builder().est_cycle(Duration::from_secs(2)).build().err();
-    /// let error = "Builder::est_cycle: 2s is out of range; allowed: 100us to 100ms";
+    /// let error = "invalid value 2s for Builder::est_cycle: expected a time from 100us to 100ms";
     /// assert_eq!(refused.map(|refused| refused.to_string()), Some(error.to_owned()));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```

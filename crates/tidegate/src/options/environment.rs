@@ -67,7 +67,7 @@ impl Environment {
             Some("0") => Ok(false),
             Some("1") => Ok(true),
             _ => {
-                let error = format!("{EXPLAIN}: {text:?} cannot be read; allowed: 0, 1");
+                let error = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
                 self.forgive(BuildError::new(error), &0)?;
                 Ok(false)
             }
@@ -83,7 +83,7 @@ impl Environment {
         match self {
             Self::Strict => Err(error),
             Self::Forgiving => {
-                print_line(format_args!("{error}; going on with {instead}"));
+                print_line(format_args!("{error}; using {instead}"));
                 Ok(())
             }
         }

@@ -20,7 +20,7 @@ impl IdleRule {
         match (idle, backoff) {
             (None, Some(backoff)) => Ok(Self::Custom(backoff)),
             (Some(idle), Some(_)) => Err(BuildError::new(format!(
-                "Builder::backoff: contradicts Builder::idle, {idle}; allowed: only one of the two"
+                "Builder::backoff: contradicts Builder::idle, {idle}: expected only one of the two"
             ))),
             (idle, None) => {
                 let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
@@ -73,7 +73,7 @@ mod tests {
             ..Default::default()
         };
         let error = error(IdlePolicy::Backoff(Backoff::Linear(linear)), None);
-        assert!(error.starts_with("Builder::idle: "), "{error}");
+        assert!(error.contains("Builder::idle"), "{error}");
         assert!(error.contains("min"), "{error}");
     }
 
@@ -82,7 +82,7 @@ mod tests {
         let backoff = BackoffFactory::new(|_| Parks);
         assert_eq!(
             error(IdlePolicy::Yield, Some(backoff)),
-            "Builder::backoff: contradicts Builder::idle, yield; allowed: only one of the two"
+            "Builder::backoff: contradicts Builder::idle, yield: expected only one of the two"
         );
     }
 

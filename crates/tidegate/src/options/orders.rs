@@ -64,11 +64,11 @@ fn beside_space(
     let by_space = label(space_from, "Builder::memory", &tunables::SPACE);
     let refuse = |option: &str, value: &dyn Display, allowed: &dyn Display| {
         let error = BuildError::new(format!(
-            "{option}: {value} beside {by_space}, {memory}, which has an order of its own; allowed: {allowed}"
+            "{option}: {value} beside {by_space}, {memory}, which has an order of its own: expected {allowed}"
         ));
         environment.forgive(
             error,
-            &format_args!("{by_space}, and with {allowed} for {option}"),
+            &format_args!("{by_space}, and {allowed} for {option}"),
         )
     };
     if wait != WaitPolicy::Descendants {
@@ -110,7 +110,7 @@ fn steal_amount(
         }
     };
     let error = BuildError::new(format!(
-        "{steal}: {amount} beside {beside} a thief takes one task at a time; allowed: {}",
+        "{steal}: {amount} beside {beside} a thief takes one task at a time: expected {}",
         StealAmount::One
     ));
     if [from, beside_from].contains(&Source::Variable) {

@@ -71,24 +71,27 @@ const fn field(name: &'static str, meaning: &'static str) -> Field {
 
 impl Program for Digest {
     const NAME: &'static str = "digest";
-    const SUMMARY: &'static str = "SHA-256 of every file below a path and of the whole tree";
+    const SUMMARY: &'static str = "SHA-256 of every file in a directory tree";
     const PARAMETERS: &'static [Parameter] = &[Parameter {
         name: "path",
         positional: true,
         kind: Kind::Path,
         preset: Preset::Required,
-        meaning: "the folder below which files are read",
+        meaning: "root directory",
     }];
     const READS_FILES: bool = true;
     const RESULT: &'static [Field] = &[
-        field("digest", "SHA-256 over the lines of all files"),
+        field(
+            "digest",
+            "SHA-256 of the whole tree: of all files' checksum lines",
+        ),
         field("files", "files read"),
         field("bytes", "bytes read"),
         field("links", "symbolic links, not followed"),
-        field("unreadable", "files and folders that could not be read"),
+        field("unreadable", "files and directories that could not be read"),
         field(
             "vanished",
-            "files and folders that were listed and then gone",
+            "files and directories that disappeared during the run",
         ),
         field("odd_names", "names that are not plain text"),
         field("special", "pipes, sockets and devices, not opened"),
@@ -111,11 +114,11 @@ impl Program for Digest {
             .map_err(|error| self.error(error.kind(), &error.to_string()))?
             .file_type();
         let refused = if kind.is_symlink() {
-            "is a link, and links are not followed; give the folder it leads to"
+            "is a symbolic link, which is not followed: pass the directory that it points to"
         } else if kind.is_file() {
-            "is a file; give the folder it lies in"
+            "is a file: pass its directory"
         } else if !kind.is_dir() {
-            "is not a folder"
+            "is not a directory"
         } else {
             return match fs::read_dir(&self.path) {
                 Ok(_) => Ok(()),

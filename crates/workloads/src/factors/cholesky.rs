@@ -272,29 +272,28 @@ impl Cholesky {
 
 impl Program for Cholesky {
     const NAME: &'static str = "cholesky";
-    const SUMMARY: &'static str =
-        "Cholesky factorization of a sparse matrix in a tree of quadrants";
+    const SUMMARY: &'static str = "sparse Cholesky factorization on a quadtree";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(SIDE as u64, 1 << 15),
             preset: Preset::Sizes(["128", "2048", "2048"]),
-            meaning: "how many rows and columns the matrix has: a block's 16, doubled any number of times",
+            meaning: "rows and columns of the matrix: 16 times a power of two",
         },
         Parameter {
             name: "nonzeros",
             positional: false,
             kind: Kind::Integer(0, 1 << 32),
             preset: Preset::Sizes(["100", "10000", "10000"]),
-            meaning: "how many numbers are put at random places below the diagonal",
+            meaning: "random nonzero elements below the diagonal",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the matrix is made",
+            meaning: "seed of the matrix",
         },
     ];
     const RESULT: &'static [Field] = FACTORED;
@@ -306,7 +305,7 @@ impl Program for Cholesky {
         let n = values.integer("n")? as usize;
         if n % SIDE != 0 || !n.is_power_of_two() {
             return Err(ParameterError::new(format!(
-                "n is {n}, allowed is {SIDE} times a power of two"
+                "invalid value {n} for n: expected {SIDE} times a power of two"
             )));
         }
         Ok(Self {

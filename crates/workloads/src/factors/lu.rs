@@ -157,28 +157,28 @@ impl Lu {
 
 impl Program for Lu {
     const NAME: &'static str = "lu";
-    const SUMMARY: &'static str = "LU factorization of a dense matrix by blocks, with pivots";
+    const SUMMARY: &'static str = "blocked dense LU factorization with pivoting";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(["96", "1024", "1024"]),
-            meaning: "how many rows and columns the matrix has: a multiple of a block's",
+            meaning: "rows and columns of the matrix, a multiple of block",
         },
         Parameter {
             name: "block",
             positional: false,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(["16", "32", "32"]),
-            meaning: "how many rows and columns a block has",
+            meaning: "rows and columns of a block",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the matrix is made",
+            meaning: "seed of the matrix",
         },
     ];
     const RESULT: &'static [Field] = FACTORED;
@@ -191,7 +191,7 @@ impl Program for Lu {
         let side = values.integer("block")? as usize;
         if n % side != 0 {
             return Err(ParameterError::new(format!(
-                "n is {n}, allowed with block {side} is a multiple of {side}"
+                "invalid value {n} for n: expected a multiple of block, which is {side}"
             )));
         }
         Ok(Self {

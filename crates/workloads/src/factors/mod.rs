@@ -35,11 +35,11 @@ type Placed<'a, T> = (usize, usize, &'a [T]);
 const FACTORED: &[Field] = &[
     Field {
         name: "factored",
-        meaning: "whether the product of the factors is the matrix, but for rounding",
+        meaning: "whether the factors' product is the matrix, up to rounding",
     },
     Field {
         name: "checksum",
-        meaning: "a number that depends on every bit of the factors and its place",
+        meaning: "hash of the factors",
     },
 ];
 

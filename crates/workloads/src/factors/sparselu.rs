@@ -135,22 +135,21 @@ impl Sparselu {
 
 impl Program for Sparselu {
     const NAME: &'static str = "sparselu";
-    const SUMMARY: &'static str =
-        "LU factorization of a sparse matrix by blocks, from a loop of spawns";
+    const SUMMARY: &'static str = "blocked sparse LU factorization, with tasks spawned in a loop";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, 1 << 10),
             preset: Preset::Sizes(["8", "25", "50"]),
-            meaning: "how many blocks are in a row and in a column",
+            meaning: "blocks per row and per column",
         },
         Parameter {
             name: "block",
             positional: false,
             kind: Kind::Integer(1, 1 << 10),
             preset: Preset::Sizes(["10", "100", "100"]),
-            meaning: "how many rows and columns a block has",
+            meaning: "rows and columns of a block",
         },
     ];
     const RESULT: &'static [Field] = FACTORED;

@@ -128,12 +128,9 @@ impl fmt::Display for Mismatch {
         let Self { what, found, .. } = self;
         match self.expected {
             Expected::Near { value, tolerance } => {
-                write!(
-                    f,
-                    "{what} is {found}, expected is {value} within {tolerance}"
-                )
+                write!(f, "{what} is {found}, expected {value} within {tolerance}")
             }
-            Expected::AtMost(bound) => write!(f, "{what} is {found}, allowed is at most {bound}"),
+            Expected::AtMost(bound) => write!(f, "{what} is {found}, expected at most {bound}"),
         }
     }
 }
@@ -149,9 +146,9 @@ mod tests {
         let near = |found| Mismatch::unless_near("sum", found, 2.0, 0.5);
         assert_eq!(near(2.5), Ok(()));
         let told = near(2.75).unwrap_err().to_string();
-        assert_eq!(told, "sum is 2.75, expected is 2 within 0.5");
+        assert_eq!(told, "sum is 2.75, expected 2 within 0.5");
         let told = Mismatch::unless_at_most("error", 7.0, 6.0).unwrap_err();
-        assert_eq!(told.to_string(), "error is 7, allowed is at most 6");
+        assert_eq!(told.to_string(), "error is 7, expected at most 6");
     }
 
     #[test]

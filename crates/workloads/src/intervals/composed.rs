@@ -47,7 +47,7 @@ const fn problem(problems: &'static [&'static str]) -> Parameter {
         positional: true,
         kind: Kind::Choice(problems),
         preset: Preset::Sizes(["test", "A", problems[problems.len() - 1]]),
-        meaning: "the benchmark's size",
+        meaning: "the benchmark's problem size",
     }
 }
 
@@ -57,7 +57,7 @@ const fn pieces(presets: [&'static str; 3]) -> Parameter {
         positional: false,
         kind: Kind::Integer(1, 1_000_000),
         preset: Preset::Sizes(presets),
-        meaning: "into how many pieces, each an interval, the work of each phase is divided at most",
+        meaning: "maximum number of intervals per phase",
     }
 }
 
@@ -71,7 +71,7 @@ impl<K: Composed> Program for Grande<K> {
     const PARAMETERS: &'static [Parameter] = &[problem(K::PROBLEMS), pieces(K::PIECES)];
     const RESULT: &'static [Field] = &[Field {
         name: "figure",
-        meaning: "that of the reference, or how far it is from it",
+        meaning: "the reference result, or the deviation from it",
     }];
     const INTERVALS: bool = true;
 

@@ -14,7 +14,7 @@ use crate::grande::{Crypt, MonteCarlo, RayTracer, Series};
 use crate::runtime::Runtime;
 
 impl Composed for Crypt {
-    const SUMMARY: &'static str = "Java Grande: a text encrypted and decrypted by IDEA";
+    const SUMMARY: &'static str = "Java Grande: IDEA encryption and decryption";
 
     const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
 
@@ -50,7 +50,7 @@ impl Composed for Series {
 }
 
 impl Composed for MonteCarlo {
-    const SUMMARY: &'static str = "Java Grande: the return of a share from random courses";
+    const SUMMARY: &'static str = "Java Grande: Monte Carlo simulation of stock returns";
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         let market = self.market;
@@ -61,7 +61,7 @@ impl Composed for MonteCarlo {
 }
 
 impl Composed for RayTracer {
-    const SUMMARY: &'static str = "Java Grande: 64 spheres that mirror each other";
+    const SUMMARY: &'static str = "Java Grande: ray tracing of 64 reflective spheres";
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         let (scene, rows) = (&self.scene, self.checksums.len());

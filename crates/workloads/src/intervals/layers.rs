@@ -110,42 +110,37 @@ const fn parameter(
 
 impl Program for Layers {
     const NAME: &'static str = "layers";
-    const SUMMARY: &'static str = "a random graph of intervals, layer by layer";
+    const SUMMARY: &'static str = "random layered task graph";
     const PARAMETERS: &'static [Parameter] = &[
         parameter(
             "layers",
             (1, MOST),
             ["20", "2000", "20000"],
-            "how many layers",
+            "number of layers",
         ),
         parameter(
             "width",
             (1, MOST),
             ["20", "100", "500"],
-            "intervals of a layer",
+            "intervals per layer",
         ),
         parameter(
             "edges",
             (0, 1000),
             ["2"; 3],
-            "edges from an interval to the next layer",
+            "edges from each interval to the next layer",
         ),
         parameter(
             "steps",
             (1, 1 << 40),
             ["500", "5000", "5000"],
-            "the most steps of an interval",
+            "maximum steps of work per interval",
         ),
-        parameter(
-            "seed",
-            (0, u64::MAX),
-            ["1"; 3],
-            "from which the graph is drawn",
-        ),
+        parameter("seed", (0, u64::MAX), ["1"; 3], "seed of the graph"),
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "checksum",
-        meaning: "a number that depends on the values of all intervals",
+        meaning: "hash of the values of all intervals",
     }];
     const INTERVALS: bool = true;
 
@@ -156,7 +151,7 @@ impl Program for Layers {
         let [layers, width] = [values.integer("layers")?, values.integer("width")?];
         if layers.saturating_mul(width) > MOST {
             return Err(ParameterError::new(format!(
-                "layers is {layers} and width {width}, allowed are up to {MOST} intervals"
+                "layers * width is too large: expected at most {MOST} intervals"
             )));
         }
         Ok(Self {

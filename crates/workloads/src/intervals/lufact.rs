@@ -16,7 +16,7 @@ use crate::grande::lufact::{eliminate, pivot, solve};
 use crate::runtime::Runtime;
 
 impl Composed for LuFact {
-    const SUMMARY: &'static str = "Java Grande: linear equations by elimination, column by column";
+    const SUMMARY: &'static str = "Java Grande: Gaussian elimination, by columns";
 
     // A column is little work per step.
     const PIECES: [&'static str; 3] = ["7", "16", "32"];

@@ -9,7 +9,7 @@ use crate::grande::moldyn::{Forces, STEPS, kick, kinetic, rescale};
 use crate::runtime::Runtime;
 
 impl Composed for MolDyn {
-    const SUMMARY: &'static str = "Java Grande: argon atoms in a box, phase by phase";
+    const SUMMARY: &'static str = "Java Grande: molecular dynamics of argon";
 
     // Each piece has its own copy of the forces, which must be added up.
     const PIECES: [&'static str; 3] = ["5", "16", "16"];

@@ -90,40 +90,40 @@ fn sum(states: impl Iterator<Item = u64>) -> u64 {
 
 impl Program for Pipeline {
     const NAME: &'static str = "pipeline";
-    const SUMMARY: &'static str = "items through stages, in bounded memory";
+    const SUMMARY: &'static str = "pipeline of stages with a bounded number of items in flight";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "items",
             positional: true,
             kind: Kind::Integer(0, 1_000_000_000_000),
             preset: Preset::Sizes(["300", "100000", "1250000"]),
-            meaning: "how many items",
+            meaning: "number of items",
         },
         Parameter {
             name: "stages",
             positional: true,
             kind: Kind::Integer(1, 10_000),
             preset: Preset::Sizes(["5", "8", "8"]),
-            meaning: "through how many stages each passes, an interval in each",
+            meaning: "number of stages; each item is one interval per stage",
         },
         Parameter {
             name: "window",
             positional: false,
             kind: Kind::Integer(2, 1_000_000),
             preset: Preset::Sizes(["16", "64", "64"]),
-            meaning: "how many items are under way at most",
+            meaning: "maximum number of items in flight",
         },
         Parameter {
             name: "work",
             positional: false,
             kind: Kind::Integer(0, 1_000_000_000),
             preset: Preset::Sizes(["10", "500", "500"]),
-            meaning: "steps of work for each item in each stage",
+            meaning: "steps of work per item and stage",
         },
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "checksum",
-        meaning: "a mix of all items in their order in all stages",
+        meaning: "hash of all items, in order, in all stages",
     }];
     const INTERVALS: bool = true;
 

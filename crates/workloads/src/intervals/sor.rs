@@ -13,7 +13,7 @@ use crate::intervals::stencil::after_neighbours;
 use crate::runtime::Runtime;
 
 impl Composed for Sor {
-    const SUMMARY: &'static str = "Java Grande: over-relaxation, row by row";
+    const SUMMARY: &'static str = "Java Grande: successive over-relaxation, by rows";
 
     const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
 

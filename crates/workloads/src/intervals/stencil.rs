@@ -88,38 +88,38 @@ fn block(from: &[RwLock<&mut [f64]>], to: &RwLock<&mut [f64]>, number: usize) {
 
 impl Program for Stencil {
     const NAME: &'static str = "stencil";
-    const SUMMARY: &'static str = "heat in a rod: blocks that wait for their neighbours only";
+    const SUMMARY: &'static str = "heat in a rod; each block waits only for its neighbors";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "cells",
             positional: true,
             kind: Kind::Integer(1, 1 << 32),
             preset: Preset::Sizes(["1000", "1000000", "4000000"]),
-            meaning: "cells of the rod",
+            meaning: "number of cells in the rod",
         },
         Parameter {
             name: "steps",
             positional: true,
             kind: Kind::Integer(0, 1_000_000_000),
             preset: Preset::Sizes(["50", "300", "1000"]),
-            meaning: "how many steps",
+            meaning: "number of steps",
         },
         Parameter {
             name: "blocks",
             positional: false,
             kind: Kind::Integer(1, 1_000_000),
             preset: Preset::Sizes(["7", "64", "256"]),
-            meaning: "into how many blocks, each an interval in each step, the rod is divided",
+            meaning: "number of blocks; each block is one interval per step",
         },
     ];
     const RESULT: &'static [Field] = &[
         Field {
             name: "heat",
-            meaning: "sum of all cells at the end",
+            meaning: "final sum of all cells",
         },
         Field {
             name: "checksum",
-            meaning: "a number that depends on every bit of every cell",
+            meaning: "hash of the cells",
         },
     ];
     const INTERVALS: bool = true;

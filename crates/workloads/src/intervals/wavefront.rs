@@ -82,38 +82,38 @@ impl Wavefront {
 
 impl Program for Wavefront {
     const NAME: &'static str = "wavefront";
-    const SUMMARY: &'static str = "alignment of two sequences by blocks along a diagonal";
+    const SUMMARY: &'static str = "sequence alignment, block by block along the diagonals";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, 1 << 28),
             preset: Preset::Sizes(["300", "8192", "32768"]),
-            meaning: "letters of each sequence",
+            meaning: "length of each sequence",
         },
         Parameter {
             name: "block",
             positional: false,
             kind: Kind::Integer(1, 1 << 28),
             preset: Preset::Sizes(["32", "128", "128"]),
-            meaning: "letters of the side of a block, which is an interval",
+            meaning: "side length of a block; each block is an interval",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the sequences are made",
+            meaning: "seed of the sequences",
         },
     ];
     const RESULT: &'static [Field] = &[
         Field {
             name: "score",
-            meaning: "the best score of all alignments of parts of the sequences",
+            meaning: "best local alignment score",
         },
         Field {
             name: "checksum",
-            meaning: "a number that depends on the whole last row of the table",
+            meaning: "hash of the last row of the score table",
         },
     ];
     const INTERVALS: bool = true;

@@ -117,35 +117,35 @@ impl Chains<'_> {
 
 impl Program for Blockmatmul {
     const NAME: &'static str = "blockmatmul";
-    const SUMMARY: &'static str = "matrix multiplication by blocks, a chain of tasks for each";
+    const SUMMARY: &'static str = "blocked matrix multiplication, one chain of tasks per block";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(["64", "1024", "2048"]),
-            meaning: "how many rows and columns the matrices have: a block's, doubled any number of times",
+            meaning: "rows and columns of the matrices: block times a power of two",
         },
         Parameter {
             name: "block",
             positional: false,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(["8", "32", "32"]),
-            meaning: "how many rows and columns a block has",
+            meaning: "rows and columns of a block",
         },
         Parameter {
             name: "panel",
             positional: false,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(["2", "8", "8"]),
-            meaning: "how many pairs of blocks a task multiplies",
+            meaning: "pairs of blocks that a task multiplies",
         },
         Locality::PARAMETER,
         Locality::SEED,
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "checksum",
-        meaning: "a number that depends on every element of the product and its place",
+        meaning: "hash of the product",
     }];
 
     type Input = Input;
@@ -157,7 +157,7 @@ impl Program for Blockmatmul {
         let blocks = n / block;
         if blocks * block != n || !blocks.is_power_of_two() {
             return Err(ParameterError::new(format!(
-                "n is {n}, allowed with block {block} is {block} times a power of two"
+                "invalid value {n} for n: expected block, which is {block}, times a power of two"
             )));
         }
         Ok(Self {

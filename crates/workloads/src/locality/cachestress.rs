@@ -110,32 +110,32 @@ const fn count(
 
 impl Program for Cachestress {
     const NAME: &'static str = "cachestress";
-    const SUMMARY: &'static str = "tasks that read arrays of a cache's size over and over";
+    const SUMMARY: &'static str = "tasks that repeatedly read cache-sized arrays";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, 1 << 28),
             preset: Preset::Sizes(["5000", "2097144", "2097144"]),
-            meaning: "how many integers of 4 bytes an array has",
+            meaning: "4-byte integers per array",
         },
         count(
             "arrays",
             1 << 10,
             ["2"; 3],
-            "how many arrays; best as many as places",
+            "number of arrays, ideally one per place",
         ),
         count(
             "tasks",
             1 << 20,
             ["16", "64", "64"],
-            "how many tasks read them in turns",
+            "number of tasks that take turns reading them",
         ),
         count(
             "passes",
             1 << 20,
             ["3", "10", "100"],
-            "how often a task reads its array",
+            "times that a task reads its array",
         ),
         Locality::PARAMETER,
         Locality::SEED,
@@ -143,11 +143,11 @@ impl Program for Cachestress {
     const RESULT: &'static [Field] = &[
         Field {
             name: "sum",
-            meaning: "sum of all that was read, modulo 2^32",
+            meaning: "sum of all values read, modulo 2^32",
         },
         Field {
             name: "product",
-            meaning: "its product, modulo 2^32",
+            meaning: "product of all values read, modulo 2^32",
         },
     ];
 

@@ -141,21 +141,21 @@ impl<'a> Tree<'a> {
 
 impl Program for Mergesort {
     const NAME: &'static str = "mergesort";
-    const SUMMARY: &'static str = "merge sort from the bottom up, a task for each array";
+    const SUMMARY: &'static str = "bottom-up merge sort, one task per array";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, 1 << 30),
             preset: Preset::Sizes(["20000", "4194304", "4194304"]),
-            meaning: "how many elements of 4 bytes",
+            meaning: "number of 4-byte elements",
         },
         Parameter {
             name: "sorters",
             positional: false,
             kind: Kind::Integer(1, 1 << 24),
             preset: Preset::Sizes(["32", "65536", "65536"]),
-            meaning: "how many small arrays are sorted and then merged, a power of two",
+            meaning: "small arrays that are sorted and then merged, a power of two",
         },
         Locality::PARAMETER,
         Locality::SEED,
@@ -169,7 +169,7 @@ impl Program for Mergesort {
         let sorters = values.integer("sorters")? as usize;
         if !sorters.is_power_of_two() {
             return Err(ParameterError::new(format!(
-                "sorters is {sorters}, allowed is a power of two"
+                "invalid value {sorters} for sorters: expected a power of two"
             )));
         }
         Ok(Self {

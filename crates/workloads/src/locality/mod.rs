@@ -53,7 +53,7 @@ impl Locality {
         positional: false,
         kind: Kind::Choice(Self::NAMES),
         preset: Preset::Sizes(["ignorant"; 3]),
-        meaning: "in which place a task runs: where its data are, anywhere, one drawn, or always another one",
+        meaning: "where a task runs: in the place of its data (best), anywhere (ignorant), in a random place, or always in another place (worst)",
     };
 
     const SEED: Parameter = Parameter {
@@ -61,7 +61,7 @@ impl Locality {
         positional: false,
         kind: Kind::Integer(0, u64::MAX),
         preset: Preset::Sizes(["1"; 3]),
-        meaning: "from which the data are made and places are drawn",
+        meaning: "seed of the data and of random places",
     };
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
@@ -116,11 +116,11 @@ impl Locality {
         match found {
             _ if found >= needed => Ok(()),
             0 => Err(ParameterError::new(format!(
-                "locality is {name:?}, allowed on {} is \"ignorant\": it has no places",
+                "invalid value {name:?} for locality: expected \"ignorant\", because {} has no places",
                 R::NAME
             ))),
             _ => Err(ParameterError::new(format!(
-                "locality is {name:?}, which takes {needed} places; this pool has {found}, see TIDEGATE_PLACES"
+                "locality {name:?} requires {needed} places, but this pool has {found}: see TIDEGATE_PLACES"
             ))),
         }
     }
@@ -240,19 +240,22 @@ mod tests {
         let serial = |locality: Locality| locality.fits(&Serial);
         assert_eq!(serial(Locality::Ignorant), Ok(()));
         for locality in [Locality::Best, Locality::Random, Locality::Worst] {
-            assert!(told(serial(locality)).contains("allowed on serial is \"ignorant\""));
+            assert!(
+                told(serial(locality))
+                    .contains("expected \"ignorant\", because serial has no places")
+            );
         }
         let one = Tidegate::with_workers(1).unwrap();
         assert_eq!(Locality::Best.fits(&one), Ok(()));
         let refusal = told(Locality::Worst.fits(&one));
         assert!(
-            refusal.contains("takes 2 places; this pool has 1"),
+            refusal.contains("requires 2 places, but this pool has 1"),
             "{refusal}"
         );
     }
 
     #[test]
-    #[should_panic(expected = "it has no places")]
+    #[should_panic(expected = "serial has no places")]
     fn a_run_on_a_runtime_without_places_does_not_pass_for_one_with_hints() {
         Serial.install(|_| Hints::new::<Serial>(Locality::Best, 1));
     }

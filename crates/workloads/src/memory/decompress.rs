@@ -189,41 +189,41 @@ fn one<R: Runtime>(input: &Compressed) -> u64 {
 
 impl Program for Decompress {
     const NAME: &'static str = "decompress";
-    const SUMMARY: &'static str = "compressed blocks, some of which become very long";
+    const SUMMARY: &'static str = "decompresses blocks, a few of which become very large";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "blocks",
             positional: true,
             kind: Kind::Integer(1, 1 << 30),
             preset: Preset::Sizes(["16", "1024", "4096"]),
-            meaning: "how many blocks",
+            meaning: "number of blocks",
         },
         Parameter {
             name: "length",
             positional: false,
             kind: Kind::Integer(0, 1 << 30),
             preset: Preset::Sizes(["256", "65536", "131072"]),
-            meaning: "how many bytes a compressed block has at most",
+            meaning: "maximum bytes of a compressed block",
         },
         Parameter {
             name: "burst",
             positional: false,
             kind: Kind::Integer(1, 1 << 30),
             preset: Preset::Sizes(["4", "16", "16"]),
-            meaning: "one in how many blocks becomes very long",
+            meaning: "one in this many blocks becomes very large",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the blocks are made",
+            meaning: "seed of the blocks",
         },
         Form::parameter("spawn"),
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "checksum",
-        meaning: "a number that depends on every byte of every block and its place",
+        meaning: "hash of all decompressed blocks",
     }];
 
     type Input = Vec<Compressed>;

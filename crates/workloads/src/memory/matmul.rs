@@ -28,7 +28,7 @@ pub struct Eightfold;
 
 impl Scheme for Eightfold {
     const NAME: &'static str = "matmul";
-    const SUMMARY: &'static str = "matrix multiplication with a temporary for each level";
+    const SUMMARY: &'static str = "matrix multiplication with one temporary per level";
     const ROWS: [&'static str; 3] = ["64", "1024", "4096"];
 
     fn multiply<R: Runtime>(

@@ -137,35 +137,35 @@ fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, memfib: &Memfib, call: Call) -> 
 
 impl Program for Memfib {
     const NAME: &'static str = "memfib";
-    const SUMMARY: &'static str = "Fibonacci number by calls that hold memory";
+    const SUMMARY: &'static str = "recursive Fibonacci in which each call holds memory";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, 50),
             preset: Preset::Sizes(["10", "18", "16"]),
-            meaning: "which number",
+            meaning: "the index of the Fibonacci number",
         },
         Parameter {
             name: "bytes",
             positional: false,
             kind: Kind::Integer(0, 1 << 40),
             preset: Preset::Sizes(["1024", "1048576", "41943040"]),
-            meaning: "how many bytes each call holds",
+            meaning: "bytes that each call holds",
         },
         Parameter {
             name: "hold",
             positional: false,
             kind: Kind::Choice(Hold::NAMES),
             preset: Preset::Sizes(["call"; 3]),
-            meaning: "for how long: the whole call, or itself, until it calls others",
+            meaning: "how long: during the whole call, or until it makes further calls",
         },
         Parameter {
             name: "mix",
             positional: false,
             kind: Kind::Number(0.0, 1.0),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "which part of the calls holds memory; the others compute for as long",
+            meaning: "fraction of calls that hold memory; the others compute instead",
         },
     ];
     const RESULT: &'static [Field] = &[Field {

@@ -70,28 +70,28 @@ fn total<'a>(words: impl Iterator<Item = &'a u64>) -> u64 {
 
 impl Program for Nested {
     const NAME: &'static str = "nested";
-    const SUMMARY: &'static str = "two nested loops of tasks, an array for each of the outer one";
+    const SUMMARY: &'static str = "two nested loops of tasks, one array per outer task";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "n",
             positional: true,
             kind: Kind::Integer(1, 1 << 20),
             preset: Preset::Sizes(["8", "256", "1024"]),
-            meaning: "how many tasks each loop has, and elements each array",
+            meaning: "tasks per loop and elements per array",
         },
         Parameter {
             name: "width",
             positional: false,
             kind: Kind::Integer(WORD as u64, 1 << 30),
             preset: Preset::Sizes(["1024", "65536", "32768"]),
-            meaning: "how many bytes an element has, a multiple of 8",
+            meaning: "bytes per element, a multiple of 8",
         },
         Parameter {
             name: "steps",
             positional: false,
             kind: Kind::Integer(0, 1_000_000_000_000),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "how many steps it takes to the next 8 bytes of an element",
+            meaning: "steps of work per 8 bytes of an element",
         },
         Form::parameter("spawn"),
     ];
@@ -107,7 +107,7 @@ impl Program for Nested {
         let width = values.integer("width")? as usize;
         if width % WORD != 0 {
             return Err(ParameterError::new(format!(
-                "width is {width}, allowed is a multiple of {WORD}"
+                "invalid value {width} for width: expected a multiple of {WORD}"
             )));
         }
         Ok(Self {

@@ -104,27 +104,27 @@ impl<S: Scheme> Program for Product<S> {
             positional: true,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(S::ROWS),
-            meaning: "how many rows and columns the matrices have, a power of two",
+            meaning: "rows and columns of the matrices, a power of two",
         },
         Parameter {
             name: "cutoff",
             positional: false,
             kind: Kind::Integer(1, MOST_ROWS),
             preset: Preset::Sizes(["8", "64", "64"]),
-            meaning: "up to how many rows are multiplied without recursion",
+            meaning: "rows that are multiplied without recursion",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the matrices are made",
+            meaning: "seed of the matrices",
         },
         Form::parameter("join"),
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "checksum",
-        meaning: "sum of the product's elements, weighed by row and column, modulo 2^64",
+        meaning: "weighted sum of the product's elements, modulo 2^64",
     }];
 
     type Input = Input;
@@ -134,7 +134,7 @@ impl<S: Scheme> Program for Product<S> {
         let n = values.integer("n")? as usize;
         if !n.is_power_of_two() {
             return Err(ParameterError::new(format!(
-                "n is {n}, allowed is a power of two"
+                "invalid value {n} for n: expected a power of two"
             )));
         }
         Ok(Self {

@@ -107,41 +107,41 @@ fn merge(left: &[u32], right: &[u32], merged: &mut [u32]) {
 
 impl Program for Sortmany {
     const NAME: &'static str = "sortmany";
-    const SUMMARY: &'static str = "many pieces that are loaded, sorted and summed up";
+    const SUMMARY: &'static str = "loads, sorts and sums many pieces";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "pieces",
             positional: true,
             kind: Kind::Integer(1, 1 << 30),
             preset: Preset::Sizes(["8", "64", "128"]),
-            meaning: "how many pieces",
+            meaning: "number of pieces",
         },
         Parameter {
             name: "length",
             positional: false,
             kind: Kind::Integer(1, 1 << 32),
             preset: Preset::Sizes(["1000", "1048576", "4194304"]),
-            meaning: "how many elements of 4 bytes a piece has at most, and twice as many as on average",
+            meaning: "maximum 4-byte elements per piece; the average is half of it",
         },
         Parameter {
             name: "cutoff",
             positional: false,
             kind: Kind::Integer(1, 1 << 32),
             preset: Preset::Sizes(["64", "4096", "4096"]),
-            meaning: "up to how many elements are sorted without recursion",
+            meaning: "elements that are sorted without recursion",
         },
         Parameter {
             name: "seed",
             positional: false,
             kind: Kind::Integer(0, u64::MAX),
             preset: Preset::Sizes(["1"; 3]),
-            meaning: "from which the lengths and the elements are made",
+            meaning: "seed of the lengths and elements",
         },
         Form::parameter("spawn"),
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "checksum",
-        meaning: "a number that depends on every element of every piece and its place",
+        meaning: "hash of all pieces",
     }];
 
     type Input = ();

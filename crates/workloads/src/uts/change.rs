@@ -27,7 +27,7 @@ fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
     match ignored.into_iter().find(|name| values.has(name)) {
         None => Ok(()),
         Some(name) => Err(ParameterError::new(format!(
-            "{name} means nothing to a {} tree, allowed are {}",
+            "{name} has no effect on a {} tree: expected {}",
             TYPES[kind as usize],
             used.join(", ")
         ))),
@@ -73,7 +73,7 @@ pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, Parameter
     let branches = matches!(tree.kind, Type::Binomial | Type::Hybrid);
     if unknown && branches && tree.q * f64::from(tree.m) >= 1.0 {
         return Err(ParameterError::new(format!(
-            "q is {} and m is {}, allowed are values with q * m below 1 (others have no end)",
+            "the tree with q={} and m={} is infinite: expected q * m < 1",
             tree.q, tree.m
         )));
     }
@@ -110,7 +110,7 @@ mod tests {
             for (name, text) in others {
                 let error = uts(&[("type", kind), (name, text)]).err();
                 let told = error.map(|error| error.to_string());
-                let start = format!("{name} means nothing to a {kind} tree, allowed are ");
+                let start = format!("{name} has no effect on a {kind} tree: expected ");
                 let refused = told.as_ref().is_some_and(|told| told.starts_with(&start));
                 assert_eq!(refused, ignored.contains(&name), "{kind} {told:?}");
                 assert!(refused || told.is_none(), "{told:?}");

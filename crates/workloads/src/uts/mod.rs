@@ -62,7 +62,7 @@ const fn of_tree(name: &'static str, kind: Kind, meaning: &'static str) -> Param
 
 impl Program for Uts {
     const NAME: &'static str = "uts";
-    const SUMMARY: &'static str = "unbalanced tree search: counts a tree that unfolds on the way";
+    const SUMMARY: &'static str = "unbalanced tree search: counts a tree generated on the fly";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter {
             name: "tree",
@@ -71,32 +71,32 @@ impl Program for Uts {
             preset: Preset::Sizes(["tiny", "T3", "T3L"]),
             meaning: "a named tree; the parameters below change it",
         },
-        of_tree("type", Kind::Choice(TYPES), "what kind of tree"),
+        of_tree("type", Kind::Choice(TYPES), "type of tree"),
         of_tree(
             "shape",
             Kind::Choice(SHAPES),
-            "how a geometric node's mean depends on the depth, for geometric and hybrid trees",
+            "how the mean number of children depends on the depth, for geometric and hybrid trees",
         ),
         of_tree(
             "b0",
             Kind::Number(0.0, 1e6),
-            "children of a binomial root, mean or number of others",
+            "children of a binomial root; otherwise the mean or fixed number of children",
         ),
         of_tree(
             "depth",
             Kind::Integer(1, 10_000),
-            "scale of the depth, for all but binomial trees",
+            "depth scale, except for binomial trees",
         ),
         of_tree(
             "q",
             Kind::Number(0.0, 1.0),
-            "probability that a binomial node has children, for binomial and hybrid trees",
+            "probability that a node has children, for binomial and hybrid trees",
         ),
-        of_tree("m", Kind::Integer(0, 100), "how many it has then"),
+        of_tree("m", Kind::Integer(0, 100), "children of such a node"),
         of_tree(
             "seed",
             Kind::Integer(0, u32::MAX as u64),
-            "from which the root is made",
+            "seed of the root",
         ),
         Form::parameter("join"),
     ];
@@ -107,11 +107,11 @@ impl Program for Uts {
         },
         Field {
             name: "depth",
-            meaning: "depth of the deepest node, the root's being 0",
+            meaning: "depth of the deepest node (the root has depth 0)",
         },
         Field {
             name: "leaves",
-            meaning: "number of nodes without children",
+            meaning: "number of leaves",
         },
     ];
 
@@ -122,7 +122,7 @@ impl Program for Uts {
         let name = values.choice("tree")?;
         let base = Self::named(name).ok_or_else(|| {
             ParameterError::new(format!(
-                "tree is {name:?}, allowed is one of {}",
+                "unknown tree {name:?}: expected one of {}",
                 named::NAMES.join(", ")
             ))
         })?;

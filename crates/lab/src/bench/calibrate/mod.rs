@@ -126,7 +126,7 @@ impl Processors {
             pairs.clone().max_by_key(distance),
         ) else {
             return Err(Failure::Impossible(
-                "one processor looks at no other; allowed: two or more that this process may use"
+                "one processor looks at no other: expected two or more that this process may use"
                     .into(),
             ));
         };

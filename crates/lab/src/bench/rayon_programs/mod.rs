@@ -91,7 +91,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     {
         let known: Vec<_> = known().collect();
         return Err(Failure::Usage(format!(
-            "PROGRAM is {name:?}, allowed are: {}",
+            "unknown program {name:?}: expected {}",
             known.join(", ")
         )));
     }

@@ -67,7 +67,7 @@ fn processors(asked: Option<usize>) -> Result<usize, Failure> {
     let there = machine.usable().len();
     match asked {
         Some(asked) if asked > there => Err(Failure::Usage(format!(
-            "--processors: {asked} is out of range; allowed: 1 to {there}, the processors that this process may use"
+            "invalid value {asked} for --processors: expected 1 to {there}, the processors that this process may use"
         ))),
         asked => Ok(asked.unwrap_or(there)),
     }

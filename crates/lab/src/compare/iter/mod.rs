@@ -140,7 +140,7 @@ fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Fa
         found.ok_or_else(|| {
             let names: Vec<_> = known.iter().map(|chain| &*chain.name).collect();
             let names = names.join(", ");
-            Failure::Usage(format!("--chain is {name:?}, allowed are: {names}"))
+            Failure::Usage(format!("unknown chain {name:?}: expected {names}"))
         })
     };
     names.iter().map(find).collect()
@@ -184,6 +184,6 @@ mod tests {
         assert_eq!(chosen(&known, &[]).unwrap().len(), 2);
         assert_eq!(chosen(&known, &["rev".into()]).unwrap()[0].name, "rev");
         let told = chosen(&known, &["map".into()]).err().unwrap().to_string();
-        assert_eq!(told, "--chain is \"map\", allowed are: zip, rev");
+        assert_eq!(told, "unknown chain \"map\": expected zip, rev");
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn quoted(word: &str) -> String {
 impl fmt::Display for TopologyError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Problem { what, allowed } = &self.problem;
-        write!(out, "line {}: {what}; allowed: {allowed}", self.line)
+        write!(out, "line {}: {what}: expected {allowed}", self.line)
     }
 }
 

@@ -74,28 +74,28 @@ fn keeps_memory_nodes_and_cache_sizes() {
 const INVALID: &[(&str, &str)] = &[
     (
         "",
-        "line 1: nothing says which CPUs there are; allowed: a line",
+        "line 1: nothing says which CPUs there are: expected a line",
     ),
     ("\n# cpus 0-1\n", "line 2: nothing says"),
-    ("cpus", "line 1: `cpus` has 0 lists; allowed: one such as"),
+    ("cpus", "line 1: `cpus` has 0 lists: expected one such as"),
     ("cpus 0-1 2-3", "line 1: `cpus` has 2 lists"),
     (
         "cpus 3-0",
-        "line 1: `3-0` is no list of CPUs; allowed: lists such as",
+        "line 1: `3-0` is no list of CPUs: expected lists such as",
     ),
     ("cpus 0-99999999", "with numbers below 65536"),
     (
         "cpus 0-8192",
-        "line 1: these are 8193 CPUs; allowed: up to 8192",
+        "line 1: these are 8193 CPUs: expected up to 8192",
     ),
     (
         "core 0\ncpus 0",
-        "line 1: `core` comes before the CPUs; allowed: a line",
+        "line 1: `core` comes before the CPUs: expected a line",
     ),
     ("cpus 0\n\ncpus 1", "line 3: `cpus` comes a second time"),
     (
         "cpus 0\ncores 0",
-        "line 2: `cores` is no statement; allowed: cpus, core, node",
+        "line 2: `cores` is no statement: expected cpus, core, node",
     ),
     ("cpus 0\ncore", "line 2: `core` has no groups of CPUs"),
     ("cpus 0\ncore 0,", "line 2: `0,` is no list of CPUs"),
@@ -117,7 +117,7 @@ const INVALID: &[(&str, &str)] = &[
     ),
     (
         "cpus 0\nL0 0",
-        "line 2: `L0` is no cache; allowed: L1 to L255",
+        "line 2: `L0` is no cache: expected L1 to L255",
     ),
     ("cpus 0\nL256 0", "line 2: `L256` is no cache"),
     ("cpus 0\nL+1 0", "line 2: `L+1` is no cache"),
@@ -125,7 +125,7 @@ const INVALID: &[(&str, &str)] = &[
     ("cpus 0\nL1x 0", "line 2: `L1x` is no cache"),
     (
         "cpus 0\nL2 0 size=",
-        "line 2: `` is no size; allowed: whole numbers",
+        "line 2: `` is no size: expected whole numbers",
     ),
     ("cpus 0\nL2 0 size=1.5M", "line 2: `1.5M` is no size"),
     ("cpus 0\nL2 0 size=-1", "line 2: `-1` is no size"),
@@ -162,7 +162,7 @@ fn reports_line_and_allowed_values() {
     for (text, words) in INVALID {
         let message = error(text);
         assert!(message.contains(words), "{text:?}: {message}");
-        assert!(message.contains("; allowed: "), "{message}");
+        assert!(message.contains(": expected "), "{message}");
     }
 }
 

@@ -1,7 +1,8 @@
-//! `tidegate share`: the table through which jobs share the machine, as a file that may be in disorder.
+//! `tidegate table`: inspects and cleans up the file through which jobs share the machine.
 //!
-//! `check` says which file it is and why that one, who lives, who has died without leaving, and frees the rows of the dead,
-//! as any job would do in passing. A file that is not to be trusted it leaves as it is. Where there is none it says whether a job can make it.
+//! `check` reports which file it is and why, which jobs are alive, and which died without leaving.
+//! It frees the rows of dead jobs, as any other job would eventually do. An untrusted file is left
+//! as it is. If there is no file, `check` reports whether a job could create it.
 
 use std::io;
 
@@ -13,7 +14,6 @@ use tidegate_command::arguments::Format;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
 
-/// Carries `share check` out.
 pub fn check(format: Format) -> Result<(), Failure> {
     let location = roster::find()?;
     let found = Observer::check(&location).map_err(|refusal| roster::refused(&refusal))?;
@@ -23,7 +23,7 @@ pub fn check(format: Format) -> Result<(), Failure> {
     output::to_stdout(|out| match &found {
         None => writeln!(
             out,
-            "no table at {}: the first job makes it",
+            "no table at {}: the first job creates it",
             roster::place(&location)
         ),
         Some(found) => write(&location, found, out),
@@ -40,13 +40,12 @@ fn write(location: &Location, found: &Soundness, out: &mut dyn io::Write) -> io:
     group(out, "orphaned", &found.orphaned)?;
     writeln!(out, "freed       {}", found.repaired)?;
     if !found.orphaned.is_empty() {
-        let why = "a child of the job holds the row; it counts for nobody and is free when the child ends";
+        let why = "a child of the job holds the row; no job uses it, and it is freed when the child exits";
         writeln!(out, "\norphaned: {why}")?;
     }
     Ok(())
 }
 
-/// How many jobs, and which.
 fn group(out: &mut dyn io::Write, label: &str, jobs: &[Job]) -> io::Result<()> {
     writeln!(out, "{label:<12}{}", jobs.len())?;
     let now = roster::now();

@@ -1,14 +1,17 @@
-//! How busy other programs kept the machine during a measurement.
+//! How much of the machine other programs use during a measurement.
 
 use std::time::Instant;
 
-/// A snapshot of the processor time of the machine and of our own processes.
+/// If other programs keep more processors busy than this, they disturb a measurement.
+pub const BUSY: f64 = 0.2;
+
+/// Watches what other programs use from its start on.
 pub struct Watch {
-    began: Instant,
+    start: Instant,
     before: Option<Times>,
 }
 
-/// Processor time, in seconds since the machine and this process started.
+/// CPU time in seconds since the machine and this process started.
 #[derive(Clone, Copy)]
 struct Times {
     machine: f64,
@@ -16,19 +19,26 @@ struct Times {
 }
 
 impl Watch {
+    /// Starts to watch.
     pub fn start() -> Self {
         Self {
-            began: Instant::now(),
+            start: Instant::now(),
             before: imp::times(),
         }
     }
 
-    /// The average number of processors that other programs have kept busy since the start, or
-    /// `None` if the system does not report it.
+    /// Returns how many processors other programs kept busy since the start, on average, or `None`
+    /// if the system doesn't report it. Children of this process count only after they have been
+    /// waited for.
     pub fn others(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);
-        Some((used / self.began.elapsed().as_secs_f64()).max(0.0))
+        Some((used / self.start.elapsed().as_secs_f64()).max(0.0))
+    }
+
+    /// Like [`others`](Self::others), but `None` unless it is enough to disturb a measurement.
+    pub fn disturbance(&self) -> Option<f64> {
+        self.others().filter(|others| *others > BUSY)
     }
 }
 
@@ -39,7 +49,7 @@ mod imp {
 
     use super::Times;
 
-    pub fn times() -> Option<Times> {
+    pub(super) fn times() -> Option<Times> {
         let total = KernelStats::current().ok()?.total;
         let ticks = total.user + total.nice + total.system;
         let seconds = |who| {
@@ -57,7 +67,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    pub fn times() -> Option<super::Times> {
+    pub(super) fn times() -> Option<super::Times> {
         None
     }
 }

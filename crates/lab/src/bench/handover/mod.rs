@@ -1,4 +1,4 @@
-//! `bench share`: how fast processors pass from one job to another.
+//! `bench handover`: how fast processors pass from one job to another.
 //!
 //! A pool computes small tasks continuously while a *guest*, a bare seat in the same table,
 //! switches between wanting all processors and none. For each change, the bench observes when each
@@ -26,24 +26,25 @@ use tidegate_sync::futex::SharedWord;
 use tidegate_workloads::{Runtime, Tidegate};
 
 use super::crew::{Job, Spec};
-use crate::arguments::{ShareArguments, Size};
+use crate::arguments::{HandoverArguments, Size};
 use crate::engine::{Interval, Sample, Session};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
 
 /// Set in the process that measures.
-const INSIDE: &str = "TIDEGATE_BENCH_SHARE";
+const INSIDE: &str = "TIDEGATE_BENCH_HANDOVER";
 
 /// How long the bench waits for a steady state before and after each change.
 const SETTLE: Duration = Duration::from_millis(60);
 
 /// Measures, in a child process with a table of its own.
-pub fn bench(arguments: &ShareArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &HandoverArguments) -> Result<(), Failure> {
     if env::var_os(INSIDE).is_some() {
         return measure(arguments);
     }
-    let impossible = |error: std::io::Error| Failure::Impossible(format!("bench share: {error}"));
+    let impossible =
+        |error: std::io::Error| Failure::Impossible(format!("bench handover: {error}"));
     let folder = tempfile::tempdir().map_err(impossible)?;
     let status = Command::new(env::current_exe().map_err(impossible)?)
         .args(env::args_os().skip(1))
@@ -55,7 +56,7 @@ pub fn bench(arguments: &ShareArguments) -> Result<(), Failure> {
     match status.success() {
         true => Ok(()),
         false => Err(Failure::Impossible(format!(
-            "bench share: the measuring process ended with {status}"
+            "bench handover: the measuring process ended with {status}"
         ))),
     }
 }
@@ -64,14 +65,15 @@ fn refused(refusal: Refusal) -> Failure {
     Failure::Impossible(refusal.to_string())
 }
 
-fn measure(arguments: &ShareArguments) -> Result<(), Failure> {
+fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
     let processors = Machine::read().usable().len();
     if processors < 2 {
-        let why = "bench share: one processor cannot pass from job to job; give this process two";
+        let why =
+            "bench handover: one processor cannot pass from job to job; give this process two";
         return Err(Failure::Impossible(why.into()));
     }
     let bench = Bench::new(processors)?;
-    let session = Session::whole("bench-share", Size::Small, &arguments.keep);
+    let session = Session::whole("bench-handover", Size::Small, &arguments.keep);
     let rounds = session.share_turns(&["round"], arguments.repeat.into(), |_, _| bench.round())?;
     print(&rounds[0], arguments.format.json, &session.notes())
 }
@@ -149,7 +151,7 @@ impl Bench {
             file.set_len(4096)?;
             SharedWord::of(&file, 4096, 0)
         });
-        let word = file.map_err(|error| Failure::Impossible(format!("bench share: {error}")))?;
+        let word = file.map_err(|error| Failure::Impossible(format!("bench handover: {error}")))?;
         Ok(Self {
             processors,
             location,
