@@ -1,10 +1,11 @@
-//! The handle of a pool, and the global pool.
+//! The handle of a pool.
 
 use crate::broadcast;
 use crate::explain;
 use crate::interval::{self, Failure};
 use crate::memory;
 use crate::options::{BuildError, Builder, Options};
+use crate::parallel_for::{self, ParallelItems};
 use crate::place;
 use crate::place::PlaceId;
 use crate::pool::enter;
@@ -15,7 +16,6 @@ use crate::share_controller;
 use crate::spawn::{self, Handle};
 use crate::stats::Stats;
 use crate::trace::Trace;
-use crate::worker::WorkerThread;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct Pool {
 }
 
 /// A pool with its threads, among them its share controller if it takes part in dividing the machine.
-fn start(options: Arc<Options>) -> Arc<PoolInner> {
+pub(crate) fn start(options: Arc<Options>) -> Arc<PoolInner> {
     let pool = PoolInner::start(options);
     share_controller::start(&pool);
     pool
@@ -186,6 +186,48 @@ impl Pool {
         enter::take_part(self.used(), |current| scope::scope(current, f))
     }
 
+    /// [`for_each`](crate::for_each) on this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let mut squares: Vec<u64> = (0..100).collect();
+    /// pool.for_each(&mut squares[..], |n| *n *= *n);
+    /// assert_eq!(squares[9], 81);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`for_each`](crate::for_each).
+    pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
+        let f = &f;
+        enter::take_part(self.used(), move |current| {
+            parallel_for::for_each_on(current, items, f);
+        });
+    }
+
+    /// [`map_reduce`](crate::map_reduce) on this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let longest = pool.map_reduce(vec!["ebb", "flow"], |word| word.len(), usize::max);
+    /// assert_eq!(longest, Some(4));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`map_reduce`](crate::map_reduce).
+    pub fn map_reduce<I: ParallelItems, T: Send>(
+        &self,
+        items: I,
+        map: impl Fn(I::Item) -> T + Sync,
+        reduce: impl Fn(T, T) -> T + Sync,
+    ) -> Option<T> {
+        let (map, reduce) = (&map, &reduce);
+        enter::take_part(self.used(), move |current| {
+            parallel_for::map_reduce_on(current, items, map, reduce)
+        })
+    }
+
     /// [`interval::run`] on this pool; what is said there of calls inside of another interval holds here, too.
     ///
     /// # Errors
@@ -206,6 +248,23 @@ impl Pool {
     /// [`broadcast`](fn@crate::broadcast) on this pool.
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
         broadcast::broadcast(self.used(), |number, _| f(number))
+    }
+
+    /// How many workers the pool may run at once: [`Builder::workers`], or what
+    /// [`set_workers`](Self::set_workers) has changed it to.
+    ///
+    /// Costs one load. While the pool shares the machine with other programs it may run fewer, see
+    /// [`Stats::allotment`]; a pool whose workers the builder did not fix follows changes of the
+    /// process's CPU quota.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(3).build()?;
+    /// assert_eq!(pool.workers(), 3);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.shared().wanted()
     }
 
     /// What the pool has done so far.
@@ -273,30 +332,5 @@ impl Drop for Pool {
         if let Some(shared) = self.shared.take() {
             shared.end();
         }
-    }
-}
-
-/// The pool that free functions use outside of any other, made at first use.
-pub(crate) fn global() -> &'static Arc<PoolInner> {
-    static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
-    let shared = GLOBAL.get_or_init(|| start(Arc::new(Options::global())));
-    explain::announce(shared);
-    shared
-}
-
-/// The smallest place that the worker stands in which runs the calling task. None outside of a pool.
-///
-/// A task may find itself in another place after it has waited: places belong to those who run.
-#[must_use]
-pub fn current_place() -> Option<PlaceId> {
-    WorkerThread::get().map(place::place)
-}
-
-/// The smallest places of the pool whose task calls this, else of the global pool; see [`Pool::places`](crate::Pool::places).
-#[must_use]
-pub fn places() -> Vec<PlaceId> {
-    match WorkerThread::get() {
-        Some(current) => place::places(current.shared()),
-        None => place::places(global()),
     }
 }

@@ -44,7 +44,7 @@ pub use failure::{Failure, UsageError, UsageErrorKind};
 pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Recorder, Recording, Span};
 
-use crate::handle::global;
+use crate::global::global;
 use crate::place::{self, PlaceId};
 use crate::pool::enter;
 use crate::scope;

@@ -114,6 +114,7 @@
 //!
 //! * `tracing`: events for the crate of that name when a thread starts, stops, parks, is woken, steals, or hands its
 //!   place over; nothing of it is compiled in otherwise.
+//! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
 //! * `drawing`: `dot` and `svg` of [`interval::Graph`], which draw a recorded run of intervals.
 //!
 //! [`scope`]: fn@scope
@@ -135,6 +136,7 @@ mod controller_handle;
 mod events;
 mod explain;
 mod fork;
+mod global;
 mod handle;
 pub mod interval;
 mod job;
@@ -162,9 +164,10 @@ mod worker_id;
 mod yield_now;
 
 pub use blocking::{blocking, yield_point};
-pub use handle::{Pool, current_place, places};
+pub use global::{build_global, current_num_workers, current_place, places};
+pub use handle::Pool;
 pub use options::{BuildError, Builder};
-pub use parallel_for::{Items, for_each, map_reduce};
+pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce};
 pub use place::PlaceId;
 pub use scope::Scope;
 pub use spawn::Handle;
@@ -255,7 +258,7 @@ where
 #[cold]
 #[inline(never)]
 fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    enter::take_part(handle::global(), f)
+    enter::take_part(global::global(), f)
 }
 
 /// Runs `f` with a [`Scope`] into which it may spawn tasks that borrow what outlives this call, and waits for them.
@@ -331,7 +334,7 @@ where
 {
     match WorkerThread::get() {
         Some(current) => spawn::spawn(&current.shared().as_arc(), f),
-        None => spawn::spawn(handle::global(), f),
+        None => spawn::spawn(global::global(), f),
     }
 }
 
@@ -353,24 +356,26 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let f = |number, _| f(number);
     match WorkerThread::get() {
         Some(current) => broadcast::broadcast(&current.shared().as_arc(), f),
-        None => broadcast::broadcast(handle::global(), f),
+        None => broadcast::broadcast(global::global(), f),
     }
 }
 
-/// What a pool has done so far: that of the task which calls this, else the global one, which is made if there is none yet.
+/// What the calling task's pool has done so far. Outside of any pool: the global pool, which starts
+/// if it has not yet.
 ///
-/// [`Pool::stats`] says what it costs and what is counted when.
+/// [`Pool::stats`] says what it costs and what is counted when. The result prints as a summary.
 ///
 /// ```
 /// let (a, b) = tidegate::join(|| 1, || 2);
 /// let stats = tidegate::stats();
 /// assert_eq!(a + b, 3);
-/// println!("{} tasks on {} workers", stats.counters.dispatched, stats.workers);
+/// println!("{stats}");
+/// assert!(stats.to_string().starts_with("workers: "));
 /// ```
 #[must_use]
 pub fn stats() -> Stats {
     match WorkerThread::get() {
         Some(current) => observe::stats(current.shared()),
-        None => observe::stats(handle::global()),
+        None => observe::stats(global::global()),
     }
 }

@@ -1,101 +1,32 @@
-//! Loops that split only when somebody is hungry.
+//! Parallel loops, which split only while other workers are idle.
 //!
-//! The far half of what is left lies in the deque as one private task, so a thief always finds the biggest piece; the near
-//! half is worked off in blocks, with a poll between blocks. While nobody is hungry a loop of n items costs log2(n)
-//! pushes, not n. Block lengths grow until a block takes about [`BLOCK_TIME`], so that polls cost nothing and yet come often.
-//!
-//! `map_reduce` instead has a fixed tree over [`MAP_REDUCE_BLOCKS`] blocks, because the shape of the reduction is promised.
+//! The far half of the remaining items lies in the deque as one private task, so a thief always
+//! finds the biggest piece. The worker visits the near half in blocks, and polls between blocks.
+//! While no worker is idle, a loop of n items costs log2(n) pushes, not n. Blocks grow until one
+//! takes about [`BLOCK_TIME`], so that polls cost nothing and still come often.
+
+mod chunks;
+mod items;
+mod owned;
+mod reduce;
+
+pub use chunks::{chunks, chunks_mut};
+pub use items::ParallelItems;
+pub use reduce::map_reduce;
+pub(crate) use reduce::map_reduce_on;
 
 use crate::worker::WorkerThread;
-use std::ops::Range;
-use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
+use items::private::Piece;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
-/// About how long a block of a loop should take, in nanoseconds: long beside a poll and a clock read, short beside the
-/// patience of a thief.
+/// How long a block of a loop should take, in nanoseconds: long compared with a poll and a clock
+/// read, short compared with the patience of a thief.
 const BLOCK_TIME: u64 = 5_000;
-/// How much longer than the last block the next may be.
+/// How many times as long as the last block the next one may be.
 const GROWTH: u64 = 64;
 
-/// Something with items that [`for_each`] can visit: a range of numbers, a slice, a mutable slice.
-pub trait Items: Send + Sized + private::Sealed {
-    /// What the closure gets.
-    type Item;
-    #[doc(hidden)]
-    fn count(&self) -> usize;
-    #[doc(hidden)]
-    fn cut(self, at: usize) -> (Self, Self);
-    #[doc(hidden)]
-    fn each(self, f: &impl Fn(Self::Item));
-}
-
-mod private {
-    pub trait Sealed {}
-    impl Sealed for std::ops::Range<usize> {}
-    impl<T> Sealed for &[T] {}
-    impl<T> Sealed for &mut [T] {}
-}
-
-impl Items for Range<usize> {
-    type Item = usize;
-
-    #[inline]
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    #[inline]
-    fn cut(self, at: usize) -> (Self, Self) {
-        let middle = self.start + at;
-        (self.start..middle, middle..self.end)
-    }
-
-    #[inline]
-    fn each(self, f: &impl Fn(usize)) {
-        self.for_each(f);
-    }
-}
-
-impl<'a, T: Sync> Items for &'a [T] {
-    type Item = &'a T;
-
-    #[inline]
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    #[inline]
-    fn cut(self, at: usize) -> (Self, Self) {
-        self.split_at(at)
-    }
-
-    #[inline]
-    fn each(self, f: &impl Fn(&'a T)) {
-        self.iter().for_each(f);
-    }
-}
-
-impl<'a, T: Send> Items for &'a mut [T] {
-    type Item = &'a mut T;
-
-    #[inline]
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    #[inline]
-    fn cut(self, at: usize) -> (Self, Self) {
-        self.split_at_mut(at)
-    }
-
-    #[inline]
-    fn each(self, f: &impl Fn(&'a mut T)) {
-        self.iter_mut().for_each(f);
-    }
-}
-
-/// How long the blocks of one loop should be; a hint that all who take part share and sharpen.
+/// The length of a loop's blocks: a hint that all workers of the loop share and refine.
 struct Pace(AtomicUsize);
 
 impl Pace {
@@ -108,13 +39,14 @@ impl Pace {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Works off one block and learns from it; what is left, and when the block ended. `from`: when it begins.
-    fn work<I: Items>(&self, items: I, f: &impl Fn(I::Item), from: u64) -> Option<(I, u64)> {
-        let length = self.block().min(items.count());
+    /// Visits one block, which begins at the time `from`, and adapts the length. Returns the
+    /// remaining items and the time at which the block ended.
+    fn work<I: Piece>(&self, items: I, f: &impl Fn(I::Item), from: u64) -> Option<(I, u64)> {
+        let length = self.block().min(items.length());
         let (now, rest) = items.cut(length);
-        let done = now.count() as u64;
-        now.each(f);
-        if rest.count() == 0 {
+        let done = now.length() as u64;
+        now.into_iter().for_each(f);
+        if rest.length() == 0 {
             return None;
         }
         let end = clock::now();
@@ -129,28 +61,28 @@ impl Pace {
     }
 }
 
-/// Visits `items`, splitting them as long as they are more than a block.
-fn split<I: Items>(
+/// Visits `items`, and splits them if they are more than a block.
+fn split<I: Piece>(
     current: WorkerThread<'_>,
     items: I,
     f: &(impl Fn(I::Item) + Sync),
     pace: &Pace,
 ) {
-    if items.count() <= pace.block() {
-        items.each(f);
+    if items.length() <= pace.block() {
+        items.into_iter().for_each(f);
     } else {
         halve(current, items, f, pace);
     }
 }
 
-/// Offers the far half and works off the near one.
-fn halve<I: Items>(
+/// Offers the far half to thieves and visits the near one.
+fn halve<I: Piece>(
     current: WorkerThread<'_>,
     items: I,
     f: &(impl Fn(I::Item) + Sync),
     pace: &Pace,
 ) {
-    let half = items.count().div_ceil(2);
+    let half = items.length().div_ceil(2);
     let (near, far) = items.cut(half);
     current.join_running(
         || work_off(current, near, f, pace),
@@ -158,8 +90,8 @@ fn halve<I: Items>(
     );
 }
 
-/// Visits `items` block by block, and splits what is left when somebody asks.
-fn work_off<I: Items>(
+/// Visits `items` block by block, and splits the rest when a thief asks for work.
+fn work_off<I: Piece>(
     current: WorkerThread<'_>,
     mut items: I,
     f: &(impl Fn(I::Item) + Sync),
@@ -167,7 +99,7 @@ fn work_off<I: Items>(
 ) {
     let mut from = clock::now();
     while let Some((rest, end)) = pace.work(items, f, from) {
-        if current.deque().is_signalled() && rest.count() > 1 {
+        if current.deque().is_signalled() && rest.length() > 1 {
             // The push of the far half is the cold exit, which answers the signal.
             return halve(current, rest, f, pace);
         }
@@ -175,22 +107,29 @@ fn work_off<I: Items>(
     }
 }
 
-/// Calls `f` with each item, in parallel as far as other workers have nothing to do.
+/// Calls `f` with each item, in parallel as far as other workers are idle.
 ///
-/// Items are a `Range<usize>`, a `&[T]` or a `&mut [T]`. The order is not defined. Nobody is woken for a loop that the
-/// caller finishes within some microseconds. A panic of `f` is resumed here, after all calls that had begun have ended; the
-/// items that had not begun then may be left out.
+/// [`ParallelItems`] lists what `items` may be. The order of the calls is not defined. The call
+/// returns when all items have been visited. The free function uses the pool of the calling task, or
+/// the global pool outside of any pool. It wakes no worker for a loop that the caller finishes within
+/// some microseconds.
 ///
 /// ```
-/// let mut squares = [0; 100];
-/// let numbers: Vec<usize> = (0..100).collect();
-/// tidegate::for_each(&mut squares[..], |s| *s += 1);
-/// tidegate::for_each(&numbers[..], |n| assert!(*n < 100));
-/// tidegate::for_each(0..100, |n| assert!(n < 100));
-/// assert_eq!(squares, [1; 100]);
+/// let mut counts = [0; 100];
+/// tidegate::for_each(&mut counts[..], |count| *count += 1);
+/// tidegate::for_each(&counts[..], |count| assert_eq!(*count, 1));
+/// tidegate::for_each(0..100, |i| assert_eq!(counts[i], 1));
+///
+/// let names = vec![String::from("ebb"), String::from("flow")];
+/// tidegate::for_each(names, |name| drop(name.into_bytes()));
 /// ```
-pub fn for_each<I: Items, F: Fn(I::Item) + Sync>(items: I, f: F) {
-    if items.count() == 0 {
+///
+/// # Panics
+/// With the first panic of `f`, after all calls that had begun have ended. Items that were not begun
+/// by then may be left out; owned ones are dropped.
+pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(mut items: I, f: F) {
+    let items = items.pieces();
+    if items.length() == 0 {
         return;
     }
     let pace = Pace::new();
@@ -201,8 +140,17 @@ pub fn for_each<I: Items, F: Fn(I::Item) + Sync>(items: I, f: F) {
     }
 }
 
+/// [`for_each`] on this worker.
+pub(crate) fn for_each_on<I: ParallelItems>(
+    current: WorkerThread<'_>,
+    mut items: I,
+    f: &(impl Fn(I::Item) + Sync),
+) {
+    split(current, items.pieces(), f, &Pace::new());
+}
+
 /// The caller begins alone: most loops are over before a sleeper would have woken.
-fn for_each_outside<I: Items>(mut items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
+fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
     let begin = clock::now();
     let mut from = begin;
     while let Some((rest, end)) = pace.work(items, f, from) {
@@ -210,91 +158,5 @@ fn for_each_outside<I: Items>(mut items: I, f: &(impl Fn(I::Item) + Sync), pace:
             return crate::outside(move |current| split(current, rest, f, pace));
         }
         (items, from) = (rest, end);
-    }
-}
-
-/// Maps each number of `range` and reduces the values; `None` if the range is empty.
-///
-/// The values are combined in a tree whose shape depends on the length of the range alone: the range is cut into blocks of
-/// `ceil(len / 1024)` numbers, each block is reduced from left to right, and the blocks are reduced in a balanced binary
-/// tree. So the result is the same, to the last bit of a floating-point sum, for any number of workers.
-///
-/// ```
-/// let sum = tidegate::map_reduce(0..1_000_000, |i| i as f64 * 0.1, |a, b| a + b);
-/// assert_eq!(sum, tidegate::map_reduce(0..1_000_000, |i| i as f64 * 0.1, |a, b| a + b));
-/// assert_eq!(tidegate::map_reduce(0..0, |i| i, usize::max), None);
-/// ```
-pub fn map_reduce<T, M, R>(range: Range<usize>, map: M, reduce: R) -> Option<T>
-where
-    T: Send,
-    M: Fn(usize) -> T + Sync,
-    R: Fn(T, T) -> T + Sync,
-{
-    if range.is_empty() {
-        return None;
-    }
-    let length = range.len().div_ceil(MAP_REDUCE_BLOCKS.default);
-    let count = range.len().div_ceil(length);
-    let tree = Tree {
-        range,
-        length,
-        map: &map,
-        reduce: &reduce,
-    };
-    if let Some(current) = WorkerThread::get() {
-        return Some(tree.parallel(current, 0..count, None));
-    }
-    let from = clock::now();
-    let first = tree.block(0);
-    let took = clock::now().saturating_sub(from);
-    if took.saturating_mul(count as u64) < BLOCK_TIME {
-        return Some(tree.serial(0..count, Some(first)));
-    }
-    Some(crate::outside(move |current| {
-        tree.parallel(current, 0..count, Some(first))
-    }))
-}
-
-/// The blocks of a reduction. `first` below is the value of block 0, if it is known already.
-struct Tree<'a, M, R> {
-    range: Range<usize>,
-    length: usize,
-    map: &'a M,
-    reduce: &'a R,
-}
-
-impl<T, M, R> Tree<'_, M, R>
-where
-    T: Send,
-    M: Fn(usize) -> T + Sync,
-    R: Fn(T, T) -> T + Sync,
-{
-    fn block(&self, number: usize) -> T {
-        let start = self.range.start + number * self.length;
-        let end = self.range.end.min(start.saturating_add(self.length));
-        let rest = (start + 1..end).map(self.map);
-        rest.fold((self.map)(start), self.reduce)
-    }
-
-    fn serial(&self, blocks: Range<usize>, first: Option<T>) -> T {
-        if blocks.len() == 1 {
-            return first.unwrap_or_else(|| self.block(blocks.start));
-        }
-        let middle = blocks.start + blocks.len() / 2;
-        let left = self.serial(blocks.start..middle, first);
-        let right = self.serial(middle..blocks.end, None);
-        (self.reduce)(left, right)
-    }
-
-    fn parallel(&self, current: WorkerThread<'_>, blocks: Range<usize>, first: Option<T>) -> T {
-        if blocks.len() == 1 {
-            return first.unwrap_or_else(|| self.block(blocks.start));
-        }
-        let middle = blocks.start + blocks.len() / 2;
-        let (left, right) = current.join_running(
-            || self.parallel(current, blocks.start..middle, first),
-            |current| self.parallel(current, middle..blocks.end, None),
-        );
-        (self.reduce)(left, right)
     }
 }

@@ -4,6 +4,8 @@
 //! sleeps or wakes; the path of running tasks counts nothing and reads no clock. [`Stats`] are read
 //! without stopping any thread, so related numbers may be a few events apart.
 
+mod display;
+
 use tidegate_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
@@ -137,6 +139,7 @@ pub(crate) struct Tally {
 
 /// Counts of events, of one worker or summed over all workers of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Counters {
     /// Tasks that went through a scheduler loop. The half of a join that its own worker runs is not
@@ -178,6 +181,7 @@ pub struct Counters {
 
 /// Time by activity, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Breakdown {
     /// Running tasks.
@@ -193,6 +197,7 @@ pub struct Breakdown {
 
 /// Time without a slot by reason, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Waiting {
     /// There was no work.
@@ -210,6 +215,7 @@ pub struct Waiting {
 
 /// The [`Stats`] of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WorkerStats {
     /// The worker's counters.
@@ -222,6 +228,7 @@ pub struct WorkerStats {
 
 /// The memory that tasks have declared with [`memory::reserve`](crate::memory::reserve), in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MemoryStats {
     /// The sum of all current reservations.
@@ -234,7 +241,10 @@ pub struct MemoryStats {
 
 /// What a pool has done since it was created; returned by [`Pool::stats`](crate::Pool::stats) and
 /// [`stats`](fn@crate::stats).
+///
+/// Printed with `{}`, it is a summary of a few lines. With the feature `serde` it can be serialized.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
     /// How many workers may run at once if no other job needs the CPUs.

@@ -313,7 +313,7 @@ mod with_all_at_hand {
                 }
                 i
             };
-            tidegate::map_reduce(0..100_000, map, |a, b| a + b) == Some(4_999_950_000)
+            tidegate::map_reduce(0..100_000, map, |a, b| a + b) == Some(4_999_950_000_usize)
         });
     }
 

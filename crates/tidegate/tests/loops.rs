@@ -264,7 +264,7 @@ fn a_panic_in_an_item_leaves_no_call_running() {
         everywhere(|| {
             let inside = Mutex::new(0);
             let loop_over = || {
-                tidegate::for_each(0..10_000, |i| {
+                tidegate::for_each(0..10_000_usize, |i| {
                     *inside.lock().unwrap() += 1;
                     if i == 5_000 {
                         *inside.lock().unwrap() -= 1;

@@ -175,6 +175,48 @@ fn the_builder_wins_over_the_environment() {
 }
 
 #[test]
+fn build_global_wins_over_the_environment() {
+    let test = "build_global_wins_over_the_environment";
+    let variables = [
+        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_WORKERS", "7"),
+        ("TIDEGATE_VICTIM", "random"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        tidegate::build_global(Pool::builder().workers(2)).expect("a pool");
+        assert_eq!(tidegate::current_num_workers(), 2);
+        assert_eq!(sum(10), 55);
+        return;
+    };
+    let told = told(&output);
+    let [line] = &told[..] else {
+        panic!("{told:#?}");
+    };
+    let used = "2 workers (set by Builder::workers), victim=random share=off";
+    assert!(line.ends_with(used), "{line}");
+}
+
+#[test]
+fn build_global_refuses_a_bad_variable_and_a_used_pool() {
+    let test = "build_global_refuses_a_bad_variable_and_a_used_pool";
+    let Some(output) = alone(test, &[("TIDEGATE_STEAL", "fixed:0")]) else {
+        let refused = tidegate::build_global(Pool::builder().workers(2));
+        let error = refused.expect_err("a bad value").to_string();
+        assert!(error.starts_with("TIDEGATE_STEAL: "), "{error}");
+        // Starts the global pool, which reports the value and ignores it.
+        assert_eq!(sum(10), 55);
+        let error = tidegate::build_global(Pool::builder().workers(2)).expect_err("it exists");
+        assert!(error.to_string().ends_with("exists already"), "{error}");
+        return;
+    };
+    let told = told(&output);
+    let [line] = &told[..] else {
+        panic!("{told:#?}");
+    };
+    assert!(line.ends_with("; going on with one"), "{line}");
+}
+
+#[test]
 fn variables_that_contradict_each_other_are_told_together() {
     let test = "variables_that_contradict_each_other_are_told_together";
     let variables = [

@@ -1,0 +1,120 @@
+//! The global pool, and free functions that use it outside of any other pool.
+
+use crate::explain;
+use crate::handle::start;
+use crate::options::{BuildError, Builder, Options};
+use crate::place::{self, PlaceId};
+use crate::pool::PoolInner;
+use crate::worker::WorkerThread;
+use std::sync::Arc;
+use tidegate_sync::OnceBox;
+use tidegate_sync::thread::PerProcess;
+
+/// The options of the global pool. A child made by `fork` starts its global pool with them, too.
+static OPTIONS: OnceBox<Arc<Options>> = OnceBox::new();
+
+/// The pool that free functions use outside of any other, started at its first use.
+pub(crate) fn global() -> &'static Arc<PoolInner> {
+    static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
+    let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
+    let shared = GLOBAL.get_or_init(|| start(options().clone()));
+    explain::announce(shared);
+    shared
+}
+
+/// Starts the global pool with the options of `builder`.
+///
+/// Call it early in `main`, before anything uses the global pool, which would start it with default
+/// options. A library should leave this to the program. The global pool lives until the process
+/// ends, which does not wait for its tasks.
+///
+/// Environment variables count as for any [`Builder`]: what the builder sets wins, and a variable
+/// stands in for what it does not set. A bad value is an error here, whereas a global pool that
+/// starts by itself only prints it. A child made by `fork` starts its own global pool with these
+/// options.
+///
+/// ```
+/// use tidegate::Pool;
+///
+/// tidegate::build_global(Pool::builder().workers(2))?;
+/// assert_eq!(tidegate::current_num_workers(), 2);
+///
+/// let error = tidegate::build_global(Pool::builder().workers(3)).unwrap_err();
+/// assert_eq!(error.to_string(), "build_global: the global pool exists already");
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+///
+/// # Errors
+/// The global pool exists already: it was built, or a free function of this crate has used it.
+/// Or the builder's options are not allowed, see [`Builder::build`]; then there is no global pool
+/// yet, and a later call may succeed.
+pub fn build_global(builder: Builder) -> Result<(), BuildError> {
+    let exists = || BuildError::new("build_global: the global pool exists already".to_owned());
+    if OPTIONS.get().is_some() {
+        return Err(exists());
+    }
+    let (_, refused) = OPTIONS.insert(Arc::new(Options::of(builder)?));
+    if refused.is_some() {
+        return Err(exists());
+    }
+    global();
+    Ok(())
+}
+
+/// How many workers the pool of the calling task may run at once. Outside of any pool: how many the
+/// global pool may, which starts if it has not yet.
+///
+/// This is [`Pool::workers`](crate::Pool::workers) of that pool, with the same meaning while it
+/// shares the machine with other programs.
+///
+/// ```
+/// use tidegate::{Pool, current_num_workers};
+///
+/// let pool = Pool::builder().workers(3).build()?;
+/// assert_eq!(pool.install(current_num_workers), 3);
+/// assert!(current_num_workers() >= 1);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+#[must_use]
+pub fn current_num_workers() -> usize {
+    match WorkerThread::get() {
+        Some(current) => current.shared().wanted(),
+        None => global().wanted(),
+    }
+}
+
+/// The smallest place of the worker that runs the calling task. `None` outside of any pool.
+///
+/// A task may find itself in another place after it has waited: its worker gives up its place while
+/// it waits, and may get another one afterwards.
+///
+/// ```
+/// use tidegate::{Pool, current_place};
+///
+/// let pool = Pool::builder().workers(1).build()?;
+/// assert_eq!(pool.install(current_place), Some(pool.places()[0]));
+/// assert_eq!(current_place(), None);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+#[must_use]
+pub fn current_place() -> Option<PlaceId> {
+    WorkerThread::get().map(place::place)
+}
+
+/// The smallest places of the calling task's pool, or of the global pool outside of any pool; see
+/// [`Pool::places`](crate::Pool::places).
+///
+/// ```
+/// use tidegate::{Pool, places};
+///
+/// let pool = Pool::builder().workers(2).build()?;
+/// assert_eq!(pool.install(places), pool.places());
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+#[must_use]
+pub fn places() -> Vec<PlaceId> {
+    match WorkerThread::get() {
+        Some(current) => place::places(current.shared()),
+        None => place::places(global()),
+    }
+}

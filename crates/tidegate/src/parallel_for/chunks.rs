@@ -1,0 +1,134 @@
+//! Loops over the chunks of a slice.
+
+use super::items::ParallelItems;
+use super::items::private::{Piece, Sealed};
+use std::slice;
+
+/// Chunks of `size` items of a slice, for [`for_each`](crate::for_each) and
+/// [`map_reduce`](crate::map_reduce). The last chunk is shorter if `size` does not divide the
+/// length.
+///
+/// ```
+/// let numbers: Vec<u64> = (1..=10).collect();
+/// let sums = tidegate::map_reduce(
+///     tidegate::chunks(&numbers, 4),
+///     |chunk| vec![chunk.iter().sum::<u64>()],
+///     |left, right| [left, right].concat(),
+/// );
+/// assert_eq!(sums, Some(vec![10, 26, 19]));
+/// ```
+///
+/// # Panics
+/// `size` is 0.
+#[must_use = "only a loop visits the chunks"]
+#[track_caller]
+pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> {
+    assert_ne!(size, 0, "chunks must have at least one item");
+    Chunks { slice, size }
+}
+
+/// Mutable chunks of `size` items of a slice, for [`for_each`](crate::for_each) and
+/// [`map_reduce`](crate::map_reduce). The last chunk is shorter if `size` does not divide the
+/// length.
+///
+/// ```
+/// let mut image = [0; 12];
+/// tidegate::for_each(tidegate::chunks_mut(&mut image, 4), |row| row[0] = 1);
+/// assert_eq!(image, [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+/// ```
+///
+/// # Panics
+/// `size` is 0.
+#[must_use = "only a loop visits the chunks"]
+#[track_caller]
+pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> impl ParallelItems<Item = &mut [T]> {
+    assert_ne!(size, 0, "chunks must have at least one item");
+    ChunksMut { slice, size }
+}
+
+struct Chunks<'s, T> {
+    slice: &'s [T],
+    size: usize,
+}
+
+impl<T> Sealed for Chunks<'_, T> {}
+
+impl<'s, T: Sync> ParallelItems for Chunks<'s, T> {
+    type Item = &'s [T];
+    type Piece<'a>
+        = Self
+    where
+        Self: 'a;
+
+    fn pieces(&mut self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<T: Sync> Piece for Chunks<'_, T> {
+    fn length(&self) -> usize {
+        self.slice.len().div_ceil(self.size)
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        let size = self.size;
+        let (near, far) = self.slice.split_at(items(self.slice, at, size));
+        (Self { slice: near, size }, Self { slice: far, size })
+    }
+}
+
+impl<'s, T> IntoIterator for Chunks<'s, T> {
+    type Item = &'s [T];
+    type IntoIter = slice::Chunks<'s, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.slice.chunks(self.size)
+    }
+}
+
+struct ChunksMut<'s, T> {
+    slice: &'s mut [T],
+    size: usize,
+}
+
+impl<T> Sealed for ChunksMut<'_, T> {}
+
+impl<'s, T: Send> ParallelItems for ChunksMut<'s, T> {
+    type Item = &'s mut [T];
+    type Piece<'a>
+        = Self
+    where
+        Self: 'a;
+
+    fn pieces(&mut self) -> Self {
+        let slice = std::mem::take(&mut self.slice);
+        Self { slice, ..*self }
+    }
+}
+
+impl<T: Send> Piece for ChunksMut<'_, T> {
+    fn length(&self) -> usize {
+        self.slice.len().div_ceil(self.size)
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        let size = self.size;
+        let middle = items(self.slice, at, size);
+        let (near, far) = self.slice.split_at_mut(middle);
+        (Self { slice: near, size }, Self { slice: far, size })
+    }
+}
+
+impl<'s, T> IntoIterator for ChunksMut<'s, T> {
+    type Item = &'s mut [T];
+    type IntoIter = slice::ChunksMut<'s, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.slice.chunks_mut(self.size)
+    }
+}
+
+/// How many items the first `chunks` chunks have. Only the last chunk may be shorter.
+fn items<T>(slice: &[T], chunks: usize, size: usize) -> usize {
+    slice.len().min(chunks.saturating_mul(size))
+}

@@ -1,0 +1,130 @@
+//! Statistics as text, for a log or a terminal.
+
+use super::{Counters, Stats};
+use std::fmt;
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            workers,
+            allotment,
+            counters,
+            breakdown,
+            memory,
+            ..
+        } = self;
+        writeln!(f, "workers: {workers}, of which {allotment} may run now")?;
+        writeln!(f, "{counters}")?;
+        write!(
+            f,
+            "time: {:.3} s busy, {:.3} s stealing, {:.3} s asleep, {:.3} s ready but not running",
+            breakdown.busy, breakdown.stealing, breakdown.asleep, breakdown.ready_not_running
+        )?;
+        if memory.peak > 0 {
+            write!(
+                f,
+                "\nmemory: {} bytes declared, at most {}, {} waits",
+                memory.declared, memory.peak, memory.sleeps
+            )?;
+        }
+        if self.blocking_limit_hits > 0 {
+            let hits = self.blocking_limit_hits;
+            write!(
+                f,
+                "\nblocking: limit of blocking threads reached {hits} times"
+            )?;
+        }
+        if self.panics > 0 {
+            write!(f, "\npanics: {} unhandled", self.panics)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            dispatched,
+            stolen_joins,
+            steals,
+            attempts,
+            tasks_per_steal,
+            failed_lost_race,
+            failed_empty,
+            sleeps,
+            wakes,
+            ..
+        } = self;
+        writeln!(
+            f,
+            "tasks: {dispatched} dispatched, {stolen_joins} joins with a stolen half"
+        )?;
+        writeln!(
+            f,
+            "steals: {steals} of {attempts} attempts, {tasks_per_steal:.1} tasks each; \
+             {failed_lost_race} lost a race, {failed_empty} found nothing"
+        )?;
+        write!(f, "sleeps: {sleeps}, with {wakes} wake-ups")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Breakdown, Counters, MemoryStats, Stats};
+
+    fn stats() -> Stats {
+        Stats {
+            workers: 4,
+            allotment: 2,
+            counters: Counters {
+                dispatched: 10,
+                stolen_joins: 3,
+                attempts: 9,
+                steals: 4,
+                tasks_per_steal: 1.25,
+                failed_lost_race: 2,
+                failed_empty: 5,
+                sleeps: 6,
+                wakes: 5,
+                ..Counters::default()
+            },
+            breakdown: Breakdown {
+                busy: 1.5,
+                stealing: 0.25,
+                asleep: 2.0,
+                ready_not_running: 0.0004,
+            },
+            ..Stats::default()
+        }
+    }
+
+    #[test]
+    fn are_a_few_lines() {
+        let text = "\
+workers: 4, of which 2 may run now
+tasks: 10 dispatched, 3 joins with a stolen half
+steals: 4 of 9 attempts, 1.2 tasks each; 2 lost a race, 5 found nothing
+sleeps: 6, with 5 wake-ups
+time: 1.500 s busy, 0.250 s stealing, 2.000 s asleep, 0.000 s ready but not running";
+        assert_eq!(stats().to_string(), text);
+    }
+
+    #[test]
+    fn show_rare_events_only_if_they_happened() {
+        let rare = Stats {
+            panics: 2,
+            blocking_limit_hits: 3,
+            memory: MemoryStats {
+                declared: 10,
+                peak: 20,
+                sleeps: 1,
+            },
+            ..stats()
+        };
+        let added = "
+memory: 10 bytes declared, at most 20, 1 waits
+blocking: limit of blocking threads reached 3 times
+panics: 2 unhandled";
+        assert_eq!(rare.to_string(), stats().to_string() + added);
+    }
+}

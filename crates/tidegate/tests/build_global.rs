@@ -1,0 +1,36 @@
+//! The global pool as the program builds it. One test, because a process has one global pool.
+
+// ThreadSanitizer ends a child that starts threads.
+#![cfg(not(any(miri, tidegate_tsan)))]
+
+mod support;
+
+use tidegate::{Pool, build_global, current_num_workers};
+
+#[test]
+fn is_built_once_and_kept_by_children() {
+    let refused = build_global(Pool::builder().workers(4).max_threads(2));
+    let error = refused.unwrap_err().to_string();
+    assert!(error.starts_with("Builder::max_threads: 2"), "{error}");
+
+    build_global(Pool::builder().workers(3).name("mine")).unwrap();
+    assert_eq!(current_num_workers(), 3);
+    assert_eq!(tidegate::broadcast(|number| number).len(), 3);
+
+    let again = build_global(Pool::builder().workers(2)).unwrap_err();
+    assert_eq!(
+        again.to_string(),
+        "build_global: the global pool exists already"
+    );
+    assert_eq!(current_num_workers(), 3);
+
+    #[cfg(unix)]
+    {
+        use support::forks::{WELL, in_child};
+        let child = || {
+            let refused = build_global(Pool::builder()).is_err();
+            refused && current_num_workers() == 3 && tidegate::broadcast(|_| ()).len() == 3
+        };
+        assert_eq!(in_child(child), WELL);
+    }
+}
