@@ -146,6 +146,7 @@ pub mod memory;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
+mod owned;
 mod panics;
 mod parallel_for;
 mod place;

@@ -6,8 +6,7 @@
 //! takes about [`BLOCK_TIME`], so that polls cost nothing and still come often.
 
 mod chunks;
-mod items;
-mod owned;
+pub(crate) mod items;
 mod reduce;
 
 pub use chunks::{chunks, chunks_mut};

@@ -44,7 +44,7 @@ pub trait ParallelItems: Send + Sized + private::Sealed {
     fn pieces(&mut self) -> Self::Piece<'_>;
 }
 
-pub(super) mod private {
+pub(crate) mod private {
     pub trait Sealed {}
 
     /// Consecutive items of a loop.

@@ -15,7 +15,7 @@ const MODULES: [(&str, &str); 7] = [
     ("crates/share/src", "mapping"),
     (
         "crates/tidegate/src",
-        "job latch worker scope interval allocator",
+        "job latch worker scope interval allocator owned",
     ),
     ("crates/rayon-core/src", "scope"),
     // Tests that must first call the C library.

@@ -4,8 +4,8 @@
 //! each item is moved to the closure, or dropped with the piece that still has it. If a piece is
 //! leaked, its items are leaked, too.
 
-use super::items::ParallelItems;
-use super::items::private::{Piece, Sealed};
+use crate::parallel_for::items::ParallelItems;
+use crate::parallel_for::items::private::{Piece, Sealed};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
 
@@ -65,12 +65,13 @@ impl<T> Drop for Owned<'_, T> {
 mod tests {
     use super::{Owned, ParallelItems, Piece};
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::rc::Rc;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Counts as a clone of its marker, and calls `dropped` when it is dropped.
     struct Item<'a> {
-        _marker: Rc<()>,
-        dropped: &'a dyn Fn(),
+        _marker: Arc<()>,
+        dropped: &'a (dyn Fn() + Sync),
     }
 
     impl Drop for Item<'_> {
@@ -79,10 +80,7 @@ mod tests {
         }
     }
 
-    // SAFETY: the tests stay on one thread.
-    unsafe impl Send for Item<'_> {}
-
-    fn items<'a>(marker: &Rc<()>, dropped: &'a dyn Fn()) -> Vec<Item<'a>> {
+    fn items<'a>(marker: &Arc<()>, dropped: &'a (dyn Fn() + Sync)) -> Vec<Item<'a>> {
         let item = |_| Item {
             _marker: marker.clone(),
             dropped,
@@ -92,42 +90,39 @@ mod tests {
 
     #[test]
     fn pieces_drop_what_they_still_own() {
-        let marker = Rc::new(());
+        let marker = Arc::new(());
         let mut vec = items(&marker, &|| ());
         let (mut near, far) = vec.pieces().cut(3);
         let first = near.next();
         drop(far);
-        assert_eq!(Rc::strong_count(&marker), 4);
+        assert_eq!(Arc::strong_count(&marker), 4);
         drop(near);
-        assert_eq!(Rc::strong_count(&marker), 2);
+        assert_eq!(Arc::strong_count(&marker), 2);
         drop(first);
         drop(vec);
-        assert_eq!(Rc::strong_count(&marker), 1);
+        assert_eq!(Arc::strong_count(&marker), 1);
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "leaks on purpose")]
     fn leaked_pieces_leak_their_items() {
-        let marker = Rc::new(());
+        let marker = Arc::new(());
         let mut vec = items(&marker, &|| ());
         std::mem::forget(vec.pieces());
         drop(vec);
-        assert_eq!(Rc::strong_count(&marker), 6);
+        assert_eq!(Arc::strong_count(&marker), 6);
     }
 
     #[test]
     fn a_panicking_drop_drops_the_rest() {
-        let marker = Rc::new(());
-        let left = std::cell::Cell::new(2);
-        let dropped = || {
-            left.set(left.get() - 1);
-            assert_ne!(left.get(), 0, "the second drop");
-        };
+        let marker = Arc::new(());
+        let drops = AtomicUsize::new(0);
+        let dropped = || assert_ne!(drops.fetch_add(1, Ordering::Relaxed), 1, "the second drop");
         let mut vec = items(&marker, &dropped);
-        let drops = || drop(vec.pieces());
-        assert!(catch_unwind(AssertUnwindSafe(drops)).is_err());
+        let drop_all = || drop(vec.pieces());
+        assert!(catch_unwind(AssertUnwindSafe(drop_all)).is_err());
         drop(vec);
-        assert_eq!(Rc::strong_count(&marker), 1);
+        assert_eq!(Arc::strong_count(&marker), 1);
     }
 
     #[test]
