@@ -153,7 +153,7 @@ fn a_tree_of_intervals_at_a_place_ends_and_leaves_its_waiter_the_memory() {
             let rest = || std::thread::sleep(Duration::from_millis(20));
             pool.install(|| {
                 let graph = interval::run(|body| {
-                    body.interval(|_| say(&first));
+                    body.interval(|_| say(&first)).schedule();
                     until(&first);
                     body.interval(|_| say(&second)).at(place).schedule();
                     until(&second);
