@@ -92,7 +92,7 @@ fn each_side_takes_every_sample() {
     };
     assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     let versions = [
-        "0.1.0 as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1",
+        "0.2.0 as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1",
         "1.12.0 on rayon-core 1.13.0 from the registry, rustc 1",
     ];
     for (row, version) in rows.iter().zip(versions) {
