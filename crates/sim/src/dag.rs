@@ -1,7 +1,7 @@
 //! A computation as a tree of tasks that unfolds while it runs.
 //!
 //! A program describes what a [`Task`](Dag::Task) does next, one [`Step`] at a time. The caller
-//! (the machine or a [walk](crate::Extent)) requests the next step when the last one is done, so
+//! (the machine or a [walk](crate::WorkSpan)) requests the next step when the last one is done, so
 //! only those tasks exist that have started and not finished.
 //!
 //! Two shapes cover most programs. A *fork* starts two tasks and waits for both, like the runtime's

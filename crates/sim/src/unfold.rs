@@ -1,4 +1,4 @@
-//! A dag without its type, as the machine and a [walk](crate::Extent) see it.
+//! A dag without its type, as the machine and a [walk](crate::WorkSpan) see it.
 //!
 //! Both are long, so they are compiled once and not for every dag. They know a task only by its
 //! number; the task itself is stored here.

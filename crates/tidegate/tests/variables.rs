@@ -202,7 +202,7 @@ fn build_global_refuses_a_bad_variable_and_a_used_pool() {
     let Some(output) = alone(test, &[("TIDEGATE_STEAL", "fixed:0")]) else {
         let refused = tidegate::build_global(Pool::builder().workers(2));
         let error = refused.expect_err("a bad value").to_string();
-        assert!(error.starts_with("TIDEGATE_STEAL: "), "{error}");
+        assert!(error.contains(" in TIDEGATE_STEAL: "), "{error}");
         // Starts the global pool, which reports the value and ignores it.
         assert_eq!(sum(10), 55);
         let error = tidegate::build_global(Pool::builder().workers(2)).expect_err("it exists");
