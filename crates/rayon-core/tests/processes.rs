@@ -103,7 +103,8 @@ fn child_builds() {
 fn a_bad_variable_is_an_error_of_a_builder() {
     let output = in_child("child_builds", &[("TIDEGATE_IDLE", "never")]);
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("refused: TIDEGATE_IDLE"), "{text}");
+    assert!(text.contains("refused: unknown idle policy"), "{text}");
+    assert!(text.contains(" in TIDEGATE_IDLE: "), "{text}");
 }
 
 #[test]

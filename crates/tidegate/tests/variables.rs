@@ -213,7 +213,7 @@ fn build_global_refuses_a_bad_variable_and_a_used_pool() {
     let [line] = &told[..] else {
         panic!("{told:#?}");
     };
-    assert!(line.ends_with("; going on with one"), "{line}");
+    assert!(line.ends_with("; using one"), "{line}");
 }
 
 #[test]
