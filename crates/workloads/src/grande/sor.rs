@@ -116,7 +116,7 @@ impl Kernel for Sor {
     }
 
     fn check(&self, figure: &f64) -> Result<(), Mismatch> {
-        let reference = self.size.choose::<fn() -> f64, _>([
+        let reference = self.size.choose::<fn() -> f64, 4>([
             || Self::new(Size::Test).serial(),
             || 0.498_574_406_322_512,
             || 1.123_477_898_013_510_5,
