@@ -92,12 +92,14 @@ impl Builder {
     ///
     /// Each thread of the pool has its own backoff, created when the thread starts. The thread asks
     /// it how to rest each time it has looked everywhere and found nothing, and resets it after
-    /// finding a task. A backoff does not delay tasks or slow down forks. A sleep ends early in the
-    /// same cases as under a built-in idle policy, and lasts at most
+    /// finding a task. A backoff does not slow down forks. If every worker without a task sleeps, new
+    /// tasks wait until the first sleep ends. A sleep ends early in the same cases as under a built-in
+    /// idle policy, and lasts at most
     /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
     ///
-    /// The backoff runs on a worker that counts as searching. It must not block or call into the
-    /// pool: a task that it spawned might have to wait until another worker takes it.
+    /// The backoff, and the code that creates or drops it, must not block or call into the pool: it
+    /// runs on a worker that counts as searching, and a task that it spawned runs only if another
+    /// worker takes it.
     ///
     /// If the backoff panics, or the code that creates or drops it, the panic is logged to standard
     /// error. From then on the worker parks whenever it finds no work.
