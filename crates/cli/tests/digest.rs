@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// escape sequence.
 const NAMES: [&[u8]; 7] = [
     b"plain",
-    b"with memory",
+    b"with space",
     b"back\\slash",
     b"line\nbreak",
     b"\xff\xfe",

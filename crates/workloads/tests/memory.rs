@@ -32,8 +32,8 @@ const POLICIES: [&str; 4] = [
     "dfdeques:k=64KiB",
 ];
 
-/// Tests hold this lock while they reservation on a runtime that counts, because the whole process shares
-/// one counter.
+/// Tests hold this lock while they reserve on a runtime that counts, because the whole process
+/// shares one counter.
 fn counter() -> MutexGuard<'static, ()> {
     static COUNTER: Mutex<()> = Mutex::new(());
     COUNTER.lock().unwrap_or_else(PoisonError::into_inner)

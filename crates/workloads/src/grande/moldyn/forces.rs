@@ -125,8 +125,8 @@ impl Cell {
         })
     }
 
-    /// The factor that scales velocities in memory per unit of time to the target temperature and to
-    /// memory per step; `kinetic` is the sum of their squares.
+    /// The factor that scales velocities in space per unit of time to the target temperature and to
+    /// space per step; `kinetic` is the sum of their squares.
     pub(super) fn first_factor(&self, kinetic: f64) -> f64 {
         STEP * (TEMPERATURE / (self.temperature() * kinetic)).sqrt()
     }
