@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 /// If other programs keep more processors busy than this, they disturb a measurement.
-pub const BUSY: f64 = 0.2;
+const BUSY: f64 = 0.2;
 
 /// Watches what other programs use from its start on.
 pub struct Watch {
@@ -27,18 +27,13 @@ impl Watch {
         }
     }
 
-    /// Returns how many processors other programs kept busy since the start, on average, or `None`
-    /// if the system doesn't report it. Children of this process count only after they have been
-    /// waited for.
-    pub fn others(&self) -> Option<f64> {
+    /// Returns how many processors other programs kept busy since the start, on average, if that is
+    /// enough to disturb a measurement. `None` also if the system doesn't report it. Children of
+    /// this process count only after they have been waited for.
+    pub fn disturbance(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);
-        Some((used / self.start.elapsed().as_secs_f64()).max(0.0))
-    }
-
-    /// Like [`others`](Self::others), but `None` unless it is enough to disturb a measurement.
-    pub fn disturbance(&self) -> Option<f64> {
-        self.others().filter(|others| *others > BUSY)
+        Some(used / self.start.elapsed().as_secs_f64()).filter(|others| *others > BUSY)
     }
 }
 

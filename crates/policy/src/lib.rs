@@ -74,7 +74,7 @@ pub use places::PlaceTree;
 pub use queue::QueueKind;
 pub use rng::Rng;
 pub use share::SharePolicy;
-pub use text::{closest, show_size, show_time};
+pub use text::{closest, show_size, show_time, unknown};
 pub use tunables::Tunable;
 pub use victim::{Candidates, DistanceIndex, Peers, PlaceOrder, VictimPolicy, VictimState};
 pub use wait::WaitPolicy;

@@ -26,8 +26,8 @@ const SIZES: &[(&str, u64)] = &[
     ("TiB", TIB),
 ];
 
-/// The error for a name that isn't in `names`.
-pub(crate) fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
+/// The error for a name that isn't in `names`; it suggests the closest one, or lists all.
+pub fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     let problem = format!("unknown {kind} {text:?}");
     match closest(text, names.iter().copied()) {
         Some(name) => ParseError::misspelled(problem, name),

@@ -60,6 +60,16 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     });
 }
 
+/// A random program and its S1, but at least 1, because a budget is at least one byte.
+fn drawn(rng: &mut Rng) -> (Vec<Step>, u64) {
+    let mut program = body(rng, 4);
+    if rng.below(2) == 0 {
+        program = with_strangers(rng, program);
+    }
+    let s1 = serial(&program).max(1);
+    (program, s1)
+}
+
 fn pool(policy: &str, workers: usize) -> Pool {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
     builder.memory(policy.parse().unwrap()).build().unwrap()
@@ -109,12 +119,7 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
     );
     for seed in 0..seeds {
         let mut rng = Rng::new(seed as u64);
-        let mut program = body(&mut rng, 4);
-        if rng.below(2) == 0 {
-            program = with_strangers(&mut rng, program);
-        }
-        // A budget is at least one byte.
-        let s1 = serial(&program).max(1);
+        let (program, s1) = drawn(&mut rng);
         for workers in [1, 2, 4] {
             let k = [20, 60, 200][rng.below(3) as usize];
             let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
@@ -142,13 +147,7 @@ fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
         "random programs under a budget, each on 1, 2 and 4 workers that others use as well",
     );
     for seed in 0..seeds {
-        let mut rng = Rng::new(seed as u64);
-        let mut program = body(&mut rng, 4);
-        if rng.below(2) == 0 {
-            program = with_strangers(&mut rng, program);
-        }
-        // A budget is at least one byte.
-        let s1 = serial(&program).max(1);
+        let (program, s1) = drawn(&mut Rng::new(seed as u64));
         for workers in [1, 2, 4] {
             let policy = format!("budget:bytes={s1},serial={s1}");
             let pool = pool(&policy, workers);

@@ -272,14 +272,8 @@ impl Program for Fft {
     type Output = ();
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let n = values.integer("n")? as usize;
-        if !n.is_power_of_two() {
-            return Err(ParameterError::new(format!(
-                "invalid value {n} for n: expected a power of two"
-            )));
-        }
         Ok(Self {
-            n,
+            n: values.power_of_two("n")?,
             cutoff: values.integer("cutoff")? as usize,
             seed: values.integer("seed")?,
         })

@@ -196,9 +196,8 @@ impl Program for Knary {
         };
         if knary.r > knary.k {
             let Self { k, r, .. } = knary;
-            return Err(ParameterError::new(format!(
-                "invalid value {r} for r: expected an integer from 0 to k, which is {k}"
-            )));
+            let expected = format!("an integer from 0 to k, which is {k}");
+            return Err(ParameterError::invalid(r, "r", expected));
         }
         match knary.nodes() {
             Some(_) => Ok(knary),

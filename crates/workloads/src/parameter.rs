@@ -135,10 +135,8 @@ impl Values {
 
     fn put(&mut self, parameter: &Parameter, text: &OsStr) -> Result<(), ParameterError> {
         let item = parameter.kind.read(text).ok_or_else(|| {
-            ParameterError::new(format!(
-                "invalid value {:?} for {}: expected {}",
-                text, parameter.name, parameter.kind
-            ))
+            let text = format!("{text:?}");
+            ParameterError::invalid(text, parameter.name, parameter.kind)
         })?;
         match self.0.insert(parameter.name, item) {
             None => Ok(()),
@@ -162,6 +160,15 @@ impl Values {
         match self.0.get(name) {
             Some(Item::Integer(value)) => Ok(*value),
             _ => Err(ParameterError::missing(name)),
+        }
+    }
+
+    /// The value of an integer parameter that must be a power of two.
+    pub(crate) fn power_of_two(&self, name: &str) -> Result<usize, ParameterError> {
+        let value = self.integer(name)? as usize;
+        match value.is_power_of_two() {
+            true => Ok(value),
+            false => Err(ParameterError::invalid(value, name, "a power of two")),
         }
     }
 
@@ -254,6 +261,16 @@ impl fmt::Display for Kind {
 impl ParameterError {
     pub(crate) fn new(message: String) -> Self {
         Self(message)
+    }
+
+    pub(crate) fn invalid(
+        value: impl fmt::Display,
+        name: &str,
+        expected: impl fmt::Display,
+    ) -> Self {
+        Self(format!(
+            "invalid value {value} for {name}: expected {expected}"
+        ))
     }
 
     fn missing(name: &str) -> Self {

@@ -1,22 +1,16 @@
 //! Checks the programs whose tasks share data: results in every locality, and errors on runtimes
 //! that would ignore hints.
 
+mod support;
+
 use tidegate_workloads::locality::Locality;
 use tidegate_workloads::{
-    Given, ParameterError, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
+    ParameterError, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
 };
 
-const PROGRAMS: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
+use support::{given, refusal};
 
-fn given(named: &[(&str, &str)]) -> Given {
-    let named = named
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.into()));
-    Given {
-        named: named.collect(),
-        ..Given::default()
-    }
-}
+const PROGRAMS: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
 fn pool(workers: usize, places: &str, bind: bool) -> Tidegate {
     let builder = tidegate::Pool::builder().workers(workers).bind(bind);
@@ -124,13 +118,6 @@ fn hints_are_refused_where_nobody_would_hear_them() {
 
 #[test]
 fn parameters_that_do_not_go_together_are_told_with_what_is_allowed() {
-    struct Nothing;
-
-    impl Visitor for Nothing {
-        type Out = ();
-
-        fn visit<P: Program>(self, _: P) {}
-    }
     for (name, wrong, told) in [
         (
             "mergesort",
@@ -158,7 +145,7 @@ fn parameters_that_do_not_go_together_are_told_with_what_is_allowed() {
             "expected one of best, ignorant, random, worst",
         ),
     ] {
-        let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();
-        assert!(refusal.to_string().contains(told), "{refusal}");
+        let refusal = refusal(name, &wrong).to_string();
+        assert!(refusal.contains(told), "{refusal}");
     }
 }

@@ -1,6 +1,8 @@
 //! Checks the programs that hold memory: their results under every policy, a budget slightly above
 //! what the serial run needs, and the S1 that follows from their code.
 
+mod support;
+
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +17,8 @@ use tidegate_workloads::{
     Answer, Counted, Given, Program, Runtime, Serial, Simulated, SimulatedVisitor, Size, Threads,
     Tidegate, Visitor, visit, visit_simulated,
 };
+
+use support::{Named, given, refusal};
 
 const PROGRAMS: [&str; 6] = [
     "memfib",
@@ -37,18 +41,6 @@ const POLICIES: [&str; 4] = [
 fn counter() -> MutexGuard<'static, ()> {
     static COUNTER: Mutex<()> = Mutex::new(());
     COUNTER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-type Named<'a> = [(&'a str, &'a str)];
-
-fn given(named: &Named<'_>) -> Given {
-    let named = named
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.into()));
-    Given {
-        named: named.collect(),
-        ..Given::default()
-    }
 }
 
 fn pool(workers: usize, memory: &str) -> Tidegate {
@@ -194,13 +186,6 @@ fn the_serial_run_declares_what_follows_from_the_parameters() {
 
 #[test]
 fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
-    struct Nothing;
-
-    impl Visitor for Nothing {
-        type Out = ();
-
-        fn visit<P: Program>(self, _: P) {}
-    }
     for (name, wrong, told) in [
         (
             "nested",
@@ -218,8 +203,8 @@ fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
             "invalid value \"0\" for n: expected an integer from 1",
         ),
     ] {
-        let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();
-        assert!(refusal.to_string().contains(told), "{refusal}");
+        let refusal = refusal(name, &wrong).to_string();
+        assert!(refusal.contains(told), "{refusal}");
     }
 }
 

@@ -41,11 +41,8 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
         let mut all = costs.rows().into_iter();
         let Some((tunable, cost)) = all.find(|(tunable, _)| tunable.name == row.name) else {
             let names = Costs::default().rows().map(|(tunable, _)| tunable.name);
-            let name = &row.name;
-            return Err(refused(match tidegate_policy::closest(name, names) {
-                Some(known) => format!("unknown cost {name:?}; did you mean {known:?}?"),
-                None => format!("unknown cost {name:?}: expected {}", names.join(", ")),
-            }));
+            let error = tidegate_policy::unknown("cost", &row.name, &names);
+            return Err(refused(error.to_string()));
         };
         if let Some(nanos) = row.nanos {
             *cost = tunable

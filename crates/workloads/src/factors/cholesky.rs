@@ -304,9 +304,8 @@ impl Program for Cholesky {
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         let n = values.integer("n")? as usize;
         if n % SIDE != 0 || !n.is_power_of_two() {
-            return Err(ParameterError::new(format!(
-                "invalid value {n} for n: expected {SIDE} times a power of two"
-            )));
+            let expected = format!("{SIDE} times a power of two");
+            return Err(ParameterError::invalid(n, "n", expected));
         }
         Ok(Self {
             n,

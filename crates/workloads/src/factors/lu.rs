@@ -190,9 +190,8 @@ impl Program for Lu {
         let n = values.integer("n")? as usize;
         let side = values.integer("block")? as usize;
         if n % side != 0 {
-            return Err(ParameterError::new(format!(
-                "invalid value {n} for n: expected a multiple of block, which is {side}"
-            )));
+            let expected = format!("a multiple of block, which is {side}");
+            return Err(ParameterError::invalid(n, "n", expected));
         }
         Ok(Self {
             blocks: n / side,

@@ -156,9 +156,8 @@ impl Program for Blockmatmul {
         let block = values.integer("block")? as usize;
         let blocks = n / block;
         if blocks * block != n || !blocks.is_power_of_two() {
-            return Err(ParameterError::new(format!(
-                "invalid value {n} for n: expected block, which is {block}, times a power of two"
-            )));
+            let expected = format!("block, which is {block}, times a power of two");
+            return Err(ParameterError::invalid(n, "n", expected));
         }
         Ok(Self {
             grid: Grid { blocks, block },

@@ -166,12 +166,7 @@ impl Program for Mergesort {
     type Output = Vec<u32>;
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
-        let sorters = values.integer("sorters")? as usize;
-        if !sorters.is_power_of_two() {
-            return Err(ParameterError::new(format!(
-                "invalid value {sorters} for sorters: expected a power of two"
-            )));
-        }
+        let sorters = values.power_of_two("sorters")?;
         Ok(Self {
             n: values.integer("n")? as usize,
             sorters,

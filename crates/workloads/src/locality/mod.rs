@@ -115,10 +115,11 @@ impl Locality {
         let (name, needed) = (self.name(), self.places());
         match found {
             _ if found >= needed => Ok(()),
-            0 => Err(ParameterError::new(format!(
-                "invalid value {name:?} for locality: expected \"ignorant\", because {} has no places",
-                R::NAME
-            ))),
+            0 => {
+                let expected = format!("\"ignorant\", because {} has no places", R::NAME);
+                let name = format!("{name:?}");
+                Err(ParameterError::invalid(name, "locality", expected))
+            }
             _ => Err(ParameterError::new(format!(
                 "locality {name:?} requires {needed} places, but this pool has {found}: see TIDEGATE_PLACES"
             ))),

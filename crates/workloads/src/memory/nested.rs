@@ -106,9 +106,8 @@ impl Program for Nested {
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         let width = values.integer("width")? as usize;
         if width % WORD != 0 {
-            return Err(ParameterError::new(format!(
-                "invalid value {width} for width: expected a multiple of {WORD}"
-            )));
+            let expected = format!("a multiple of {WORD}");
+            return Err(ParameterError::invalid(width, "width", expected));
         }
         Ok(Self {
             n: values.integer("n")? as usize,

@@ -120,14 +120,21 @@ pub fn licences(workspace: &Workspace) -> Outcome {
 
 /// Checks for known vulnerabilities if the database can be fetched.
 pub fn advisories(workspace: &Workspace) -> Outcome {
-    need(workspace, "--version", "cargo-deny is not installed")?;
-    need(workspace, "fetch db", "the advisories cannot be fetched")?;
+    need(
+        cargo_deny(workspace, "--version"),
+        "cargo-deny is not installed",
+    )?;
+    let fetch = cargo_deny(workspace, "fetch db");
+    need(fetch, "the advisories cannot be fetched")?;
     check(workspace, "advisories")
 }
 
 /// Runs `cargo deny check` on the workspace and on each package outside it.
 fn check(workspace: &Workspace, what: &str) -> Outcome {
-    need(workspace, "--version", "cargo-deny is not installed")?;
+    need(
+        cargo_deny(workspace, "--version"),
+        "cargo-deny is not installed",
+    )?;
     let manifests = iter::once("Cargo.toml".to_string());
     let manifests = manifests.chain(beside::checked().map(Beside::manifest));
     let checks = manifests.map(|manifest| {
@@ -137,8 +144,9 @@ fn check(workspace: &Workspace, what: &str) -> Outcome {
     in_turn(checks, "")
 }
 
-fn need(workspace: &Workspace, line: &str, otherwise: &str) -> Result<String, Stop> {
-    let done = cargo_deny(workspace, line).succeed();
+/// Runs a command without which a check is skipped, for the reason in `otherwise`.
+pub fn need(command: Cmd, otherwise: &str) -> Result<String, Stop> {
+    let done = command.succeed();
     done.map_err(|_| Stop::Skipped(otherwise.to_string()))
 }
 

@@ -1,5 +1,6 @@
 //! Compares the public API with that of the last tag, with cargo-semver-checks.
 
+use super::cargo::need;
 use crate::command::Cmd;
 use crate::step::{Outcome, Stop};
 use crate::workspace::Workspace;
@@ -8,14 +9,10 @@ use crate::workspace::Workspace;
 pub fn check(workspace: &Workspace) -> Outcome {
     let newest = "--sort=-version:refname";
     let tags = workspace.git(&["tag", "--list", newest, "--merged=HEAD", "v*"])?;
-    let skip = |why: &str| Stop::Skipped(why.to_string());
-    let tag = tags.lines().next().ok_or_else(|| skip("no tag"))?;
-    if Cmd::cargo(workspace, "semver", "semver-checks --version")
-        .succeed()
-        .is_err()
-    {
-        return Err(skip("cargo-semver-checks is not installed"));
-    }
+    let tag = tags.lines().next();
+    let tag = tag.ok_or_else(|| Stop::Skipped("no tag".to_string()))?;
+    let version = Cmd::cargo(workspace, "semver", "semver-checks --version");
+    need(version, "cargo-semver-checks is not installed")?;
     let line = format!("semver-checks --workspace --baseline-rev {tag}");
     Cmd::cargo(workspace, "semver", &line).outcome(&format!("compared with {tag}"))
 }
@@ -33,24 +30,9 @@ mod tests {
 
     /// A repository of one crate, in a folder named `name`, with one commit.
     fn small(name: &str) -> Workspace {
-        let root = Workspace::load().unwrap().scratch("tests").join(name);
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(&root).unwrap();
-        let workspace = Workspace {
-            target: root.join("target"),
-            root,
-            packages: Vec::new(),
-        };
-        workspace.git(&["init", "--quiet"]).unwrap();
-        write(&workspace, "Cargo.toml", MANIFEST);
-        write(&workspace, ".gitignore", "target/\n");
-        write(&workspace, "lib.rs", TWO);
+        let workspace = Workspace::small(name, &[("Cargo.toml", MANIFEST), ("lib.rs", TWO)]);
         commit(&workspace);
         workspace
-    }
-
-    fn write(workspace: &Workspace, file: &str, text: &str) {
-        fs::write(workspace.root.join(file), text).unwrap();
     }
 
     fn commit(workspace: &Workspace) {
@@ -74,7 +56,7 @@ mod tests {
             Err(Stop::Skipped(why)) => return eprintln!("skipped: {why}"),
             unchanged => assert!(unchanged.is_ok(), "{unchanged:?}"),
         }
-        write(&workspace, "lib.rs", "pub fn one() {}\n");
+        fs::write(workspace.root.join("lib.rs"), "pub fn one() {}\n").unwrap();
         commit(&workspace);
         let Err(Stop::Failed(output)) = check(&workspace) else {
             panic!("a public function was removed");

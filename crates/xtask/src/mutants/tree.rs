@@ -74,24 +74,16 @@ mod tests {
 
     /// A repository in its own folder, with a patch and the file that the patch changes.
     fn small(name: &str) -> Workspace {
-        let root = Workspace::load().unwrap().scratch("tests").join(name);
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(&root).unwrap();
-        let files = [
-            ("a.rs", "one\n"),
-            ("a.patch", PATCH),
-            (".gitignore", "target/"),
-        ];
-        for (file, text) in files {
-            fs::write(root.join(file), text).unwrap();
-        }
-        let workspace = Workspace {
-            target: root.join("target"),
-            root,
-            packages: Vec::new(),
-        };
-        workspace.git(&["init", "--quiet"]).unwrap();
-        workspace
+        Workspace::small(
+            name,
+            &[
+                (
+                    "a.rs", "one
+",
+                ),
+                ("a.patch", PATCH),
+            ],
+        )
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! Parameters for tests, and the errors about bad ones.
+
+use tidegate_workloads::{Given, ParameterError, Program, Size, Visitor, visit};
+
+/// Parameters by name and value.
+pub type Named<'a> = [(&'a str, &'a str)];
+
+pub fn given(named: &Named<'_>) -> Given {
+    let named = named
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.into()));
+    Given {
+        named: named.collect(),
+        ..Given::default()
+    }
+}
+
+/// The error for a program with these parameters.
+pub fn refusal(program: &str, wrong: &Named<'_>) -> ParameterError {
+    struct Nothing;
+
+    impl Visitor for Nothing {
+        type Out = ();
+
+        fn visit<P: Program>(self, _: P) {}
+    }
+    visit(program, Size::Tiny, &given(wrong), Nothing).unwrap_err()
+}
