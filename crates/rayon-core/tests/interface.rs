@@ -92,6 +92,20 @@ fn a_thread_whose_builder_is_dropped_is_not_missed() {
 }
 
 #[test]
+fn a_thread_runs_its_part_of_a_broadcast_after_the_tasks_in_its_deque() {
+    watched(|| {
+        let pool = pool(1);
+        let (part, order) = channel();
+        let task = part.clone();
+        pool.spawn(move || {
+            rayon_core::spawn(move || task.send("task").unwrap());
+            rayon_core::spawn_broadcast(move |_| part.send("part").unwrap());
+        });
+        assert!(order.iter().eq(["task", "part"]));
+    });
+}
+
+#[test]
 fn a_task_may_yield_until_its_other_half_has_run() {
     watched(|| {
         for threads in [1, 2] {
