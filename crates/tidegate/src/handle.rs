@@ -4,7 +4,7 @@ use crate::broadcast;
 use crate::explain;
 use crate::interval::{self, Failure};
 use crate::memory;
-use crate::options::{BuildError, Builder, Options};
+use crate::options::{BuildError, Builder, Options, nanos};
 use crate::parallel_for::{self, ParallelItems};
 use crate::place;
 use crate::place::PlaceId;
@@ -13,12 +13,13 @@ use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope;
 use crate::scope::Scope;
 use crate::share_controller;
-use crate::spawn::{self, Handle};
+use crate::spawn::{self, Handle, QueueFull};
 use crate::stats::Stats;
 use crate::trace::Trace;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tidegate_machine::CpuList;
 use tidegate_sync::thread::PerProcess;
 
@@ -245,6 +246,19 @@ impl Pool {
         spawn::spawn(self.used(), f)
     }
 
+    /// Like [`spawn`](Self::spawn), unless the queue has reached the bound that
+    /// [`Builder::max_queued`] sets. Without a bound, every task is accepted.
+    ///
+    /// # Errors
+    /// [`QueueFull`], which contains `f`. A task of the pool itself never gets this error.
+    pub fn try_spawn<T, F>(&self, f: F) -> Result<Handle<T>, QueueFull<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn::try_spawn(self.used(), f)
+    }
+
     /// [`broadcast`](fn@crate::broadcast) on this pool.
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
         broadcast::broadcast(self.used(), |number, _| f(number))
@@ -316,7 +330,59 @@ impl Pool {
 
     /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.
     pub fn shutdown(self) {}
+
+    /// Like [`shutdown`](Self::shutdown), but waits at most `limit`.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use std::time::Duration;
+    ///
+    /// let pool = tidegate::Pool::builder().workers(1).name("mail").build()?;
+    /// let (go_on, may_go_on) = channel::<()>();
+    /// let (ended, has_ended) = channel();
+    /// pool.spawn(move || {
+    ///     may_go_on.recv().unwrap();
+    ///     ended.send(()).unwrap();
+    /// });
+    /// let error = pool.shutdown_timeout(Duration::from_millis(10)).unwrap_err();
+    /// assert!(error.to_string().starts_with("pool mail has not ended within 10ms"));
+    /// go_on.send(())?;
+    /// has_ended.recv()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ShutdownTimeout`] if the pool has not ended by then. Its threads finish the tasks that are
+    /// left, and end unaided. A task of the pool gets this error at once, because the pool cannot
+    /// end before the task does.
+    pub fn shutdown_timeout(mut self, limit: Duration) -> Result<(), ShutdownTimeout> {
+        let ended = |shared: Arc<PoolInner>| shared.end_within(nanos(limit));
+        if self.shared.take().is_none_or(ended) {
+            return Ok(());
+        }
+        let name = self.options.name.clone();
+        Err(ShutdownTimeout { name, limit })
+    }
 }
+
+/// The error of [`Pool::shutdown_timeout`]: the pool has not ended within the limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShutdownTimeout {
+    name: String,
+    limit: Duration,
+}
+
+impl fmt::Display for ShutdownTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, limit } = self;
+        write!(
+            f,
+            "pool {name} has not ended within {limit:?}: its threads finish the tasks that are left"
+        )
+    }
+}
+
+impl std::error::Error for ShutdownTimeout {}
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -166,12 +166,12 @@ mod yield_now;
 
 pub use blocking::{blocking, yield_point};
 pub use global::{build_global, current_num_workers, current_place, places};
-pub use handle::Pool;
+pub use handle::{Pool, ShutdownTimeout};
 pub use options::{BuildError, Builder};
 pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce};
 pub use place::PlaceId;
 pub use scope::Scope;
-pub use spawn::Handle;
+pub use spawn::{Handle, QueueFull};
 pub use stats::{Breakdown, Counters, MemoryStats, Stats, Waiting, WorkerStats};
 #[doc(inline)]
 pub use tidegate_machine as machine;

@@ -64,6 +64,8 @@ pub(crate) struct Options {
     pub(crate) usable: CpuList,
     pub(crate) name: String,
     pub(crate) stack_size: usize,
+    /// None: no bound.
+    pub(crate) max_queued: Option<usize>,
     /// Whether the pool prints its options when it is first used.
     pub(crate) explain: bool,
     /// Whether the pool records its scheduling decisions; see [`crate::trace`].
@@ -164,6 +166,7 @@ impl Options {
             usable: ground.usable,
             name: name(builder.name)?,
             stack_size,
+            max_queued: max_queued(builder.max_queued)?,
             explain: environment.explain()?,
             share,
             share_from,
@@ -228,7 +231,7 @@ impl Options {
 }
 
 /// A duration too long for `Nanos` becomes `Nanos::MAX`, which is out of range for every tunable.
-fn nanos(time: Duration) -> Nanos {
+pub(crate) fn nanos(time: Duration) -> Nanos {
     Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
@@ -241,6 +244,14 @@ fn job(builder: &Builder) -> String {
         Some(path.file_name()?.to_string_lossy().into_owned())
     };
     own.or_else(program).unwrap_or_else(|| UNNAMED.into())
+}
+
+fn max_queued(given: Option<usize>) -> Result<Option<usize>, BuildError> {
+    if given == Some(0) {
+        let error = "Builder::max_queued: invalid value 0: expected at least 1";
+        return Err(BuildError::new(error.into()));
+    }
+    Ok(given)
 }
 
 fn name(given: Option<String>) -> Result<String, BuildError> {

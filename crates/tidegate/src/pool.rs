@@ -21,6 +21,7 @@ use crate::place::Places;
 use crate::queue::Queue;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
+use crate::spawn::SpawnBound;
 use crate::trace::{Notes, recorder};
 use crate::worker::Worker;
 use end::Stage;
@@ -31,6 +32,7 @@ use tidegate_policy::tunables::{self, Tunable};
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
+use tidegate_sync::park::Parker;
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
 
@@ -77,6 +79,8 @@ pub(crate) struct PoolInner {
     /// For the share controller, if the pool has one.
     pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
+    /// See [`Builder::max_queued`](crate::Builder::max_queued).
+    pub(crate) spawn_bound: Option<SpawnBound>,
     /// The tasks at places.
     pub(crate) places: Places,
     /// The queues of the scopes that have one.
@@ -86,6 +90,8 @@ pub(crate) struct PoolInner {
     holds: AtomicUsize,
     /// A [`Stage`].
     stage: AtomicU32,
+    /// For a thread that waits, with a time limit, until the pool is over.
+    over: Parker,
     last_exposure: AtomicU64,
     pub(crate) panics: PanicReporter,
     threads: Mutex<Threads>,
@@ -127,10 +133,12 @@ impl PoolInner {
                 .as_ref()
                 .map(|_| ControllerHandle::new(&options)),
             injector: Queue::beside(options.queue),
+            spawn_bound: options.max_queued.map(SpawnBound::new),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
             holds: AtomicUsize::new(1),
             stage: AtomicU32::new(Stage::Open as u32),
+            over: Parker::new(),
             last_exposure: AtomicU64::new(0),
             panics: PanicReporter::new(options.clone()),
             threads: Mutex::default(),

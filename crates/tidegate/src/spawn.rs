@@ -4,8 +4,12 @@
 //! it: a worker, or [`Handle::join`] itself if nobody has started it. All of it is under one small lock; a spawn is not
 //! on the price list of a join.
 
+mod bound;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked_tests;
+
+pub use bound::QueueFull;
+pub(crate) use bound::SpawnBound;
 
 use crate::job::Task;
 use crate::pool::PoolInner;
@@ -200,7 +204,42 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
+/// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
 pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let bound = bound_here(pool);
+    let excess = bound.and_then(SpawnBound::enter);
+    let handle = submit_packet(pool, f, bound.is_some());
+    if let Some(event) = excess {
+        wait::for_event(&event);
+    }
+    handle
+}
+
+/// Spawns a task, unless the queue has reached its bound.
+pub(crate) fn try_spawn<T, F>(pool: &Arc<PoolInner>, f: F) -> Result<Handle<T>, QueueFull<F>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let bound = bound_here(pool);
+    if let Some(full) = bound.filter(|bound| !bound.try_enter()) {
+        return Err(QueueFull::new(f, full));
+    }
+    Ok(submit_packet(pool, f, bound.is_some()))
+}
+
+/// The bound that the caller must keep. A task of the pool keeps none: while it waits, the queue
+/// may not drain.
+fn bound_here(pool: &Arc<PoolInner>) -> Option<&SpawnBound> {
+    let bound = pool.spawn_bound.as_ref();
+    bound.filter(|_| WorkerThread::in_pool(pool).is_none())
+}
+
+fn submit_packet<T, F>(pool: &Arc<PoolInner>, f: F, is_counted: bool) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -213,7 +252,11 @@ where
         dropped: AtomicBool::new(false),
     });
     let own = packet.clone();
-    submit(pool, move |current| own.run(current.shared()));
+    submit(pool, move |current| {
+        let bound = current.shared().spawn_bound.iter();
+        bound.filter(|_| is_counted).for_each(SpawnBound::leave);
+        own.run(current.shared());
+    });
     Handle {
         packet: Some(packet),
         pool: pool.clone(),

@@ -4,6 +4,8 @@ mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
 use tidegate::{Pool, Scope};
 
@@ -451,4 +453,60 @@ mod exit_handlers_that_spawn {
             }
         });
     }
+}
+
+#[test]
+fn a_shutdown_with_a_time_limit_returns_when_the_pool_has_ended() {
+    watched(|| {
+        for workers in [1, 2, 4] {
+            let lives = Arc::new(Lives::default());
+            let pool = lives.watch(Pool::builder().workers(workers));
+            let gate = Arc::new(Gate::new());
+            let waits = gate.clone();
+            drop(pool.spawn(move || waits.wait()));
+            gate.open();
+            pool.shutdown_timeout(Duration::MAX).unwrap();
+            let (started, ended) = lives.get();
+            assert_eq!(started, ended);
+        }
+    });
+}
+
+#[test]
+fn a_shutdown_that_exceeds_its_limit_leaves_the_tasks_running() {
+    watched(|| {
+        let (go_on, may_go_on) = channel::<()>();
+        let (ran, has_run) = channel();
+        let pool = built(Pool::builder().workers(1).name("slow"));
+        drop(pool.spawn(move || {
+            may_go_on.recv().unwrap();
+            ran.send(tidegate::spawn(|| 7).join()).unwrap();
+        }));
+        let error = pool.shutdown_timeout(Duration::ZERO).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "pool slow has not ended within 0ns: its threads finish the tasks that are left"
+        );
+        go_on.send(()).unwrap();
+        assert_eq!(has_run.recv(), Ok(7));
+    });
+}
+
+#[test]
+fn a_task_that_shuts_its_own_pool_down_does_not_wait() {
+    watched(|| {
+        let (tell, told) = channel();
+        let pool = Arc::new(pool(1));
+        let own = pool.clone();
+        let (go_on, may_go_on) = channel::<()>();
+        drop(pool.spawn(move || {
+            may_go_on.recv().unwrap();
+            let own = Arc::into_inner(own).expect("the other handle is dropped");
+            tell.send(own.shutdown_timeout(Duration::MAX).is_err())
+                .unwrap();
+        }));
+        drop(pool);
+        go_on.send(()).unwrap();
+        assert_eq!(told.recv(), Ok(true));
+    });
 }

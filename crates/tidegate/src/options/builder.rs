@@ -54,6 +54,7 @@ pub struct Builder {
     pub(crate) est_cycle: Option<Duration>,
     pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
+    pub(crate) max_queued: Option<usize>,
     pub(crate) trace: bool,
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
@@ -363,6 +364,27 @@ impl Builder {
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Sets how many tasks may be queued that callers outside the pool have spawned and no worker
+    /// has begun: at least 1. By default there is no bound.
+    ///
+    /// If a call of [`Pool::spawn`](crate::Pool::spawn) exceeds the bound, it queues its task and
+    /// waits until the queue is within the bound again; [`Pool::try_spawn`](crate::Pool::try_spawn)
+    /// returns the closure instead. Callers that wait continue in the order of their calls. The
+    /// bound does not apply to tasks of the pool itself: while they waited, the queue might not
+    /// drain.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;
+    /// let parts: Vec<_> = (0..100).map(|i| pool.spawn(move || i)).collect();
+    /// assert_eq!(parts.into_iter().map(|part| part.join()).sum::<u32>(), 4950);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn max_queued(mut self, tasks: usize) -> Self {
+        self.max_queued = Some(tasks);
         self
     }
 

@@ -11,8 +11,11 @@ use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
 use crate::sleep::look;
 use crate::worker::{Worker, WorkerThread};
+use std::time::Duration;
+use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
+use tidegate_sync::clock;
 
 /// The progress of a pool's end. Stages only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +59,7 @@ impl PoolInner {
             let members = ledger.members().filter_map(|(t, _)| self.worker_if(t));
             members.for_each(|worker| worker.membership.is_guest.set(true));
             self.controller.iter().for_each(ControllerHandle::pool_ends);
+            self.over.unpark();
         }
         self.workers().for_each(|worker| {
             worker.sleeper.parker.unpark();
@@ -69,6 +73,20 @@ impl PoolInner {
     /// Whether the threads of the pool leave: no thread is woken or started any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stage() == Stage::Over
+    }
+
+    /// Waits until the pool is over. Returns whether that came before `limit` had passed. Only the
+    /// owner of the pool's handle calls this, so at most one thread waits.
+    pub(super) fn wait_until_over(&self, limit: Nanos) -> bool {
+        let until = clock::now().saturating_add(limit);
+        while !self.is_over() {
+            let left = until.saturating_sub(clock::now());
+            if left == 0 {
+                return false;
+            }
+            self.over.park_timeout(Duration::from_nanos(left));
+        }
+        true
     }
 
     /// Adds a reason for the pool to live. The caller has one itself.

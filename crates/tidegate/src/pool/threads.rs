@@ -14,6 +14,7 @@ use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
+use tidegate_policy::Nanos;
 use tidegate_policy::search::Waiting;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
@@ -265,16 +266,35 @@ impl PoolInner {
         events::stop(self.name(), current.index);
     }
 
-    /// Lets go for the pool's handle. Then waits for the threads to end, if pools of this kind
-    /// wait.
+    /// Lets go for the pool's handle. Then waits for the threads to end, if the caller can.
     pub(crate) fn end(self: &Arc<Self>) {
+        if self.close() {
+            self.join_threads();
+        }
+    }
+
+    /// Like `end`, but waits at most `limit`. Returns whether the pool has ended.
+    pub(crate) fn end_within(self: &Arc<Self>, limit: Nanos) -> bool {
+        let is_over = self.close() && self.wait_until_over(limit);
+        if is_over {
+            self.join_threads();
+        }
+        is_over
+    }
+
+    /// Lets go for the pool's handle. Returns whether the caller can wait for the threads to end.
+    fn close(self: &Arc<Self>) -> bool {
         self.let_go();
         if WorkerThread::of(self).is_some() || !self.kind().end_waits() {
             // The caller is one of the pool's own tasks, and the threads may wait for it. They end
             // unaided.
-            return;
+            return false;
         }
         enter::work_off_alone(self);
+        true
+    }
+
+    fn join_threads(&self) {
         while let Some(handle) = { self.threads.lock().pop() } {
             // A panic of that thread would have aborted the process.
             let _ = handle.join();

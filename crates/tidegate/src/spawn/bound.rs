@@ -1,0 +1,144 @@
+//! A bound for the tasks that callers outside a pool have spawned and no worker has begun.
+//!
+//! A caller that exceeds the bound waits after its push, not before it. docs/waiting.md, "A bound
+//! for spawned tasks", has the reason and the argument.
+
+use crate::worker::Event;
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use tidegate_sync::lock::Mutex;
+
+pub(crate) struct SpawnBound {
+    limit: usize,
+    state: Mutex<State>,
+}
+
+/// `waiting` has as many entries as `queued` exceeds the limit by.
+#[derive(Default)]
+struct State {
+    queued: usize,
+    waiting: VecDeque<Arc<Event>>,
+}
+
+impl SpawnBound {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Counts a task that the caller is about to push. Returns the event for which the caller must
+    /// wait after the push, if the task exceeds the bound.
+    pub(super) fn enter(&self) -> Option<Arc<Event>> {
+        let mut state = self.state.lock();
+        state.queued += 1;
+        (state.queued > self.limit).then(|| {
+            let event = Arc::new(Event::for_this_thread());
+            state.waiting.push_back(event.clone());
+            event
+        })
+    }
+
+    /// Like `enter`, but counts nothing and returns `false` if the task would exceed the bound.
+    pub(super) fn try_enter(&self) -> bool {
+        let mut state = self.state.lock();
+        let has_room = state.queued < self.limit;
+        state.queued += usize::from(has_room);
+        has_room
+    }
+
+    /// A worker begins a counted task. The caller that has waited longest continues.
+    pub(super) fn leave(&self) {
+        let longest = {
+            let mut state = self.state.lock();
+            state.queued -= 1;
+            state.waiting.pop_front()
+        };
+        longest.inspect(Event::open_kept);
+    }
+}
+
+/// The error of [`Pool::try_spawn`](crate::Pool::try_spawn): the pool's queue is full. It contains
+/// the closure that was not spawned.
+///
+/// ```
+/// use std::sync::mpsc::channel;
+///
+/// let pool = tidegate::Pool::builder().workers(1).max_queued(1).build()?;
+/// let (started, has_started) = channel();
+/// let (go_on, may_go_on) = channel::<()>();
+/// let busy = pool.spawn(move || {
+///     started.send(()).unwrap();
+///     may_go_on.recv()
+/// });
+/// has_started.recv()?;
+/// let queued = pool.spawn(|| 1);
+/// let refused = pool.try_spawn(|| 2).unwrap_err();
+/// assert_eq!(refused.into_inner()(), 2);
+/// go_on.send(())?;
+/// assert_eq!(queued.join(), 1);
+/// # busy.join()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct QueueFull<F> {
+    closure: F,
+    limit: usize,
+}
+
+impl<F> QueueFull<F> {
+    pub(super) fn new(closure: F, full: &SpawnBound) -> Self {
+        let limit = full.limit;
+        Self { closure, limit }
+    }
+
+    /// Returns the closure that was not spawned.
+    #[must_use]
+    pub fn into_inner(self) -> F {
+        self.closure
+    }
+}
+
+impl<F> fmt::Debug for QueueFull<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueueFull")
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Display for QueueFull<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = self.limit;
+        write!(
+            f,
+            "the pool's queue is full: {limit} tasks (Builder::max_queued) wait for a worker"
+        )
+    }
+}
+
+impl<F> Error for QueueFull<F> {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::SpawnBound;
+
+    #[test]
+    fn callers_wait_in_order_while_the_queue_exceeds_the_limit() {
+        let bound = SpawnBound::new(1);
+        assert!(bound.enter().is_none());
+        assert!(!bound.try_enter());
+        let [first, second] = [(); 2].map(|()| bound.enter().expect("exceeds the limit"));
+        let open = || [first.is_open(), second.is_open()];
+        assert_eq!(open(), [false, false]);
+        bound.leave();
+        assert_eq!(open(), [true, false]);
+        bound.leave();
+        assert_eq!(open(), [true, true]);
+        assert!(!bound.try_enter(), "the second caller's task is queued");
+        bound.leave();
+        assert!(bound.try_enter());
+    }
+}

@@ -1,0 +1,115 @@
+//! `Builder::max_queued` and `Pool::try_spawn`.
+
+mod support;
+
+use std::sync::mpsc::{Sender, channel};
+use support::watched;
+use tidegate::{Handle, Pool};
+
+fn pool(max_queued: usize) -> Pool {
+    let builder = Pool::builder().workers(1).spare_threads(0);
+    builder.max_queued(max_queued).build().unwrap()
+}
+
+/// Occupies the pool's worker until the sender sends.
+fn occupy(pool: &Pool) -> (Handle<()>, Sender<()>) {
+    let (started, has_started) = channel();
+    let (release, released) = channel();
+    let busy = pool.spawn(move || {
+        started.send(()).unwrap();
+        released.recv().unwrap();
+    });
+    has_started.recv().unwrap();
+    (busy, release)
+}
+
+#[test]
+fn a_full_queue_returns_the_closure() {
+    watched(|| {
+        let pool = pool(2);
+        let (busy, release) = occupy(&pool);
+        let queued = [1, 2].map(|n| pool.try_spawn(move || n).expect("there is room"));
+        let refused = pool.try_spawn(|| 3).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the pool's queue is full: 2 tasks (Builder::max_queued) wait for a worker"
+        );
+        assert_eq!(refused.into_inner()(), 3);
+        release.send(()).unwrap();
+        busy.join();
+        assert_eq!(queued.map(Handle::join), [1, 2]);
+        let accepted = pool.try_spawn(|| 4);
+        assert_eq!(accepted.expect("the queue is empty").join(), 4);
+    });
+}
+
+#[test]
+fn a_caller_that_exceeds_the_bound_continues() {
+    watched(|| {
+        let pool = pool(1);
+        let (busy, release) = occupy(&pool);
+        let queued = pool.spawn(|| 1);
+        std::thread::scope(|threads| {
+            let excess = threads.spawn(|| pool.spawn(|| 2).join());
+            release.send(()).unwrap();
+            assert_eq!(excess.join().unwrap(), 2);
+        });
+        busy.join();
+        assert_eq!(queued.join(), 1);
+    });
+}
+
+#[test]
+fn tasks_of_the_pool_exceed_the_bound() {
+    watched(|| {
+        let pool = pool(1);
+        let total = pool.spawn(|| {
+            let parts: Vec<_> = (0..100).map(|n| tidegate::spawn(move || n)).collect();
+            parts.into_iter().map(Handle::join).sum::<u32>()
+        });
+        assert_eq!(total.join(), 4950);
+    });
+}
+
+#[test]
+fn many_callers_keep_a_small_bound() {
+    watched(|| {
+        let pool = pool(1);
+        let total: u32 = std::thread::scope(|threads| {
+            let callers = [0; 4].map(|_| {
+                threads.spawn(|| (0..50).map(|n| pool.spawn(move || n).join()).sum::<u32>())
+            });
+            callers
+                .into_iter()
+                .map(|caller| caller.join().unwrap())
+                .sum()
+        });
+        assert_eq!(total, 4 * 1225);
+    });
+}
+
+/// While a worker of one pool waits for room in another pool, it may run other tasks on top, which
+/// wait for room as well.
+#[test]
+fn workers_of_another_pool_may_exceed_the_bound_on_top_of_each_other() {
+    watched(|| {
+        let (narrow, other) = (pool(1), Pool::builder().workers(2).build().unwrap());
+        let (busy, release) = occupy(&narrow);
+        other.scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|_| drop(narrow.spawn(|| ())));
+            }
+            release.send(()).unwrap();
+        });
+        busy.join();
+    });
+}
+
+#[test]
+fn a_bound_of_zero_is_an_error() {
+    let error = Pool::builder().max_queued(0).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Builder::max_queued: invalid value 0: expected at least 1"
+    );
+}
