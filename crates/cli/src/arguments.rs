@@ -68,7 +68,7 @@ pub enum Command {
     /// List all tuning parameters with their defaults and variables; --wide adds units, ranges and
     /// rationale
     Tunables(TableFormat),
-    /// List running Tidegate jobs with their demand, share and usage
+    /// List running Tidegate jobs with their desire, share and usage
     #[command(after_help = AFTER_JOBS)]
     Jobs(TableFormat),
     /// Monitor running jobs (live view)
@@ -248,7 +248,7 @@ policy that divides processors among jobs; allotments: the given limits or null)
 (work of all tasks), tinf (span: the longest chain of dependent tasks), t (the run), all_procs_seconds (until every \
 processor has had work; null if one never had), asleep_seconds (of all workers, for lack of work), held_up_seconds \
 (by estimates of the desire). Further: p_mean (mean processors allotted), p_trimmed (without the tinf of time with \
-the most processors, as the bounds count it), tasks, attempts (to steal), steals, failed_lost_race, failed_empty, \
+the most processors, as the bounds count it), tasks, attempts (to steal), steals, failed_busy, failed_empty, \
 peak_bytes (reserved), touched_bytes (by tasks that report it) and missed_bytes (of these, not in the place's \
 cache), sleeps and refusals (of memory requests), bounds (by name: value, limit, holds, and tells, which is false \
 if no run could break the bound), waste (seconds of searching, and the limit for a good scheduler), events \

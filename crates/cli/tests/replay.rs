@@ -25,7 +25,7 @@ fn every_program_is_decided_again_as_it_was() {
         assert_eq!(found["same"], true, "{}: {found}", entry.name);
         assert_eq!(found["rules"]["steal"], "half");
         assert_eq!(found["rules"]["est_cycle"], "20ms");
-        assert!(found["questions"].as_u64() > Some(0), "{}", entry.name);
+        assert!(found["decisions"].as_u64() > Some(0), "{}", entry.name);
     }
 }
 
@@ -49,7 +49,7 @@ fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
     let found = tidegate("replay --json").arg(&file).output().unwrap();
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
     assert_eq!(found["same"], false);
-    assert_eq!(found["difference"]["question"], "how to rest after a sweep");
+    assert_eq!(found["difference"]["event"], "how to rest after a sweep");
 }
 
 #[test]

@@ -87,7 +87,7 @@ const COUNTERS: [&str; 16] = [
     "failed_takes",
     "attempts",
     "steals",
-    "failed_lost_race",
+    "failed_busy",
     "failed_empty",
     "tasks_per_steal",
     "sleeps",

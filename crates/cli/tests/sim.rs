@@ -39,7 +39,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "tasks",
         "attempts",
         "steals",
-        "failed_lost_race",
+        "failed_busy",
         "failed_empty",
         "asleep_seconds",
         "held_up_seconds",
@@ -62,7 +62,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         let number = |name: &str| found[name].as_f64().unwrap();
         assert!(number("t") >= number("tinf") && number("t") >= number("t1") / 4.0);
         assert_eq!(number("p_mean"), 4.0);
-        let failed = number("failed_lost_race") + number("failed_empty");
+        let failed = number("failed_busy") + number("failed_empty");
         assert_eq!(number("attempts"), number("steals") + failed);
         assert!(number("events") > 0.0 && number("tasks") > 0.0);
         let bounds = found["bounds"].as_object().unwrap();
@@ -238,7 +238,7 @@ const FIGURES: [&str; 14] = [
     "tasks",
     "asleep_seconds",
     "held_up_seconds",
-    "failed_lost_race",
+    "failed_busy",
     "failed_empty",
     "touched_bytes",
     "missed_bytes",

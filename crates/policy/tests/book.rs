@@ -65,7 +65,7 @@ impl Run {
                 self.book
                     .give_back(reservation.expect("one that was reserved"));
             }
-            Some(Step::Pause(_) | Step::Stranger(..)) => {}
+            Some(Step::Pause(_) | Step::Unrelated(..)) => {}
             Some(Step::Keep) => self.kept.extend(frame.reservations.pop()),
             Some(Step::Join(one, other)) => {
                 let half = self.book.half(name);

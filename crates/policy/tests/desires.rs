@@ -130,8 +130,8 @@ fn wsap_gives_the_desires_of_the_published_trace() {
             "{pure} percent of {usage}"
         );
     }
-    let nobody_asked = parked(8, 8);
-    assert_eq!(state.next(&nobody_asked), 16);
+    let no_requests = parked(8, 8);
+    assert_eq!(state.next(&no_requests), 16);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn dws_takes_free_processors_then_its_own_and_never_more() {
     assert_eq!(
         state.next(&seen(3, 9, 9)),
         4,
-        "less than one task a worker calls nobody"
+        "less than one task a worker calls no thread"
     );
 }
 

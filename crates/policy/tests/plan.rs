@@ -6,7 +6,7 @@ mod programs;
 mod soak;
 
 use machine::{Machine, State};
-use programs::{Step, body, serial, span, with_strangers, without_reservations};
+use programs::{Step, body, serial, span, with_unrelated, without_reservations};
 use soak::soak;
 use tidegate_policy::Rng;
 
@@ -53,7 +53,7 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
                 let most = [usize::MAX, slots, 4 * slots][rng.below(3) as usize];
                 let mut program = program.clone();
                 if rng.below(2) == 0 {
-                    program = with_strangers(&mut rng, program);
+                    program = with_unrelated(&mut rng, program);
                 }
                 let premature = || k * slots as u64 * span(&program, k);
                 let bound = budget.unwrap_or_else(|| s1 + premature());

@@ -89,7 +89,7 @@ fn a_round_by_numbers_asks_every_candidate_once() {
                     asked.iter().copied().collect::<BTreeSet<_>>(),
                     pool.others(thief)
                 );
-                assert_eq!(asked.len(), pool.others(thief).len(), "nobody twice");
+                assert_eq!(asked.len(), pool.others(thief).len(), "no victim twice");
             }
         }
     }

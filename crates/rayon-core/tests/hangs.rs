@@ -17,20 +17,20 @@ fn until(done: &AtomicBool) {
 }
 
 /// Runs a parallel loop of two parts on two threads. While the first thread waits for the second
-/// part, `stranger` is pending as a task of `outer`, long enough for a thread that takes any task
+/// part, `unrelated` is pending as a task of `outer`, long enough for a thread that takes any task
 /// to take it.
-fn loop_beside<'s>(outer: &Scope<'s>, stranger: impl FnOnce() + Send + 's) {
+fn loop_beside<'s>(outer: &Scope<'s>, unrelated: impl FnOnce() + Send + 's) {
     let (begun, waits) = (AtomicBool::new(false), AtomicBool::new(false));
     let first = || {
         until(&begun);
         waits.store(true, Ordering::Release);
     };
-    let stranger = Mutex::new(Some(stranger));
+    let unrelated = Mutex::new(Some(unrelated));
     let second = || {
         begun.store(true, Ordering::Release);
         until(&waits);
-        let stranger = stranger.lock().unwrap().take().unwrap();
-        outer.spawn(|_| stranger());
+        let unrelated = unrelated.lock().unwrap().take().unwrap();
+        outer.spawn(|_| unrelated());
         std::thread::sleep(Duration::from_millis(30));
     };
     let parts: [&(dyn Fn() + Sync); 2] = [&first, &second];

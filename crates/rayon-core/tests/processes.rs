@@ -110,7 +110,7 @@ fn a_bad_variable_is_an_error_of_a_builder() {
 #[test]
 fn child_spawns_a_panic() {
     if is_child() {
-        rayon_core::spawn(|| panic!("nobody waits for this"));
+        rayon_core::spawn(|| panic!("no task waits for this"));
         std::thread::sleep(std::time::Duration::from_secs(60));
     }
 }
@@ -121,7 +121,7 @@ fn child_has_a_handler_that_panics() {
         let builder = ThreadPoolBuilder::new().num_threads(1);
         let pool = builder.panic_handler(|_| panic!("the handler does, too"));
         let pool = pool.build().unwrap();
-        pool.spawn(|| panic!("nobody waits for this"));
+        pool.spawn(|| panic!("no task waits for this"));
         std::thread::sleep(std::time::Duration::from_secs(60));
     }
 }

@@ -316,7 +316,7 @@ fn make_folder(folder: &Path) -> Result<(), Refusal> {
 /// The user whose table this process uses.
 pub(crate) fn user() -> Result<u32, Refusal> {
     if mapping::is_privileged() {
-        let text = "a program with more rights than its user takes no part in the table of jobs";
+        let text = "a program with more rights than its user cannot use the table of jobs";
         return Err(Refusal::new(Kind::Untrusted, text.to_owned()));
     }
     Ok(mapping::user())

@@ -55,7 +55,7 @@ impl Neighbours {
             jobs: processes(rows()),
         };
         if let Some(before) = &self.before {
-            self.load = measured.strangers_since(before).unwrap_or(self.load);
+            self.load = measured.others_since(before).unwrap_or(self.load);
         }
         self.before = Some(measured);
         self.load
@@ -63,7 +63,7 @@ impl Neighbours {
 }
 
 impl Measured {
-    fn strangers_since(&self, before: &Self) -> Option<u64> {
+    fn others_since(&self, before: &Self) -> Option<u64> {
         let same = self
             .jobs
             .iter()
@@ -80,8 +80,8 @@ impl Measured {
         };
         let ours = sum(&self.jobs).saturating_sub(sum(&before.jobs));
         let all = self.busy.saturating_sub(before.busy);
-        let strangers = u128::from(all.saturating_sub(ours)) * 1000 / u128::from(length);
-        u64::try_from(strangers).ok()
+        let others = u128::from(all.saturating_sub(ours)) * 1000 / u128::from(length);
+        u64::try_from(others).ok()
     }
 }
 

@@ -99,7 +99,8 @@ impl Seat {
         match snapshot.alive.iter().find(own) {
             Some(_) => Ok(Shares::of(&snapshot, self.index)),
             None => {
-                let what = "does not show this job's row any more: somebody else has written there";
+                let what =
+                    "does not show this job's row any more: another process has written there";
                 Err(Refusal::of(Kind::Damaged, self.path(), what))
             }
         }

@@ -93,7 +93,7 @@ impl Division {
 
 /// Each set of processors that some job is confined to, with the jobs confined to it. The last
 /// entry is the whole machine with all jobs and, if requested, with the programs outside the table.
-fn members(reports: &[Report], all: &CpuMask, strangers: bool) -> Vec<(usize, Vec<usize>)> {
+fn members(reports: &[Report], all: &CpuMask, others: bool) -> Vec<(usize, Vec<usize>)> {
     let mut sets: Vec<&CpuMask> = Vec::new();
     for report in reports {
         if report.mask != *all && !sets.contains(&&report.mask) {
@@ -105,7 +105,7 @@ fn members(reports: &[Report], all: &CpuMask, strangers: bool) -> Vec<(usize, Ve
         (set.len(), confined.collect())
     };
     let mut bounds: Vec<(usize, Vec<usize>)> = sets.into_iter().map(within).collect();
-    let everybody = reports.len() + usize::from(strangers);
-    bounds.push((all.len(), (0..everybody).collect()));
+    let members = reports.len() + usize::from(others);
+    bounds.push((all.len(), (0..members).collect()));
     bounds
 }

@@ -339,7 +339,7 @@ fn a_job_that_is_limited_while_it_takes_part_is_refused_and_not_ended_by_a_signa
 #[test]
 fn one_who_has_lost_the_right_to_a_folder_says_so() {
     if !sys::is_root() {
-        println!("skipped: only root may become somebody else");
+        println!("skipped: only root may become another user");
         return;
     }
     let home = Home::new();

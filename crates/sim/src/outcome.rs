@@ -17,7 +17,7 @@ pub struct Counters {
     /// Steals by which a thief woke a sleeping worker that had work, and fell asleep in its place.
     pub swaps: u64,
     /// Failed attempts on a victim that had work.
-    pub failed_lost_race: u64,
+    pub failed_busy: u64,
     /// Failed attempts on a victim that was out of work.
     pub failed_empty: u64,
     /// The length of the victim's deque, summed over all attempts.

@@ -101,7 +101,7 @@ fn check(settings: &Settings, dag: Random, width: Width) {
         (counters.tasks, work, span),
         (extent.tasks, extent.work, extent.span)
     );
-    let failed = counters.failed_lost_race + counters.failed_empty;
+    let failed = counters.failed_busy + counters.failed_empty;
     assert_eq!(counters.attempts, counters.steals + failed);
 }
 

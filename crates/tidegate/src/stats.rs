@@ -127,7 +127,7 @@ pub(crate) struct Tally {
     pub(crate) failed_takes: Count,
     pub(crate) steals: Count,
     pub(crate) stolen_tasks: Count,
-    pub(crate) failed_lost_race: Count,
+    pub(crate) failed_busy: Count,
     pub(crate) failed_empty: Count,
     pub(crate) sleeps: Count,
     pub(crate) handovers: Count,
@@ -158,7 +158,7 @@ pub struct Counters {
     /// Attempts to steal or rob that succeeded.
     pub steals: u64,
     /// Attempts that failed although the victim had work, or because another thief won the race.
-    pub failed_lost_race: u64,
+    pub failed_busy: u64,
     /// Attempts that failed because the victim was itself out of work.
     pub failed_empty: u64,
     /// Tasks taken per successful attempt; 0 if there was none.
@@ -306,7 +306,7 @@ impl WorkerStats {
             failed_takes: tally.failed_takes.get(),
             attempts: tally.attempts.get(),
             steals,
-            failed_lost_race: tally.failed_lost_race.get(),
+            failed_busy: tally.failed_busy.get(),
             failed_empty: tally.failed_empty.get(),
             tasks_per_steal: ratio(tally.stolen_tasks.get(), steals),
             sleeps: tally.sleeps.get(),
@@ -357,7 +357,7 @@ impl Counters {
         } else {
             stolen / self.steals as f64
         };
-        self.failed_lost_race += other.failed_lost_race;
+        self.failed_busy += other.failed_busy;
         self.failed_empty += other.failed_empty;
         self.sleeps += other.sleeps;
         self.asleep_seconds += other.asleep_seconds;

@@ -16,7 +16,7 @@ use tidegate::{
 };
 
 /// The number of the scope's tasks below the half, and so in the same batch.
-const STRANGERS: usize = 2;
+const UNRELATED: usize = 2;
 
 /// The state that the parts of one case share.
 #[derive(Default)]
@@ -26,7 +26,7 @@ struct Stage {
     occupied: Gate,
     half: Tally,
     young: Tally,
-    strangers: Tally,
+    unrelated: Tally,
     /// Opened after the join.
     joined: Gate,
 }
@@ -34,7 +34,7 @@ struct Stage {
 /// One try: the half of a join lies in the deque, and in one batch with it a younger task that
 /// waits for what follows the join. Returns whether a thief took both in one batch, with the half
 /// unstarted.
-fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
+fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
     let stage = Stage::default();
     let in_batch = Mutex::new(false);
     let young = |_: &Scope<'_>| {
@@ -45,7 +45,7 @@ fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
     pool.install(|| {
         tidegate::scope(|s| {
             // A full batch: a thief with a fixed number takes no fewer tasks.
-            for _ in 0..strangers + 2 {
+            for _ in 0..unrelated + 2 {
                 s.spawn(|_| {
                     stage.occupied.open();
                     stage.laden.wait();
@@ -53,8 +53,8 @@ fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
             }
             stage.occupied.wait();
             let owner = current().id();
-            for _ in 0..strangers {
-                s.spawn(|_| stage.strangers.come());
+            for _ in 0..unrelated {
+                s.spawn(|_| stage.unrelated.come());
             }
             let (_, at) = tidegate::join(
                 || {
@@ -78,15 +78,15 @@ fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
             stage.joined.open();
         });
     });
-    assert_eq!(stage.strangers.get(), strangers);
+    assert_eq!(stage.unrelated.get(), unrelated);
     in_batch.into_inner().unwrap()
 }
 
 /// Retries until thieves have taken such batches.
-fn tried(pool: &Pool, strangers: usize) {
+fn tried(pool: &Pool, unrelated: usize) {
     let mut batches = 0;
     while batches < 20 {
-        batches += usize::from(half_below_a_task_that_waits(pool, strangers));
+        batches += usize::from(half_below_a_task_that_waits(pool, unrelated));
     }
 }
 
@@ -108,8 +108,8 @@ fn a_joiner_takes_its_half_back_from_a_batch_whose_youngest_task_waits_for_it() 
 #[test]
 fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
     watched(|| {
-        tried(&two_workers(StealAmount::Fixed(STRANGERS + 2)), STRANGERS);
-        tried(&two_workers(StealAmount::Half), STRANGERS);
+        tried(&two_workers(StealAmount::Fixed(UNRELATED + 2)), UNRELATED);
+        tried(&two_workers(StealAmount::Half), UNRELATED);
     });
 }
 

@@ -174,7 +174,7 @@ fn what_is_spawned_into_a_pool_runs_after_its_handle_is_gone() {
                 here.spawn_broadcast(move |_, threads| sender.send(10 * threads).unwrap());
             });
         }
-        entry.spawn(|| panic!("nobody waits for this"));
+        entry.spawn(|| panic!("no task waits for this"));
         drop(sender);
         assert_eq!(joined.end(), [UnhandledPanic::Task]);
         let mut sent: Vec<_> = receiver.iter().collect();

@@ -4,7 +4,7 @@
 mod programs;
 mod support;
 
-use programs::{Pause, Step, body, serial, span, with_strangers};
+use programs::{Pause, Step, body, serial, span, with_unrelated};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,7 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
                     let into = scopes.len() - 1 - outer.min(&(scopes.len() - 1));
                     scopes[into].spawn(move |scope| run(task, kept, &[scope]));
                 }
-                Step::Stranger(outer, task) => {
+                Step::Unrelated(outer, task) => {
                     let into = scopes[scopes.len() - 1 - outer.min(&(scopes.len() - 1))];
                     let spawn = || into.spawn(move |scope| run(task, kept, &[scope]));
                     thread::scope(|other| other.spawn(spawn).join().unwrap());
@@ -64,7 +64,7 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
 fn drawn(rng: &mut Rng) -> (Vec<Step>, u64) {
     let mut program = body(rng, 4);
     if rng.below(2) == 0 {
-        program = with_strangers(rng, program);
+        program = with_unrelated(rng, program);
     }
     let s1 = serial(&program).max(1);
     (program, s1)

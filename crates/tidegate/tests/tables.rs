@@ -97,7 +97,7 @@ fn a_pool_whose_table_is_spoilt_or_removed_while_it_works_computes_and_takes_par
     job.says("shares the machine");
     // The job's row is gone, so the job takes another one.
     share::overwrite(&home, 2048, &[0; 2048]);
-    job.says("somebody else has written there");
+    job.says("another process has written there");
     std::fs::remove_file(home.path()).unwrap();
     let patience = support::jobs::PATIENCE;
     support::jobs::soon("the job is in the new table", patience, || {

@@ -17,9 +17,9 @@ pub struct TraceArguments {
 
 pub const AFTER_REPLAY: &str = "\
 JSON: pool, rules {idle, steal, victim, memory, share, desire, workers}, streams: a list of source (a worker, \
-the share controller, the memory plan), questions (decisions), seconds (from the first decision to the last), \
-left_out (decisions that did not fit); questions (replayed until the first difference, or all), same (whether all \
-match), difference (null, or source, step, question, at_ns, inputs, then, now: null if the policies look at other \
+the share controller, the memory plan), decisions, seconds (from the first decision to the last), \
+left_out (decisions that did not fit); decisions (replayed until the first difference, or all), same (whether all \
+match), difference (null, or source, step, event, at_ns, inputs, then, now: null if the policies look at other \
 numbers now).
 
 Exit codes: 0 all decisions match, 1 a decision differs, 2 invalid usage or not a trace, 3 a file cannot be read or \

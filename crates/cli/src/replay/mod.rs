@@ -57,23 +57,23 @@ pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
 /// The size of a stream.
 struct Extent {
     source: String,
-    questions: u64,
+    decisions: u64,
     seconds: f64,
     left_out: u64,
 }
 
 impl Extent {
     fn of(stream: &Stream) -> Result<Self, tidegate::trace::Damaged> {
-        let (mut questions, mut first, mut last) = (0, None, 0);
+        let (mut decisions, mut first, mut last) = (0, None, 0);
         for record in stream.records() {
             let at = record?.at;
-            questions += 1;
+            decisions += 1;
             last = at;
             first.get_or_insert(at);
         }
         Ok(Self {
             source: stream.source.to_string(),
-            questions,
+            decisions,
             seconds: (last - first.unwrap_or(last)) as f64 / 1e9,
             left_out: stream.left_out,
         })
@@ -88,14 +88,14 @@ struct Report<'a> {
 
 impl Report<'_> {
     /// Returns the number of decisions that were compared.
-    fn questions(&self) -> u64 {
+    fn decisions(&self) -> u64 {
         let Some(difference) = &self.difference else {
-            return self.streams.iter().map(|stream| stream.questions).sum();
+            return self.streams.iter().map(|stream| stream.decisions).sum();
         };
         let source = difference.source.to_string();
         let before = self.streams.iter();
         let before = before.take_while(|stream| stream.source != source);
-        before.map(|stream| stream.questions).sum::<u64>() + difference.step
+        before.map(|stream| stream.decisions).sum::<u64>() + difference.step
     }
 
     fn verdict(&self) -> Result<(), Failure> {
@@ -133,7 +133,7 @@ impl Report<'_> {
             "            share={share} desire={desire} est-cycle={est_cycle}"
         )?;
         for stream in &self.streams {
-            let asked = show_count(stream.questions as usize, "decision");
+            let asked = show_count(stream.decisions as usize, "decision");
             let time = show_seconds(stream.seconds);
             write!(out, "{:<20}{asked} in {time}", stream.source)?;
             match stream.left_out {
@@ -141,7 +141,7 @@ impl Report<'_> {
                 more => writeln!(out, ", {more} more did not fit")?,
             }
         }
-        let count = show_count(self.questions() as usize, "decision");
+        let count = show_count(self.decisions() as usize, "decision");
         match self.difference {
             None => writeln!(out, "same        {count} match the trace"),
             Some(_) => writeln!(out, "DIFFERENT   after {count} that match the trace"),
@@ -152,7 +152,7 @@ impl Report<'_> {
         let streams = self.streams.iter().map(|stream| {
             json!({
                 "source": stream.source,
-                "questions": stream.questions,
+                "decisions": stream.decisions,
                 "seconds": stream.seconds,
                 "left_out": stream.left_out,
             })
@@ -161,7 +161,7 @@ impl Report<'_> {
             json!({
                 "source": difference.source.to_string(),
                 "step": difference.step,
-                "question": difference.record.event.text(),
+                "event": difference.record.event.text(),
                 "at_ns": difference.record.at,
                 "inputs": difference.record.inputs,
                 "then": difference.then,
@@ -181,7 +181,7 @@ impl Report<'_> {
                 "workers": self.rules.workers,
             },
             "streams": streams.collect::<Vec<_>>(),
-            "questions": self.questions(),
+            "decisions": self.decisions(),
             "same": self.difference.is_none(),
             "difference": difference,
         })

@@ -16,7 +16,7 @@ pub fn counters(counters: &Counters) -> Value {
         "failed_takes": counters.failed_takes,
         "attempts": counters.attempts,
         "steals": counters.steals,
-        "failed_lost_race": counters.failed_lost_race,
+        "failed_busy": counters.failed_busy,
         "failed_empty": counters.failed_empty,
         "tasks_per_steal": counters.tasks_per_steal,
         "sleeps": counters.sleeps,

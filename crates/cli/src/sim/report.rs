@@ -55,7 +55,7 @@ impl<'a> Report<'a> {
             "tasks": counters.tasks,
             "attempts": counters.attempts,
             "steals": counters.steals,
-            "failed_lost_race": counters.failed_lost_race,
+            "failed_busy": counters.failed_busy,
             "failed_empty": counters.failed_empty,
             "asleep_seconds": seconds(counters.asleep),
             "held_up_seconds": seconds(counters.held_up),
@@ -163,11 +163,8 @@ impl fmt::Display for Report<'_> {
         row(
             "steals",
             format!(
-                "{} of {} attempts; {} lost a race, {} found nothing",
-                counters.steals,
-                counters.attempts,
-                counters.failed_lost_race,
-                counters.failed_empty
+                "{} of {} attempts; {} failed at a busy victim, {} found nothing",
+                counters.steals, counters.attempts, counters.failed_busy, counters.failed_empty
             ),
         )?;
         row("asleep", show(counters.asleep))?;

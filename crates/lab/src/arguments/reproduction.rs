@@ -16,7 +16,7 @@ figure with its 95 % confidence interval, verdict, why), sections: a list of tit
 of the positions 0, 1, .. on the x axis, log, lines: a list of name and points with x, y and the confidence interval \
 from low to high) and tables (title, columns, rows). With `all`, the output is a list of such pages.
 
-Verdicts: agrees, stronger or weaker (same direction, different order of magnitude), undecided (the interval contains \
+Verdicts: agrees, stronger or weaker (same direction, larger or smaller effect), undecided (the interval contains \
 both figures that contradict the claim and figures that do not), contradicts, too-small (the programs are too small \
 for a verdict), cannot-tell (this machine cannot show the effect), not-measured (left out by --only).
 
@@ -27,7 +27,7 @@ that file; without it, the file is renamed to end in .before.
   tidegate-lab reproduce adaptive --json > adaptive.json
   tidegate-lab report adaptive.json --out report.html
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 /// The arguments of `reproduce`.
 #[derive(Args, Debug)]
@@ -99,7 +99,7 @@ impl Experiments {
 }
 
 pub const AFTER_REPORT: &str = "\
-Exit codes: 0 done, 2 bad usage or a file that `reproduce --json` has not written, 3 a file cannot be read or written.";
+Exit codes: 0 success, 2 invalid usage or a file that `reproduce --json` has not written, 3 a file cannot be read or written.";
 
 /// The arguments of `report`.
 #[derive(Args, Debug)]

@@ -37,7 +37,7 @@ pub enum Refuted {
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Same direction and same order of magnitude.
+    /// In the range that agrees with the source.
     Agrees,
     /// Same direction, but a larger effect.
     Stronger,

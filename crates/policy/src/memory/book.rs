@@ -116,7 +116,7 @@ struct Entry {
     /// Its present moment: the number of spawns and joins that it has done.
     moment: u64,
     /// The number of the root from which this task descends. If a task of a scope has another root
-    /// than the task that waits for the scope, it is a stranger, and comes after that task.
+    /// than the task that waits for the scope, it is unrelated, and comes after that task.
     root: u64,
     /// The number of entries of which it is the parent; for a half, its joiner counts as well.
     children: u32,
@@ -168,7 +168,7 @@ impl Members {
     }
 
     /// Whether there are tasks, seen or unseen, of other roots than this one.
-    fn has_strangers_to(&self, root: u64) -> bool {
+    fn has_unrelated_to(&self, root: u64) -> bool {
         self.live > self.seen.get(&root).copied().unwrap_or(0)
     }
 }

@@ -161,21 +161,21 @@ impl<T> Plan<T> {
         self.last_taken
     }
 
-    /// The topmost task of a thread. If the thread has none, begins a stranger on it, after all
+    /// The topmost task of a thread. If the thread has none, begins an unrelated task on it, after all
     /// other tasks.
     pub fn here(&mut self, thread: usize) -> Task {
         let top = self.thread(thread).stack.last().copied();
-        top.unwrap_or_else(|| self.stranger(thread))
+        top.unwrap_or_else(|| self.begin_unrelated(thread))
     }
 
     /// Begins a task on this thread that no task of the plan has forked, after all others.
-    pub fn stranger(&mut self, thread: usize) -> Task {
+    pub fn begin_unrelated(&mut self, thread: usize) -> Task {
         let task = self.book.root();
         self.arrives(thread, task)
     }
 
-    /// Like [`stranger`](Self::stranger), for a task of a scope that [`expect`](Self::expect)s it.
-    pub fn stranger_in(&mut self, thread: usize, scope: Scope) -> Task {
+    /// Like [`begin_unrelated`](Self::begin_unrelated), for a task of a scope that [`expect`](Self::expect)s it.
+    pub fn begin_unrelated_in(&mut self, thread: usize, scope: Scope) -> Task {
         let task = self.book.root_in(scope);
         self.arrives(thread, task)
     }

@@ -41,7 +41,7 @@ table! {
     PREEMPTED_GRACE_MAX: u64 = time("preempted-grace-max", 10 * MS, 60 * S, 1_280 * MS),
         "The longest wait of a thread that is preempted again and again; then it runs for a while, \
         in case other threads wait for it.", GUESSED;
-    STEWARD_SLICE: u64 = time("steward-slice", 100 * US, 100 * MS, 100 * US),
+    CONTROLLER_SLICE: u64 = time("controller-slice", 100 * US, 100 * MS, 100 * US),
         "Scheduler time slice that a share controller requests: a shorter slice lets it run sooner \
         after a wake-up, and it needs only some 20 us.", Basis::Measured;
     NEIGHBOUR_LOAD: f64 = ratio("neighbour-load", 0.0, 1.0, 0.75),

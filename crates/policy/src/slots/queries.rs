@@ -69,9 +69,9 @@ impl Ledger {
     /// started.
     #[must_use]
     pub fn has_vacancy(&self) -> bool {
-        let somebody = self.may_start() || !self.idle.is_empty() || !self.waiting.is_empty();
+        let can_run = self.may_start() || !self.idle.is_empty() || !self.waiting.is_empty();
         // An exhausted pool counts as well: the caller must notice work that cannot be run.
-        self.has_free() && (somebody || self.is_exhausted())
+        self.has_free() && (can_run || self.is_exhausted())
     }
 
     /// Whether no thread may be started any more because threads are in blocking calls: those have

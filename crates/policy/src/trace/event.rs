@@ -83,11 +83,11 @@ events! {
     /// A scope ends.
     Close = 54 "close a scope",
     /// A scope will get a task from outside the pool.
-    Expect = 55 "expect a stranger",
+    Expect = 55 "expect an unrelated task",
     /// A task from outside the pool starts.
-    Stranger = 56 "a stranger begins",
+    Unrelated = 56 "an unrelated task begins",
     /// A task from outside the pool starts in a scope.
-    StrangerIn = 57 "a stranger of a scope begins",
+    UnrelatedIn = 57 "an unrelated task of a scope begins",
     /// Whether the owner takes its half back.
     TakeBack = 58 "take a half back",
     /// A half is joined.

@@ -64,9 +64,9 @@ fn recorded<T>(command: &Command<T>) -> (Event, [Option<u64>; 3]) {
         Command::Open => (Event::Open, none),
         Command::Close(scope) => (Event::Close, one(scope.index())),
         Command::Expect(scope) => (Event::Expect, one(scope.index())),
-        Command::Stranger(thread) => (Event::Stranger, one(thread)),
-        Command::StrangerIn(thread, scope) => {
-            (Event::StrangerIn, two(thread, scope.index() as u64))
+        Command::BeginUnrelated(thread) => (Event::Unrelated, one(thread)),
+        Command::BeginUnrelatedIn(thread, scope) => {
+            (Event::UnrelatedIn, two(thread, scope.index() as u64))
         }
         Command::TakeBack(half) => (Event::TakeBack, one(half.index())),
         Command::Joined(half) => (Event::Joined, one(half.index())),
@@ -116,8 +116,8 @@ pub(super) fn command_of(event: Event, inputs: &[u64]) -> Option<Command<()>> {
         Event::Open => Command::Open,
         Event::Close => Command::Close(scope(0)?),
         Event::Expect => Command::Expect(scope(0)?),
-        Event::Stranger => Command::Stranger(thread()?),
-        Event::StrangerIn => Command::StrangerIn(thread()?, scope(1)?),
+        Event::Unrelated => Command::BeginUnrelated(thread()?),
+        Event::UnrelatedIn => Command::BeginUnrelatedIn(thread()?, scope(1)?),
         Event::TakeBack => Command::TakeBack(task(0)?),
         Event::Joined => Command::Joined(task(0)?),
         Event::Blocks => Command::Blocks(thread()?, input(1)? != 0),
@@ -212,8 +212,8 @@ mod tests {
             Command::Open,
             Command::Close(scope),
             Command::Expect(scope),
-            Command::Stranger(1),
-            Command::StrangerIn(1, scope),
+            Command::BeginUnrelated(1),
+            Command::BeginUnrelatedIn(1, scope),
             Command::TakeBack(task),
             Command::Joined(task),
             Command::Blocks(1, true),

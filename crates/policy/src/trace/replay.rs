@@ -46,7 +46,7 @@ impl fmt::Display for Difference {
         let Record { at, event, inputs } = &self.record;
         write!(
             f,
-            "{}, question {}, {}: decided {} then, ",
+            "{}, decision {}, {}: decided {} then, ",
             self.source,
             self.step + 1,
             event.text(),
@@ -193,7 +193,7 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
 impl Stream {
     fn damaged(&self, step: u64) -> Damaged {
         Damaged(format!(
-            "the records of {} are invalid from question {} on: expected a trace that a pool of this \
+            "the records of {} are invalid from decision {} on: expected a trace that a pool of this \
              version has written",
             self.source,
             step + 1

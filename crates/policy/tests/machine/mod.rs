@@ -58,7 +58,7 @@ pub struct Machine {
     most: usize,
     pub threads: Vec<Thread>,
     /// Tasks that the plan expects in a scope but does not know.
-    strangers: Vec<(Scope, Unstarted)>,
+    unrelated: Vec<(Scope, Unstarted)>,
     pub kept: Vec<(Reservation, u64)>,
     pub peak: u64,
 }
@@ -71,7 +71,7 @@ impl Machine {
             slots,
             most: most.max(programs.len()),
             threads: vec![],
-            strangers: vec![],
+            unrelated: vec![],
             kept: vec![],
             peak: 0,
         };
@@ -138,7 +138,7 @@ impl Machine {
             let rescued = runs.is_empty() && rng.below(2) == 0 && self.rescue(rng);
             return rescued || self.ends_a_pause(rng) || !runs.is_empty() || self.rescue(rng);
         };
-        if rng.below(2) == 0 && self.begins_a_stranger(number, rng) {
+        if rng.below(2) == 0 && self.begins_an_unrelated_task(number, rng) {
             return true;
         }
         match self.plan.next(number, |n| rng.below(n as u64) as usize) {
@@ -146,7 +146,7 @@ impl Machine {
             Some(Next::Resume(other)) => self.wake(other, State::Runs),
             Some(Next::Again) => {}
             None => {
-                let goes_on = self.ends_a_pause(rng) || self.begins_a_stranger(number, rng);
+                let goes_on = self.ends_a_pause(rng) || self.begins_an_unrelated_task(number, rng);
                 return goes_on || !runs.is_empty() || self.plan.has_work();
             }
         }
@@ -155,13 +155,13 @@ impl Machine {
     }
 
     /// Begins a task that the plan did not know, if there is one.
-    fn begins_a_stranger(&mut self, number: usize, rng: &mut Rng) -> bool {
-        if self.strangers.is_empty() {
+    fn begins_an_unrelated_task(&mut self, number: usize, rng: &mut Rng) -> bool {
+        if self.unrelated.is_empty() {
             return false;
         }
-        let at = rng.below(self.strangers.len() as u64) as usize;
-        let (scope, task) = self.strangers.swap_remove(at);
-        self.plan.stranger_in(number, scope);
+        let at = rng.below(self.unrelated.len() as u64) as usize;
+        let (scope, task) = self.unrelated.swap_remove(at);
+        self.plan.begin_unrelated_in(number, scope);
         self.start(number, task, true);
         if rng.below(2) == 0 {
             self.spawns_another(number, scope);
@@ -180,7 +180,7 @@ impl Machine {
             steps: vec![],
             around: around.collect(),
         };
-        self.plan.stranger(number);
+        self.plan.begin_unrelated(number);
         self.plan.spawn(number, scope, task);
         self.plan.end(number);
     }
@@ -204,7 +204,7 @@ impl Machine {
             Some(Next::Start(task, _)) => self.start(number, task, true),
             Some(Next::Resume(other)) => self.wake(other, State::Runs),
             Some(Next::Again) => return false,
-            None => return self.begins_a_stranger(number, rng),
+            None => return self.begins_an_unrelated_task(number, rng),
         }
         self.settle();
         true
@@ -295,14 +295,14 @@ impl Machine {
                 self.plan.spawn(number, scopes[kept - 1], task);
                 self.after_fork(number);
             }
-            Some(Step::Stranger(outer, task)) => {
+            Some(Step::Unrelated(outer, task)) => {
                 let kept = scopes.len() - outer.min(scopes.len() - 1);
                 let task = Unstarted {
                     steps: task,
                     around: scopes[..kept].to_vec(),
                 };
                 self.plan.expect(scopes[kept - 1]);
-                self.strangers.push((scopes[kept - 1], task));
+                self.unrelated.push((scopes[kept - 1], task));
             }
             None => self.end_of_body(number),
         }

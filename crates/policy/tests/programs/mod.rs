@@ -19,7 +19,7 @@ pub enum Step {
     /// large a number means the outermost.
     Spawn(usize, Vec<Step>),
     /// Like `Spawn`, but from outside the plan, which knows the task only when it begins.
-    Stranger(usize, Vec<Step>),
+    Unrelated(usize, Vec<Step>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,19 +60,19 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
 }
 
 /// Adds tasks without reservations, spawned from outside, at random positions.
-pub fn with_strangers(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
+pub fn with_unrelated(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     let mut all = Vec::new();
     for step in steps {
         if rng.below(6) == 0 {
             let task = without_reservations(body(rng, 2));
-            all.push(Step::Stranger(rng.below(4) as usize, task));
+            all.push(Step::Unrelated(rng.below(4) as usize, task));
         }
         all.push(match step {
             Step::Join(one, other) => {
-                let one = with_strangers(rng, one);
-                Step::Join(one, with_strangers(rng, other))
+                let one = with_unrelated(rng, one);
+                Step::Join(one, with_unrelated(rng, other))
             }
-            Step::Spawn(outer, task) => Step::Spawn(outer, with_strangers(rng, task)),
+            Step::Spawn(outer, task) => Step::Spawn(outer, with_unrelated(rng, task)),
             other => other,
         });
     }
@@ -88,7 +88,7 @@ pub fn without_reservations(steps: Vec<Step>) -> Vec<Step> {
             without_reservations(other),
         )),
         Step::Spawn(outer, task) => Some(Step::Spawn(outer, without_reservations(task))),
-        Step::Stranger(outer, task) => Some(Step::Stranger(outer, without_reservations(task))),
+        Step::Unrelated(outer, task) => Some(Step::Unrelated(outer, without_reservations(task))),
         Step::Pause(_) => Some(step),
     };
     steps.into_iter().filter_map(strip).collect()
@@ -122,7 +122,7 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
                 inside(other, &held);
             }
             Step::Pause(_) => {}
-            Step::Spawn(_, task) | Step::Stranger(_, task) => inside(task, &held),
+            Step::Spawn(_, task) | Step::Unrelated(_, task) => inside(task, &held),
         }
     }
     (peak, kept)
@@ -137,7 +137,7 @@ pub fn span(steps: &[Step], k: u64) -> u64 {
             Step::Reservation(bytes) => here += bytes / k,
             Step::Free | Step::Keep | Step::Pause(_) => {}
             Step::Join(one, other) => here += span(one, k).max(span(other, k)),
-            Step::Spawn(_, task) | Step::Stranger(_, task) => {
+            Step::Spawn(_, task) | Step::Unrelated(_, task) => {
                 longest = longest.max(here + span(task, k))
             }
         }

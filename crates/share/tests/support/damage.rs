@@ -169,7 +169,7 @@ const DAMAGES: &[Damage] = &[
     ),
     damage(
         Kind::Untrusted,
-        "somebody else's",
+        "foreign",
         |home| chown(good(home), Some(NOBODY), None),
         "belongs to user 65534, not",
     ),
@@ -233,7 +233,7 @@ fn linked(home: &Home, to_good: bool) -> io::Result<()> {
     if to_good {
         fs::rename(good(home), &other)?;
     } else {
-        fs::write(&other, "somebody else's letters")?;
+        fs::write(&other, "foreign letters")?;
     }
     symlink(other, home.path())
 }

@@ -116,7 +116,7 @@ impl Machine<'_> {
             let partly = waiting > 0 || self.works_at(victim);
             let counters = &mut self.jobs[job].counters;
             if partly {
-                counters.failed_lost_race += 1;
+                counters.failed_busy += 1;
             } else {
                 counters.failed_empty += 1;
             }

@@ -259,8 +259,8 @@ impl Ordered {
         }
         let scope = task.scope().map(address);
         self.apply(match scope.and_then(|scope| self.scopes.get(&scope)) {
-            Some(scope) => Command::StrangerIn(t, *scope),
-            None => Command::Stranger(t),
+            Some(scope) => Command::BeginUnrelatedIn(t, *scope),
+            None => Command::BeginUnrelated(t),
         });
     }
 

@@ -28,7 +28,7 @@ use std::time::Duration;
 use tidegate_machine::Limits;
 use tidegate_policy::Nanos;
 use tidegate_policy::trace::{NoTrace, ShareController as Rules, Wait};
-use tidegate_policy::tunables::{CHANGE_GAP, STEWARD_SLICE, TABLE_LOOK};
+use tidegate_policy::tunables::{CHANGE_GAP, CONTROLLER_SLICE, TABLE_LOOK};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
@@ -82,7 +82,7 @@ impl ShareController {
     /// Runs until the pool ends.
     pub(crate) fn run(mut self) {
         // If the system refuses, the controller runs later when all processors are busy.
-        let _ = shorten_slice(Duration::from_nanos(STEWARD_SLICE.default));
+        let _ = shorten_slice(Duration::from_nanos(CONTROLLER_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
                 while !self.shared.is_over() && self.cycle() {}

@@ -49,7 +49,7 @@ impl fmt::Display for Counters {
             steals,
             attempts,
             tasks_per_steal,
-            failed_lost_race,
+            failed_busy,
             failed_empty,
             sleeps,
             wakes,
@@ -62,7 +62,7 @@ impl fmt::Display for Counters {
         writeln!(
             f,
             "steals: {steals} of {attempts} attempts, {tasks_per_steal:.1} tasks each; \
-             {failed_lost_race} lost a race, {failed_empty} found nothing"
+             {failed_busy} failed at a busy victim, {failed_empty} found nothing"
         )?;
         write!(f, "sleeps: {sleeps}, with {wakes} wake-ups")
     }
@@ -82,7 +82,7 @@ mod tests {
                 attempts: 9,
                 steals: 4,
                 tasks_per_steal: 1.25,
-                failed_lost_race: 2,
+                failed_busy: 2,
                 failed_empty: 5,
                 sleeps: 6,
                 wakes: 5,
@@ -103,7 +103,7 @@ mod tests {
         let text = "\
 workers: 4, of which 2 may run now
 tasks: 10 dispatched, 3 joins with a stolen half
-steals: 4 of 9 attempts, 1.2 tasks each; 2 lost a race, 5 found nothing
+steals: 4 of 9 attempts, 1.2 tasks each; 2 failed at a busy victim, 5 found nothing
 sleeps: 6, with 5 wake-ups
 time: 1.500 s busy, 0.250 s stealing, 2.000 s asleep, 0.000 s ready but not running";
         assert_eq!(stats().to_string(), text);

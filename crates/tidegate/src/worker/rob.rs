@@ -142,9 +142,9 @@ impl<'a> Robber<'a> {
         let (got, robbed) = steal_one(victim, thief.generation);
         match got {
             Steal::Success(_) => worker.count_steal(victim, 1),
-            Steal::Lost => worker.tally.failed_lost_race.add(1),
+            Steal::Lost => worker.tally.failed_busy.add(1),
             Steal::Empty => {
-                worker.tally.failed_lost_race.add(1);
+                worker.tally.failed_busy.add(1);
                 let current = victim.deque.generation();
                 if victim.deque.has_private() && thief.generation.is_none_or(|g| g == current) {
                     let _ = self.flags.press(worker.shared(), victim);

@@ -41,7 +41,7 @@ impl WorkerThread<'_> {
                     }
                     return youngest;
                 }
-                Steal::Lost => self.tally.failed_lost_race.add(1),
+                Steal::Lost => self.tally.failed_busy.add(1),
                 Steal::Empty => {
                     match steal_beside_deque(victim, &mut flags.beside) {
                         Ok(task) => {
@@ -49,14 +49,14 @@ impl WorkerThread<'_> {
                             return Some(task);
                         }
                         Err(Miss::Lost) => {
-                            self.tally.failed_lost_race.add(1);
+                            self.tally.failed_busy.add(1);
                             continue;
                         }
                         Err(Miss::Empty) => {}
                     }
                     let busy = victim.victim.is_busy.get() || victim.deque.has_private();
                     if busy {
-                        self.tally.failed_lost_race.add(1);
+                        self.tally.failed_busy.add(1);
                     } else {
                         self.tally.failed_empty.add(1);
                     }

@@ -112,7 +112,7 @@ impl Book {
     }
 
     /// Whether a task is absent: it will resume, but the order does not show after which tasks.
-    /// Such a task waits for something that the book does not know of or for strangers, computes
+    /// Such a task waits for something that the book does not know of, or for unrelated tasks, computes
     /// without a slot, or is buried below another task.
     #[must_use]
     pub fn is_absent(&self, task: Task) -> bool {
@@ -121,7 +121,7 @@ impl Book {
             State::Waits(Until::Else) => true,
             State::Waits(Until::Scope(scope)) => {
                 let root = self.tasks[task.0].root;
-                self.scopes[scope.0].has_strangers_to(root)
+                self.scopes[scope.0].has_unrelated_to(root)
             }
             State::Runs => entry.buried || entry.blocks,
             State::Asks(_) => entry.buried,

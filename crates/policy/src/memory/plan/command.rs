@@ -23,10 +23,10 @@ pub enum Command<T> {
     Close(Scope),
     /// [`Plan::expect`].
     Expect(Scope),
-    /// [`Plan::stranger`], on a thread.
-    Stranger(usize),
-    /// [`Plan::stranger_in`], on a thread.
-    StrangerIn(usize, Scope),
+    /// [`Plan::begin_unrelated`], on a thread.
+    BeginUnrelated(usize),
+    /// [`Plan::begin_unrelated_in`], on a thread.
+    BeginUnrelatedIn(usize, Scope),
     /// [`Plan::take_back`].
     TakeBack(Task),
     /// [`Plan::joined`].
@@ -108,9 +108,9 @@ impl<T> Plan<T> {
             Command::Detached(thread, payload) => {
                 return Reply::Task(self.detached(thread, payload));
             }
-            Command::Stranger(thread) => return Reply::Task(self.stranger(thread)),
-            Command::StrangerIn(thread, scope) => {
-                return Reply::Task(self.stranger_in(thread, scope));
+            Command::BeginUnrelated(thread) => return Reply::Task(self.begin_unrelated(thread)),
+            Command::BeginUnrelatedIn(thread, scope) => {
+                return Reply::Task(self.begin_unrelated_in(thread, scope));
             }
             Command::Open => return Reply::Scope(self.open()),
             Command::TakeBack(half) => return Reply::Taken(self.take_back(half)),

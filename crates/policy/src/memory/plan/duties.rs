@@ -12,7 +12,7 @@ impl<T> Plan<T> {
         match *command {
             Command::Half(thread, _) => self.can_fork(thread),
             Command::Spawn(thread, scope, _) => self.can_fork(thread) && self.knows(scope),
-            Command::StrangerIn(_, scope) => self.book.expects(scope),
+            Command::BeginUnrelatedIn(_, scope) => self.book.expects(scope),
             Command::Close(scope) => self.book.tasks_of(scope) == Some(0),
             Command::Expect(scope) => self.knows(scope),
             Command::TakeBack(half) => self.book.is_half(half),
@@ -25,7 +25,7 @@ impl<T> Plan<T> {
             Command::SetWorkers(_)
             | Command::Detached(..)
             | Command::Open
-            | Command::Stranger(_)
+            | Command::BeginUnrelated(_)
             | Command::Blocks(..)
             | Command::GoesOn(_)
             | Command::Answer(_)

@@ -130,6 +130,6 @@ fn unknown_names_are_damage() {
         let Err(Failed::Damaged(damaged)) = found else {
             panic!("{event:?} {inputs:?}: {found:?}");
         };
-        assert!(damaged.to_string().contains("question 1"), "{damaged}");
+        assert!(damaged.to_string().contains("decision 1"), "{damaged}");
     }
 }

@@ -42,13 +42,13 @@ fn spawns_within() {
     tidegate::scope(|inner| inner.spawn(|_| ()));
 }
 
-/// The first half holds memory while `strangers` run. They end only after the second half has
+/// The first half holds memory while `unrelated` run. They end only after the second half has
 /// requested memory that is not there at that time.
-fn is_granted_behind(pool: &Pool, strangers: impl FnOnce(&AtomicBool) + Send) {
+fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
     let asks = AtomicBool::new(false);
     let first = || {
         let _held = memory::reserve(10 * KIB).unwrap();
-        strangers(&asks);
+        unrelated(&asks);
     };
     let second = || {
         say(&asks);
