@@ -143,7 +143,7 @@ fn the_pools_share_the_machine_as_the_flags_say() {
     let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
     let mut command = tidegate(&line);
     command.env("TIDEGATE_EXPLAIN", "1");
-    // The stack size of a user who has set one.
+    // The variable that sets the stack size, as a user may have set it.
     for stack in [None, Some("1000000")] {
         command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
         let output = command.assert().success().get_output().clone();

@@ -27,8 +27,8 @@ impl Lock {
             .unwrap_or("of an unknown version")
     }
 
-    /// Returns where the linked rayon-core comes from. The lock file alone can't tell whether it is
-    /// Tidegate's.
+    /// Returns where the linked rayon-core comes from. The lock file alone doesn't show
+    /// whether it is Tidegate's.
     pub fn source_of_rayon_core(&self) -> &'static str {
         let source = self.field("rayon-core", "source");
         match source.and_then(|source| source.split('+').next()) {

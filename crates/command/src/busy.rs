@@ -28,8 +28,8 @@ impl Watch {
     }
 
     /// Returns how many processors other programs kept busy since the start, on average, if that is
-    /// enough to disturb a measurement. `None` also if the system doesn't report it. Children of
-    /// this process count only after they have been waited for.
+    /// enough to disturb a measurement. `None` if it isn't, or if the system doesn't report it.
+    /// Children of this process count only after they have been waited for.
     pub fn disturbance(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);

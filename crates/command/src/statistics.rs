@@ -48,18 +48,18 @@ impl Sample {
         self.0.len()
     }
 
-    /// Returns the smallest figure, or NaN if there is none.
+    /// Returns the smallest figure, or NaN if there are no figures.
     pub fn min(&self) -> f64 {
         self.0.first().copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns the largest figure, or NaN if there is none.
+    /// Returns the largest figure, or NaN if there are no figures.
     pub fn max(&self) -> f64 {
         self.0.last().copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns the median, or NaN if there is none. For an even number of runs it is the mean of
-    /// the two in the middle.
+    /// Returns the median, or NaN if there are no figures. For an even number of runs it is the
+    /// mean of the two in the middle.
     pub fn median(&self) -> f64 {
         let middle = self.0.len() / 2;
         match &self.0[..] {
@@ -69,8 +69,8 @@ impl Sample {
         }
     }
 
-    /// Returns the 99th percentile by nearest rank, or NaN if there is none. For fewer than 100
-    /// runs it is the largest figure.
+    /// Returns the 99th percentile by nearest rank, or NaN if there are no figures. For fewer
+    /// than 100 runs it is the largest figure.
     pub fn p99(&self) -> f64 {
         let rank = (0.99 * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 /// [`steal`](Self::steal), the owner included. In a [`Shared`](crate::Shared) queue every thread
 /// counts as an owner. If a caller breaks these rules, tasks are lost or come out too often.
 /// Nothing worse happens, because no queue follows the pointers that it holds. Code that follows
-/// them relies on these rules, and its safety notes say so.
+/// them relies on these rules, as its safety notes state.
 ///
 /// # What is promised
 /// Every task that was put comes out of a take or a steal. It comes out *exactly once*, or *at

@@ -27,30 +27,75 @@ pub struct CpuList(Vec<usize>);
 
 impl CpuList {
     /// The CPU numbers in ascending order, without duplicates.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::CpuList;
+    ///
+    /// let cpus: CpuList = "0-3,8".parse()?;
+    /// assert_eq!(cpus.as_slice(), [0, 1, 2, 3, 8]);
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
+    /// ```
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
         &self.0
     }
 
     /// The number of CPUs in the list.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::CpuList;
+    ///
+    /// let cpus: CpuList = "0-3,8".parse()?;
+    /// assert_eq!(cpus.len(), 5);
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether the list is empty.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::CpuList;
+    ///
+    /// let cpus: CpuList = "0-3,8".parse()?;
+    /// assert!(!cpus.is_empty() && CpuList::default().is_empty());
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether `cpu` is in the list.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::CpuList;
+    ///
+    /// let cpus: CpuList = "0-3,8".parse()?;
+    /// assert!(cpus.contains(8) && !cpus.contains(7));
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
+    /// ```
     #[must_use]
     pub fn contains(&self, cpu: usize) -> bool {
         self.0.binary_search(&cpu).is_ok()
     }
 
     /// The CPUs that are in both lists.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::CpuList;
+    ///
+    /// let cpus: CpuList = "0-3,8".parse()?;
+    /// assert_eq!(cpus.intersection(&"2-8".parse()?).to_string(), "2-3,8");
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
+    /// ```
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self(
@@ -68,6 +113,15 @@ impl CpuList {
     }
 
     /// Whether every CPU of this list is in `other`.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::CpuList;
+    ///
+    /// let cpus: CpuList = "0-3,8".parse()?;
+    /// assert!(cpus.is_subset(&"0-8".parse()?) && !cpus.is_subset(&"0-7".parse()?));
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
+    /// ```
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0.iter().all(|&cpu| other.contains(cpu))
@@ -124,6 +178,12 @@ impl fmt::Display for CpuList {
 }
 
 /// A text that is not a list of CPUs.
+///
+/// # Examples
+/// ```
+/// let error = "3-1".parse::<tidegate_machine::CpuList>().unwrap_err();
+/// assert!(error.to_string().starts_with("`3-1` is no list of CPUs"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuListError(String);
 

@@ -36,6 +36,13 @@ pub struct Machine {
 
 impl Machine {
     /// Reads this machine.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// println!("{machine}"); // the whole report
+    /// assert!(machine.default_workers() >= 1);
+    /// ```
     #[must_use]
     pub fn read() -> Self {
         Self::from_files(&Root(Path::new("/")), || {
@@ -124,42 +131,99 @@ impl Machine {
     }
 
     /// The number of CPUs that are online, or of the known ones if the system does not report that.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-3\nL3 0-1 2-3".parse()?);
+    /// assert_eq!(machine.cpus_online(), 4);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn cpus_online(&self) -> usize {
         self.topology.cpus().len()
     }
 
     /// The CPUs that the calling thread may run on, including offline ones; `None` if unknown.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// if let Some(cpus) = machine.affinity() {
+    ///     println!("this thread may run on {cpus}");
+    /// }
+    /// ```
     #[must_use]
     pub fn affinity(&self) -> Option<&CpuList> {
         self.affinity.as_ref()
     }
 
     /// The CPUs that workers may run on: those that are both allowed and online. Never empty.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-3\nL3 0-1 2-3".parse()?);
+    /// assert_eq!(machine.usable().to_string(), "0-3");
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn usable(&self) -> CpuList {
         usable(self.topology.cpus(), self.affinity.as_ref())
     }
 
     /// The smallest limit on CPU time, if there is one.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// if let Some(quota) = machine.quota() {
+    ///     println!("{} CPUs, from {}", quota.cpus, quota.file.display());
+    /// }
+    /// ```
     #[must_use]
     pub fn quota(&self) -> Option<&Quota> {
         smallest(&self.quotas)
     }
 
     /// All limits on CPU time, starting with the process's own cgroup and going up.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// assert_eq!(machine.quotas().is_empty(), machine.quota().is_none());
+    /// ```
     #[must_use]
     pub fn quotas(&self) -> &[Quota] {
         &self.quotas
     }
 
     /// What the CPUs share.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-3\nL3 0-1 2-3".parse()?);
+    /// assert_eq!(machine.topology().caches().len(), 2);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
     /// What could not be read or understood, and may therefore be missing; one sentence each.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// for note in machine.notes() {
+    ///     println!("{note}");
+    /// }
+    /// ```
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -168,6 +232,15 @@ impl Machine {
     /// The default number of workers of a pool; at least 1.
     ///
     /// [The crate's documentation](crate#the-default-number-of-workers) has the rule.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-3\nL3 0-1 2-3".parse()?);
+    /// assert_eq!(machine.default_workers(), 4);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn default_workers(&self) -> usize {
         // At least 1: no stored list is empty, and no quota is 0.
@@ -211,6 +284,16 @@ impl Machine {
 }
 
 /// How much of a machine a process may use at one moment.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// let machine = tidegate_machine::Machine::read();
+/// if let Some(limits) = machine.limits(Path::new("/")) {
+///     assert!(limits.workers >= 1);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The CPUs that workers may run on.

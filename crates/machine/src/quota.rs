@@ -31,6 +31,14 @@ use crate::mounts::{Mounts, Version, has_cpu, path};
 mod tests;
 
 /// A cgroup's limit on CPU time.
+///
+/// # Examples
+/// ```
+/// let machine = tidegate_machine::Machine::read();
+/// for quota in machine.quotas() {
+///     assert!(quota.cpus > 0.0);
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Quota {

@@ -20,6 +20,15 @@ const NOTES_IN_REASON: usize = 2;
 impl Machine {
     /// Why there are that many [default workers](Self::default_workers), in one line such as
     /// `4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b`.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-3\nL3 0-1 2-3".parse()?);
+    /// assert_eq!(machine.reason(), "4 of 4 cpus: affinity unknown");
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn reason(&self) -> String {
         let mut line = format!(

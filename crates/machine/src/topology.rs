@@ -26,6 +26,15 @@ mod tests;
 mod text;
 
 /// What a cache holds.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::{CacheKind, Topology};
+///
+/// let topology: Topology = "cpus 0-1\nL1i 0 1".parse()?;
+/// assert_eq!(topology.caches()[0].kind, CacheKind::Instruction);
+/// # Ok::<(), tidegate_machine::TopologyError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CacheKind {
     /// Data only.
@@ -37,6 +46,16 @@ pub enum CacheKind {
 }
 
 /// One cache and the CPUs that share it.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::Topology;
+///
+/// let topology: Topology = "cpus 0-3\nL3 0-3 size=16M".parse()?;
+/// let cache = &topology.caches()[0];
+/// assert_eq!((cache.level, cache.bytes), (3, Some(16 << 20)));
+/// # Ok::<(), tidegate_machine::TopologyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Cache {
@@ -52,6 +71,15 @@ pub struct Cache {
 
 impl Cache {
     /// Its short name, such as `L1d`, `L1i` or `L2`.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology: Topology = "cpus 0-1\nL1d 0 1".parse()?;
+    /// assert_eq!(topology.caches()[0].name(), "L1d");
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn name(&self) -> String {
         let holds = match self.kind {
@@ -64,6 +92,15 @@ impl Cache {
 }
 
 /// One NUMA node.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::Topology;
+///
+/// let topology: Topology = "cpus 0-3\nnode 0-1 2-3".parse()?;
+/// assert_eq!(topology.nodes()[1].cpus.to_string(), "2-3");
+/// # Ok::<(), tidegate_machine::TopologyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
@@ -74,6 +111,13 @@ pub struct Node {
 }
 
 /// What the CPUs of a group share.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::LevelKind;
+///
+/// assert_eq!(LevelKind::Cache(3).to_string(), "L3");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LevelKind {
     /// A core; its CPUs are hardware threads (SMT siblings).
@@ -101,6 +145,16 @@ impl fmt::Display for LevelKind {
 }
 
 /// A partition of CPUs into groups that share something.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::{LevelKind, Topology};
+///
+/// let topology: Topology = "cpus 0-3\nL3 0-1 2-3".parse()?;
+/// let levels = topology.levels(topology.cpus());
+/// assert_eq!((levels[0].kind, levels[0].groups.len()), (LevelKind::Cache(3), 2));
+/// # Ok::<(), tidegate_machine::TopologyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Level {
@@ -141,6 +195,15 @@ pub struct Topology {
 
 impl Topology {
     /// A topology in which the CPUs share nothing but the machine.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology = Topology::flat((0..4).collect());
+    /// assert_eq!(topology.cpus().len(), 4);
+    /// assert!(topology.caches().is_empty());
+    /// ```
     #[must_use]
     pub fn flat(cpus: CpuList) -> Self {
         Self {
@@ -150,30 +213,75 @@ impl Topology {
     }
 
     /// All CPUs.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology: Topology = "cpus 0-3".parse()?;
+    /// assert_eq!(topology.cpus().to_string(), "0-3");
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn cpus(&self) -> &CpuList {
         &self.cpus
     }
 
     /// The hardware threads of each core; empty if unknown.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology: Topology = "cpus 0-3\ncore 0-1 2-3".parse()?;
+    /// assert_eq!(topology.cores().len(), 2);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn cores(&self) -> &[CpuList] {
         &self.cores
     }
 
     /// Every cache, ordered by level, kind and size; empty if unknown.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology: Topology = "cpus 0-3\nL3 0-1 2-3".parse()?;
+    /// assert_eq!(topology.caches().len(), 2);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         &self.caches
     }
 
     /// The NUMA nodes, ordered by number; empty if unknown.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology: Topology = "cpus 0-3\nnode 0-1 2-3".parse()?;
+    /// assert_eq!(topology.nodes().len(), 2);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// The CPUs of each package; empty if unknown.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Topology;
+    ///
+    /// let topology: Topology = "cpus 0-3\npackage 0-1 2-3".parse()?;
+    /// assert_eq!(topology.packages().len(), 2);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
     #[must_use]
     pub fn packages(&self) -> &[CpuList] {
         &self.packages

@@ -10,6 +10,13 @@ use core::fmt;
 use core::str::FromStr;
 
 /// A kind of task queue. Default: [`Split`](Self::Split).
+///
+/// ```
+/// use tidegate_policy::QueueKind;
+///
+/// assert_eq!(QueueKind::default(), QueueKind::Split);
+/// assert_eq!("chase-lev".parse(), Ok(QueueKind::ChaseLev));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueKind {
     /// The split deque (the default). In its private part, the owner needs neither fence nor

@@ -16,6 +16,13 @@ use tunables::{
 };
 
 /// Whether a job divides the processors with other jobs. Default: [`Auto`](Self::Auto).
+///
+/// ```
+/// use tidegate_policy::SharePolicy;
+///
+/// assert_eq!(SharePolicy::default(), SharePolicy::Auto);
+/// assert_eq!("off".parse(), Ok(SharePolicy::Off));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SharePolicy {
     /// The job doesn't share: it always uses all processors that it may use.

@@ -20,6 +20,13 @@ use core::str::FromStr;
 
 /// Which tasks a worker may run while one of its joins waits. Default:
 /// [`Descendants`](Self::Descendants).
+///
+/// ```
+/// use tidegate_policy::WaitPolicy;
+///
+/// assert_eq!(WaitPolicy::default(), WaitPolicy::Descendants);
+/// assert_eq!("help-any".parse(), Ok(WaitPolicy::HelpAny));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaitPolicy {
     /// Only tasks that the join waits for, directly or indirectly (the default).

@@ -20,7 +20,7 @@
 //!     seat.publish(&report)?;
 //!     let shares = seat.shares()?;
 //!     println!("{} of {} processors", shares.allotment, shares.processors);
-//!     seat.wait_change(Duration::from_millis(5))?; // sooner if somebody else has changed his mind
+//!     seat.wait_change(Duration::from_millis(5))?; // or less, if another job changes
 //! }
 //! # #[allow(unreachable_code)]
 //! # Ok::<(), tidegate_share::Refusal>(())

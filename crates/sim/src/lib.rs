@@ -11,7 +11,7 @@
 //! ```
 //! use tidegate_sim::{Dag, Job, Settings, Step, Width, run};
 //!
-//! /// A complete binary tree of so many levels, with a microsecond of work in every leaf.
+//! /// A complete binary tree with this many levels and a microsecond of work in every leaf.
 //! struct Tree(u32);
 //!
 //! impl Dag for Tree {

@@ -35,9 +35,9 @@ impl Pages {
         self.0.as_mut_ptr()
     }
 
-    /// Returns the memory to the system but keeps the addresses. Each byte is then zero or keeps its
-    /// value: on systems other than Linux, and where the process has locked its memory, nothing is
-    /// returned.
+    /// Returns the memory to the system but keeps the addresses. Each byte is then zero or keeps
+    /// its value: on systems other than Linux, and where the process has locked its memory, nothing
+    /// is returned.
     ///
     /// A thread that loads from the pages at the same time sees either value.
     pub fn discard(&self) {

@@ -42,6 +42,15 @@ pub struct CountingAllocator<A = System> {
 
 impl CountingAllocator {
     /// Wraps the system's allocator; counting begins immediately.
+    ///
+    /// ```
+    /// use tidegate::memory::CountingAllocator;
+    ///
+    /// #[global_allocator]
+    /// static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+    ///
+    /// assert!(tidegate::memory::stats().live > 0);
+    /// ```
     #[must_use]
     pub const fn system() -> Self {
         Self::over(System)
@@ -50,6 +59,17 @@ impl CountingAllocator {
 
 impl<A> CountingAllocator<A> {
     /// Wraps another allocator; counting begins immediately.
+    ///
+    /// ```
+    /// use std::alloc::System;
+    /// use tidegate::memory::CountingAllocator;
+    ///
+    /// // In place of `System`, name the allocator that the program uses.
+    /// #[global_allocator]
+    /// static ALLOCATOR: CountingAllocator<System> = CountingAllocator::over(System);
+    ///
+    /// assert!(tidegate::memory::stats().peak > 0);
+    /// ```
     #[must_use]
     pub const fn over(allocator: A) -> Self {
         Self {
@@ -59,6 +79,19 @@ impl<A> CountingAllocator<A> {
     }
 
     /// Pauses counting until [`start`](Self::start) is called.
+    ///
+    /// ```
+    /// use tidegate::memory::{AllocatorStats, CountingAllocator, stats};
+    ///
+    /// #[global_allocator]
+    /// static ALLOCATOR: CountingAllocator = CountingAllocator::system().paused();
+    ///
+    /// assert_eq!(stats(), AllocatorStats::default());
+    /// ALLOCATOR.start();
+    /// let buffer = vec![0_u8; 1 << 20];
+    /// assert!(stats().live >= 1 << 20);
+    /// # drop(buffer);
+    /// ```
     #[must_use]
     pub const fn paused(mut self) -> Self {
         self.counts = Sum::zero();
@@ -66,6 +99,18 @@ impl<A> CountingAllocator<A> {
     }
 
     /// Starts counting. Memory that is already allocated is not counted.
+    ///
+    /// ```
+    /// use tidegate::memory::{CountingAllocator, stats};
+    ///
+    /// #[global_allocator]
+    /// static ALLOCATOR: CountingAllocator = CountingAllocator::system().paused();
+    ///
+    /// ALLOCATOR.start();
+    /// let buffer = vec![0_u8; 1 << 20];
+    /// assert!(stats().live >= 1 << 20);
+    /// # drop(buffer);
+    /// ```
     pub fn start(&self) {
         self.counts.raise_to(1);
     }
@@ -88,6 +133,14 @@ impl<A> CountingAllocator<A> {
 
 /// The memory allocated through [`CountingAllocator`], in bytes; all fields are 0 if that isn't the
 /// global allocator.
+///
+/// ```
+/// use tidegate::memory::AllocatorStats;
+///
+/// // This program has another global allocator.
+/// let AllocatorStats { live, peak, undeclared_peak, .. } = tidegate::memory::stats();
+/// assert_eq!((live, peak, undeclared_peak), (0, 0, 0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AllocatorStats {
@@ -105,6 +158,17 @@ fn floored(sum: u64) -> u64 {
 }
 
 /// Returns what the program has allocated so far.
+///
+/// ```
+/// use tidegate::memory::{CountingAllocator, stats};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+///
+/// let buffer = vec![0_u8; 1 << 20];
+/// drop(buffer);
+/// assert!(stats().peak >= 1 << 20);
+/// ```
 #[must_use]
 pub fn stats() -> AllocatorStats {
     AllocatorStats {

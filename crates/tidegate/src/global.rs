@@ -28,9 +28,9 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 /// options. A library should leave this to the program. The global pool lives until the process
 /// ends, which does not wait for its tasks.
 ///
-/// Environment variables count as for any [`Builder`]: what the builder sets wins, and a variable
-/// stands in for what it does not set. A bad value is an error here, whereas a global pool that
-/// starts by itself only prints it. A child made by `fork` starts its own global pool with these
+/// Environment variables are read as for any [`Builder`]: a variable sets an option that the
+/// builder does not set. An invalid value is an error here, whereas a global pool that starts at
+/// its first use only prints it. A child made by `fork` starts its own global pool with these
 /// options.
 ///
 /// ```
@@ -45,9 +45,9 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 /// ```
 ///
 /// # Errors
-/// The global pool exists already: it was built, or a free function of this crate has used it.
-/// Or the builder's options are not allowed, see [`Builder::build`]; then there is no global pool
-/// yet, and a later call may succeed.
+/// If the global pool exists already, because it was built or a free function of this crate has
+/// used it. Also if the options are invalid, see [`Builder::build`]. In that case there is no
+/// global pool yet, and a later call may succeed.
 pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     let exists = || BuildError::new("build_global: the global pool exists already".to_owned());
     if OPTIONS.get().is_some() {
@@ -61,8 +61,8 @@ pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// How many workers the pool of the calling task may run at once. Outside of any pool: how many the
-/// global pool may, which starts if it has not yet.
+/// Returns how many workers the calling task's pool may run at once. Outside all pools, this is the
+/// global pool, which starts if it hasn't yet.
 ///
 /// This is [`Pool::workers`](crate::Pool::workers) of that pool, with the same meaning while it
 /// shares the machine with other programs.
@@ -83,7 +83,7 @@ pub fn current_num_workers() -> usize {
     }
 }
 
-/// The smallest place of the worker that runs the calling task. `None` outside of any pool.
+/// Returns the smallest place of the worker that runs the calling task. `None` outside all pools.
 ///
 /// A task may find itself in another place after it has waited: its worker gives up its place while
 /// it waits, and may get another one afterwards.
@@ -101,8 +101,8 @@ pub fn current_place() -> Option<PlaceId> {
     WorkerThread::get().map(place::place)
 }
 
-/// The smallest places of the calling task's pool, or of the global pool outside of any pool; see
-/// [`Pool::places`](crate::Pool::places).
+/// Returns the smallest places of the calling task's pool. Outside all pools, this is the global
+/// pool; see [`Pool::places`](crate::Pool::places).
 ///
 /// ```
 /// use tidegate::{Pool, places};

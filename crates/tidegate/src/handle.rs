@@ -23,14 +23,15 @@ use std::time::Duration;
 use tidegate_machine::CpuList;
 use tidegate_sync::thread::PerProcess;
 
-/// A pool of workers; see [`Pool::builder`].
+/// A pool of workers; created by [`Pool::builder`].
 ///
-/// Dropping a pool finishes the tasks that were spawned into it and joins its threads. A task of the pool that drops it does
-/// not wait: the threads end by themselves. Elsewhere the drop waits, so drop a pool where none of its tasks waits for the
-/// thread that does it. The deadlock to avoid: a task of pool A calls `b.install(|| drop(a))`, and the closure, which runs on a thread of pool B,
-/// waits for the threads of A, one of which waits for the closure.
+/// Dropping a pool runs the tasks that were spawned into it, and joins its threads. If a task of
+/// the pool itself drops it, the drop returns immediately and the threads end later. Any other drop
+/// waits. The thread that drops a pool must therefore not be one that a task of this pool waits
+/// for: if a task of pool A calls `b.install(|| drop(a))`, the closure runs on a thread of pool B
+/// and waits for the threads of A, one of which waits for the closure.
 ///
-/// In a child made by `fork` the pool has threads of its own from its first use there on.
+/// A child made by `fork` starts threads of its own for the pool when it first uses the pool.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -44,7 +45,7 @@ pub struct Pool {
     shared: PerProcess<Arc<PoolInner>>,
 }
 
-/// A pool with its threads, among them its share controller if it takes part in dividing the machine.
+/// Starts a pool's threads, including its share controller if the pool shares the machine.
 pub(crate) fn start(options: Arc<Options>) -> Arc<PoolInner> {
     let pool = PoolInner::start(options);
     share_controller::start(&pool);
@@ -52,16 +53,24 @@ pub(crate) fn start(options: Arc<Options>) -> Arc<PoolInner> {
 }
 
 impl Builder {
-    /// Makes the pool and starts its threads.
+    /// Creates the pool and starts its threads.
+    ///
+    /// If the operating system refuses a thread, the pool prints a line to standard error and
+    /// continues with the threads that it has.
+    ///
+    /// ```
+    /// use tidegate::Pool;
+    ///
+    /// let error = Pool::builder().workers(4).max_threads(2).build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "Builder::max_threads: 2 is less than the number of workers, 4: expected 4 to 32768"
+    /// );
+    /// ```
     ///
     /// # Errors
-    /// An option, or the environment variable that stands in for one, has a value that is not allowed, or two of them
-    /// contradict each other; the error names them and what is allowed.
-    ///
-    /// ```
-    /// let error = tidegate::Pool::builder().workers(4).max_threads(2).build().unwrap_err();
-    /// assert!(error.to_string().starts_with("Builder::max_threads: 2 is less than the number of workers, 4"));
-    /// ```
+    /// If an option, or the environment variable that stands in for it, has an invalid value, or if
+    /// two of them contradict each other. The error names them and the values that they accept.
     pub fn build(self) -> Result<Pool, BuildError> {
         Ok(Pool::start(Options::of(self)?))
     }
@@ -77,7 +86,13 @@ impl fmt::Debug for Builder {
 }
 
 impl Pool {
-    /// How to make a pool with other than the default options.
+    /// Returns a builder, with which to choose the options of a new pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).name("render").build()?;
+    /// assert_eq!(pool.workers(), 2);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn builder() -> Builder {
         Builder::new()
@@ -88,7 +103,7 @@ impl Pool {
         Self::with(start(options.clone()), options)
     }
 
-    /// The same, its threads started by `start`; see [`PoolInner::start_by`].
+    /// Like `start`, but the closure starts the threads; see [`PoolInner::start_by`].
     pub(crate) fn start_by(
         options: Options,
         with_caller: bool,
@@ -106,74 +121,133 @@ impl Pool {
         Self { options, shared }
     }
 
-    /// The pool's threads in this process; in a child made by `fork` they are made at first use.
+    /// The pool of this process. A child made by `fork` starts its own at the first call.
     pub(crate) fn shared(&self) -> &Arc<PoolInner> {
         self.shared.get_or_init(|| start(self.options.clone()))
     }
 
-    /// The same, to run something in it.
+    /// Like [`shared`](Self::shared), for a caller that runs something in the pool.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
         explain::announce(shared);
         shared
     }
 
-    /// Runs `f` on a thread of the pool and waits for it; inside, the free functions of this crate use this pool.
+    /// Runs `f` on a thread of the pool and waits for it. Inside `f`, the free functions of this
+    /// crate use this pool.
     ///
-    /// Called from a task of this very pool it is a plain call. A caller that is a worker of another pool leaves its place
-    /// there to another thread while it waits.
+    /// If the caller is a task of this pool, this is a plain call. If it is a task of another pool,
+    /// its worker gives its slot there to another thread while it waits. If the operating system
+    /// refused all threads of the pool, `f` runs on the caller's own stack.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let workers = pool.install(tidegate::current_num_workers);
+    /// assert_eq!(workers, 2);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     ///
     /// # Panics
-    /// With the panic of `f`.
+    /// Resumes a panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         enter::install(self.used(), f)
     }
 
-    /// Runs `f` on a worker of `place`, or on one that has nothing else to do, and waits for it; see [`PlaceId`].
+    /// Runs `f` on a worker of `place`, or on another worker that has nothing else to do, and waits
+    /// for it; see [`PlaceId`].
     ///
-    /// Called from a task of this very pool on a worker that stands there it is a plain call. Any other worker leaves its place among those that
-    /// run to another thread while it waits.
+    /// If the caller is a task of this pool on a worker of that place, this is a plain call. Any
+    /// other worker gives its slot to another thread while it waits.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).places("each:1".parse()?).build()?;
+    /// let there = pool.places()[1].strict();
+    /// let place = pool.install_at(there, || tidegate::current_place());
+    /// assert_eq!(place, Some(pool.places()[1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
-    /// With the panic of `f`; or if the place is one of another pool.
+    /// Resumes a panic of `f`. Also panics if the place belongs to another pool.
     pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
         place::install_at(self.used(), place, f)
     }
 
-    /// The pool's places, the smallest that there are ([`Builder::places`]); together they hold all workers.
+    /// Returns the smallest places of the pool. Together they contain all workers.
+    /// [`Builder::places`] decides what the workers of a place share.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(4).places("each:2".parse()?).build()?;
+    /// assert_eq!(pool.places().len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn places(&self) -> Vec<PlaceId> {
         place::places(self.shared())
     }
 
-    /// The place that `place` is a part of; none for the place of all workers.
+    /// Returns the next larger place that contains `place`. `None` for the place of all workers.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(4).places("each:2".parse()?).build()?;
+    /// let all = pool.parent_of(pool.places()[0]).unwrap();
+    /// assert_eq!((pool.workers_at(all), pool.parent_of(all)), (4, None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
-    /// The place is one of another pool.
+    /// If the place belongs to another pool.
     #[must_use]
     pub fn parent_of(&self, place: PlaceId) -> Option<PlaceId> {
         place::parent_of(self.shared(), place)
     }
 
-    /// How many workers a place has.
+    /// Returns the number of workers of a place.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(3).places("each:2".parse()?).build()?;
+    /// let sizes: Vec<usize> = pool.places().iter().map(|place| pool.workers_at(*place)).collect();
+    /// assert_eq!(sizes, [2, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
-    /// The place is one of another pool.
+    /// If the place belongs to another pool.
     #[must_use]
     pub fn workers_at(&self, place: PlaceId) -> usize {
         place::extent_of(self.shared(), place).0
     }
 
-    /// On which CPUs the workers of a place stand.
+    /// Returns the CPUs on which the workers of a place run, or are assumed to run if the pool
+    /// doesn't [bind](Builder::bind) its threads.
+    ///
+    /// ```
+    /// use tidegate::Pool;
+    ///
+    /// // A made-up machine, for the example: two last-level caches with two CPUs each.
+    /// let topology = "cpus 0-3\nL3 0-1 2-3 size=16M".parse()?;
+    /// let pool = Pool::builder().workers(4).topology(topology).build()?;
+    /// assert_eq!(pool.cpus_at(pool.places()[1]).to_string(), "2-3");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
-    /// The place is one of another pool.
+    /// If the place belongs to another pool.
     #[must_use]
     pub fn cpus_at(&self, place: PlaceId) -> CpuList {
         place::extent_of(self.shared(), place).1
     }
 
-    /// [`join`](crate::join) on this pool.
+    /// Like [`join`](crate::join), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Like [`join`](crate::join).
     pub fn join<RA: Send, RB: Send>(
         &self,
         a: impl FnOnce() -> RA + Send,
@@ -182,12 +256,27 @@ impl Pool {
         enter::take_part(self.used(), |current| current.join(a, b))
     }
 
-    /// [`scope`](fn@crate::scope) on this pool.
+    /// Like [`scope`](fn@crate::scope), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let mut halves = [0, 0];
+    /// let (left, right) = halves.split_at_mut(1);
+    /// pool.scope(|scope| {
+    ///     scope.spawn(|_| left[0] = 1);
+    ///     scope.spawn(|_| right[0] = 2);
+    /// });
+    /// assert_eq!(halves, [1, 2]);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Like [`scope`](fn@crate::scope).
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
         enter::take_part(self.used(), |current| scope::scope(current, f))
     }
 
-    /// [`for_each`](crate::for_each) on this pool.
+    /// Like [`for_each`](crate::for_each), in this pool.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -198,7 +287,7 @@ impl Pool {
     /// ```
     ///
     /// # Panics
-    /// As [`for_each`](crate::for_each).
+    /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
         let f = &f;
         enter::take_part(self.used(), move |current| {
@@ -206,7 +295,7 @@ impl Pool {
         });
     }
 
-    /// [`map_reduce`](crate::map_reduce) on this pool.
+    /// Like [`map_reduce`](crate::map_reduce), in this pool.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -216,7 +305,7 @@ impl Pool {
     /// ```
     ///
     /// # Panics
-    /// As [`map_reduce`](crate::map_reduce).
+    /// Like [`map_reduce`](crate::map_reduce).
     pub fn map_reduce<I: ParallelItems, T: Send>(
         &self,
         items: I,
@@ -229,10 +318,22 @@ impl Pool {
         })
     }
 
-    /// [`interval::run`] on this pool; what is said there of calls inside of another interval holds here, too.
+    /// Like [`interval::run`], in this pool. Inside the body of another interval, the limits
+    /// described there apply.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let mut greeting = String::new();
+    /// pool.interval(|s| {
+    ///     let name = s.interval(|_| "tide");
+    ///     name.then(s, |_, name| greeting = format!("hello, {name}")).unwrap();
+    /// })?;
+    /// assert_eq!(greeting, "hello, tide");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// Like [`interval::run`].
     pub fn interval<'env, R, F>(&self, f: F) -> Result<R, Failure>
     where
         F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
@@ -241,7 +342,14 @@ impl Pool {
         enter::take_part(self.used(), |current| interval::inline(current, None, f))
     }
 
-    /// [`spawn`](fn@crate::spawn) on this pool.
+    /// Like [`spawn`](fn@crate::spawn), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let handle = pool.spawn(|| 6 * 7);
+    /// assert_eq!(handle.join(), 42);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
         spawn::spawn(self.used(), f)
     }
@@ -259,17 +367,26 @@ impl Pool {
         spawn::try_spawn(self.used(), f)
     }
 
-    /// [`broadcast`](fn@crate::broadcast) on this pool.
+    /// Like [`broadcast`](fn@crate::broadcast), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// assert_eq!(pool.broadcast(|number| number * 10), [0, 10]);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Like [`broadcast`](fn@crate::broadcast).
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
         broadcast::broadcast(self.used(), |number, _| f(number))
     }
 
-    /// How many workers the pool may run at once: [`Builder::workers`], or what
+    /// Returns how many workers the pool may run at once: [`Builder::workers`], or what
     /// [`set_workers`](Self::set_workers) has changed it to.
     ///
-    /// Costs one load. While the pool shares the machine with other programs it may run fewer, see
-    /// [`Stats::allotment`]; a pool whose workers the builder did not fix follows changes of the
-    /// process's CPU quota.
+    /// This takes one load. While the pool shares the machine with other programs, it may run fewer
+    /// workers; see [`Stats::allotment`]. If the builder did not set the number of workers, it
+    /// follows changes of the process's CPU quota.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(3).build()?;
@@ -281,23 +398,34 @@ impl Pool {
         self.shared().wanted()
     }
 
-    /// What the pool has done so far.
+    /// Returns what the pool has done so far.
     ///
-    /// Nobody is stopped for it. But it looks at every slot of each worker's deque to find the deepest that was ever filled, some hundred
-    /// microseconds for each worker: it is for the end of a phase and not for a loop. A sleep that goes on is counted in the times by now,
-    /// and in the number of sleeps when it is over.
+    /// No worker stops for this. But the call takes some hundred microseconds per worker, because
+    /// it looks at every slot of each deque to find out how full the deque has ever been. So call
+    /// it at the end of a phase, and not in a loop. The time of a sleep that has not ended is
+    /// included up to now; the sleep itself is counted when it ends.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// pool.join(|| 1, || 2);
+    /// let stats = pool.stats();
+    /// assert_eq!((stats.workers, stats.panics), (2, 0));
+    /// println!("{stats}");
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn stats(&self) -> Stats {
         observe::stats(self.shared())
     }
 
-    /// What the pool has asked its rules so far, and what they have decided, if [`Builder::trace`] says so.
+    /// Returns the scheduling decisions of the pool so far, with the inputs that led to them.
+    /// `None` unless [`Builder::trace`] was set.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().trace(true).build()?;
     /// pool.join(|| (), || ());
-    /// let trace = pool.trace().expect("notes are taken");
-    /// let replayed = tidegate::trace::replay(&trace).expect("the same rules decide the same");
+    /// let trace = pool.trace().expect("the pool records a trace");
+    /// let replayed = tidegate::trace::replay(&trace).expect("every decision is the same again");
     /// assert_eq!(replayed.left_out, 0);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
@@ -308,27 +436,63 @@ impl Pool {
 
     /// Changes the number of workers while the pool runs.
     ///
-    /// More: new threads are started when there is work for them. Fewer: workers stop at their next fork, steal or
-    /// [`yield_point`](crate::yield_point); what they leave stays stealable.
+    /// If the number grows, new threads start as soon as there is work for them. If it falls,
+    /// workers stop at their next fork, steal or [`yield_point`](crate::yield_point). Other workers
+    /// can steal the tasks that they leave.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// pool.set_workers(4)?;
+    /// assert_eq!(pool.workers(), 4);
+    /// assert!(pool.set_workers(0).is_err());
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     ///
     /// # Errors
-    /// `workers` is 0, or more than this pool can ever have threads; nothing changes then.
+    /// If `workers` is 0, above 4096, or more than the pool has room for, which is 1024 or
+    /// [`Builder::max_threads`], whichever is larger. The number of workers is unchanged then.
     pub fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
         self.shared().set_workers(workers)
     }
 
-    /// Changes the budget for declared memory while the pool runs, see [`Builder::memory`].
+    /// Changes the memory budget of the pool, in bytes, while it runs; see [`Builder::memory`].
     ///
-    /// What is declared above a smaller one stays so until it is given back. Until what others than the leftmost path hold fits beside the reserve, that path is granted
-    /// what it asks for up to the old budget: nothing else could make room.
+    /// If the new budget is smaller than what tasks have already declared, they keep it until they
+    /// release it. The leftmost path is the chain of running tasks that comes first in the order of
+    /// the serial run. Until all other declared memory fits next to its reserve, requests on that
+    /// path are granted up to the old budget, because nothing else could make room.
+    ///
+    /// ```
+    /// use tidegate::{Pool, memory};
+    ///
+    /// let policy = "budget:bytes=1MiB,serial=64KiB".parse()?;
+    /// let pool = Pool::builder().workers(2).memory(policy).build()?;
+    /// assert!(pool.install(|| memory::reserve(2 << 20)).is_err());
+    /// pool.set_budget(4 << 20)?;
+    /// assert!(pool.install(|| memory::reserve(2 << 20)).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// The pool has no budget, or the serial run needs more; nothing changes then.
+    /// If the pool has no budget, or the new budget is less than its `serial` value. The budget is
+    /// unchanged then.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
         memory::set_budget(self.shared(), bytes).map_err(BuildError::new)
     }
 
-    /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.
+    /// Runs the tasks that were spawned into the pool and joins its threads, like dropping the
+    /// pool.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// static RAN: AtomicBool = AtomicBool::new(false);
+    /// let pool = tidegate::Pool::builder().workers(1).build()?;
+    /// drop(pool.spawn(|| RAN.store(true, Ordering::Relaxed)));
+    /// pool.shutdown();
+    /// assert!(RAN.load(Ordering::Relaxed));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     pub fn shutdown(self) {}
 
     /// Like [`shutdown`](Self::shutdown), but waits at most `limit`.

@@ -217,6 +217,19 @@ impl Drop for Handle {
 
 /// An interval as seen from inside. Its closure is passed a scope, and creates intervals inside the
 /// interval with it.
+///
+/// ```
+/// let mut halves = [0, 0];
+/// let (left, right) = halves.split_at_mut(1);
+/// tidegate::interval::run(|s| {
+///     s.interval(|inner| {
+///         inner.interval(|_| left[0] = 1); // Both lie inside the outer interval.
+///         inner.interval(|_| right[0] = 2);
+///     });
+/// })?;
+/// assert_eq!(halves, [1, 2]);
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     node: NonNull<Core>,
     runner: FrameWorker,
@@ -338,6 +351,17 @@ impl fmt::Debug for Scope<'_, '_> {
 
 /// An interval that is not scheduled yet, so points can safely be declared to come before it.
 /// Dropping it schedules the interval.
+///
+/// ```
+/// let lock = tidegate::interval::Lock::new();
+/// tidegate::interval::run(|s| {
+///     let mut draft = s.interval(|_| ()).named("holder");
+///     draft.lock(&lock).unwrap();
+///     assert!(!draft.start().has_occurred());
+///     draft.schedule();
+/// })?;
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 pub struct IntervalBuilder<'scope, T = ()>(Option<Interval<'scope, T>>);
 
 impl<'scope, T> IntervalBuilder<'scope, T> {
@@ -410,6 +434,17 @@ impl<T> fmt::Debug for IntervalBuilder<'_, T> {
 }
 
 /// An interval as seen from outside.
+///
+/// ```
+/// tidegate::interval::run(|s| {
+///     let number = s.interval(|_| 42).schedule();
+///     number.then(s, |_, number| assert_eq!(*number, 42)).unwrap();
+///     let earlier = number.clone();
+///     let next = s.interval(move |_| assert_eq!(earlier.value(), Some(&42)));
+///     number.end().before(next.start()).unwrap();
+/// })?;
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 pub struct Interval<'scope, T = ()> {
     handle: Handle,
     marker: PhantomData<(&'scope (), T)>,
@@ -502,6 +537,15 @@ impl<T> fmt::Debug for Interval<'_, T> {
 }
 
 /// A point in time: the start or the end of an interval.
+///
+/// ```
+/// tidegate::interval::run(|s| {
+///     let (first, second) = (s.interval(|_| ()), s.interval(|_| ()));
+///     first.end().before(second.start()).unwrap();
+///     assert!(second.end().before(first.start()).is_err()); // This would close a cycle.
+/// })?;
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Point<'a> {
     place: Place,

@@ -1,4 +1,4 @@
-//! An adaptive work-stealing runtime: fork-join at about the price of a call, and workers that rest.
+//! An adaptive work-stealing runtime: a fork costs about as much as a call, and idle workers sleep.
 //!
 //! ```
 //! fn sum(values: &[u64]) -> u64 {
@@ -12,68 +12,88 @@
 //! assert_eq!(sum(&[1, 2, 3, 4, 5]), 15);
 //! ```
 //!
-//! # Use, in seven steps
+//! # Getting started
 //!
-//! 1. **Fork.** [`join`] runs two closures, the second on another worker if one has nothing to do. Split as finely as the
-//!    problem does: nothing leaves the own worker while nobody is hungry.
-//! 2. **Loop.** [`for_each`] visits a range or a slice, [`map_reduce`] combines values in a tree that depends on the length alone, so
-//!    that a floating-point sum is the same for any number of workers.
-//! 3. **Spawn.** [`scope`] waits for any number of tasks that borrow from its caller, [by priority](Scope::spawn_with_priority) if you say; [`spawn`] starts one that borrows
-//!    nothing and gives a [`Handle`].
-//! 4. **Say what blocks.** A task that reads from a slow disk does so in [`blocking`]; another thread has its place meanwhile.
-//! 5. **Order.** [`interval::run`] runs tasks in whatever order you declare, with locks, values and failures that go along it;
-//!    [`Scope::spawn_at`] and [`Pool::install_at`] say beside which cache a task is to run.
-//! 6. **Choose.** There is a global pool, made at first use. [`Pool::builder`] makes others, with as many workers and with such policies as
-//!    you say; [`Pool::install`] moves a call into one, and inside everything above uses that one.
-//! 7. **Look.** [`Pool::stats`] and, for the global pool, [`stats`] tell what the workers did; `TIDEGATE_EXPLAIN=1` makes each pool say why it has so many.
+//! 1. **Fork.** [`join`] runs two closures, possibly in parallel. Fork as finely as the problem
+//!    allows: a task stays with its worker unless another worker is out of work.
+//! 2. **Loop.** [`for_each`] visits the items of a range, slice or vector. [`map_reduce`] combines
+//!    values in a tree whose shape depends only on the number of items, so a floating-point sum is
+//!    the same for any number of workers.
+//! 3. **Spawn.** [`scope`] waits for any number of tasks that borrow from its caller, optionally
+//!    [by priority](Scope::spawn_with_priority). [`spawn`] starts a task that borrows nothing, and
+//!    returns a [`Handle`] to its result.
+//! 4. **Mark blocking calls.** Wrap a slow read in [`blocking`], so that another thread can run
+//!    tasks meanwhile.
+//! 5. **Order.** [`interval::run`] runs a task graph, with locks, values and failures that follow
+//!    the declared order. [`Scope::spawn_at`] and [`Pool::install_at`] choose the cache near which
+//!    a task runs.
+//! 6. **Configure.** The global pool starts at its first use. [`Pool::builder`] creates other
+//!    pools, with any number of workers and other policies. [`Pool::install`] runs a closure in a
+//!    pool; inside it, the free functions use that pool.
+//! 7. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
+//!    With `TIDEGATE_EXPLAIN=1`, each pool prints how many workers it has, and why.
 //!
 //! # Waiting
 //!
-//! What a call waits for is all that runs meanwhile on its stack: under [`WaitPolicy::Descendants`](policy::WaitPolicy::Descendants), the default, a worker that waits
-//! in a join, a scope or for a loop runs only tasks that descend from what it waits for. When there are none it gives its place to
-//! another thread and sleeps. So a task that holds a lock over a join never meets, on its own stack, a stranger that wants the
-//! same lock, and no stack gets deeper than the program's own recursion. Two things may run on top of any waiting
-//! call: a part of a [`broadcast`], which has to run on that very thread; and, when every thread of a pool waits and none may
-//! be started, whatever keeps the pool from standing still for ever ([`Counters::rescues`] counts these).
+//! A worker that waits in a join, a scope or a loop only runs tasks that descend from what it waits
+//! for. This is [`WaitPolicy::Descendants`](policy::WaitPolicy::Descendants), the default. If there
+//! are no such tasks, the worker gives its slot, the right to run, to another thread and sleeps. So
+//! a task that holds a lock across a join never meets an unrelated task on its own stack that wants
+//! the same lock, and no stack gets deeper than the program's own recursion.
 //!
-//! Two halves of a join that wait for each other make progress on two workers. Idle workers sleep, and use no time of any
-//! processor.
+//! Two things may nevertheless run on top of any waiting call. A part of a [`broadcast`] must run
+//! on that very thread. And if every thread of a pool waits and the pool may start no other, a
+//! waiting thread runs tasks that keep the pool from deadlock; [`Counters::rescues`] counts these.
+//!
+//! If the two halves of a join wait for each other, both make progress on two workers. Idle workers
+//! sleep, and use no processor time.
 //!
 //! # Where things run
 //!
-//! | called from | [`join`], [`scope`], [`for_each`], [`map_reduce`], [`broadcast`], [`interval::run`] | [`spawn`] | [`Pool::install`] |
-//! |---|---|---|---|
-//! | a task of the pool | on its worker | in that pool | right there |
-//! | a thread of no pool | on the caller's stack, if the pool has a place for a guest, else on one of its threads | in the global pool | on a thread of the pool |
-//! | a task of another pool | methods of a [`Pool`]: on a thread of it; free functions: in the pool of the task | likewise | on a thread of the pool |
+//! * **A task of the pool.** [`join`], [`scope`], [`for_each`], [`map_reduce`] and
+//!   [`interval::run`] run on its worker, and [`spawn`] spawns into its pool. [`Pool::install`] is
+//!   a plain call.
+//! * **A thread of no pool.** The free functions use the global pool. Those that wait run on the
+//!   caller's own stack if the pool has a free slot, otherwise on one of the pool's threads.
+//!   [`Pool::install`] runs on a thread of the pool.
+//! * **A task of another pool.** The methods of a [`Pool`] run on one of that pool's threads. The
+//!   free functions use the task's own pool.
+//!
+//! [`broadcast`] runs on every thread of the pool.
 //!
 //! # Panics
 //!
-//! A panic of a task never unwinds into the runtime, and ends nothing but what asked for the task:
+//! A panic of a task never unwinds into the runtime. It only ends the call that started the task:
 //!
-//! | of | surfaces | when |
-//! |---|---|---|
-//! | one half of a [`join`] | at the join | after the other half has ended; a second half that nobody has begun is dropped |
-//! | a task of a [`scope`], or its body | at the scope | after all tasks have ended |
-//! | a call of [`for_each`], [`map_reduce`], [`broadcast`] | there | after all calls that had begun have ended |
-//! | a task from [`spawn`] | at [`Handle::join`] | |
-//! | the same, its handle dropped | [`Builder::on_panic`], by default a line on standard error | at once |
+//! * A panic in one half of a [`join`] is resumed by the join, after the other half has ended. A
+//!   second half that has not begun is dropped.
+//! * A panic of a [`scope`]'s body, or of one of its tasks, is resumed by the scope, after all
+//!   tasks have ended.
+//! * A panic in a call made by [`for_each`], [`map_reduce`] or [`broadcast`] is resumed by that
+//!   function, after all calls that had begun have ended.
+//! * A panic of a task from [`spawn`] is resumed by [`Handle::join`]. If the handle was dropped,
+//!   the panic is passed to [`Builder::on_panic`], which by default prints a line to standard
+//!   error.
 //!
-//! Of several panics the first one is resumed with its own payload, unchanged; the others go to [`Builder::on_panic`].
+//! If several tasks panic, the first panic is resumed with its original payload. The others are
+//! passed to [`Builder::on_panic`].
 //!
 //! # Other programs
 //!
-//! Programs of one user that use this crate divide the machine's processors: each pool keeps to its share while others have work, and has
-//! all its workers while none has ([`SharePolicy::Auto`](policy::SharePolicy::Auto); [`Builder::share`] says more). [`Stats::allotment`] is how many workers it has at the
-//! moment, `tidegate jobs` shows everybody's. A pool that cannot find the others runs as if it were alone; under `TIDEGATE_EXPLAIN=1` it says
-//! why.
+//! Programs of one user that use this crate divide the machine's processors among themselves. A
+//! pool keeps to its share while other programs have work, and uses all its workers otherwise
+//! ([`SharePolicy::Auto`](policy::SharePolicy::Auto); see [`Builder::share`]). [`Stats::allotment`]
+//! is the number of workers that the pool may run at the moment; `tidegate jobs` lists all
+//! programs. A pool that cannot find the other programs runs as if it were alone;
+//! `TIDEGATE_EXPLAIN=1` prints why.
 //!
 //! # Environment variables
 //!
-//! Each is read when a pool is made, in the same form as the flag of the `tidegate` command; `tidegate tunables` prints
-//! ranges, defaults and reasons. What the builder says wins.
+//! Each variable is read when a pool is built. Its value has the same form as the flag of the
+//! `tidegate` command; `tidegate tunables` prints ranges, defaults and reasons. A value set on the
+//! builder takes precedence.
 //!
-//! | variable | option | for instance |
+//! | variable | option | example |
 //! |---|---|---|
 //! | `TIDEGATE_WORKERS` | [`Builder::workers`] | `4` |
 //! | `TIDEGATE_IDLE` | [`Builder::idle`] | `linear:min=10us,max=500us` |
@@ -92,30 +112,49 @@
 //! | `TIDEGATE_WEIGHT` | [`Builder::weight`] | `300` |
 //! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
 //! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
-//! | `TIDEGATE_TABLE` | the file through which jobs find each other, see [`tidegate_share`] | `/dev/shm/mine/table` |
-//! | `TIDEGATE_EXPLAIN` | a line on standard error at a pool's first use | `1` |
+//! | `TIDEGATE_TABLE` | the file that programs share ([`tidegate_share`]) | `/dev/shm/my/table` |
+//! | `TIDEGATE_EXPLAIN` | whether each pool prints its options at its first use | `1` |
 //!
-//! A bad value is an error of [`Builder::build`] that names the variable and what is allowed. The global pool, which nobody
-//! builds, reports it in a line on standard error and goes on with the default. It does the same if `TIDEGATE_WAIT` or
-//! `TIDEGATE_QUEUE` contradicts `TIDEGATE_MEMORY`, which wins, or if thieves cannot take what `TIDEGATE_STEAL`
-//! says from the queue in use: then they take one task.
+//! An invalid value is an error of [`Builder::build`], which names the variable and the values that
+//! it accepts. The global pool has no caller to return an error to, so it prints the error to
+//! standard error and uses the default. Two kinds of contradictions are handled in the same way:
+//! `TIDEGATE_WAIT` or `TIDEGATE_QUEUE` with a value that `TIDEGATE_MEMORY` excludes, which then
+//! takes precedence; and a `TIDEGATE_STEAL` that the queue in use does not support, in which case
+//! thieves take one task.
 //!
 //! # After `fork`
 //!
-//! A child made by `fork` gets fresh threads: the global pool and any [`Pool`] start theirs at their first use there. The
-//! thread that forked is outside of all pools in the child, even if it called `fork` inside a task.
+//! A child made by `fork` starts threads of its own: the global pool and any [`Pool`] start theirs
+//! at their first use in the child. The thread that called `fork` is outside all pools in the
+//! child, even if it called `fork` inside a task.
 //!
-//! Such a child should end by `exec` or `exit`. If it returns into the task's joins, scopes, loops and intervals, these end
-//! as long as nothing of them was stolen. The child is aborted, with a line on standard error, when it would wait for a
-//! thread that only its parent has, or for a lock that one of those held at the fork. Joining a [`Handle`] whose task the
-//! parent has begun panics in the child, and so does a spawn into a [`Scope`] of the parent.
+//! Such a child should end by `exec` or `exit`. If it returns into the task's joins, scopes, loops
+//! and intervals, these end normally as long as nothing of them was stolen. The child prints a line
+//! to standard error and aborts if it would wait for a thread that exists only in its parent, or
+//! for a lock that such a thread held during the fork. In the child, [`Handle::join`] panics if the
+//! parent has begun the task, and so does a spawn into a [`Scope`] of the parent.
+//!
+//! # Platforms
+//!
+//! The crate needs the standard library, an operating system with threads, and a 64-bit target. It
+//! has no `no_std` mode. Only the decisions are a `no_std` crate, [`tidegate_policy`], which needs
+//! `alloc`.
+//!
+//! * **Linux.** Tested on x86-64. For aarch64, the crate is type-checked but was never run.
+//! * **macOS and Windows.** Type-checked but never run. Each fork executes memory fences that Linux
+//!   makes unnecessary, pools don't share the machine with other programs, and [`Builder::bind`]
+//!   has no effect.
+//! * **WebAssembly and other 32-bit targets.** Not supported: the crate does not compile for them.
+//!   `wasm32-unknown-unknown` also lacks the threads, the clock and the memory mappings that a pool
+//!   needs.
 //!
 //! # Features
 //!
-//! * `tracing`: events for the crate of that name when a thread starts, stops, parks, is woken, steals, or hands its
-//!   place over; nothing of it is compiled in otherwise.
+//! * `tracing`: emits events for the crate of that name when a thread starts, stops, parks, is
+//!   woken, steals, or hands over its slot. Without the feature, none of this is compiled.
 //! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
-//! * `drawing`: `dot` and `svg` of [`interval::Graph`], which draw a recorded run of intervals.
+//! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
+//!   of intervals.
 //!
 //! [`scope`]: fn@scope
 //! [`spawn`]: fn@spawn
@@ -181,7 +220,7 @@ pub use worker_id::{WorkerId, current_worker};
 use pool::{enter, observe};
 use worker::WorkerThread;
 
-/// What README and the guide show must run.
+/// Runs the examples of the README files and of the guide as tests.
 #[cfg(doctest)]
 mod shown {
     #[doc = include_str!("../../../README.md")]
@@ -212,9 +251,10 @@ mod shown {
 
 /// Runs `a` and `b`, possibly in parallel, and returns both results.
 ///
-/// `a` runs right here. `b` runs here after it, unless a worker without work has taken it in the meantime; then this call
-/// helps with what `b` has forked, or sleeps, until `b` has ended. Called from a thread of no pool, both run in the global pool, `a` on
-/// the caller's own stack if there is a place for it.
+/// `a` runs directly. `b` runs after it on the same stack, unless another worker has stolen it. In
+/// that case, the call runs tasks that `b` has forked, or sleeps, until `b` has ended. If the
+/// caller belongs to no pool, both closures run in the global pool, on the caller's own stack if
+/// the pool has a free slot.
 ///
 /// ```
 /// let text = String::from("borrowed by both");
@@ -223,10 +263,11 @@ mod shown {
 /// ```
 ///
 /// # Panics
-/// With the panic of `a` or `b`, after the other one has ended; if `a` panics before anybody has begun `b`, then `b` is dropped.
-/// If both panic, with that of `a`; the other goes to [`Builder::on_panic`].
+/// If `a` or `b` panics, resumes that panic after the other closure has ended. If `a` panics before
+/// `b` has begun, `b` is dropped. If both panic, resumes the panic of `a`, and passes the other one
+/// to [`Builder::on_panic`].
 ///
-/// # What the compiler refuses
+/// # What the compiler rejects
 /// Two closures that write the same variable, or one that writes what the other reads:
 /// ```compile_fail,E0499
 /// let mut sum = 0;
@@ -262,11 +303,13 @@ fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
     enter::take_part(global::global(), f)
 }
 
-/// Runs `f` with a [`Scope`] into which it may spawn tasks that borrow what outlives this call, and waits for them.
+/// Calls `f` with a [`Scope`] that spawns tasks, and waits for these tasks. They may borrow
+/// anything that outlives this call.
 ///
-/// `f` runs right here; called from a thread of no pool, in the global pool, on the caller's own stack if there is a place for
-/// it. The tasks run here after `f`, or on other workers of the pool at any time from their spawn on, in any order. Tasks may spawn
-/// further ones, from any thread that has the scope.
+/// `f` runs directly if the caller is a task. If the caller belongs to no pool, `f` runs in the
+/// global pool, on the caller's own stack if the pool has a free slot. The tasks run in any order,
+/// on the same thread after `f`, or on other workers of the pool as soon as they are spawned. Tasks
+/// may spawn further tasks, from any thread that has a reference to the scope.
 ///
 /// ```
 /// let mut squares = [1, 2, 3, 4];
@@ -279,11 +322,11 @@ fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
 /// ```
 ///
 /// # Panics
-/// With the panic of `f`, else with the first one of a task, after all tasks have ended; further ones go to
-/// [`Builder::on_panic`].
+/// Resumes the panic of `f`, or else the first panic of a task, after all tasks have ended. Further
+/// panics are passed to [`Builder::on_panic`].
 ///
-/// # What the compiler refuses
-/// A task that borrows what ends before the scope does:
+/// # What the compiler rejects
+/// A task that borrows a value that ends before the scope does:
 /// ```compile_fail,E0373
 /// tidegate::scope(|scope| {
 ///     let number = 1;
@@ -308,10 +351,12 @@ where
     }
 }
 
-/// Spawns a task that borrows nothing and runs on its own; the handle gives its result.
+/// Spawns a task that borrows nothing, and returns a handle to its result.
 ///
-/// It runs on a thread of the pool whose task calls this, else of the global pool; or in [`Handle::join`], if nobody has begun it
-/// by then. Dropping the handle lets it run on. Dropping the pool waits for it; the end of the program does not.
+/// The task runs on a thread of the calling task's pool, or of the global pool if the caller is
+/// outside all pools. If it has not begun by the time of [`Handle::join`], that call may run it. A
+/// task whose handle is dropped runs nevertheless. Dropping the pool waits for the task, but the
+/// end of the program doesn't.
 ///
 /// ```
 /// let handle = tidegate::spawn(|| 6 * 7);
@@ -319,11 +364,11 @@ where
 /// ```
 ///
 /// # Panics
-/// Not here: a panic of the task surfaces at [`Handle::join`], or goes to [`Builder::on_panic`] when the handle was
-/// dropped.
+/// Never. A panic of the task is resumed by [`Handle::join`], or passed to [`Builder::on_panic`] if
+/// the handle was dropped.
 ///
-/// # What the compiler refuses
-/// A task that borrows, since nothing says that it ends before what it borrows:
+/// # What the compiler rejects
+/// A task that borrows, because it may outlive what it borrows:
 /// ```compile_fail,E0373
 /// let number = 1;
 /// tidegate::spawn(|| number + 1);
@@ -339,20 +384,24 @@ where
     }
 }
 
-/// Calls `f` once on each thread that belongs to the pool at this moment, with numbers from 0 on; results in that order.
+/// Calls `f` once on each thread that belongs to the pool at this moment, with the numbers from 0
+/// on. Returns the results in the order of the numbers.
 ///
-/// Calls need no slot: sleeping threads run theirs at once, waiting ones on top of their frames, running ones when
-/// they come to a boundary, and so do those that had to leave their processor to other jobs. Closures of one call may therefore
-/// meet at a barrier. The pool is that of the task which calls this, else the global one; guests are left out.
+/// These calls need no slot. A sleeping thread runs its call immediately, a waiting thread on top
+/// of its frames, and a running thread when its deque is empty. A thread that has lost its slot to
+/// other programs runs it when its task waits or ends. The closures of one broadcast may therefore
+/// meet at a barrier. The pool is the calling task's, or the global pool if the caller is outside
+/// all pools. Threads that take part as guests don't count.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
-/// assert_eq!(pool.broadcast(|number| number * 10), [0, 10]);
+/// let numbers = pool.install(|| tidegate::broadcast(|number| number * 10));
+/// assert_eq!(numbers, [0, 10]);
 /// # Ok::<(), tidegate::BuildError>(())
 /// ```
 ///
 /// # Panics
-/// With the first panic of a call, after all of them have ended.
+/// Resumes the first panic of `f`, after all calls have ended.
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let f = |number, _| f(number);
     match WorkerThread::get() {
@@ -361,10 +410,11 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     }
 }
 
-/// What the calling task's pool has done so far. Outside of any pool: the global pool, which starts
-/// if it has not yet.
+/// Returns what the calling task's pool has done so far. Outside all pools, this is the global
+/// pool, which starts if it hasn't yet.
 ///
-/// [`Pool::stats`] says what it costs and what is counted when. The result prints as a summary.
+/// [`Pool::stats`] describes the cost of a call, and when each event is counted. The result prints
+/// as a summary.
 ///
 /// ```
 /// let (a, b) = tidegate::join(|| 1, || 2);

@@ -80,6 +80,17 @@ use tidegate_policy::memory::book;
 /// long as the pool lives. If a task then waits for memory longer than `memory.stall` (`tidegate
 /// tunables`; 10 s), the pool prints a line to standard error, with the source location where the
 /// reservation was made.
+///
+/// ```
+/// use tidegate::{Pool, memory};
+///
+/// let pool = Pool::builder().workers(2).build()?;
+/// let reservation = pool.install(|| memory::reserve(4096)).unwrap();
+/// assert_eq!((reservation.bytes(), pool.stats().memory.declared), (4096, 4096));
+/// drop(reservation);
+/// assert_eq!(pool.stats().memory.declared, 0);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[must_use = "the memory is given back when the reservation is dropped"]
 pub struct Reservation {
     pool: Arc<PoolInner>,
@@ -100,6 +111,20 @@ pub struct Reservation {
 /// may block the tasks that would release memory.
 ///
 /// A reservation of 0 bytes is granted immediately.
+///
+/// ```
+/// use tidegate::memory::{self, ReservationError};
+///
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// let sum = pool.install(|| {
+///     let _reservation = memory::reserve(8 * 1000)?;
+///     let squares: Vec<u64> = (0..1000).map(|n| n * n).collect();
+///     Ok::<u64, ReservationError>(squares.iter().sum())
+/// });
+/// assert_eq!(sum, Ok(332_833_500));
+/// assert_eq!(memory::reserve(1).unwrap_err(), ReservationError::NoPool);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 ///
 /// # Errors
 /// * [`NoPool`](ReservationError::NoPool): the calling thread runs no task of a pool.
@@ -132,6 +157,13 @@ fn check_size(bytes: usize) -> Result<(), ReservationError> {
 
 /// Like [`reserve`], but for `n` contiguous values of type `T`.
 ///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// let reservation = pool.install(|| tidegate::memory::reserve_for::<u64>(100)).unwrap();
+/// assert_eq!(reservation.bytes(), 800);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+///
 /// # Errors
 /// Like [`reserve`].
 #[track_caller]
@@ -140,6 +172,17 @@ pub fn reserve_for<T>(n: usize) -> Result<Reservation, ReservationError> {
 }
 
 /// Creates an empty vector with capacity for `n` values, and reserves its memory.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// let sum = pool.install(|| {
+///     let mut numbers = tidegate::memory::vec::<u64>(100).expect("the pool has no budget");
+///     numbers.extend(0..100);
+///     numbers.iter().sum::<u64>()
+/// });
+/// assert_eq!(sum, 4950);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 ///
 /// # Errors
 /// Like [`reserve`].
@@ -156,12 +199,30 @@ pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
 
 impl Reservation {
     /// The size of the reservation in bytes.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let reservation = pool.install(|| tidegate::memory::reserve(4096)).unwrap();
+    /// assert_eq!(reservation.bytes(), 4096);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Reserves `bytes` more for the calling task, which keeps what it has and may have to wait.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let bytes = pool.install(|| {
+    ///     let mut reservation = tidegate::memory::reserve(4096)?;
+    ///     reservation.grow(1024)?;
+    ///     Ok::<usize, tidegate::memory::ReservationError>(reservation.bytes())
+    /// });
+    /// assert_eq!(bytes, Ok(5120));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     ///
     /// # Errors
     /// Like [`reserve`], with the size limit applied to the whole reservation; also
@@ -200,6 +261,14 @@ impl fmt::Debug for Reservation {
 ///
 /// If the vector grows beyond its reserved capacity, the additional memory isn't covered by the
 /// reservation.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// let mut names = pool.install(|| tidegate::memory::vec(2)).unwrap();
+/// names.extend(["ebb", "flow"]);
+/// assert_eq!(names.len(), 2);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Debug)]
 pub struct Reserved<T> {
     // Declared first, so that it is dropped first.
@@ -209,6 +278,15 @@ pub struct Reserved<T> {
 
 impl<T> Reserved<T> {
     /// Splits this into the value and its reservation.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let reserved = pool.install(|| tidegate::memory::vec::<u8>(16)).unwrap();
+    /// let (bytes, reservation) = reserved.into_parts();
+    /// assert!(bytes.capacity() >= 16);
+    /// assert_eq!(reservation.bytes(), 16);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     pub fn into_parts(self) -> (T, Reservation) {
         (self.value, self.reservation)
     }

@@ -109,9 +109,9 @@ fn work_off<I: Piece>(
 /// Calls `f` with each item, in parallel as far as other workers are idle.
 ///
 /// [`ParallelItems`] lists what `items` may be. The order of the calls is not defined. The call
-/// returns when all items have been visited. The free function uses the pool of the calling task, or
-/// the global pool outside of any pool. It wakes no worker for a loop that the caller finishes within
-/// some microseconds.
+/// returns when all items have been visited. The free function uses the pool of the calling task,
+/// or the global pool outside of any pool. It wakes no worker for a loop that the caller finishes
+/// within some microseconds.
 ///
 /// ```
 /// let mut counts = [0; 100];
@@ -124,8 +124,8 @@ fn work_off<I: Piece>(
 /// ```
 ///
 /// # Panics
-/// With the first panic of `f`, after all calls that had begun have ended. Items that were not begun
-/// by then may be left out; owned ones are dropped.
+/// With the first panic of `f`, after all calls that had begun have ended. Items that were not
+/// begun by then may be left out; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(mut items: I, f: F) {
     let items = items.pieces();
     if items.length() == 0 {

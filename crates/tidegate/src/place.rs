@@ -72,6 +72,18 @@ impl PlaceId {
 
     /// Returns the same place as a strict one: tasks put there wait for its own workers, and no
     /// other worker takes them.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use tidegate::{Pool, current_place};
+    ///
+    /// let pool = Pool::builder().workers(2).places("each:1".parse()?).build()?;
+    /// let there = pool.places()[1].strict();
+    /// let ran_at = Mutex::new(None);
+    /// pool.scope(|scope| scope.spawn_at(there, |_| *ran_at.lock().unwrap() = current_place()));
+    /// assert_eq!(ran_at.into_inner()?, Some(pool.places()[1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn strict(self) -> Self {
         Self {
@@ -86,6 +98,12 @@ impl PlaceId {
     }
 
     /// Whether only the place's own workers may run tasks that are put there. The default is false.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(1).build()?;
+    /// assert!(!pool.places()[0].is_strict());
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn is_strict(self) -> bool {
         self.strict

@@ -3,6 +3,16 @@
 //!
 //! Each policy parses from the same text as its environment variable and its command-line flag, and
 //! prints as that text. `tidegate tunables` lists all parameters with their ranges and defaults.
+//!
+//! ```
+//! use tidegate::policy::{IdlePolicy, StealAmount, WaitPolicy};
+//!
+//! assert_eq!("half".parse(), Ok(StealAmount::Half));
+//! assert_eq!(WaitPolicy::default(), WaitPolicy::Descendants);
+//! let idle: IdlePolicy = "linear:min=10us,step=20us".parse()?;
+//! assert_eq!(idle.to_string(), "linear:step=20us"); // 10 us is the default.
+//! # Ok::<(), tidegate::policy::ParseError>(())
+//! ```
 
 pub use tidegate_policy::{
     DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, QueueKind, SharePolicy,

@@ -238,7 +238,18 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     }
 }
 
-/// Spawns tasks that may borrow values that outlive the scope; made by [`scope`](fn@crate::scope).
+/// Spawns tasks that may borrow values that outlive the scope; created by
+/// [`scope`](fn@crate::scope).
+///
+/// ```
+/// let mut words = ["ebb".to_owned(), "flow".to_owned()];
+/// tidegate::scope(|scope| {
+///     for word in &mut words {
+///         scope.spawn(move |_| word.make_ascii_uppercase());
+///     }
+/// });
+/// assert_eq!(words, ["EBB", "FLOW"]);
+/// ```
 #[repr(C)]
 pub struct Scope<'scope> {
     core: ScopeCore,

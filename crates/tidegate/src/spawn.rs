@@ -1,8 +1,8 @@
 //! Detached tasks and their handles.
 //!
-//! A spawned closure and its result live in a [`Packet`] that task and handle share. Whoever takes the closure out first runs
-//! it: a worker, or [`Handle::join`] itself if nobody has started it. All of it is under one small lock; a spawn is not
-//! on the price list of a join.
+//! A spawned closure and its result live in a [`Packet`] that the task and its handle share.
+//! Whichever of a worker and [`Handle::join`] takes the closure out first runs it. One small lock
+//! guards the packet: a spawn need not be as cheap as a join.
 
 mod bound;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
@@ -30,7 +30,7 @@ enum State<T> {
     Unstarted(Unstarted<T>),
     Running(Running),
     Finished(Result<T, Payload>),
-    /// The result was handed out, or nobody wants it.
+    /// The result was returned or dropped, or is not needed.
     Over,
 }
 
@@ -40,15 +40,16 @@ struct Unstarted<T> {
 }
 
 struct Running {
-    /// The thread's serial number. One from `with_number` could pass to another thread before the
-    /// task ends, if the task runs while thread-local values are being destroyed.
+    /// The serial number of the thread that runs the task. A number from `with_number` could pass
+    /// to another thread before the task ends, if the task runs while thread-local values are
+    /// being destroyed.
     by: u64,
     waiter: Option<Arc<Event>>,
 }
 
 struct Packet<T> {
     state: Mutex<State<T>>,
-    /// The handle was dropped; written and read under the lock of `state`.
+    /// Whether the handle was dropped. Written and read under the lock of `state`.
     dropped: AtomicBool,
 }
 
@@ -57,17 +58,17 @@ impl<T: Send> Packet<T> {
         matches!(*self.state.lock(), State::Unstarted(_))
     }
 
-    /// Runs the closure if nobody has begun to.
+    /// Runs the closure, unless another thread has begun to.
     fn run(&self, pool: &PoolInner) {
         let closure = {
             let Some(mut state) = self.state.lock_unless_lost() else {
-                // A thread of the parent was about to run it.
+                // In a child made by `fork`: a thread of its parent was about to run the task.
                 return;
             };
             match std::mem::replace(&mut *state, State::Over) {
                 State::Unstarted(Unstarted { closure, waiter }) => {
-                    // The task in the pool's queues, which holds the pool, has not run. If a handle runs the closure, that
-                    // task may end before the closure does.
+                    // The task in the pool's queues, which holds the pool, has not run yet. If a
+                    // handle runs the closure, that task may end before the closure does.
                     pool.hold();
                     let by = serial::of_this_thread();
                     *state = State::Running(Running { by, waiter });
@@ -96,7 +97,7 @@ impl<T: Send> Packet<T> {
         }
         *state = State::Over;
         drop(state);
-        // Nobody holds the handle: a panic is reported, and the result is dropped where it was made.
+        // The handle is gone: report a panic, and drop the result on the thread that computed it.
         match unwind::catch(|| result.map(drop)) {
             Ok(Ok(())) => {}
             Ok(Err(payload)) | Err(payload) => pool.panics.report(payload, UnhandledPanic::Task),
@@ -104,28 +105,47 @@ impl<T: Send> Packet<T> {
     }
 }
 
-/// The result of a task to come; from [`spawn`](fn@crate::spawn).
+/// A handle to a spawned task, which returns the task's result; created by
+/// [`spawn`](fn@crate::spawn) and [`Pool::spawn`](crate::Pool::spawn).
 ///
-/// Dropping the handle lets the task run on; its panic, if any, then goes to the pool's `on_panic`.
+/// A task whose handle is dropped runs nevertheless. If it panics, the panic is passed to
+/// [`Builder::on_panic`](crate::Builder::on_panic).
+///
+/// ```
+/// let handles: Vec<_> = (0..4_u64).map(|n| tidegate::spawn(move || n * n)).collect();
+/// let squares: Vec<u64> = handles.into_iter().map(|handle| handle.join()).collect();
+/// assert_eq!(squares, [0, 1, 4, 9]);
+/// ```
 pub struct Handle<T> {
-    /// None once joined.
+    /// `None` once joined.
     packet: Option<Arc<Packet<T>>>,
     pool: Arc<PoolInner>,
 }
 
 impl<T: Send> Handle<T> {
-    /// Waits for the task and returns its result. A task that nobody has started runs right here, if the caller is in the task's pool or can become a
-    /// guest there.
+    /// Waits for the task and returns its result. If the task has not begun, the calling thread
+    /// runs it, provided that it belongs to the task's pool or can become a guest there.
+    ///
+    /// ```
+    /// let handle = tidegate::spawn(|| "the result");
+    /// assert_eq!(handle.join(), "the result");
+    ///
+    /// let failing = || tidegate::spawn(|| -> u32 { panic!("oh") }).join();
+    /// let panic = std::panic::catch_unwind(failing).unwrap_err();
+    /// assert_eq!(panic.downcast_ref(), Some(&"oh"));
+    /// ```
     ///
     /// # Panics
-    /// With the task's own panic; or if the task waits in a frame below on this very thread, and so would never end.
+    /// Resumes the panic of the task. Also panics if the task itself waits in a frame below on the
+    /// same stack, because it could never end; and in a child made by `fork`, if the parent has
+    /// begun the task.
     pub fn join(mut self) -> T {
         let packet = self.packet.clone().expect("join consumes the handle");
         self.begin(&packet);
         if let Some(event) = self.register(&packet) {
             wait::for_event(&event);
         }
-        // Not before: a panic up to here drops the handle like any other.
+        // Only now: a panic before this line drops the handle like any other.
         self.packet = None;
         let state = std::mem::replace(&mut *packet.state.lock(), State::Over);
         match state {
@@ -135,7 +155,8 @@ impl<T: Send> Handle<T> {
         }
     }
 
-    /// Runs the task if nobody has begun to and the caller is in its pool or can be its guest: there its own joins and reservations are.
+    /// Runs the task, unless another thread has begun to. The caller must be in the task's pool or
+    /// become a guest there, because the task's own joins and reservations belong to that pool.
     fn begin(&self, packet: &Packet<T>) {
         let run = || packet.run(&self.pool);
         if self.pool.is_inherited() {
@@ -145,7 +166,7 @@ impl<T: Send> Handle<T> {
         }
     }
 
-    /// What to wait for, unless the task has finished.
+    /// Returns the event to wait for. `None` if the task has finished.
     fn register(&self, packet: &Packet<T>) -> Option<Arc<Event>> {
         let Some(mut state) = packet.state.lock_unless_lost() else {
             runs_in_parent();
@@ -170,7 +191,7 @@ impl<T: Send> Handle<T> {
     }
 }
 
-/// Joining cannot end: only the parent has the thread that runs the task.
+/// The join cannot end, because only the parent process has the thread that runs the task.
 #[cold]
 fn runs_in_parent() -> ! {
     panic!("the task of this handle runs in the process that this one was forked from");
@@ -263,17 +284,19 @@ where
     }
 }
 
-/// Spawns a task that borrows nothing; its panic is nobody's.
+/// Spawns a task without a handle. Its panic is reported.
 pub(crate) fn spawn_alone(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
     submit(pool, move |current| run_alone(f, current));
 }
 
-/// The same; of the tasks that one worker spawns like this the older ones begin first.
+/// Like `spawn_alone`, but of the tasks that one worker spawns with this function, the older ones
+/// begin first.
 ///
-/// Each has a stand-in in the deque, which may be run by anybody and in any order; whoever runs it runs the oldest.
+/// Each task has a stand-in in the deque. Any worker may run the stand-ins, in any order, and each
+/// runs the oldest task.
 pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
     let Some(current) = WorkerThread::of(pool) else {
-        // What comes from outside lies in a queue anyway.
+        // A task from outside waits in a queue anyway, which keeps the order.
         return spawn_alone(pool, f);
     };
     let spawner = current.index;
@@ -287,7 +310,7 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     });
 }
 
-/// A task of nobody that holds the pool until it has run, not yet to be found by anybody.
+/// A task without a handle, which holds the pool until it has run. It is in no queue yet.
 pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) -> Task {
     held_task(
         pool,
@@ -296,13 +319,15 @@ pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) ->
     )
 }
 
-/// Hands a task of nobody, which does not unwind, to the pool, which does not end before that has run.
+/// Submits a task without a handle to the pool. The task must not unwind. The pool does not end
+/// before the task has run.
 fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
     let caller = WorkerThread::get();
     let task = held_task(pool, f, caller);
     match caller {
         Some(current) if std::ptr::eq(current.shared(), &**pool) => {
-            // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
+            // An alternative queue may hide the task until its owner forks again. A thread without
+            // a task may never do so.
             let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
             if stays {
                 scope::push_or_pass_on(current, task);
@@ -331,7 +356,7 @@ fn held_task(
     Task::detached(body, caller)
 }
 
-/// Runs a closure of nobody.
+/// Runs a closure without a handle, and reports its panic.
 fn run_alone(f: impl FnOnce(), current: WorkerThread<'_>) {
     if let Err(payload) = unwind::catch(f) {
         current

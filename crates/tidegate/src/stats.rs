@@ -138,6 +138,13 @@ pub(crate) struct Tally {
 }
 
 /// Counts of events, of one worker or summed over all workers of a pool.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// pool.install(|| 1 + 1);
+/// assert!(pool.stats().counters.dispatched >= 1);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -180,6 +187,13 @@ pub struct Counters {
 }
 
 /// Time by activity, in seconds.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// pool.install(|| (0..1000).sum::<u64>());
+/// assert!(pool.stats().breakdown.busy > 0.0);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -196,6 +210,15 @@ pub struct Breakdown {
 }
 
 /// Time without a slot by reason, in seconds.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let pool = tidegate::Pool::builder().workers(1).build()?;
+/// pool.install(|| tidegate::blocking(|| std::thread::sleep(Duration::from_millis(2))));
+/// assert!(pool.stats().waiting.blocked >= 0.002);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -214,6 +237,15 @@ pub struct Waiting {
 }
 
 /// The [`Stats`] of one worker.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// pool.join(|| 1, || 2);
+/// let stats = pool.stats();
+/// let steals: u64 = stats.per_worker.iter().map(|worker| worker.counters.steals).sum();
+/// assert_eq!(steals, stats.counters.steals);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -227,6 +259,16 @@ pub struct WorkerStats {
 }
 
 /// The memory that tasks have declared with [`memory::reserve`](crate::memory::reserve), in bytes.
+///
+/// ```
+/// use tidegate::{Pool, memory};
+///
+/// let pool = Pool::builder().workers(2).build()?;
+/// pool.install(|| drop(memory::reserve(4096)));
+/// let stats = pool.stats().memory;
+/// assert_eq!((stats.declared, stats.peak, stats.sleeps), (0, 4096, 0));
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -242,7 +284,17 @@ pub struct MemoryStats {
 /// What a pool has done since it was created; returned by [`Pool::stats`](crate::Pool::stats) and
 /// [`stats`](fn@crate::stats).
 ///
-/// Printed with `{}`, it is a summary of a few lines. With the feature `serde` it can be serialized.
+/// Printed with `{}`, it is a summary of a few lines. With the feature `serde`, it can be
+/// serialized.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// pool.join(|| 1, || 2);
+/// let stats = pool.stats();
+/// assert_eq!((stats.workers, stats.panics), (2, 0));
+/// assert!(stats.to_string().starts_with("workers: 2"));
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

@@ -1,8 +1,21 @@
-//! Records the decisions of a pool; see [`tidegate_policy::trace`] and docs/trace.md.
+//! Records the scheduling decisions of a pool; see [`tidegate_policy::trace`] for the rules and
+//! [`Builder::trace`](crate::Builder::trace) to switch it on.
 //!
-//! Each worker, the share controller and the memory plan has its own recorder. Only the worker's
-//! own thread locks its recorder, except for the moment in which the recordings are read. A pool
-//! that records no trace has no recorders, and pays one branch for each decision.
+//! ```
+//! use tidegate::{Pool, trace};
+//!
+//! let pool = Pool::builder().workers(2).trace(true).build()?;
+//! pool.join(|| 1, || 2);
+//! let recorded = pool.trace().expect("the pool records a trace");
+//! let read = trace::Trace::from_bytes(&recorded.to_bytes())?;
+//! assert_eq!((&read, read.rules.workers), (&recorded, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// Each worker, the share controller and the memory plan has its own recorder. Only the worker's own
+// thread locks its recorder, except for the moment in which the recordings are read. A pool that
+// records no trace has no recorders, and pays one branch for each decision. docs/trace.md describes
+// the file format.
 
 pub use tidegate_policy::trace::{
     Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace, replay,
@@ -81,6 +94,12 @@ impl Recorder for Notes {
 
 /// Names the phase with this number, which is the first number of an [`Event::Phase`]. None if
 /// there is no such phase.
+///
+/// ```
+/// use tidegate::trace::phase;
+///
+/// assert_eq!((phase(0), phase(1), phase(100)), (Some("away"), Some("busy"), None));
+/// ```
 #[must_use]
 pub fn phase(number: u64) -> Option<&'static str> {
     let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;

@@ -1,14 +1,27 @@
-//! Which worker the calling thread is.
+//! Identifies the worker that the calling thread is.
 
 use crate::worker::WorkerThread;
 use std::fmt;
 
-/// Names a worker of a pool.
+/// Identifies a worker of a pool; returned by [`current_worker`].
 ///
-/// Opaque: workers are threads, of which a pool may have more than run at once, so this is no index into anything; for
-/// data per worker there is [`WorkerLocal`](crate::WorkerLocal). It stays the same while the thread is that worker, and
-/// no other worker of any pool has it meanwhile. After a thread has left its pool the name may pass on to another
-/// thread of the same pool, never to one of another pool. The order means nothing.
+/// A worker keeps its id for as long as its thread is a worker of the pool, and no other worker of
+/// any pool has the same id during that time. When a thread has left its pool, its id may pass to
+/// another thread of the same pool, but never to a thread of another pool.
+///
+/// An id is not an index: a pool may have more threads than may run at once. For data per worker,
+/// use [`WorkerLocal`](crate::WorkerLocal). Ids are ordered only so that they can be sorted; the
+/// order has no meaning.
+///
+/// ```
+/// use std::collections::HashSet;
+/// use tidegate::{Pool, current_worker};
+///
+/// let pool = Pool::builder().workers(2).build()?;
+/// let workers: HashSet<_> = pool.broadcast(|_| current_worker()).into_iter().collect();
+/// assert_eq!(workers.len(), 2);
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkerId {
     pool: u64,
@@ -21,9 +34,10 @@ impl fmt::Debug for WorkerId {
     }
 }
 
-/// The worker that the calling thread is; `None` outside of all pools.
+/// Returns the worker that the calling thread is. `None` outside all pools.
 ///
-/// A thread of no pool is a worker while a call that takes part on its own stack lasts, such as [`join`](crate::join).
+/// A thread of no pool is a worker for the duration of a call that runs on its own stack, such as
+/// [`join`](crate::join).
 ///
 /// ```
 /// use tidegate::{Pool, current_worker};

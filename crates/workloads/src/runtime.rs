@@ -110,8 +110,8 @@ pub trait Runtime: Sized + Sync {
         halving::<Self, T>(fork, items, &body);
     }
 
-    /// Declares that the task uses `bytes` bytes until the returned reservation is dropped. On Tidegate
-    /// the task may have to wait for the memory; other runtimes only count it.
+    /// Declares that the task uses `bytes` bytes until the returned reservation is dropped. On
+    /// Tidegate the task may have to wait for the memory; other runtimes only count it.
     ///
     /// # Panics
     /// If the program doesn't fit into the pool's budget. The panic is silent; its payload is the

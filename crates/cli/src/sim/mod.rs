@@ -6,8 +6,8 @@
 //! arrivals, desires and departures from a file to the allotment policy.
 //!
 //! With `--topology` the machine has one processor per CPU of the file, and worker `i` is on the
-//! `i`-th of them. The file thus determines which victims a hierarchical thief tries first, and what
-//! a look at a victim costs. `sim jobs` doesn't use distances.
+//! `i`-th of them. The file thus determines which victims a hierarchical thief tries first, and
+//! what a look at a victim costs. `sim jobs` doesn't use distances.
 //!
 //! The simulation never reads the clock: the same command line prints the same bytes.
 

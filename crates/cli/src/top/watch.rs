@@ -19,7 +19,7 @@ impl Watch {
         }
     }
 
-    /// Returns the jobs currently in the table, or a message that says why there are none.
+    /// Returns the jobs currently in the table, or the reason if there are no jobs.
     pub fn look(&mut self) -> Result<Vec<Row>, String> {
         match self.try_look() {
             Ok(Some(rows)) => Ok(rows),

@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::{options, stack};
 use row::Outcome;
 
-/// The options of a comparison, whatever it compares.
+/// The options that all kinds of comparisons have.
 pub struct Setting {
     /// The requested rivals. `None`: the case's defaults.
     pub with: Option<Vec<Rival>>,

@@ -2,7 +2,7 @@
 //!
 //! The bench and the job exchange lines of JSON through the job's standard input and output. The
 //! bench sends what to run. The job starts its threads, makes its input and reports that it is
-//! ready. The bench tells it to go, and the job reports the result. The process then waits for the
+//! ready. The bench starts it, and the job reports the result. The process then waits for the
 //! end of its input, so that it holds its resources until the bench releases it.
 
 use std::io::{self, BufRead, Write};

@@ -181,6 +181,15 @@ pub trait Estimate {
 /// The text form is the name, a colon and the parameters that differ from their defaults, for
 /// instance `wsap:eta=0.75`. [`tunables`](crate::tunables) lists every parameter with its range and
 /// its default.
+///
+/// ```
+/// use tidegate_policy::DesirePolicy;
+///
+/// let desire: DesirePolicy = "wsap:eta=0.75".parse()?;
+/// assert_eq!(desire.to_string(), "wsap:eta=0.75");
+/// assert!(matches!(DesirePolicy::default(), DesirePolicy::Steady(_)));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DesirePolicy {
     /// Follows recent use, and grows while all of the allotment is used and tasks wait (the
@@ -241,7 +250,8 @@ impl Default for DesirePolicy {
 ///
 /// let mut state = DesireState::new(&DesirePolicy::default())?;
 /// assert_eq!(state.desire(), 1);
-/// let seen = Seen { length: 5_000_000, allotment: 1, usage: 1, working: 5_000_000, deques: &[7], busy: 1, ..Seen::default() };
+/// let cycle = Seen { length: 5_000_000, allotment: 1, usage: 1, ..Seen::default() };
+/// let seen = Seen { working: 5_000_000, deques: &[7], busy: 1, ..cycle };
 /// assert_eq!(state.next(&seen), 8);
 /// # Ok::<(), tidegate_policy::ParseError>(())
 /// ```

@@ -68,6 +68,15 @@ use crate::tunable::{Basis, Tunable, choice, choices, table};
 /// The text form is the name, a colon and the parameters that differ from their defaults, for
 /// instance `linear:step=20us,randomness=constant`. [`tunables`](crate::tunables) lists every
 /// parameter with its range and its default.
+///
+/// ```
+/// use tidegate_policy::IdlePolicy;
+///
+/// let idle: IdlePolicy = "linear:min=10us,step=20us".parse()?;
+/// assert_eq!(idle.to_string(), "linear:step=20us"); // 10 us is the default.
+/// assert!(matches!(IdlePolicy::default(), IdlePolicy::Elastic(_)));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IdlePolicy {
     /// Searches for a while, yielding the processor before each look, then parks until work is

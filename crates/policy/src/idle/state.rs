@@ -9,6 +9,14 @@ use crate::error::ParseError;
 use alloc::boxed::Box;
 
 /// What a thief does after an attempt or a sweep failed.
+///
+/// ```
+/// use tidegate_policy::{IdlePolicy, IdleState, Rest};
+///
+/// let mut idle = IdleState::new(&IdlePolicy::Yield)?;
+/// assert_eq!(idle.sweep_failed(|| 0, || 0), Rest::Yield);
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {

@@ -116,7 +116,7 @@ struct Entry {
     /// Its present moment: the number of spawns and joins that it has done.
     moment: u64,
     /// The number of the root from which this task descends. If a task of a scope has another root
-    /// than the task that waits for the scope, it is unrelated, and comes after that task.
+    /// than the task that waits for the scope, it is unrelated to that task, and comes after it.
     root: u64,
     /// The number of entries of which it is the parent; for a half, its joiner counts as well.
     children: u32,

@@ -12,7 +12,18 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// Memory admission policy. Default: [`None`](Self::None).
+/// Which tasks get the memory that they request, and which must wait for it. Default:
+/// [`None`](Self::None).
+///
+/// ```
+/// use tidegate_policy::MemoryPolicy;
+///
+/// assert_eq!(MemoryPolicy::default(), MemoryPolicy::None);
+/// let budget: MemoryPolicy = "budget:bytes=64MiB,serial=8MiB".parse()?;
+/// assert_eq!(budget.to_string(), "budget:bytes=64MiB,serial=8MiB");
+/// assert!("budget".parse::<MemoryPolicy>().is_err()); // It has no default.
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryPolicy {
     /// All requests are granted immediately (the default).
@@ -29,6 +40,16 @@ pub enum MemoryPolicy {
 }
 
 /// How long tasks with large requests sleep.
+///
+/// ```
+/// use tidegate_policy::MemoryPolicy;
+///
+/// let MemoryPolicy::Hybrid(hybrid) = "hybrid".parse()? else {
+///     unreachable!()
+/// };
+/// assert_eq!((hybrid.alpha, hybrid.beta), (1 << 20, 64 << 10));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hybrid {
     /// [`HYBRID_ALPHA`]: in bytes, 1 MiB by default.
@@ -44,6 +65,12 @@ pub struct Hybrid {
 ///
 /// The source uses `Linear` and calls it a place for future improvement. Whether a task sleeps at
 /// all is the same under each function.
+///
+/// ```
+/// use tidegate_policy::memory::SleepFunction;
+///
+/// assert_eq!(SleepFunction::default(), SleepFunction::Linear);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SleepFunction {
     /// In proportion to the size, rounded down (the default).
@@ -56,6 +83,15 @@ pub enum SleepFunction {
 }
 
 /// How much is granted out of turn.
+///
+/// ```
+/// use tidegate_policy::MemoryPolicy;
+/// use tidegate_policy::memory::DepthFirst;
+///
+/// let policy: MemoryPolicy = "depth-first".parse()?;
+/// assert_eq!(policy, MemoryPolicy::DepthFirst(DepthFirst { k: 64 << 10 }));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthFirst {
     /// [`DEPTH_FIRST_K`]: in bytes, at least 1, 64 KiB by default.
@@ -63,6 +99,15 @@ pub struct DepthFirst {
 }
 
 /// How much is granted from one theft to the next.
+///
+/// ```
+/// use tidegate_policy::MemoryPolicy;
+/// use tidegate_policy::memory::DfDeques;
+///
+/// let policy: MemoryPolicy = "dfdeques".parse()?;
+/// assert_eq!(policy, MemoryPolicy::DfDeques(DfDeques { k: 64 << 10 }));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DfDeques {
     /// [`DFDEQUES_K`]: in bytes, at least 1, 64 KiB by default.
@@ -70,6 +115,15 @@ pub struct DfDeques {
 }
 
 /// The limit, and the part of it that the serial run needs.
+///
+/// ```
+/// use tidegate_policy::MemoryPolicy;
+/// use tidegate_policy::memory::Budget;
+///
+/// let policy: MemoryPolicy = "budget:bytes=64MiB,serial=8MiB".parse()?;
+/// assert_eq!(policy, MemoryPolicy::Budget(Budget { bytes: 64 << 20, serial: 8 << 20 }));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// [`BUDGET_BYTES`]: in bytes; no default, it must be given.

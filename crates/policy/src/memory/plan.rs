@@ -161,8 +161,8 @@ impl<T> Plan<T> {
         self.last_taken
     }
 
-    /// The topmost task of a thread. If the thread has none, begins an unrelated task on it, after all
-    /// other tasks.
+    /// The topmost task of a thread. If the thread has none, begins an unrelated task on it,
+    /// after all other tasks.
     pub fn here(&mut self, thread: usize) -> Task {
         let top = self.thread(thread).stack.last().copied();
         top.unwrap_or_else(|| self.begin_unrelated(thread))

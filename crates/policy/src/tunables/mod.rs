@@ -19,7 +19,8 @@
 //!
 //! assert_eq!(WORKERS.parse("12")?, Some(12));
 //! let error = WORKERS.parse("0").unwrap_err().to_string();
-//! assert_eq!(error, "invalid value \"0\" for TIDEGATE_WORKERS: expected an integer from 1 to 4096");
+//! let expected = "invalid value \"0\" for TIDEGATE_WORKERS: expected an integer from 1 to 4096";
+//! assert_eq!(error, expected);
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 

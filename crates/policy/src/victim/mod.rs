@@ -39,6 +39,13 @@ use core::fmt;
 use core::str::FromStr;
 
 /// A rule that chooses victims. Default: [`Hierarchical`](Self::Hierarchical).
+///
+/// ```
+/// use tidegate_policy::VictimPolicy;
+///
+/// assert_eq!(VictimPolicy::default(), VictimPolicy::Hierarchical);
+/// assert_eq!("last-victim".parse(), Ok(VictimPolicy::LastVictim));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VictimPolicy {
     /// Candidates in the order of their numbers, starting from a random one.

@@ -37,7 +37,7 @@ impl<T> OnceBox<T> {
         unsafe { value.as_ref() }
     }
 
-    /// Returns the value. Creates it with `init` if there is none.
+    /// Returns the value. Creates it with `init` if it doesn't exist yet.
     #[inline]
     pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
         match self.get() {

@@ -130,7 +130,7 @@ impl<T> PerProcess<T> {
         }
     }
 
-    /// Returns this process's value. Creates it with `init` if there is none yet.
+    /// Returns this process's value. Creates it with `init` if it doesn't exist yet.
     #[inline]
     pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
         match self.get() {

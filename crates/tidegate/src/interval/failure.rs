@@ -10,6 +10,20 @@ use tidegate_sync::lock::Mutex;
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why an order or a lock was rejected.
+///
+/// ```
+/// use tidegate::interval::{self, UsageErrorKind};
+///
+/// interval::run(|s| {
+///     let outer = s.interval(|_| ());
+///     let error = s.inline(|s| {
+///         let inner = s.interval(|_| ());
+///         outer.end().before(inner.start()).unwrap_err()
+///     });
+///     assert_eq!(error.unwrap().wrong(), UsageErrorKind::OtherTree);
+/// })?;
+/// # Ok::<(), interval::Failure>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UsageErrorKind {
@@ -28,6 +42,19 @@ pub enum UsageErrorKind {
 
 /// The error returned if an order between intervals, or a lock, is rejected. Nothing has changed
 /// then.
+///
+/// ```
+/// use tidegate::interval;
+///
+/// interval::run(|s| {
+///     let (a, b) = (s.interval(|_| ()).named("a"), s.interval(|_| ()).named("b"));
+///     a.end().before(b.start()).unwrap();
+///     let error = b.end().before(a.start()).unwrap_err();
+///     println!("{error}");
+///     assert_eq!(error.wrong(), interval::UsageErrorKind::Cycle);
+/// })?;
+/// # Ok::<(), interval::Failure>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageError {
     wrong: UsageErrorKind,
@@ -46,6 +73,19 @@ impl UsageError {
     }
 
     /// The reason.
+    ///
+    /// ```
+    /// use tidegate::interval::{self, Lock, UsageErrorKind};
+    ///
+    /// let lock = Lock::new();
+    /// interval::run(|s| {
+    ///     let mut holder = s.interval(|_| ());
+    ///     holder.lock(&lock).unwrap();
+    ///     let error = holder.lock(&lock).unwrap_err();
+    ///     assert_eq!(error.wrong(), UsageErrorKind::LockTwice);
+    /// })?;
+    /// # Ok::<(), interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn wrong(&self) -> UsageErrorKind {
         self.wrong
@@ -147,12 +187,32 @@ impl Failure {
 
     /// The name of the interval that failed, followed by those of the intervals that contain it, up
     /// to the inline interval.
+    ///
+    /// ```
+    /// let failure = tidegate::interval::run(|s| {
+    ///     s.interval(|s| {
+    ///         s.try_interval(|_| "one".parse::<u8>()).named("read");
+    ///     })
+    ///     .named("prepare");
+    /// })
+    /// .unwrap_err();
+    /// assert_eq!(failure.chain()[..2], ["read", "prepare"]);
+    /// ```
     #[must_use]
     pub fn chain(&self) -> &[String] {
         &self.chain
     }
 
     /// How many other intervals failed. Those that were skipped because of a failure don't count.
+    ///
+    /// ```
+    /// let failure = tidegate::interval::run(|s| {
+    ///     s.try_interval(|_| "one".parse::<u8>());
+    ///     s.try_interval(|_| "two".parse::<u8>());
+    /// })
+    /// .unwrap_err();
+    /// assert_eq!(failure.others(), 1);
+    /// ```
     #[must_use]
     pub fn others(&self) -> usize {
         self.more
@@ -160,12 +220,26 @@ impl Failure {
 
     /// Whether the inline interval failed because intervals inside it wait for each other, so that
     /// none of them can begin.
+    ///
+    /// ```
+    /// // A draft that is neither scheduled nor dropped never begins.
+    /// let stalled = tidegate::interval::run(|s| std::mem::forget(s.interval(|_| ())));
+    /// assert!(stalled.unwrap_err().is_stall());
+    /// ```
     #[must_use]
     pub fn is_stall(&self) -> bool {
         matches!(self.cause, Cause::Stalled(_))
     }
 
     /// The error that a body returned. None if a body panicked, or on a stall.
+    ///
+    /// ```
+    /// let failure = tidegate::interval::run(|s| {
+    ///     s.try_interval(|_| "one".parse::<u8>());
+    /// })
+    /// .unwrap_err();
+    /// assert!(failure.error().unwrap().is::<std::num::ParseIntError>());
+    /// ```
     #[must_use]
     pub fn error(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         match &self.cause {
@@ -175,6 +249,14 @@ impl Failure {
     }
 
     /// The payload of the panic of a body.
+    ///
+    /// ```
+    /// let failure = tidegate::interval::run(|s| {
+    ///     s.interval(|_| -> u32 { panic!("oh") });
+    /// })
+    /// .unwrap_err();
+    /// assert_eq!(failure.into_panic().unwrap().downcast_ref(), Some(&"oh"));
+    /// ```
     ///
     /// # Errors
     /// Returns the failure itself if it isn't a panic.

@@ -20,6 +20,24 @@ use tidegate_sync::thread::{Process, abort_child};
 ///
 /// Clones refer to the same lock. An interval that has requested several locks takes them in the
 /// order in which they were created. No worker blocks meanwhile.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// use tidegate::interval::{self, Lock};
+///
+/// let (lock, running) = (Lock::new(), AtomicU32::new(0));
+/// interval::run(|s| {
+///     for _ in 0..3 {
+///         // These intervals run one after another, in any order.
+///         let mut next = s.interval(|_| {
+///             assert_eq!(running.fetch_add(1, Relaxed), 0);
+///             running.fetch_sub(1, Relaxed);
+///         });
+///         next.lock(&lock).unwrap();
+///     }
+/// })?;
+/// # Ok::<(), interval::Failure>(())
+/// ```
 #[derive(Clone)]
 pub struct Lock(Arc<Inner>);
 
@@ -104,6 +122,14 @@ impl Waiter {
 
 impl Lock {
     /// Creates a lock, which no interval holds.
+    ///
+    /// ```
+    /// use tidegate::interval::Lock;
+    ///
+    /// let lock = Lock::new();
+    /// assert_eq!(lock, lock.clone());
+    /// assert_ne!(lock, Lock::new());
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(Inner {
@@ -310,6 +336,11 @@ pub struct Locked<T> {
 
 impl<T> Locked<T> {
     /// Guards data with a new lock.
+    ///
+    /// ```
+    /// let names = tidegate::interval::Locked::new(vec!["ebb"]);
+    /// assert_eq!(names.into_inner(), ["ebb"]);
+    /// ```
     #[must_use]
     pub fn new(data: T) -> Self {
         Self {
@@ -319,6 +350,19 @@ impl<T> Locked<T> {
     }
 
     /// The lock, for [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
+    ///
+    /// ```
+    /// use tidegate::interval::{self, Locked};
+    ///
+    /// let sum = Locked::new(0);
+    /// let shared = &sum;
+    /// interval::run(|s| {
+    ///     let mut add = s.interval(|s| shared.with(s, |sum| *sum += 1));
+    ///     add.lock(shared.handle()).unwrap();
+    /// })?;
+    /// assert_eq!(sum.into_inner(), 1);
+    /// # Ok::<(), interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn handle(&self) -> &Lock {
         &self.lock
@@ -326,6 +370,19 @@ impl<T> Locked<T> {
 
     /// Calls `f` with the data, on behalf of the interval whose body this is. Intervals inside it
     /// can't request the lock, because they would have to wait for its end.
+    ///
+    /// ```
+    /// use tidegate::interval::{self, Locked};
+    ///
+    /// let words = Locked::new(vec![]);
+    /// let shared = &words;
+    /// interval::run(|s| {
+    ///     let mut push = s.interval(|s| shared.with(s, |words| words.push("ebb")));
+    ///     push.lock(shared.handle()).unwrap();
+    /// })?;
+    /// assert_eq!(words.into_inner(), ["ebb"]);
+    /// # Ok::<(), interval::Failure>(())
+    /// ```
     ///
     /// # Panics
     /// If the interval has not requested the lock, or if this is called inside another call for the
@@ -343,7 +400,12 @@ impl<T> Locked<T> {
         f(&mut data)
     }
 
-    /// Returns the data.
+    /// Consumes this and returns the data.
+    ///
+    /// ```
+    /// let sum = tidegate::interval::Locked::new(55);
+    /// assert_eq!(sum.into_inner(), 55);
+    /// ```
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }

@@ -19,6 +19,18 @@ impl Graph {
     /// Returns the order as a Graphviz graph. Each interval is a box, with a frame around the
     /// intervals that it created. Edges from ends are solid, and those from starts dashed.
     /// Intervals that never ran are grey, and failed ones red.
+    ///
+    /// ```
+    /// use tidegate::interval::Recorder;
+    ///
+    /// let recorder = Recorder::new();
+    /// recorder.run(|s| {
+    ///     s.interval(|_| ()).named("read");
+    /// })?;
+    /// let graph = recorder.finish();
+    /// assert!(graph.dot().contains("read"));
+    /// # Ok::<(), tidegate::interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph intervals {\n  rankdir=LR;\n  node [shape=box];\n");
@@ -70,6 +82,18 @@ impl Graph {
     /// for each body. The colour of a bar shows the place where the body ran; red marks a failure.
     /// The total time and a legend are below. Hovering over a bar shows the interval's name and
     /// times.
+    ///
+    /// ```
+    /// use tidegate::interval::Recorder;
+    ///
+    /// let recorder = Recorder::new();
+    /// recorder.run(|s| {
+    ///     s.interval(|_| ()).named("read");
+    /// })?;
+    /// let graph = recorder.finish();
+    /// assert!(graph.svg().starts_with("<svg"));
+    /// # Ok::<(), tidegate::interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn svg(&self) -> String {
         let ran = || {

@@ -48,6 +48,11 @@ impl Default for Recorder {
 
 impl Recorder {
     /// Creates a recorder that has recorded nothing.
+    ///
+    /// ```
+    /// let graph = tidegate::interval::Recorder::new().finish();
+    /// assert!(graph.intervals().is_empty());
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -56,6 +61,18 @@ impl Recorder {
     /// Does the same as [`run`](fn@super::run) and records all intervals inside. These include
     /// those of [`Scope::inline`](super::Scope::inline), but not those of another `run` called
     /// inside.
+    ///
+    /// ```
+    /// use tidegate::interval::Recorder;
+    ///
+    /// let recorder = Recorder::new();
+    /// recorder.run(|s| {
+    ///     s.interval(|_| ()).named("read");
+    /// })?;
+    /// let graph = recorder.finish();
+    /// assert_eq!(graph.intervals()[1].name, "read");
+    /// # Ok::<(), tidegate::interval::Failure>(())
+    /// ```
     ///
     /// # Errors
     /// Like `run`.
@@ -68,6 +85,18 @@ impl Recorder {
     }
 
     /// Returns everything recorded.
+    ///
+    /// ```
+    /// use tidegate::interval::Recorder;
+    ///
+    /// let recorder = Recorder::new();
+    /// recorder.run(|s| {
+    ///     s.interval(|_| ()).named("read");
+    /// })?;
+    /// let graph = recorder.finish();
+    /// assert_eq!(graph.intervals().len(), 2);
+    /// # Ok::<(), tidegate::interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn finish(self) -> Graph {
         std::mem::take(&mut *self.0.graph.lock())
@@ -76,6 +105,19 @@ impl Recorder {
 
 /// The intervals recorded by a [`Recorder`], and their order. With the feature `drawing`, the
 /// methods `dot` and `svg` draw them.
+///
+/// ```
+/// use tidegate::interval::Recorder;
+///
+/// let recorder = Recorder::new();
+/// recorder.run(|s| {
+///     let read = s.interval(|_| "text").named("read");
+///     read.then(s, |_, text| text.len()).unwrap().named("count");
+/// })?;
+/// let graph = recorder.finish();
+/// assert_eq!((graph.intervals().len(), graph.edges().len()), (3, 1));
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub(super) intervals: Vec<Recording>,
@@ -83,6 +125,20 @@ pub struct Graph {
 }
 
 /// One interval of a [`Graph`].
+///
+/// ```
+/// use tidegate::interval::Recorder;
+///
+/// let recorder = Recorder::new();
+/// recorder.run(|s| {
+///     s.interval(|_| ()).named("read");
+/// })?;
+/// let graph = recorder.finish();
+/// let read = &graph.intervals()[1];
+/// assert_eq!((&*read.name, read.parent), ("read", Some(0)));
+/// assert!(read.ran.is_some());
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
@@ -96,6 +152,19 @@ pub struct Recording {
 }
 
 /// When and where a body ran.
+///
+/// ```
+/// use tidegate::interval::Recorder;
+///
+/// let recorder = Recorder::new();
+/// recorder.run(|s| {
+///     s.interval(|_| ()).named("read");
+/// })?;
+/// let graph = recorder.finish();
+/// let ran = graph.intervals()[1].ran.expect("it was not skipped");
+/// assert!(ran.from <= ran.to && !ran.failed);
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Span {
@@ -114,6 +183,21 @@ pub struct Span {
 }
 
 /// A declared order: the first point comes before the second.
+///
+/// ```
+/// use tidegate::interval::Recorder;
+///
+/// let recorder = Recorder::new();
+/// recorder.run(|s| {
+///     let read = s.interval(|_| "text").named("read");
+///     read.then(s, |_, text| text.len()).unwrap().named("count");
+/// })?;
+/// let graph = recorder.finish();
+/// // From the end of interval 1 to the start of interval 2.
+/// let edge = graph.edges()[0];
+/// assert_eq!((edge.from, edge.to), ((1, true), (2, false)));
+/// # Ok::<(), tidegate::interval::Failure>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
@@ -126,12 +210,37 @@ pub struct Edge {
 impl Graph {
     /// All intervals that were created. The inline interval of a run comes before all others of
     /// that run.
+    ///
+    /// ```
+    /// use tidegate::interval::Recorder;
+    ///
+    /// let recorder = Recorder::new();
+    /// recorder.run(|s| {
+    ///     s.interval(|_| ()).named("read");
+    /// })?;
+    /// let graph = recorder.finish();
+    /// assert_eq!((graph.intervals().len(), &*graph.intervals()[1].name), (2, "read"));
+    /// # Ok::<(), tidegate::interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn intervals(&self) -> &[Recording] {
         &self.intervals
     }
 
     /// All declared orders, in the order in which they were added.
+    ///
+    /// ```
+    /// use tidegate::interval::Recorder;
+    ///
+    /// let recorder = Recorder::new();
+    /// recorder.run(|s| {
+    ///     let read = s.interval(|_| "text").named("read");
+    ///     read.then(s, |_, text| text.len()).unwrap().named("count");
+    /// })?;
+    /// let graph = recorder.finish();
+    /// assert_eq!(graph.edges().len(), 1);
+    /// # Ok::<(), tidegate::interval::Failure>(())
+    /// ```
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.edges

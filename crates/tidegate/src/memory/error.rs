@@ -19,6 +19,19 @@ impl fmt::Display for Size {
 }
 
 /// The error returned if a [`reserve`](super::reserve) is not granted.
+///
+/// ```
+/// use tidegate::memory::{ReservationError, reserve};
+///
+/// let policy = "budget:bytes=64KiB,serial=16KiB".parse()?;
+/// let pool = tidegate::Pool::builder().workers(2).memory(policy).build()?;
+/// let refused = pool.install(|| reserve(1 << 20)).unwrap_err();
+/// let ReservationError::Refused { bytes, budget, .. } = refused else {
+///     panic!("it fits into no budget of this size");
+/// };
+/// assert_eq!((bytes, budget), (1 << 20, 64 << 10));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReservationError {
@@ -47,6 +60,22 @@ pub enum ReservationError {
 }
 
 /// The live reservations that were made at one source location.
+///
+/// ```
+/// use tidegate::memory::{ReservationError, reserve};
+///
+/// let policy = "budget:bytes=64KiB,serial=16KiB".parse()?;
+/// let pool = tidegate::Pool::builder().workers(1).memory(policy).build()?;
+/// let refused = pool.install(|| {
+///     let _held = reserve(48 << 10)?;
+///     reserve(48 << 10).map(drop)
+/// });
+/// let Err(ReservationError::Refused { holders, .. }) = refused else {
+///     panic!("the second request can never be granted");
+/// };
+/// assert_eq!((holders[0].bytes, holders[0].reservations), (48 << 10, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Where [`reserve`](super::reserve) was called.

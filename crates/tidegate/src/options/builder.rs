@@ -72,6 +72,12 @@ impl Builder {
     ///
     /// The default is the number of CPUs that this process may keep busy; see
     /// [`Machine::default_workers`](crate::machine::Machine::default_workers).
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(3).build()?;
+    /// assert_eq!(pool.workers(), 3);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
@@ -82,6 +88,12 @@ impl Builder {
     ///
     /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. It cannot be combined with
     /// [`backoff`](Self::backoff).
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).idle("yield".parse()?).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn idle(mut self, idle: IdlePolicy) -> Self {
         self.idle = Some(idle);
@@ -149,6 +161,16 @@ impl Builder {
     /// A different amount requires [`QueueKind::Split`], and a [`memory`](Self::memory) policy that
     /// doesn't keep the order of the serial run; otherwise [`build`](Self::build) returns an error,
     /// because thieves then take one task at a time.
+    ///
+    /// ```
+    /// use tidegate::{Pool, policy::QueueKind, policy::StealAmount};
+    ///
+    /// let builder = Pool::builder().workers(2).steal(StealAmount::Half);
+    /// assert_eq!(builder.build()?.join(|| 1, || 2), (1, 2));
+    /// let builder = Pool::builder().steal(StealAmount::Half).queue(QueueKind::ChaseLev);
+    /// assert!(builder.build().is_err());
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn steal(mut self, amount: StealAmount) -> Self {
         self.amount = Some(amount);
@@ -160,6 +182,12 @@ impl Builder {
     ///
     /// It computes distances from the machine's caches and nodes, and assumes that workers run
     /// where [`places`](Self::places) says.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).victim("last-victim".parse()?).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn victim(mut self, victim: VictimPolicy) -> Self {
         self.victim = Some(victim);
@@ -170,6 +198,12 @@ impl Builder {
     ///
     /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. It is the
     /// only choice with a [`memory`](Self::memory) policy other than [`MemoryPolicy::None`].
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).wait("help-any".parse()?).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn wait(mut self, wait: WaitPolicy) -> Self {
         self.wait = Some(wait);
@@ -188,6 +222,12 @@ impl Builder {
     ///   without spare threads, they may deadlock with any of the other kinds.
     /// * Thieves take one task at a time, so [`build`](Self::build) returns an error for any
     ///   [`steal`](Self::steal) but [`StealAmount::One`].
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).queue("chase-lev".parse()?).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn queue(mut self, queue: QueueKind) -> Self {
         self.queue = Some(queue);
@@ -204,6 +244,15 @@ impl Builder {
     ///
     /// A waiting task keeps its thread. Once the pool has [`max_threads`](Self::max_threads)
     /// threads, new tasks therefore begin only when all running tasks have reached a wait.
+    ///
+    /// ```
+    /// use tidegate::{Pool, memory};
+    ///
+    /// let policy = "budget:bytes=64MiB,serial=8MiB".parse()?;
+    /// let pool = Pool::builder().workers(2).memory(policy).build()?;
+    /// assert!(pool.install(|| memory::reserve(65 << 20)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn memory(mut self, memory: MemoryPolicy) -> Self {
         self.memory = Some(memory);
@@ -217,6 +266,12 @@ impl Builder {
     /// Worker `i` is assumed to run on the `i`-th usable CPU, counting every core once before any
     /// core's second hardware thread, and starting again after the last CPU. The worker only stays
     /// there if the pool [binds](Self::bind) its threads.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(4).places("each:2".parse()?).build()?;
+    /// assert_eq!(pool.places().len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn places(mut self, places: PlaceBy) -> Self {
         self.places = Some(places);
@@ -229,6 +284,12 @@ impl Builder {
     /// Only CPUs that the process may use are used. Which of them a thread gets depends on its CPU
     /// slot among the running threads. Guests, and threads beyond the number of CPU slots, are not
     /// bound. A thread that a task starts inherits the CPU of the worker running the task.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).bind(true).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn bind(mut self, bind: bool) -> Self {
         self.bind = Some(bind);
@@ -241,6 +302,13 @@ impl Builder {
     /// For tests, and for machines that report an incorrect topology. [`build`](Self::build)
     /// returns an error if the topology has no CPUs, or if the pool [binds](Self::bind) its threads
     /// and the process may not use all of these CPUs.
+    ///
+    /// ```
+    /// let topology = "cpus 0-3\nL3 0-1 2-3 size=16M".parse()?;
+    /// let pool = tidegate::Pool::builder().workers(4).topology(topology).build()?;
+    /// assert_eq!(pool.places().len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
@@ -253,6 +321,11 @@ impl Builder {
     /// This is the same limit as [`max_threads`](Self::max_threads), but counted from the number of
     /// workers; it suffices to set one of the two. The range is 0 to 32768 minus the number of
     /// workers. The default follows from that of `max_threads`: three spare threads per worker.
+    ///
+    /// ```
+    /// let builder = tidegate::Pool::builder().workers(2).spare_threads(1);
+    /// assert!(builder.max_threads(8).build().is_err()); // 2 and 1 are 3.
+    /// ```
     #[must_use]
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spare_threads = Some(threads);
@@ -266,6 +339,11 @@ impl Builder {
     ///
     /// Threads in [`blocking`](fn@crate::blocking) calls don't count, up to
     /// [`max_blocking_threads`](Self::max_blocking_threads).
+    ///
+    /// ```
+    /// let builder = tidegate::Pool::builder().workers(2);
+    /// assert!(builder.max_threads(1).build().is_err());
+    /// ```
     #[must_use]
     pub fn max_threads(mut self, threads: usize) -> Self {
         self.max_threads = Some(threads);
@@ -283,6 +361,12 @@ impl Builder {
     /// [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     ///
     /// A thread that was started for this purpose ends after it has been idle for a second.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).max_blocking_threads(8).build()?;
+    /// assert_eq!(pool.install(|| tidegate::blocking(|| "from a slow disk")), "from a slow disk");
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn max_blocking_threads(mut self, threads: usize) -> Self {
         self.max_blocking_threads = Some(threads);
@@ -296,6 +380,12 @@ impl Builder {
     /// active. Otherwise it gets its fair share within milliseconds, but no more than it can put to
     /// good use. Jobs find each other through a file; see [`tidegate_share`] for its path. A job
     /// that cannot use the file runs as if it had [`SharePolicy::Off`].
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).share("off".parse()?).build()?;
+    /// assert_eq!(pool.stats().allotment, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn share(mut self, share: SharePolicy) -> Self {
         self.share = Some(share);
@@ -304,6 +394,12 @@ impl Builder {
 
     /// Sets the pool's weight relative to other jobs: 1 to 10000, by default 100
     /// (`TIDEGATE_WEIGHT`). A job with twice the weight gets twice as many CPUs.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).weight(200).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn weight(mut self, weight: usize) -> Self {
         self.weight = Some(weight);
@@ -312,6 +408,12 @@ impl Builder {
 
     /// Sets how the pool estimates its desire, i.e. how many CPUs it could put to good use
     /// (`TIDEGATE_DESIRE`). The default is [`DesirePolicy::Steady`].
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).desire("wsap:eta=0.75".parse()?).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn desire(mut self, desire: DesirePolicy) -> Self {
         self.desire = Some(desire);
@@ -352,6 +454,13 @@ impl Builder {
     /// default is `tidegate`; in the table of jobs, an unnamed pool has the name of its program. An
     /// empty name counts as none. [`build`](Self::build) returns an error if the name contains
     /// control characters.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(1).name("render").build()?;
+    /// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
+    /// assert_eq!(name.as_deref(), Some("render-0"));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into()).filter(|name| !name.is_empty());
@@ -361,6 +470,12 @@ impl Builder {
     /// Sets the address space of each thread's stack, in bytes: 64 KiB to 64 GiB, or to 1 GiB on
     /// 32-bit machines; by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched
     /// cost memory.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).stack_size(64 << 20).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
@@ -391,6 +506,12 @@ impl Builder {
     /// Sets whether the pool records its scheduling decisions, for
     /// [`Pool::trace`](crate::Pool::trace). The default is false. Each worker records up to 16 MiB
     /// (`trace.bytes` in `tidegate tunables`); what doesn't fit is dropped.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).trace(true).build()?;
+    /// assert!(pool.trace().is_some());
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn trace(mut self, on: bool) -> Self {
         self.trace = on;
@@ -398,9 +519,15 @@ impl Builder {
     }
 
     /// Sets a function that each thread of the pool calls with its number when it starts. By
-    /// default, there is none. If `f` panics, the panic is logged to standard error. While `f`
+    /// default, none is called. If `f` panics, the panic is logged to standard error. While `f`
     /// delays a thread that a task needs, the pool may start further threads, up to one for every
     /// free slot.
+    ///
+    /// ```
+    /// let log = |number| println!("thread {number} starts");
+    /// tidegate::Pool::builder().workers(2).on_start(log).build()?.shutdown();
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn on_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(f));
@@ -408,7 +535,13 @@ impl Builder {
     }
 
     /// Sets a function that each thread of the pool calls with its number when it ends. By default,
-    /// there is none. If `f` panics, the panic is logged to standard error.
+    /// none is called. If `f` panics, the panic is logged to standard error.
+    ///
+    /// ```
+    /// let log = |number| println!("thread {number} ends");
+    /// tidegate::Pool::builder().workers(2).on_exit(log).build()?.shutdown();
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
     #[must_use]
     pub fn on_exit(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(f));
@@ -420,6 +553,15 @@ impl Builder {
     ///
     /// By default, such panics are logged to standard error and counted. If `f` panics, that panic
     /// is logged to standard error.
+    ///
+    /// ```
+    /// let (sender, panics) = std::sync::mpsc::channel();
+    /// let report = move |_payload, number| sender.send(number).expect("the receiver exists");
+    /// let pool = tidegate::Pool::builder().workers(1).on_panic(report).build()?;
+    /// drop(pool.spawn(|| -> u32 { panic!("oh") }));
+    /// assert_eq!(panics.recv()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn on_panic(
         mut self,

@@ -9,8 +9,8 @@ use tidegate_sync::clock;
 
 /// Maps each item to a value and reduces the values to one. Returns `None` if there are no items.
 ///
-/// [`ParallelItems`] lists what `items` may be. The call waits for the result, and the free function
-/// uses the pool of the calling task, or the global pool outside of any pool.
+/// [`ParallelItems`] lists what `items` may be. The call waits for the result, and the free
+/// function uses the pool of the calling task, or the global pool outside of any pool.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
 /// cut into blocks of `ceil(len / 1024)`, each block is reduced from left to right, and the results

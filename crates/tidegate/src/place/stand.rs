@@ -66,7 +66,7 @@ pub(crate) fn bind(worker: WorkerThread<'_>) {
     }
 }
 
-/// Moves the worker to a free CPU slot of the group. Returns false if there is none.
+/// Moves the worker to a free CPU slot of the group. Returns false if all are taken.
 pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     let mut ledger = worker.shared().ledger();
     let moved = ledger.move_to(worker.index, group);

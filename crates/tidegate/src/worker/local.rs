@@ -73,6 +73,15 @@ impl<T: Send> WorkerLocal<T> {
     ///
     /// `init` runs on that worker. If `init` itself uses this `WorkerLocal`, or lets other tasks
     /// run that do, the value made by that inner call is kept and the outer one is dropped.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    /// use tidegate::WorkerLocal;
+    ///
+    /// let buffers = WorkerLocal::new(|| RefCell::new(Vec::with_capacity(1024)));
+    /// buffers.with(|buffer| buffer.borrow_mut().push(1));
+    /// assert_eq!(buffers.into_values().next(), Some(RefCell::new(vec![1])));
+    /// ```
     #[must_use]
     pub fn new(init: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self {
@@ -82,6 +91,15 @@ impl<T: Send> WorkerLocal<T> {
     }
 
     /// Calls `f` with the calling thread's value.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use tidegate::WorkerLocal;
+    ///
+    /// let calls = WorkerLocal::new(|| Cell::new(0));
+    /// calls.with(|own| own.set(own.get() + 1));
+    /// assert_eq!(calls.with(Cell::get), 1);
+    /// ```
     ///
     /// # Panics
     /// If `f` or `init` panics.
@@ -106,13 +124,32 @@ impl<T: Send> WorkerLocal<T> {
         value.get().expect("set here or by `init`")
     }
 
-    /// The values of all threads that have used this, in an unspecified order.
+    /// Iterates over the values of all threads that have used this, in an unspecified order.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use tidegate::WorkerLocal;
+    ///
+    /// let mut sums = WorkerLocal::new(|| Cell::new(0));
+    /// tidegate::for_each(0..100, |n| sums.with(|own| own.set(own.get() + n)));
+    /// assert_eq!(sums.iter_mut().map(|own| own.take()).sum::<u32>(), 4950);
+    /// assert_eq!(sums.iter_mut().map(|own| own.get()).sum::<u32>(), 0);
+    /// ```
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let lines = self.values.iter_mut();
         lines.filter_map(|Line(Owned(value))| value.get_mut())
     }
 
     /// Consumes this and returns the values, in an unspecified order.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use tidegate::WorkerLocal;
+    ///
+    /// let sums = WorkerLocal::new(|| Cell::new(0));
+    /// tidegate::for_each(0..100, |n| sums.with(|own| own.set(own.get() + n)));
+    /// assert_eq!(sums.into_values().map(Cell::into_inner).sum::<u32>(), 4950);
+    /// ```
     pub fn into_values(self) -> impl Iterator<Item = T> {
         let lines = self.values.into_elements();
         lines.filter_map(|Line(Owned(value))| value.into_inner())

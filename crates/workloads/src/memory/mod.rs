@@ -1,9 +1,9 @@
 //! Programs whose memory use depends on the order in which their tasks run.
 //!
-//! Each program declares the memory for its own use ([`Runtime::reserve`]) right before it allocates
-//! it, and gives it back right after freeing it. Serial versions do the same; the peak of what they
-//! declare is the S1 in the bounds. Inputs and products exist before and after a run, independent
-//! of its order, and are not declared.
+//! Each program declares the memory for its own use ([`Runtime::reserve`]) right before it
+//! allocates it, and gives it back right after freeing it. Serial versions do the same; the peak of
+//! what they declare is the S1 in the bounds. Inputs and products exist before and after a run,
+//! independent of its order, and are not declared.
 //!
 //! | program | what a task holds |
 //! |---|---|

@@ -2,9 +2,9 @@
 //! which pieces could have run in parallel.
 //!
 //! The span is the longest chain of pieces that must run one after the other, measured in seconds
-//! and in actions. An action is a fork, the end of a join or scope, or a reservation. A reservation of more
-//! than `k` bytes counts as one more action for each `k` bytes, as in the bounds for depth-first
-//! schedulers.
+//! and in actions. An action is a fork, the end of a join or scope, or a reservation. A reservation
+//! of more than `k` bytes counts as one more action for each `k` bytes, as in the bounds for
+//! depth-first schedulers.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -60,8 +60,8 @@ fn act(actions: u64) -> Length {
 pub struct Profiled;
 
 impl Profiled {
-    /// Calls `f`, a parallel body, and returns its result and its span. A reservation counts as one more
-    /// action for each `k` bytes.
+    /// Calls `f`, a parallel body, and returns its result and its span. A reservation counts as one
+    /// more action for each `k` bytes.
     pub fn span_of<T>(k: u64, f: impl FnOnce() -> T) -> (T, Length) {
         // Relaxed: only this thread reads it.
         K.store(k.max(1), Ordering::Relaxed);

@@ -27,7 +27,7 @@ const ORIGIN: &str = "origin.lock";
 const EXACT: [&str; 2] = ["rayon", "rayon-core"];
 
 /// Packages of which ours needs newer versions than some programs' lock files have. Cargo does not
-/// move a locked version by itself; it reports a conflict.
+/// update a locked version unasked; it reports a conflict.
 const NEEDED_NEWER: [&str; 1] = ["libc"];
 
 /// Locked versions that are replaced by newer ones. The xattr that fclones locks does not compile

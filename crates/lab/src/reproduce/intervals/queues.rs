@@ -14,7 +14,7 @@ use tidegate_command::output::{Table, Value, show_ratio};
 /// A wider interval cannot decide about a difference of 5 %.
 const WIDEST: f64 = 0.10;
 
-/// Pairs of queues without a significant difference, where the thesis says so, and the explanation.
+/// Pairs of queues between which the thesis found no significant difference, and the explanation.
 const ALIKE: [(QueueKind, QueueKind, &str, &str); 4] = [
     (
         QueueKind::ChaseLev,

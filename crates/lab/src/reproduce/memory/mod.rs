@@ -22,7 +22,7 @@ use batch::{Batch, Subject};
 use tables::{Results, overview};
 use tidegate_command::failure::Failure;
 
-/// The maximum number of runs; the source does not say how many it made.
+/// The maximum number of runs. The source does not state its number of runs.
 const RUNS: u64 = 5;
 
 const STEALING: &str = "work stealing";

@@ -9,6 +9,12 @@ use crate::files::escaped;
 const QUOTED_MAX: usize = 40;
 
 /// An error in a description of a topology: the line, what is wrong there, and what is allowed.
+///
+/// # Examples
+/// ```
+/// let error = "cpus 3-1".parse::<tidegate_machine::Topology>().unwrap_err();
+/// assert!(error.to_string().contains("3-1"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopologyError {
     line: usize,

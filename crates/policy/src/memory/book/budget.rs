@@ -112,8 +112,8 @@ impl Book {
     }
 
     /// Whether a task is absent: it will resume, but the order does not show after which tasks.
-    /// Such a task waits for something that the book does not know of, or for unrelated tasks, computes
-    /// without a slot, or is buried below another task.
+    /// Such a task waits for an unrelated task or for something that the book does not know,
+    /// computes without a slot, or is buried below another task.
     #[must_use]
     pub fn is_absent(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];

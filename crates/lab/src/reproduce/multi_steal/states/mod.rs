@@ -2,7 +2,7 @@
 //! differential equations.
 //!
 //! The model is that of Mitzenmacher, "Analyses of load stealing models based on differential
-//! equations", 1998, as Adnan and Sato use it (section 3.4). There are so many workers that
+//! equations", 1998, as Adnan and Sato use it (section 3.4). The number of workers is infinite, so
 //! fractions of them are continuous. A worker with tasks ends one at rate 1. A worker without tasks
 //! picks a random victim at rate r, and takes as many of its n tasks as the strategy determines.
 //! `p_n` is the fraction of workers with n tasks, `s_i` that with i or more.
@@ -33,7 +33,7 @@ const ATTEMPT: Nanos = UNIT / 20;
 const BRANCHES: f64 = 0.6;
 
 /// The strategies on the machine. With a larger fixed number, most of its workers would search for
-/// victims in vain for seconds, so only the model covers those.
+/// seconds without finding a victim, so only the model covers those.
 const STRATEGIES: [&str; 3] = [BOTTOMMOST, FIXED_2, DYNAMIC];
 
 /// The states that are kept of each run: busy workers, victims of one task or of half, and victims
