@@ -342,7 +342,8 @@ impl Pool {
         enter::take_part(self.used(), |current| interval::inline(current, None, f))
     }
 
-    /// Like [`spawn`](fn@crate::spawn), in this pool.
+    /// Like [`spawn`](fn@crate::spawn), in this pool. Outside the pool, waits while more tasks are
+    /// queued than [`Builder::max_queued`] allows.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
