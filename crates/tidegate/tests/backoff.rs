@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Gate, Tally, built, fib, until, watched};
-use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
+use tidegate::policy::idle::{BackoffFactory, CustomBackoff, LONGEST_SLEEP, Rest};
 use tidegate::{Pool, policy::QueueKind};
 
 /// The calls that the backoffs of a pool have received.
@@ -102,6 +102,90 @@ fn each_worker_has_one_and_resets_it_after_a_success() {
         pool.shutdown();
         assert_eq!(seen.made.each_ref().map(Tally::get), [1; WORKERS]);
     });
+}
+
+#[test]
+fn each_thread_keeps_its_own_after_the_exit_handler() {
+    watched(|| {
+        let (seen, exits) = (Arc::new(Seen::default()), Arc::new(Tally::new()));
+        let (made, kept) = (seen.clone(), seen.clone());
+        let factory = BackoffFactory::new(move |worker| {
+            made.made[worker].come();
+            Counting {
+                rest: Rest::Park,
+                seen: made.clone(),
+            }
+        });
+        let counted = exits.clone();
+        let builder = Pool::builder().workers(WORKERS).spare_threads(0);
+        let builder = builder.on_exit(move |_| {
+            assert_eq!(kept.dropped.get(), 0);
+            counted.come();
+        });
+        built(builder.backoff(factory)).shutdown();
+        assert_eq!(exits.get(), WORKERS);
+        assert_eq!(seen.made.each_ref().map(Tally::get), [1; WORKERS]);
+        assert_eq!(seen.dropped.get(), WORKERS);
+    });
+}
+
+/// Spawns a task at each call, up to a limit, and rests in the same way each time.
+struct Spawning {
+    rest: Rest,
+    left: usize,
+    ran: Arc<Tally>,
+}
+
+impl Spawning {
+    fn spawn(&mut self) {
+        if self.left > 0 {
+            self.left -= 1;
+            let ran = self.ran.clone();
+            drop(tidegate::spawn(move || ran.come()));
+        }
+    }
+}
+
+impl CustomBackoff for Spawning {
+    fn backoff(&mut self, _: u64) -> Rest {
+        self.spawn();
+        self.rest
+    }
+
+    fn reset(&mut self) {
+        self.spawn();
+    }
+}
+
+/// No other thread could run them.
+#[test]
+fn tasks_that_it_spawns_run_on_its_own_thread() {
+    const TASKS: usize = 6;
+    let rests = [
+        Rest::Retry,
+        Rest::Yield,
+        Rest::Sleep(LONGEST_SLEEP),
+        Rest::Park,
+    ];
+    for rest in rests {
+        watched(move || {
+            let ran = Arc::new(Tally::new());
+            let tally = ran.clone();
+            let factory = BackoffFactory::new(move |_| {
+                let mut made = Spawning {
+                    rest,
+                    left: TASKS,
+                    ran: tally.clone(),
+                };
+                made.spawn();
+                made
+            });
+            let builder = Pool::builder().workers(1).spare_threads(0);
+            let pool = built(builder.queue(QueueKind::Split).backoff(factory));
+            ran.wait_for(TASKS);
+            drop(pool);
+        });
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 use support::{Gate, bare_pool, built, let_others_sleep, watched};
+use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
 use tidegate::{
     Builder, Pool, join,
     policy::{QueueKind, SharePolicy, WaitPolicy},
@@ -137,17 +138,44 @@ fn a_called_waiter_passes_its_call_on_before_a_part_of_a_broadcast() {
 
 #[test]
 fn a_start_handler_may_wait_for_the_task_its_thread_was_started_for() {
-    watched(|| {
+    new_threads_may_wait(|builder, wait| builder.on_start(move |_| wait()));
+}
+
+#[test]
+fn the_code_that_creates_a_backoff_may_wait_for_that_task_too() {
+    struct Parks;
+    impl CustomBackoff for Parks {
+        fn backoff(&mut self, _: u64) -> Rest {
+            Rest::Park
+        }
+
+        fn reset(&mut self) {}
+    }
+    new_threads_may_wait(|builder, wait| {
+        builder.backoff(BackoffFactory::new(move |_| {
+            wait();
+            Parks
+        }))
+    });
+}
+
+type Wait = Box<dyn Fn() + Send + Sync>;
+
+/// `with` adds code to the builder that each new thread runs. In one thread, that code waits for
+/// the task for which the thread was started.
+fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
+    watched(move || {
         let ran = Arc::new(Gate::new());
         let next_waits = Arc::new(AtomicBool::new(false));
         let (opened, waits) = (ran.clone(), next_waits.clone());
-        let builder = two_workers().workers(3).spare_threads(2);
-        let pool = built(builder.on_start(move |_| {
+        let wait = move || {
             // Relaxed, here and below: the flag orders nothing else.
             if waits.swap(false, Ordering::Relaxed) {
                 opened.wait();
             }
-        }));
+        };
+        let builder = two_workers().workers(3).spare_threads(2);
+        let pool = built(with(builder, Box::new(wait)));
         // All threads but one wait for something in the other pool, so slots are free and no thread
         // is idle.
         let elsewhere = Arc::new(bare_pool(2));

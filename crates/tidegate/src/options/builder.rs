@@ -103,16 +103,19 @@ impl Builder {
     /// Sets custom code that decides what a worker does when it finds no work. By default,
     /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
     ///
-    /// Each thread of the pool has its own backoff, created when the thread starts. The thread asks
-    /// it how to rest each time it has looked everywhere and found nothing, and resets it after
-    /// finding a task. A backoff does not slow down forks. If every worker without a task sleeps, new
-    /// tasks wait until the first sleep ends. A sleep ends early in the same cases as under a built-in
-    /// idle policy, and lasts at most
+    /// Each thread of the pool has its own backoff, created when the thread starts and dropped when
+    /// it ends. The thread asks it how to rest each time it has looked everywhere and found
+    /// nothing, and resets it after finding a task. A backoff does not slow down forks. If every
+    /// worker without a task sleeps, new tasks wait until the first sleep ends. A sleep ends early
+    /// in the same cases as under a built-in idle policy, and lasts at most
     /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
     ///
-    /// The backoff, and the code that creates or drops it, must not block or call into the pool: it
-    /// runs on a worker that counts as searching, and a task that it spawned runs only if another
-    /// worker takes it.
+    /// The code that creates the backoff runs after the [start handler](Self::on_start) and may do
+    /// whatever that may do. The backoff itself must not block or wait for a task: its worker
+    /// counts as searching, so the pool wakes no other thread for new tasks meanwhile. It may spawn
+    /// tasks; the worker runs them itself unless another one is faster. The code that drops the
+    /// backoff must not call into the pool: its thread is ending, and would not run what it
+    /// spawned.
     ///
     /// If the backoff panics, or the code that creates or drops it, the panic is logged to standard
     /// error. From then on the worker parks whenever it finds no work.

@@ -33,6 +33,10 @@ impl IdleRule {
         }
     }
 
+    pub(crate) fn is_custom(&self) -> bool {
+        matches!(self, Self::Custom(_))
+    }
+
     /// The idle policy, unless a custom backoff replaces it.
     pub(crate) fn built_in(&self) -> Option<IdlePolicy> {
         match self {

@@ -113,7 +113,7 @@ impl Drop for Stay {
         }
         memory::leave(current);
         if members::is_alone(current.shared()) {
-            Search::new(current).finish();
+            Search::finish(current);
         }
         give::pass_all_on(current);
         current.set_must_stop(false);

@@ -236,19 +236,13 @@ impl PoolInner {
     fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
-        if let Some(handler) = &self.options.on_start {
-            // The thread that woke this one counts on a search, and the handler may take long. So
-            // another thread must come.
-            wake::rouse_unreported(self);
-            self.call_handler("on_start", || handler(current.index));
-            memory::leave(current);
-        }
+        let mut search = self.prepare(current);
         if !self.options.bind {
             current.sleeper.wake_affinity.arrive();
         }
         let on_exit = self.options.on_exit.as_ref().filter(|_| handles_exit);
         current.membership.has_exited.set(on_exit.is_none());
-        Search::new(current).live();
+        search.live();
         if let Some(handler) = on_exit {
             sleep::resume_running(current, Waiting::Owed);
             // A publisher may have woken this thread, which calls its handler first. So another
@@ -259,11 +253,30 @@ impl PoolInner {
             self.call_handler("on_exit", || handler(current.index));
             memory::leave(current);
             current.membership.has_exited.set(true);
-            Search::new(current).live();
+            search.live();
         }
+        // Before the thread's last event, because this may run a user's code.
+        drop(search);
         place::leave_cpu_slot(current);
         current.sleeper.wake_affinity.depart();
         events::stop(self.name(), current.index);
+    }
+
+    /// Calls the user's code for a new thread: its start handler, and the code that creates its
+    /// backoff.
+    fn prepare<'a>(&self, current: WorkerThread<'a>) -> Search<'a> {
+        let handler = self.options.on_start.as_ref();
+        if handler.is_some() || self.options.idle.is_custom() {
+            // The thread that woke this one counts on a search, and the user's code may take long.
+            // So another thread must come.
+            wake::rouse_unreported(self);
+        }
+        if let Some(handler) = handler {
+            self.call_handler("on_start", || handler(current.index));
+        }
+        let search = Search::new(current);
+        memory::leave(current);
+        search
     }
 
     /// Lets go for the pool's handle. Then waits for the threads to end, if the caller can.

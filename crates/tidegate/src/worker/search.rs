@@ -21,7 +21,7 @@ use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
 use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::SPINS_PER_RETRY;
-use tidegate_policy::{IdlePolicy, Nanos, Peers, Rest, Rng};
+use tidegate_policy::{IdlePolicy, IdleState, Nanos, Peers, Rest, Rng};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, seed, spin_loop, thread};
 
@@ -62,16 +62,16 @@ impl Peers for PeersOf<'_> {
 }
 
 impl<'a> Search<'a> {
+    /// For a thread of the pool. Calls the user's code that creates a backoff, if there is any.
     pub(crate) fn new(worker: WorkerThread<'a>) -> Self {
+        Self::with(worker, idle_state(worker))
+    }
+
+    fn with(worker: WorkerThread<'a>, idle: IdleState) -> Self {
         let (pool, index) = (worker.shared(), worker.index);
         Self {
             worker,
-            thief: Thief::new(
-                &worker.notes,
-                idle_state(worker),
-                pool.options.victim,
-                index,
-            ),
+            thief: Thief::new(&worker.notes, idle, pool.options.victim, index),
             rng: Rng::new(seed::worker_seed(index)),
             flags: Flags::default(),
             stolen_at: None,
@@ -80,8 +80,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The life of a thread of the pool.
-    pub(crate) fn live(mut self) {
+    /// Runs tasks until the thread must call its exit handler or leave.
+    pub(crate) fn live(&mut self) {
         let worker = self.worker;
         loop {
             self.poll_at_base();
@@ -102,10 +102,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Rests. Returns `false` if the thread must leave.
+    /// Rests. Returns `false` if the thread must call its exit handler or leave.
     fn rest(&mut self) -> bool {
-        self.has_rested = true;
-        sleep::rest(self.worker, self.flags.rest())
+        self.has_rested = sleep::rest(self.worker, self.flags.rest());
+        self.has_rested
     }
 
     /// Takes one of this worker's own tasks. After a rest, the thread that woke this worker counts
@@ -119,14 +119,16 @@ impl<'a> Search<'a> {
         Some(task)
     }
 
-    /// Runs the tasks left in the worker's own deque and in the pool's queues, for a pool that has
-    /// no threads.
-    pub(crate) fn finish(mut self) {
-        let worker = self.worker;
+    /// Runs the tasks left in the deque of `worker`, a guest, and in the queues of the pool, which
+    /// has no threads.
+    pub(crate) fn finish(worker: WorkerThread<'a>) {
+        // A guest never rests.
+        let idle = IdleState::new(&IdlePolicy::None).expect("no parameter is out of range");
+        let mut search = Self::with(worker, idle);
         let planned = || memory::take(worker, Look::Next(&mut |_| 0));
         let next = || worker.own_task().or_else(planned);
         while let Some(task) = next().or_else(|| place::take_queued(worker)) {
-            self.run_at_base(task);
+            search.run_at_base(task);
         }
     }
 
@@ -228,6 +230,10 @@ impl<'a> Search<'a> {
             }
             let rng = &mut self.rng;
             let rest = (self.thief).sweep_failed(&worker.notes, clock::now, || rng.draw());
+            let spawned = self.task_of_backoff();
+            if spawned.is_some() {
+                break spawned;
+            }
             // The slot may have gone to a task that slept for memory.
             if !self.take_rest(rest) || worker.must_stop() {
                 break None;
@@ -239,6 +245,13 @@ impl<'a> Search<'a> {
             wake::rouse(pool);
         }
         found
+    }
+
+    /// Takes a task that the user's backoff has just spawned, if no thief has taken it.
+    fn task_of_backoff(&self) -> Option<Task> {
+        let worker = self.worker;
+        let spawned = worker.shared().options.idle.is_custom() && worker.has_work();
+        spawned.then(|| worker.own_task())?
     }
 
     /// Takes a rest. Returns whether to look again.
@@ -346,9 +359,12 @@ mod tests {
     use super::*;
     use crate::Pool;
     use crate::options::Options;
-    use crate::pool::members;
+    use crate::pool::{enter, members};
     use crate::spawn;
     use crate::worker::{Admission, Membership};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
     use tidegate_policy::{QueueKind, SharePolicy};
 
     /// The status of an idle thread after another thread has rested and begun the first task of a
@@ -386,5 +402,38 @@ mod tests {
     #[test]
     fn a_thread_is_woken_for_what_is_left_of_a_batch() {
         assert_eq!(status_of_idle_beside_batch(2), Status::Running);
+    }
+
+    #[test]
+    fn a_guest_of_a_pool_without_threads_has_no_backoff() {
+        struct Parks;
+        impl CustomBackoff for Parks {
+            fn backoff(&mut self, _: u64) -> Rest {
+                Rest::Park
+            }
+
+            fn reset(&mut self) {}
+        }
+        let [made, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        // Relaxed, here and below: all on this thread.
+        let set = |flag: &Arc<AtomicBool>| {
+            let flag = flag.clone();
+            move || flag.store(true, Ordering::Relaxed)
+        };
+        let makes = set(&made);
+        let backoff = BackoffFactory::new(move |_| {
+            makes();
+            Parks
+        });
+        let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+        let shared = PoolInner::bare(Options::of(builder.backoff(backoff)).unwrap());
+        let refused = members::admit_all(&shared, 1)[0];
+        members::refuse(&shared, refused);
+        let task = spawn::task_alone(&shared, set(&ran));
+        shared.injector.push(task);
+        enter::work_off_alone(&shared);
+        let [made, ran] = [made, ran].map(|flag| flag.load(Ordering::Relaxed));
+        assert_eq!([made, ran], [false, true]);
+        std::mem::forget(shared);
     }
 }
