@@ -173,6 +173,8 @@ pub struct Options {
     est_cycle: Nanos,
     /// Whether the pool records a trace. This isn't an option of all pools.
     pub trace: bool,
+    /// Whether the pool explains nothing, even with `TIDEGATE_EXPLAIN=1`.
+    silent: bool,
 }
 
 impl Options {
@@ -197,7 +199,19 @@ impl Options {
             desire: value(sharing.desire, &tunables::DESIRE)?,
             est_cycle: value(sharing.est_cycle, &tunables::EST_CYCLE)?,
             trace: false,
+            silent: false,
         })
+    }
+
+    /// Returns these options for a pool whose runs are not measured: it leaves no trace and explains
+    /// nothing.
+    #[must_use]
+    pub fn unobserved(&self) -> Self {
+        Self {
+            trace: false,
+            silent: true,
+            ..self.clone()
+        }
     }
 
     /// Creates a pool with these options, called `name`.
@@ -222,6 +236,9 @@ impl Options {
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
+        }
+        if self.silent {
+            builder = builder.explain(false);
         }
         builder.build().map_err(|error| named_by_flags(&error))
     }

@@ -113,7 +113,7 @@
 //! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
 //! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
 //! | `TIDEGATE_TABLE` | the file that programs share ([`tidegate_share`]) | `/dev/shm/my/table` |
-//! | `TIDEGATE_EXPLAIN` | whether each pool prints its options at its first use | `1` |
+//! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |
 //!
 //! An invalid value is an error of [`Builder::build`], which names the variable and the values that
 //! it accepts. The global pool has no caller to return an error to, so it prints the error to

@@ -167,7 +167,7 @@ impl Options {
             name: name(builder.name)?,
             stack_size,
             max_queued: max_queued(builder.max_queued)?,
-            explain: environment.explain()?,
+            explain: environment.explain(builder.explain)?,
             share,
             share_from,
             trace: builder.trace,

@@ -139,7 +139,7 @@ fn the_builder_wins_over_the_environment() {
     let test = "the_builder_wins_over_the_environment";
     // All would be invalid if the builder did not override them.
     let variables = [
-        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_EXPLAIN", "maybe"),
         ("TIDEGATE_WORKERS", "7"),
         ("TIDEGATE_IDLE", "lazy"),
         ("TIDEGATE_STEAL", "half"),
@@ -161,6 +161,7 @@ fn the_builder_wins_over_the_environment() {
             .spare_threads(0)
             .stack_size(1 << 20)
             .name("mine")
+            .explain(true)
             .build()
             .expect("a pool");
         assert_eq!(pool.install(|| sum(10)), 55);

@@ -134,7 +134,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs once without measuring, so that files are cached and memory is mapped. A separate pool
-    /// keeps this run out of the counters and the trace.
+    /// keeps this run out of the counters and the trace. Only the measured pool explains itself.
     fn warm_up(&self, program: &mut dyn Subject<'_>) -> Result<(), Failure> {
         const WHAT: &str = "warm-up";
         if self.plan.serial {
@@ -143,8 +143,7 @@ impl<'a> Runs<'a> {
             let _ = Counted::take_peak();
             return Ok(());
         }
-        let mut options = self.plan.options.clone();
-        options.trace = false;
+        let options = self.plan.options.unobserved();
         let pool = Tidegate::new(options.build(program.name())?);
         program.fits(&pool)?;
         self.once(program, WHAT, On::Pool(&pool));

@@ -55,6 +55,7 @@ pub struct Builder {
     pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
     pub(crate) max_queued: Option<usize>,
+    pub(crate) explain: Option<bool>,
     pub(crate) trace: bool,
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
@@ -503,6 +504,16 @@ impl Builder {
     #[must_use]
     pub fn max_queued(mut self, tasks: usize) -> Self {
         self.max_queued = Some(tasks);
+        self
+    }
+
+    /// Sets whether the pool prints a line to standard error when it is first used: its number of
+    /// workers, the reason for it, and the options that differ from their defaults
+    /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. A pool that shares the machine also
+    /// prints where it finds the other jobs.
+    #[must_use]
+    pub fn explain(mut self, on: bool) -> Self {
+        self.explain = Some(on);
         self
     }
 

@@ -15,7 +15,7 @@ use tidegate_policy::Tunable;
 use tidegate_policy::tunables::Setting;
 use tidegate_sync::stderr::print_line;
 
-/// If `1`, pools print their options; see [`crate::explain`].
+/// If `1`, pools print their options, unless the builder decides; see [`crate::explain`].
 const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
 
 /// How invalid values in the environment are handled.
@@ -58,8 +58,11 @@ impl Environment {
         }
     }
 
-    /// Whether pools print their options.
-    pub(crate) fn explain(self) -> Result<bool, BuildError> {
+    /// Whether the pool prints its options. `given` is the builder's value.
+    pub(crate) fn explain(self, given: Option<bool>) -> Result<bool, BuildError> {
+        if let Some(given) = given {
+            return Ok(given);
+        }
         let Some(text) = std::env::var_os(EXPLAIN) else {
             return Ok(false);
         };
