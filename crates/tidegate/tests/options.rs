@@ -2,11 +2,11 @@
 
 mod support;
 
-use std::sync::Mutex;
-use support::{AMOUNTS, Tally, built, fib, pool, watched};
+use std::sync::{Barrier, Mutex};
+use support::{AMOUNTS, Tally, built, fib, watched};
 use tidegate::{
     Pool, Scope,
-    policy::{IdlePolicy, QueueKind, StealAmount, VictimPolicy, WaitPolicy},
+    policy::{IdlePolicy, QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
 
 const VICTIMS: [VictimPolicy; 4] = [
@@ -255,20 +255,21 @@ mod several_tasks_a_steal {
 fn a_pool_that_was_idle_for_a_while_wakes_for_work() {
     watched(|| {
         for idle in idles() {
-            let pool = built(Pool::builder().workers(3).idle(idle));
+            // A pool that shares may have only one slot while another job works. Each meeting would
+            // then wait some 300 ms for the loan of two more.
+            let builder = Pool::builder().workers(3).share(SharePolicy::Off);
+            let pool = built(builder.idle(idle));
             for _ in 0..20 {
                 // Whatever their state of rest, the workers come: the closures meet.
-                let came = Tally::new();
+                let meeting = Barrier::new(3);
                 pool.scope(|s| {
                     for _ in 0..3 {
                         s.spawn(|_| {
-                            came.come();
-                            came.wait_for(3);
+                            meeting.wait();
                         });
                     }
                 });
             }
         }
-        drop(pool(1));
     });
 }
