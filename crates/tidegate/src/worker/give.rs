@@ -39,10 +39,14 @@ mod tests {
     use crate::Pool;
     use crate::pool::enter;
     use std::sync::mpsc::channel;
+    use tidegate_policy::SharePolicy;
 
     #[test]
     fn a_guest_that_leaves_passes_its_stolen_batch_on() {
-        let pool = Pool::builder().workers(2).max_threads(3).build().unwrap();
+        // A pool that shares may have only one slot while another job works. The thread that blocks
+        // would hold it, and no slot would be free for the guest.
+        let builder = Pool::builder().workers(2).share(SharePolicy::Off);
+        let pool = builder.max_threads(3).build().unwrap();
         let (started, has_started) = channel();
         let (go_on, may_go_on) = channel::<()>();
         // A thread of the pool that waits here takes nothing from the guest.
