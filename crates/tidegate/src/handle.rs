@@ -281,7 +281,7 @@ impl Pool {
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
     /// let mut squares: Vec<u64> = (0..100).collect();
-    /// pool.for_each(&mut squares[..], |n| *n *= *n);
+    /// pool.for_each(&mut squares, |n| *n *= *n);
     /// assert_eq!(squares[9], 81);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```

@@ -1,15 +1,34 @@
-//! Loops over the items of a vector by value.
+//! Loops over the items of a vector or an array by value.
 //!
-//! While the loop runs, the vector is empty and keeps only its allocation. The pieces own the items:
-//! each item is moved to the closure, or dropped with the piece that still has it. If a piece is
-//! leaked, its items are leaked, too.
+//! While the loop runs, its storage is an empty vector that keeps only the allocation. The pieces own
+//! the items: each item is moved to the closure, or dropped with the piece that still has it. If a
+//! piece is leaked, its items are leaked, too.
 
 use crate::parallel_for::items::ParallelItems;
 use crate::parallel_for::items::private::{Piece, Sealed};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
 
-/// Items in the allocation of a vector. All are initialized and belong to this piece.
+/// The allocation that holds the items of a loop by value. Other loops don't use it.
+pub struct Storage<I: ParallelItems>(Vec<I::Item>);
+
+impl<I: ParallelItems> Storage<I> {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn keep(&mut self, items: Vec<I::Item>) -> Owned<'_, I::Item> {
+        let length = items.len();
+        self.0 = items;
+        // SAFETY: 0 is at most the capacity, and the first 0 items are initialized.
+        unsafe { self.0.set_len(0) };
+        // The vector never touches its items again, which are initialized: they belong to the piece.
+        Owned(&mut self.0.spare_capacity_mut()[..length])
+    }
+}
+
+/// Items in a storage. All are initialized and belong to this piece.
 pub struct Owned<'a, T>(&'a mut [MaybeUninit<T>]);
 
 impl<T> Sealed for Vec<T> {}
@@ -21,12 +40,22 @@ impl<T: Send> ParallelItems for Vec<T> {
     where
         Self: 'a;
 
-    fn pieces(&mut self) -> Owned<'_, T> {
-        let length = self.len();
-        // SAFETY: 0 is at most the capacity, and the first 0 items are initialized.
-        unsafe { self.set_len(0) };
-        // The vector never touches its items again, which are initialized: they belong to the piece.
-        Owned(&mut self.spare_capacity_mut()[..length])
+    fn pieces(self, storage: &mut Storage<Self>) -> Owned<'_, T> {
+        storage.keep(self)
+    }
+}
+
+impl<T, const N: usize> Sealed for [T; N] {}
+
+impl<T: Send, const N: usize> ParallelItems for [T; N] {
+    type Item = T;
+    type Piece<'a>
+        = Owned<'a, T>
+    where
+        Self: 'a;
+
+    fn pieces(self, storage: &mut Storage<Self>) -> Owned<'_, T> {
+        storage.keep(self.into())
     }
 }
 
@@ -63,7 +92,7 @@ impl<T> Drop for Owned<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Owned, ParallelItems, Piece};
+    use super::{ParallelItems, Piece, Storage};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,15 +120,15 @@ mod tests {
     #[test]
     fn pieces_drop_what_they_still_own() {
         let marker = Arc::new(());
-        let mut vec = items(&marker, &|| ());
-        let (mut near, far) = vec.pieces().cut(3);
+        let mut storage = Storage::new();
+        let (mut near, far) = items(&marker, &|| ()).pieces(&mut storage).cut(3);
         let first = near.next();
         drop(far);
         assert_eq!(Arc::strong_count(&marker), 4);
         drop(near);
         assert_eq!(Arc::strong_count(&marker), 2);
         drop(first);
-        drop(vec);
+        drop(storage);
         assert_eq!(Arc::strong_count(&marker), 1);
     }
 
@@ -107,9 +136,9 @@ mod tests {
     #[cfg_attr(miri, ignore = "leaks on purpose")]
     fn leaked_pieces_leak_their_items() {
         let marker = Arc::new(());
-        let mut vec = items(&marker, &|| ());
-        std::mem::forget(vec.pieces());
-        drop(vec);
+        let mut storage = Storage::new();
+        std::mem::forget(items(&marker, &|| ()).pieces(&mut storage));
+        drop(storage);
         assert_eq!(Arc::strong_count(&marker), 6);
     }
 
@@ -118,17 +147,17 @@ mod tests {
         let marker = Arc::new(());
         let drops = AtomicUsize::new(0);
         let dropped = || assert_ne!(drops.fetch_add(1, Ordering::Relaxed), 1, "the second drop");
-        let mut vec = items(&marker, &dropped);
-        let drop_all = || drop(vec.pieces());
+        let mut storage = Storage::new();
+        let drop_all = || drop(items(&marker, &dropped).pieces(&mut storage));
         assert!(catch_unwind(AssertUnwindSafe(drop_all)).is_err());
-        drop(vec);
+        drop(storage);
         assert_eq!(Arc::strong_count(&marker), 1);
     }
 
     #[test]
     fn items_without_size_are_counted() {
-        let mut vec = vec![(); 7];
-        let (near, far): (Owned<'_, ()>, Owned<'_, ()>) = vec.pieces().cut(3);
+        let mut storage = Storage::new();
+        let (near, far) = [(); 7].pieces(&mut storage).cut(3);
         assert_eq!((near.count(), far.count()), (3, 4));
     }
 }

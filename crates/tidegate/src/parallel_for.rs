@@ -7,13 +7,16 @@
 
 mod chunks;
 pub(crate) mod items;
+mod ranges;
 mod reduce;
+mod slices;
 
 pub use chunks::{chunks, chunks_mut};
 pub use items::ParallelItems;
 pub use reduce::map_reduce;
 pub(crate) use reduce::map_reduce_on;
 
+use crate::owned::Storage;
 use crate::worker::WorkerThread;
 use items::private::Piece;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
@@ -115,9 +118,9 @@ fn work_off<I: Piece>(
 ///
 /// ```
 /// let mut counts = [0; 100];
-/// tidegate::for_each(&mut counts[..], |count| *count += 1);
-/// tidegate::for_each(&counts[..], |count| assert_eq!(*count, 1));
-/// tidegate::for_each(0..100, |i| assert_eq!(counts[i], 1));
+/// tidegate::for_each(&mut counts, |count| *count += 1);
+/// tidegate::for_each(&counts[50..], |count| assert_eq!(*count, 1));
+/// tidegate::for_each(0..=99, |i| assert_eq!(counts[i], 1));
 ///
 /// let names = vec![String::from("ebb"), String::from("flow")];
 /// tidegate::for_each(names, |name| drop(name.into_bytes()));
@@ -126,8 +129,9 @@ fn work_off<I: Piece>(
 /// # Panics
 /// With the first panic of `f`, after all calls that had begun have ended. Items that were not
 /// begun by then may be left out; owned ones are dropped.
-pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(mut items: I, f: F) {
-    let items = items.pieces();
+pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
+    let mut storage = Storage::new();
+    let items = items.pieces(&mut storage);
     if items.length() == 0 {
         return;
     }
@@ -142,10 +146,11 @@ pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(mut items: I, f: F) {
 /// [`for_each`] on this worker.
 pub(crate) fn for_each_on<I: ParallelItems>(
     current: WorkerThread<'_>,
-    mut items: I,
+    items: I,
     f: &(impl Fn(I::Item) + Sync),
 ) {
-    split(current, items.pieces(), f, &Pace::new());
+    let mut storage = Storage::new();
+    split(current, items.pieces(&mut storage), f, &Pace::new());
 }
 
 /// The caller begins alone: most loops are over before a sleeper would have woken.

@@ -4,7 +4,6 @@
 mod support;
 
 use std::fmt::Debug;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,10 +32,9 @@ fn visited<I: ParallelItems, T: Ord + Send>(
 mod ranges {
     use super::*;
 
-    fn check<N: Ord + Send + Debug + Clone>(range: Range<N>)
-    where
-        Range<N>: ParallelItems<Item = N> + Iterator<Item = N>,
-    {
+    fn check<N: Ord + Send + Debug + Clone>(
+        range: impl ParallelItems<Item = N> + Iterator<Item = N> + Clone,
+    ) {
         for workers in [1, 2] {
             let all: Vec<N> = range.clone().collect();
             let seen = visited((&pool(workers), || range.clone()), |n| n);
@@ -55,6 +53,54 @@ mod ranges {
             check(u64::MAX - half as u64..u64::MAX);
             check(0..LENGTH);
             check(5_u64..5);
+        });
+    }
+
+    #[test]
+    fn with_their_end_are_visited() {
+        watched(|| {
+            let half = LENGTH as i32 / 2;
+            check(-half..=half);
+            check(i64::MIN..=i64::MIN + i64::from(half));
+            check(i32::MAX - half..=i32::MAX);
+            check(u32::MAX - half as u32..=u32::MAX);
+            check(u64::MAX - half as u64..=u64::MAX);
+            check(usize::MAX..=usize::MAX);
+            check(0..=LENGTH);
+        });
+    }
+
+    #[test]
+    fn with_their_end_may_be_empty() {
+        watched(|| {
+            #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
+            check(5..=4);
+            let mut used = 0..=LENGTH;
+            assert_eq!((used.next(), used.next_back()), (Some(0), Some(LENGTH)));
+            check(used.clone());
+            assert_eq!(used.by_ref().count(), LENGTH - 1);
+            check(used);
+            let mut last = u64::MAX..=u64::MAX;
+            assert_eq!(last.nth(1), None);
+            check(last);
+        });
+    }
+
+    /// No loop ends that visits all numbers, so these panic.
+    #[test]
+    fn of_all_numbers_are_not_empty() {
+        watched(|| {
+            let pool = pool(2);
+            let visits = AtomicUsize::new(0);
+            let stop = |_| {
+                visits.fetch_add(1, Ordering::Relaxed);
+                std::panic::resume_unwind(Box::new(()));
+            };
+            let run = || pool.for_each(0..=u64::MAX, stop);
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+            let run = || pool.map_reduce(i64::MIN..=i64::MAX, |_| stop(0), |(), ()| ());
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+            assert!(visits.into_inner() >= 2);
         });
     }
 
@@ -89,6 +135,32 @@ mod slices {
             let sum = pool(2).map_reduce(&mut numbers[..], replace, |a, b| a + b);
             assert_eq!(sum, Some(LENGTH * (LENGTH - 1) / 2));
             assert!(numbers.iter().all(|n| *n == 1));
+        });
+    }
+
+    #[test]
+    fn may_be_borrowed_vectors() {
+        watched(|| {
+            let pool = pool(2);
+            let mut numbers: Vec<usize> = (0..LENGTH).collect();
+            let seen = visited((&pool, || &numbers), |n| *n);
+            assert_eq!(seen, (numbers.clone(), numbers.clone()));
+            pool.for_each(&mut numbers, |n| *n += 1);
+            assert!(numbers.into_iter().eq(1..=LENGTH));
+            pool.for_each(&mut Vec::<u8>::new(), |_| panic!("visited"));
+        });
+    }
+
+    #[test]
+    fn may_be_borrowed_arrays() {
+        watched(|| {
+            let pool = pool(2);
+            let mut numbers: [usize; 500] = std::array::from_fn(|i| i);
+            let seen = visited((&pool, || &numbers), |n| *n);
+            assert_eq!(seen, (numbers.to_vec(), numbers.to_vec()));
+            pool.for_each(&mut numbers, |n| *n += 1);
+            assert!(numbers.into_iter().eq(1..=500));
+            pool.for_each(&[0_u8; 0], |_| panic!("visited"));
         });
     }
 }
@@ -204,6 +276,73 @@ mod vectors {
             tidegate::for_each(Vec::<u8>::new(), |_| panic!("visited"));
             assert_eq!(Arc::strong_count(&marker), 1);
         });
+    }
+}
+
+mod arrays {
+    use super::*;
+
+    const LENGTH: usize = 500;
+
+    /// Counts its drops.
+    struct Counted<'a>(usize, &'a [AtomicUsize]);
+
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.1[self.0].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Calls `f` with an array, which it must consume, and checks that it drops each item once.
+    fn check(f: impl FnOnce([Counted<'_>; LENGTH])) {
+        let drops: [AtomicUsize; LENGTH] = std::array::from_fn(|_| AtomicUsize::new(0));
+        f(std::array::from_fn(|i| Counted(i, &drops)));
+        assert_eq!(drops.map(AtomicUsize::into_inner), [1; LENGTH]);
+    }
+
+    #[test]
+    fn give_their_items_away() {
+        watched(|| {
+            let pool = pool(2);
+            check(|array| pool.for_each(array, drop));
+            check(|array| {
+                let order = pool.map_reduce(array, |item| vec![item.0], |a, b| [a, b].concat());
+                assert!(order.unwrap().into_iter().eq(0..LENGTH));
+            });
+            check(|array| tidegate::for_each(array, drop));
+        });
+    }
+
+    #[test]
+    fn drop_each_item_once_if_a_call_panics() {
+        watched(|| {
+            for at in [0, LENGTH / 2, LENGTH - 1] {
+                let pool = pool(2);
+                let stop = |item: Counted<'_>| {
+                    if item.0 == at {
+                        std::panic::resume_unwind(Box::new(at));
+                    }
+                };
+                check(|array| {
+                    let run = || pool.for_each(array, stop);
+                    let payload = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+                    assert_eq!(payload.downcast_ref(), Some(&at));
+                });
+                check(|array| {
+                    let run = || pool.map_reduce(array, stop, |(), ()| ());
+                    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn may_hold_nothing() {
+        tidegate::for_each([0_u8; 0], |_| panic!("visited"));
+        assert_eq!(
+            tidegate::map_reduce([(); LENGTH], |()| 1, |a, b| a + b),
+            Some(LENGTH)
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::items::ParallelItems;
 use super::items::private::{Piece, Sealed};
+use crate::owned::Storage;
 use std::slice;
 
 /// Chunks of `size` items of a slice, for [`for_each`](crate::for_each) and
@@ -60,8 +61,8 @@ impl<'s, T: Sync> ParallelItems for Chunks<'s, T> {
     where
         Self: 'a;
 
-    fn pieces(&mut self) -> Self {
-        Self { ..*self }
+    fn pieces(self, _: &mut Storage<Self>) -> Self {
+        self
     }
 }
 
@@ -100,9 +101,8 @@ impl<'s, T: Send> ParallelItems for ChunksMut<'s, T> {
     where
         Self: 'a;
 
-    fn pieces(&mut self) -> Self {
-        let slice = std::mem::take(&mut self.slice);
-        Self { slice, ..*self }
+    fn pieces(self, _: &mut Storage<Self>) -> Self {
+        self
     }
 }
 

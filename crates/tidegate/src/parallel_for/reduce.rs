@@ -3,6 +3,7 @@
 use super::BLOCK_TIME;
 use super::items::ParallelItems;
 use super::items::private::Piece;
+use crate::owned::Storage;
 use crate::worker::WorkerThread;
 use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 use tidegate_sync::clock;
@@ -22,7 +23,7 @@ use tidegate_sync::clock;
 /// assert_eq!(sum(), sum());
 ///
 /// let words = ["tide", "gate"];
-/// let letters = tidegate::map_reduce(&words[..], |word| word.len(), |a, b| a + b);
+/// let letters = tidegate::map_reduce(&words, |word| word.len(), |a, b| a + b);
 /// assert_eq!(letters, Some(8));
 /// assert_eq!(tidegate::map_reduce(0..0, |i| i, i32::max), None);
 /// ```
@@ -30,14 +31,15 @@ use tidegate_sync::clock;
 /// # Panics
 /// With the first panic of `map` or `reduce`, after all calls that had begun have ended. Values and
 /// items that are left are dropped.
-pub fn map_reduce<I, T, M, R>(mut items: I, map: M, reduce: R) -> Option<T>
+pub fn map_reduce<I, T, M, R>(items: I, map: M, reduce: R) -> Option<T>
 where
     I: ParallelItems,
     T: Send,
     M: Fn(I::Item) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
-    let (tree, mut blocks) = plan(items.pieces(), &map, &reduce)?;
+    let mut storage = Storage::new();
+    let (tree, mut blocks) = plan(items.pieces(&mut storage), &map, &reduce)?;
     if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, blocks));
     }
@@ -57,7 +59,7 @@ where
 /// [`map_reduce`] on this worker.
 pub(crate) fn map_reduce_on<I, T>(
     current: WorkerThread<'_>,
-    mut items: I,
+    items: I,
     map: &(impl Fn(I::Item) -> T + Sync),
     reduce: &(impl Fn(T, T) -> T + Sync),
 ) -> Option<T>
@@ -65,7 +67,8 @@ where
     I: ParallelItems,
     T: Send,
 {
-    let (tree, blocks) = plan(items.pieces(), map, reduce)?;
+    let mut storage = Storage::new();
+    let (tree, blocks) = plan(items.pieces(&mut storage), map, reduce)?;
     Some(tree.parallel(current, blocks))
 }
 
