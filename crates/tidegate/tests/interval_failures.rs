@@ -74,10 +74,7 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
                 drop((outer, after, far));
             })
             .unwrap_err();
-        assert_eq!(
-            failure.chain(),
-            ["innermost", "inner", "outer", "the inline interval"]
-        );
+        assert_eq!(failure.chain(), ["innermost", "inner", "outer", "root"]);
         assert_eq!(
             failure.to_string(),
             "innermost failed: too late, in inner, in outer"
@@ -133,10 +130,7 @@ fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
     let body = pool(2)
         .interval(|_| -> () { panic!("in the body") })
         .unwrap_err();
-    assert_eq!(
-        body.to_string(),
-        "the inline interval panicked: in the body"
-    );
+    assert_eq!(body.to_string(), "root panicked: in the body");
 }
 
 #[test]

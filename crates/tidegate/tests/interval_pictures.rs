@@ -51,7 +51,7 @@ fn a_record_has_every_interval_with_its_parent_and_every_edge_that_was_not_refus
                 .unwrap()
         };
         let parent = |name: &str| graph.intervals()[number(name)].parent;
-        assert_eq!(parent("the inline interval"), None);
+        assert_eq!(parent("root"), None);
         assert_eq!(parent("sum <all>"), Some(0));
         assert_eq!(parent("part"), Some(number("sum <all>")));
         // An inline interval is part of the record, inside its caller.
@@ -176,7 +176,7 @@ fn pictures_name_everything_and_nest_rightly() {
                 .map(|frame| frame.trim_end_matches(";"))
                 .collect::<Vec<_>>()
         };
-        let root = "\"the inline interval\"";
+        let root = "\"root\"";
         assert_eq!(frames_of("\"part\""), [root, "\"sum <all>\""]);
         assert_eq!(frames_of("\"inner\""), [root, "\"sum <all>\"", root]);
         assert_eq!(frames_of("\"skipped\""), [root]);

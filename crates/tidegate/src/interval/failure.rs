@@ -31,8 +31,9 @@ pub enum UsageErrorKind {
     Cycle,
     /// The point that should wait has already occurred.
     Occurred,
-    /// The points belong to different inline intervals. If one of these is inside the other, it
-    /// ends before the outer body continues; otherwise neither ever waits for the other.
+    /// The points belong to different inline intervals, so they have different roots. If one of
+    /// these is inside the other, it ends before the outer body continues; otherwise neither ever
+    /// waits for the other.
     OtherTree,
     /// This interval or an enclosing one has already requested the lock.
     LockTwice,
@@ -106,7 +107,7 @@ impl fmt::Display for UsageError {
             ),
             UsageErrorKind::OtherTree => write!(
                 f,
-                "{first} and {second} lie under different inline intervals and can never be ordered"
+                "{first} and {second} have different roots and can never be ordered"
             ),
             UsageErrorKind::LockTwice => write!(
                 f,
@@ -158,7 +159,7 @@ pub(super) enum Cause {
 ///     (read.schedule(), double.schedule()).1.value().copied()
 /// })
 /// .unwrap_err();
-/// assert_eq!(failure.chain(), ["read", "the inline interval"]);
+/// assert_eq!(failure.chain(), ["read", "root"]);
 /// assert_eq!(failure.to_string(), "read failed: invalid digit found in string");
 /// ```
 pub struct Failure {
@@ -186,7 +187,7 @@ impl Failure {
     }
 
     /// The name of the interval that failed, followed by those of the intervals that contain it, up
-    /// to the inline interval.
+    /// to the inline interval, which is called `root`.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {

@@ -235,7 +235,7 @@ impl Core {
         let name = self.extras().and_then(|extras| extras.lock().name.clone());
         match (name, self.parent) {
             (Some(name), _) => name.into_owned(),
-            (None, None) => "the inline interval".to_owned(),
+            (None, None) => "root".to_owned(),
             (None, Some(_)) => format!("interval {}", self.number),
         }
     }

@@ -142,10 +142,9 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The interval's name.
+    /// The interval's name; that of a root is `root`.
     pub name: String,
-    /// The number of the interval inside which this one was created; none for the inline interval
-    /// of a run.
+    /// The number of the interval inside which this one was created; none for the root of a run.
     pub parent: Option<usize>,
     /// When and where the body ran; none if it was skipped or never started.
     pub ran: Option<Span>,
@@ -208,8 +207,7 @@ pub struct Edge {
 }
 
 impl Graph {
-    /// All intervals that were created. The inline interval of a run comes before all others of
-    /// that run.
+    /// All intervals that were created. The root of a run comes before all others of that run.
     ///
     /// ```
     /// use tidegate::interval::Recorder;
