@@ -17,7 +17,7 @@
 //!     let split = s.interval(|_| text.split(' ').collect::<Vec<_>>());
 //!     split.then(s, |_, split| words = split.len()).unwrap();
 //!     split.then(s, |_, split| letters = split.concat().len()).unwrap();
-//!     // Here the drafts are dropped, and so scheduled.
+//!     // When this body returns, all three are scheduled.
 //! })?;
 //! assert_eq!((words, letters), (6, 13));
 //! # Ok::<(), interval::Failure>(())
@@ -26,6 +26,7 @@
 //! The model is that of Weibel, "An advanced scheduler for intervals", 2010, chapter 1. The
 //! protocol is described in `docs/intervals.md` in the repository.
 
+mod builder;
 mod edges;
 mod failure;
 mod kind;
@@ -40,12 +41,12 @@ mod ready;
 mod record;
 mod tree;
 
+pub use builder::IntervalBuilder;
 pub use failure::{Failure, UsageError, UsageErrorKind};
 pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Recorder, Recording, Span};
 
 use crate::global::global;
-use crate::place::{self, PlaceId};
 use crate::pool::enter;
 use crate::scope;
 use crate::unwind;
@@ -55,12 +56,10 @@ use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
 use ready::Ready;
 use record::Log;
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::clock;
@@ -179,7 +178,7 @@ where
         tree.abandon_locks(core.scope());
         // Relaxed: no other thread changes it any more.
         let waiting = core
-            .end
+            .end()
             .waiting
             .load(tidegate_sync::atomic::Ordering::Relaxed);
         tree.keep(Cause::Stalled(waiting), core);
@@ -259,8 +258,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     /// Creates a draft of an interval inside this one. The interval begins when everything before
-    /// its start has occurred, but not before its draft is [scheduled](IntervalBuilder::schedule)
-    /// or dropped.
+    /// its start has occurred, but not before it is [scheduled](IntervalBuilder::schedule). If the
+    /// builder is dropped, that is when this body returns.
     ///
     /// If `f` panics, the interval fails.
     ///
@@ -308,7 +307,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             recorder.create(handle.core(), Some(self.core()));
         }
         let marker = PhantomData;
-        IntervalBuilder(Some(Interval { handle, marker }))
+        IntervalBuilder::of(Interval { handle, marker })
     }
 
     /// Runs `f` as an interval on this thread, and returns when it and all intervals inside it have
@@ -346,90 +345,6 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 impl fmt::Debug for Scope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Scope").field(&self.name()).finish()
-    }
-}
-
-/// An interval that is not scheduled yet, so points can safely be declared to come before it.
-/// Dropping it schedules the interval.
-///
-/// ```
-/// let lock = tidegate::interval::Lock::new();
-/// tidegate::interval::run(|s| {
-///     let mut draft = s.interval(|_| ()).named("holder");
-///     draft.lock(&lock).unwrap();
-///     assert!(!draft.start().has_occurred());
-///     draft.schedule();
-/// })?;
-/// # Ok::<(), tidegate::interval::Failure>(())
-/// ```
-pub struct IntervalBuilder<'scope, T = ()>(Option<Interval<'scope, T>>);
-
-impl<'scope, T> IntervalBuilder<'scope, T> {
-    /// Schedules the interval: it begins when everything before its start has occurred.
-    pub fn schedule(mut self) -> Interval<'scope, T> {
-        let interval = self.0.take().expect("until it is scheduled");
-        life::schedule(interval.handle.0);
-        interval
-    }
-
-    /// Names the interval, for messages and graphs. The default is its number among the intervals
-    /// of its parent.
-    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let core = self.core();
-        core.extras_or_new().lock().name = Some(name.into());
-        if let Some(recorder) = core.tree().recorder() {
-            recorder.name(core);
-        }
-        self
-    }
-
-    /// Makes the interval's task run at a place; see [`PlaceId`]. By default, it runs on the worker
-    /// that makes it ready, or on a thief.
-    ///
-    /// # Panics
-    /// If the place belongs to another pool.
-    pub fn at(self, place: PlaceId) -> Self {
-        place::check_place(self.core().live_scope().pool(), place);
-        self.core().extras_or_new().lock().place = Some(place);
-        self
-    }
-
-    /// Makes the interval hold the lock from before its start until after its end.
-    ///
-    /// Intervals inside a call of [`run`](fn@run) must not request a lock that an interval around
-    /// the call holds.
-    ///
-    /// # Errors
-    /// If this interval or an enclosing one has already requested the lock, or if an enclosing
-    /// interval has requested a lock that was created later.
-    pub fn lock(&mut self, lock: &Lock) -> Result<(), UsageError> {
-        lock.check(self.core())?;
-        lock.add_to(self.core());
-        Ok(())
-    }
-}
-
-impl<'scope, T> Deref for IntervalBuilder<'scope, T> {
-    type Target = Interval<'scope, T>;
-
-    fn deref(&self) -> &Self::Target {
-        self.0.as_ref().expect("until it is scheduled")
-    }
-}
-
-impl<T> Drop for IntervalBuilder<'_, T> {
-    fn drop(&mut self) {
-        if let Some(interval) = self.0.take() {
-            life::schedule(interval.handle.0);
-        }
-    }
-}
-
-impl<T> fmt::Debug for IntervalBuilder<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IntervalBuilder")
-            .field(&self.core().name())
-            .finish()
     }
 }
 
@@ -513,6 +428,7 @@ impl<'scope, T> Interval<'scope, T> {
         });
         if let Err(misuse) = self.end().before(next.start()) {
             next.core().mark(mark::VOID);
+            next.schedule();
             return Err(misuse);
         }
         Ok(next)

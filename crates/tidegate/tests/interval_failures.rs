@@ -169,6 +169,86 @@ fn what_can_never_start_is_told_and_does_not_hang() {
     });
 }
 
+mod failed_bodies {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// Counts its drop.
+    struct Token<'a>(&'a Tally);
+
+    impl Drop for Token<'_> {
+        fn drop(&mut self) {
+            self.0.come();
+        }
+    }
+
+    /// Runs a body that creates intervals and then calls `fail`. Returns which of them ran, and the
+    /// failure.
+    fn ran(fail: fn() -> Result<(), &'static str>) -> (Vec<&'static str>, String) {
+        let (log, freed) = (Log::default(), Tally::new());
+        let failed = pool(2).interval(|s| {
+            let (log, freed) = (&log, &freed);
+            let (sender, receiver) = mpsc::channel();
+            let failing = s.try_interval(move |s| {
+                let create = |name| {
+                    let token = Token(freed);
+                    s.interval(move |_| {
+                        let _token = token;
+                        log.note(name);
+                    })
+                };
+                create("scheduled").schedule();
+                drop(create("dropped"));
+                let _kept = create("kept");
+                let late = [create("dropped late"), create("scheduled late")];
+                sender.send(late).unwrap();
+                fail()
+            });
+            failing.named("failing").schedule();
+            let [dropped, scheduled] = receiver.recv().unwrap();
+            // The closures of skipped intervals are dropped after the body has failed.
+            freed.wait_for(3);
+            drop(dropped);
+            scheduled.schedule();
+        });
+        assert_eq!(freed.get(), 5);
+        let failure = failed.unwrap_err();
+        assert_eq!(failure.others(), 0);
+        let mut ran = log.end();
+        ran.sort_unstable();
+        (ran, failure.to_string())
+    }
+
+    #[test]
+    fn skip_intervals_that_were_not_scheduled() {
+        watched(|| {
+            let expected = |failure: &str| {
+                let ran = vec!["scheduled", "scheduled late"];
+                (ran, failure.to_owned())
+            };
+            assert_eq!(ran(|| Err("no more")), expected("failing failed: no more"));
+            assert_eq!(
+                ran(|| panic!("no more")),
+                expected("failing panicked: no more")
+            );
+        });
+    }
+
+    #[test]
+    fn of_a_root_skip_them_too() {
+        watched(|| {
+            let log = Log::default();
+            let failed = pool(2).interval(|s| -> () {
+                s.interval(|_| log.note("scheduled")).schedule();
+                s.interval(|_| log.note("dropped"));
+                panic!("no more");
+            });
+            assert_eq!(failed.unwrap_err().to_string(), "root panicked: no more");
+            assert_eq!(log.end(), ["scheduled"]);
+        });
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
 fn a_failure_that_leaves_others_waiting_is_told_once() {

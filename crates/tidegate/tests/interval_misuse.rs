@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::sync::Arc;
 use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, UsageErrorKind};
 
@@ -79,7 +80,8 @@ fn cycles_are_found_across_families() {
                 s.end().before(late_seen.start()).unwrap();
                 sender.send(()).unwrap();
                 go.open();
-            });
+            })
+            .schedule();
             s.interval(move |_| receiver.recv().unwrap());
             go.wait();
             drop((uncle, late));
@@ -205,8 +207,18 @@ fn a_follower_that_would_close_a_cycle_does_not_run_and_fails_nothing() {
             let seen = &ran;
             let family = s.interval(move |s| {
                 let later = receiver.recv().unwrap();
-                let error = later.then(s, move |_, ()| seen.come()).unwrap_err();
-                assert_eq!(error.wrong(), UsageErrorKind::Cycle);
+                let kept = Arc::new(());
+                let token = kept.clone();
+                let follower = later.then(s, move |_, ()| {
+                    drop(token);
+                    seen.come();
+                });
+                assert_eq!(follower.unwrap_err().wrong(), UsageErrorKind::Cycle);
+                assert_eq!(
+                    Arc::strong_count(&kept),
+                    1,
+                    "the closure is dropped at once"
+                );
             });
             let later = s.interval(|_| ());
             family.end().before(later.start()).unwrap();

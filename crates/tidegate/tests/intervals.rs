@@ -3,7 +3,8 @@
 mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Gate, Log, Tally, built, fib, pool, soak, watched};
+use std::sync::mpsc;
+use support::{Gate, Log, Tally, built, fib, pool, soak, until, watched};
 use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, Scope};
 use tidegate::{
     Pool,
@@ -59,6 +60,90 @@ fn nothing_starts_before_its_draft_is_scheduled() {
     });
 }
 
+mod dropped_builders {
+    use super::*;
+
+    /// They are dropped by their body, on another thread, and by a child, and ordered after that.
+    #[test]
+    fn wait_for_their_body() {
+        watched(|| {
+            for workers in [1, 2] {
+                let log = Log::default();
+                let own = pool(workers);
+                own.interval(|s| {
+                    let log = &log;
+                    let [a, b, c] = ["a", "b", "c"].map(|name| s.interval(move |_| log.note(name)));
+                    let points = [&a, &b, &c].map(|draft| Interval::clone(draft));
+                    drop(a);
+                    std::thread::scope(|threads| _ = threads.spawn(|| drop(b)));
+                    let child = s.interval(move |_| drop(c)).schedule();
+                    if workers > 1 {
+                        until(|| child.end().has_occurred());
+                    }
+                    fib(10);
+                    assert!(points.iter().all(|it| !it.start().has_occurred()));
+                    let [first, second, third] = points;
+                    third.end().before(second.start()).unwrap();
+                    second.end().before(first.start()).unwrap();
+                })
+                .unwrap();
+                assert_eq!(log.end(), ["c", "b", "a"]);
+            }
+        });
+    }
+
+    /// They outlive the body that has created them. Its interval ends after theirs.
+    #[test]
+    fn start_at_once_after_their_body() {
+        watched(|| {
+            for how in ["dropped", "dropped on another thread", "scheduled"] {
+                let (returned, ran, own) = (Gate::new(), Tally::new(), pool(2));
+                own.interval(|s| {
+                    let (returned, ran) = (&returned, &ran);
+                    let (sender, receiver) = mpsc::channel();
+                    let creator = s.interval(move |s| {
+                        sender.send(s.interval(|_| ran.come())).unwrap();
+                        s.interval(|_| returned.open());
+                    });
+                    let creator = creator.schedule();
+                    let late = receiver.recv().unwrap();
+                    returned.wait();
+                    fib(10);
+                    assert_eq!((ran.get(), creator.end().has_occurred()), (0, false));
+                    match how {
+                        "dropped" => drop(late),
+                        "scheduled" => drop(late.schedule()),
+                        _ => std::thread::scope(|threads| _ = threads.spawn(|| drop(late))),
+                    }
+                    until(|| creator.end().has_occurred());
+                    assert_eq!(ran.get(), 1, "{how}");
+                })
+                .unwrap();
+            }
+        });
+    }
+
+    /// The drop or the return comes first, and the other one starts the interval.
+    #[test]
+    fn run_once_if_their_body_returns_meanwhile() {
+        watched(|| {
+            let rounds = soak(200, "builders dropped while their body returns");
+            let (own, ran) = (pool(2), Tally::new());
+            for round in 1..=rounds {
+                own.interval(|s| {
+                    let ran = &ran;
+                    let (sender, receiver) = mpsc::channel();
+                    s.interval(move |s| sender.send(s.interval(|_| ran.come())).unwrap())
+                        .schedule();
+                    drop(receiver.recv().unwrap());
+                })
+                .unwrap();
+                assert_eq!(ran.get(), round);
+            }
+        });
+    }
+}
+
 #[test]
 fn points_of_every_kind_can_be_ordered() {
     watched(|| {
@@ -107,7 +192,10 @@ fn a_value_goes_along_an_edge() {
             let double = sum.then(s, |_, sum| 2 * sum).unwrap().schedule();
             assert_eq!(double.value(), None, "not yet");
             let result = AtomicUsize::new(0);
-            drop((numbers, sum));
+            numbers
+                .into_iter()
+                .for_each(|number| drop(number.schedule()));
+            sum.schedule();
             while !double.end().has_occurred() {
                 std::thread::yield_now();
             }

@@ -60,6 +60,7 @@ const PART: &[&str] = &[
     "models::loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs",
     "models::loom_calls_the_last_of_two_points_releases_what_waits_for_both",
     "models::loom_calls_a_lock_is_handed_from_one_interval_to_the_next",
+    "models::loom_calls_a_builder_is_dropped_while_its_body_returns",
 ];
 
 /// Runs these groups, with the nightly bounds if `full`.

@@ -87,7 +87,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     let current = WorkerThread::get();
     let mut ready = Ready::without_hand(current);
     let mut closes = false;
-    match (above, push(a.words(from.1), to, current)) {
+    match (above, push(a.words(from.1).after, to, current)) {
         (Some(above), Some(edge)) => {
             // Pairs with the heavy barrier above: if two edges are added at once and one of them is
             // not forward, that one sees the other or is seen by it.
@@ -144,7 +144,7 @@ fn closes_cycle(
 }
 
 /// Adds one to the number of points before this one, unless the point has occurred.
-fn count_up(words: &PointWords) -> bool {
+fn count_up(words: PointWords<'_>) -> bool {
     let one_more = |count| {
         assert!(count < MOST_WAITING, "too many edges to one point");
         (count > 0).then_some(count + 1)
@@ -188,10 +188,14 @@ pub(super) unsafe fn check_follower(
     Ok(())
 }
 
-/// Pushes an edge to the list of a point. None if the point has occurred.
-fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Option<NonNull<Edge>> {
+/// Pushes an edge to the list of a point, or of a body's return. None if that has occurred.
+pub(super) fn push(
+    list: &AtomicPtr<Edge>,
+    to: Place,
+    current: Option<WorkerThread<'_>>,
+) -> Option<NonNull<Edge>> {
     // Acquire: if the point has occurred, everything before it is visible.
-    let mut seen = words.after.load(Ordering::Acquire);
+    let mut seen = list.load(Ordering::Acquire);
     if seen == Edge::OCCURRED {
         return None;
     }
@@ -207,12 +211,8 @@ fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Opt
         after.store(seen, Ordering::Relaxed);
         // AcqRel: publishes the edge to the thread that releases the point, and to searches;
         // Acquire as above.
-        let pushed = words.after.compare_exchange_weak(
-            seen,
-            edge.as_ptr(),
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
+        let pushed =
+            list.compare_exchange_weak(seen, edge.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
         match pushed {
             Ok(_) => return Some(edge),
             Err(Edge::OCCURRED) => {
@@ -259,7 +259,7 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
         // its number means nothing. Many programs keep handles to ended intervals and order new
         // ones after them. If one of those edges were mistaken for a backward one, every later edge
         // of the whole tree would need a search.
-        if !forward && a.end.has_occurred() {
+        if !forward && a.end().has_occurred() {
             return Some(Kinship::Over);
         }
         return Some(Kinship::Apart { above, forward });
@@ -267,10 +267,10 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
     let _walk = a.tree().walk();
     // Checked after the walk has begun: the ancestors of a node that has not ended by now stay
     // alive.
-    if b.end.has_occurred() {
+    if b.end().has_occurred() {
         return None;
     }
-    if a.end.has_occurred() {
+    if a.end().has_occurred() {
         return Some(Kinship::Over);
     }
     Some(walked(from, to))

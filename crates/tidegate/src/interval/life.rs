@@ -2,9 +2,10 @@
 //! docs/intervals.md lists the steps.
 
 use super::Scope;
+use super::edges;
 use super::failure::Cause;
 use super::lock;
-use super::node::{BODY, Core, DRAFT, mark};
+use super::node::{BODY, Core, DRAFT, Which, mark};
 use super::ready::Ready;
 use crate::job::{Header, Runner, Task};
 use crate::place;
@@ -41,7 +42,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     let skip = core.has(mark::SKIP);
     let mut children = 0;
     if skip || core.has(mark::VOID) {
-        ready.release(&core.start, skip);
+        ready.release(core.start().after, skip);
         if skip {
             core.mark(mark::FAILED);
         }
@@ -56,7 +57,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
         // Settled before the body runs: what comes after the start may run in parallel with the
         // body.
         let mut started = Ready::without_hand(ready.current());
-        started.release(&core.start, false);
+        started.release(core.start().after, false);
         started.settle_all();
         let recorder = core
             .tree()
@@ -86,11 +87,13 @@ pub(super) fn end_body(node: NonNull<Core>, children: u32, ready: &mut Ready<'_>
     let core = unsafe { node.as_ref() };
     if children > 0 {
         core.mark(mark::PARENT);
+        // While BODY is in the count, the end cannot occur, whatever this starts.
+        ready.release(&core.returned, core.has(mark::BROKEN));
     }
     let change = children.wrapping_sub(BODY);
     // AcqRel: publishes what the body has done, and acquires what was done before the end
     // elsewhere.
-    let before = core.end.waiting.fetch_add(change, Ordering::AcqRel);
+    let before = core.end().waiting.fetch_add(change, Ordering::AcqRel);
     if before.wrapping_add(change) == 0 {
         end(node, ready);
     }
@@ -106,7 +109,7 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
         if parent.is_none() {
             core.tree().root_has_ended();
         }
-        ready.release(&core.end, failed);
+        ready.release(core.end().after, failed);
         lock::give_back(core, ready);
         // SAFETY: 1. the runtime's reference, which is not used any more.
         unsafe { Core::let_go(node, ready.current()) };
@@ -119,7 +122,7 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
             core.mark(mark::FAILED);
         }
         // AcqRel: as in `end_body`.
-        if core.end.waiting.fetch_sub(1, Ordering::AcqRel) > 1 {
+        if core.end().waiting.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         node = parent;
@@ -141,12 +144,31 @@ pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
 /// Turns a draft into a scheduled interval.
 pub(super) fn schedule(node: NonNull<Core>) {
     // SAFETY: the node has not started.
-    let waiting = unsafe { &node.as_ref().start.waiting };
+    let waiting = unsafe { node.as_ref() }.start().waiting;
     // AcqRel: publishes what the draft was given, and acquires what was done before the start
     // elsewhere.
     if waiting.fetch_sub(DRAFT, Ordering::AcqRel) == DRAFT {
         let mut ready = Ready::without_hand(WorkerThread::get());
         start(node, &mut ready);
+        ready.settle_all();
+    }
+}
+
+/// Schedules a draft that was dropped when the body that created it returns, or at once if it has
+/// returned. If that body fails, the interval is skipped.
+pub(super) fn schedule_at_return(node: NonNull<Core>) {
+    // SAFETY: the node has not started.
+    let core = unsafe { node.as_ref() };
+    let parent = core.parent.expect("a body has created it");
+    // SAFETY: the parent's end waits for the end of `node`, which cannot start before the edge
+    // below is in the list. After that, neither node is used unless the push was refused.
+    let parent = unsafe { parent.as_ref() };
+    // AcqRel: as in `schedule`. One for the return of the body takes the place of DRAFT.
+    core.start().waiting.fetch_sub(DRAFT - 1, Ordering::AcqRel);
+    let current = WorkerThread::get();
+    if edges::push(&parent.returned, (node, Which::Start), current).is_none() {
+        let mut ready = Ready::without_hand(current);
+        ready.count_down(node, Which::Start, parent.has(mark::BROKEN));
         ready.settle_all();
     }
 }

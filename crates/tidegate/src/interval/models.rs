@@ -77,6 +77,35 @@ fn loom_calls_the_last_of_two_points_releases_what_waits_for_both() {
     });
 }
 
+/// Whether the drop comes before or after the return, exactly one of the two starts the interval.
+#[test]
+fn loom_calls_a_builder_is_dropped_while_its_body_returns() {
+    check_calls(|| {
+        let (cell, read, news) = (Passed::new(), Once::new(), Parker::new());
+        let ended = super::run(|s| {
+            let (cell, read, news) = (&cell, &read, &news);
+            let passed = std::sync::Arc::new(std::sync::Mutex::new(None));
+            let left = passed.clone();
+            let creator = s.interval(move |s| {
+                let draft = s.interval(|_| {
+                    cell.check();
+                    read.happen();
+                });
+                *left.lock().unwrap() = Some(draft);
+                drop(left);
+                news.unpark();
+                cell.write();
+            });
+            creator.schedule();
+            // Another worker runs `creator`.
+            news.park();
+            drop(passed.lock().unwrap().take());
+        });
+        ended.unwrap();
+        read.check();
+    });
+}
+
 #[test]
 fn loom_calls_a_lock_is_handed_from_one_interval_to_the_next() {
     check_calls(|| {

@@ -6,6 +6,7 @@
 //!
 //! * handles;
 //! * an edge, to a target that cannot occur before the edge is released;
+//! * the list of a body's dropped drafts, to starts that cannot occur before the body returns;
 //! * a child, to its parent, whose end cannot occur before the child's;
 //! * the task of a node that is ready;
 //! * a lock's queue, to nodes that have not started.
@@ -51,6 +52,8 @@ pub(super) mod mark {
     /// The interval was created but its order was rejected: it does not run, and that is not a
     /// failure.
     pub(in super::super) const VOID: u32 = 16;
+    /// The body has failed. Set before the body returns.
+    pub(in super::super) const BROKEN: u32 = 32;
 }
 
 /// One of the two points of an interval.
@@ -61,20 +64,14 @@ pub(super) enum Which {
 }
 
 /// The words of a point.
-pub(super) struct PointWords {
-    pub(super) waiting: AtomicU32,
-    pub(super) after: AtomicPtr<Edge>,
+#[derive(Clone, Copy)]
+pub(super) struct PointWords<'a> {
+    pub(super) waiting: &'a AtomicU32,
+    pub(super) after: &'a AtomicPtr<Edge>,
 }
 
-impl PointWords {
-    fn waiting_for(count: u32) -> Self {
-        Self {
-            waiting: AtomicU32::new(count),
-            after: AtomicPtr::new(null_mut()),
-        }
-    }
-
-    pub(super) fn has_occurred(&self) -> bool {
+impl PointWords<'_> {
+    pub(super) fn has_occurred(self) -> bool {
         // Acquire pairs with the swap in `Ready::release`: everything before the point is visible.
         self.after.load(Ordering::Acquire) == Edge::OCCURRED
     }
@@ -99,8 +96,14 @@ pub(super) struct Core {
     scoped: Scoped,
     pub(super) kind: &'static Kind,
     pub(super) parent: Option<NonNull<Core>>,
-    pub(super) start: PointWords,
-    pub(super) end: PointWords,
+    // The two counts are neighbours so that no padding separates them.
+    start_waiting: AtomicU32,
+    end_waiting: AtomicU32,
+    start_after: AtomicPtr<Edge>,
+    end_after: AtomicPtr<Edge>,
+    /// Edges to the starts of children whose drafts were dropped; OCCURRED once the body has
+    /// returned.
+    pub(super) returned: AtomicPtr<Edge>,
     extras: AtomicPtr<Mutex<Extras>>,
     /// The number among its parent's children.
     pub(super) number: u32,
@@ -121,8 +124,11 @@ impl Core {
             scoped,
             kind,
             parent,
-            start: PointWords::waiting_for(DRAFT),
-            end: PointWords::waiting_for(BODY),
+            start_waiting: AtomicU32::new(DRAFT),
+            end_waiting: AtomicU32::new(BODY),
+            start_after: AtomicPtr::new(null_mut()),
+            end_after: AtomicPtr::new(null_mut()),
+            returned: AtomicPtr::new(null_mut()),
             extras: AtomicPtr::new(null_mut()),
             number,
             refs: AtomicU32::new(2),
@@ -156,10 +162,24 @@ impl Core {
         })
     }
 
-    pub(super) fn words(&self, which: Which) -> &PointWords {
+    pub(super) fn words(&self, which: Which) -> PointWords<'_> {
         match which {
-            Which::Start => &self.start,
-            Which::End => &self.end,
+            Which::Start => self.start(),
+            Which::End => self.end(),
+        }
+    }
+
+    pub(super) fn start(&self) -> PointWords<'_> {
+        PointWords {
+            waiting: &self.start_waiting,
+            after: &self.start_after,
+        }
+    }
+
+    pub(super) fn end(&self) -> PointWords<'_> {
+        PointWords {
+            waiting: &self.end_waiting,
+            after: &self.end_after,
         }
     }
 
@@ -201,8 +221,9 @@ impl Core {
         self.scoped.is_uncounted()
     }
 
+    /// Records that the body of this interval has failed.
     pub(super) fn fail(&self, cause: Cause) {
-        self.mark(mark::FAILED);
+        self.mark(mark::FAILED | mark::BROKEN);
         self.tree().keep(cause, self);
     }
 
@@ -247,7 +268,7 @@ impl Core {
     pub(super) unsafe fn value(node: NonNull<Self>) -> Option<NonNull<()>> {
         // SAFETY: the caller's reference (1).
         let core = unsafe { node.as_ref() };
-        let there = core.end.has_occurred() && core.has(mark::VALUE) && !core.has(mark::FAILED);
+        let there = core.end().has_occurred() && core.has(mark::VALUE) && !core.has(mark::FAILED);
         // SAFETY: a node of its kind, alive (1).
         there.then(|| unsafe { (core.kind.value)(node) })
     }

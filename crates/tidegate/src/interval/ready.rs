@@ -2,10 +2,10 @@
 
 use super::edges::Edge;
 use super::life;
-use super::node::{Core, PointWords, Which};
+use super::node::{Core, Which};
 use crate::worker::WorkerThread;
 use std::ptr::{NonNull, null_mut};
-use tidegate_sync::atomic::Ordering;
+use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
 /// The nodes that have become ready through what one thread does.
 pub(super) struct Ready<'a> {
@@ -57,12 +57,12 @@ impl<'a> Ready<'a> {
         self.rest.push(Todo::Skip(node));
     }
 
-    /// Lets a point occur: counts down all points after it, in the order in which the edges were
-    /// added.
-    pub(super) fn release(&mut self, words: &PointWords, failed: bool) {
+    /// Lets a point occur, or a body return: counts down all points in its list, in the order in
+    /// which the edges were added.
+    pub(super) fn release(&mut self, list: &AtomicPtr<Edge>, failed: bool) {
         // AcqRel: publishes what came before the point to threads that find it has occurred, and
         // acquires the edges.
-        let added = words.after.swap(Edge::OCCURRED, Ordering::AcqRel);
+        let added = list.swap(Edge::OCCURRED, Ordering::AcqRel);
         let mut next = reversed(added);
         while let Some(edge) = NonNull::new(next) {
             // SAFETY: 1. the point has occurred, so this thread owns its list, and each edge is in

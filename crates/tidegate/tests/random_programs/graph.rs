@@ -34,8 +34,16 @@ pub struct Node {
     locks: Vec<usize>,
     spot: Option<Spot>,
     edges: Vec<Edge>,
-    /// Whether it is scheduled at once and not at the end of the surrounding body.
-    early: bool,
+    builder: Builder,
+}
+
+/// What happens to an interval's builder. Except for `Scheduled`, the interval waits for the return
+/// of the surrounding body.
+#[derive(Clone, Copy, Debug)]
+enum Builder {
+    Scheduled,
+    Dropped,
+    Kept,
 }
 
 /// An edge to or from an older node.
@@ -100,7 +108,7 @@ impl Node {
             locks,
             spot: maker.once_in(5).then(|| maker.spot()),
             edges,
-            early: !maker.once_in(4),
+            builder: [Builder::Scheduled, Builder::Dropped, Builder::Kept][maker.rng.usize(..3)],
         }
     }
 
@@ -188,9 +196,10 @@ impl<'env> Run<'env> {
                 self.must(draft.then(body, add).map(drop));
             }
             intervals.push(Interval::clone(&draft));
-            match node.early {
-                true => drop(draft),
-                false => drafts.push(draft),
+            match node.builder {
+                Builder::Scheduled => drop(draft.schedule()),
+                Builder::Dropped => drop(draft),
+                Builder::Kept => drafts.push(draft),
             }
         }
     }

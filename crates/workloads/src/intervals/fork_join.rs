@@ -33,7 +33,8 @@ impl Composed for Crypt {
                 let decrypted =
                     encrypted.then(body, |_, cipher| crypt(decryption, cipher, restored));
                 let decrypted = decrypted.expect("both lie in one body");
-                R::named(decrypted, || format!("decrypt {number}"));
+                encrypted.schedule();
+                R::named(decrypted, || format!("decrypt {number}")).schedule();
             }
         });
     }
@@ -85,7 +86,7 @@ fn each_piece<R: Runtime, T: Send>(
     R::intervals(fork, |body| {
         for (number, items) in items.chunks_mut(piece).enumerate() {
             let next = body.interval(move |_| part(number * piece, items));
-            R::named(next, || format!("piece {number}"));
+            R::named(next, || format!("piece {number}")).schedule();
         }
     });
 }

@@ -28,7 +28,7 @@ impl Composed for MolDyn {
                 R::intervals(fork, |body| {
                     for (number, velocities) in self.velocities.chunks_mut(piece).enumerate() {
                         let next = body.interval(move |_| rescale(velocities, factor));
-                        R::named(next, || format!("rescale {number}"));
+                        R::named(next, || format!("rescale {number}")).schedule();
                     }
                 });
             }
@@ -44,7 +44,7 @@ fn advance<R: Runtime>(fork: &mut R::Fork<'_>, kernel: &mut MolDyn, piece: usize
     R::intervals(fork, |body| {
         for (number, ((positions, velocities), forces)) in moved.enumerate() {
             let next = body.interval(move |_| cell.advance(positions, velocities, forces));
-            R::named(next, || format!("advance {number}"));
+            R::named(next, || format!("advance {number}")).schedule();
         }
     });
 }
@@ -65,7 +65,7 @@ fn interact<R: Runtime>(
                 forces.clear();
                 cell.interact(positions, range, forces);
             });
-            R::named(next, || format!("interact {number}"));
+            R::named(next, || format!("interact {number}")).schedule();
         }
     });
 }
@@ -88,7 +88,7 @@ fn add_up<R: Runtime>(
                 all.for_each(|forces| forces.add_to(number * piece, total));
                 *squares = kick(velocities, total);
             });
-            R::named(next, || format!("add up {number}"));
+            R::named(next, || format!("add up {number}")).schedule();
         }
     });
 }

@@ -157,10 +157,11 @@ impl Pattern {
                 let edge = before.end().before(next.start());
                 edge.expect("it was created before");
             }
+            let next = next.schedule();
             if before.len() < self.most() {
-                before.push(next.schedule());
+                before.push(next);
             } else if self == Self::Chain {
-                before[0] = next.schedule();
+                before[0] = next;
             }
         }
     }
