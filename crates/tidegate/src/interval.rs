@@ -39,6 +39,7 @@ mod node;
 mod picture;
 mod ready;
 mod record;
+mod stall;
 mod tree;
 
 pub use builder::IntervalBuilder;
@@ -56,14 +57,19 @@ use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
 use ready::Ready;
 use record::Log;
+use stall::Stall;
 use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::clock;
 use tree::Tree;
+
+/// Whether a stall reports all intervals, and not only those with names.
+const WATCHES_ALL: bool = cfg!(debug_assertions);
 
 /// Runs `f` as an *inline interval*: the call returns when it and all intervals inside it have
 /// ended. It runs in the pool whose task makes the call, or else in the global pool.
@@ -76,8 +82,8 @@ use tree::Tree;
 /// enclosing one holds, it waits forever.
 ///
 /// # Errors
-/// Returns the first failure of an interval inside, or a panic of `f`; or reports a stall if
-/// intervals wait for each other.
+/// Returns the first failure of an interval inside, or a panic of `f`; or reports a
+/// [stall](Failure::is_stall) if intervals wait for each other.
 ///
 /// ```
 /// use tidegate::interval;
@@ -175,13 +181,8 @@ where
         // SAFETY: the root has not ended, so the runtime's reference keeps it alive; and no task is
         // left that could end it.
         let core = unsafe { root.as_ref() };
+        tree.keep(Cause::Stalled(Stall::of(&tree, core)), core);
         tree.abandon_locks(core.scope());
-        // Relaxed: no other thread changes it any more.
-        let waiting = core
-            .end()
-            .waiting
-            .load(tidegate_sync::atomic::Ordering::Relaxed);
-        tree.keep(Cause::Stalled(waiting), core);
     }
     match (tree.take_failure(), result) {
         (None, Some(result)) => Ok(result),
@@ -266,6 +267,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// # Panics
     /// If this interval has created about 2^30 intervals already.
     #[inline]
+    #[track_caller]
     pub fn interval<T, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
         F: FnOnce(&Scope<'scope, 'env>) -> T + Send + 'scope,
@@ -277,6 +279,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Like [`interval`](Self::interval), but `f` may fail. In that case, nothing after the
     /// interval's end runs, and the inline interval returns the error.
     #[inline]
+    #[track_caller]
     pub fn try_interval<T, E, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
         F: FnOnce(&Scope<'scope, 'env>) -> Result<T, E> + Send + 'scope,
@@ -287,6 +290,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     #[inline]
+    #[track_caller]
     fn draft<T, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
         F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError> + Send + 'scope,
@@ -303,8 +307,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // can is followed; 2. 'scope outlives the scope; 3. this is the parent's body.
         let node = unsafe { kind::create(scope, Some(self.node), number, f, WorkerThread::get()) };
         let handle = Handle(node);
-        if let Some(recorder) = self.core().tree().recorder() {
+        let tree = self.core().tree();
+        if let Some(recorder) = tree.recorder() {
             recorder.create(handle.core(), Some(self.core()));
+        }
+        if WATCHES_ALL {
+            tree.watch(handle.core(), Some(Location::caller()));
         }
         let marker = PhantomData;
         IntervalBuilder::of(Interval { handle, marker })
@@ -409,6 +417,7 @@ impl<'scope, T> Interval<'scope, T> {
     /// # Errors
     /// If `body` belongs to another inline interval, or if the intervals that it creates come
     /// before this one's end. `f` doesn't run in these cases.
+    #[track_caller]
     pub fn then<'env, U, F>(
         &self,
         body: &Scope<'scope, 'env>,

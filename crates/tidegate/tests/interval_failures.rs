@@ -143,30 +143,102 @@ fn what_can_never_start_is_told_and_does_not_hang() {
         });
         let failure = stalled.unwrap_err();
         assert!(failure.is_stall());
-        assert_eq!(
-            failure.to_string(),
-            "an interval waits for what never comes"
+        assert!(
+            failure
+                .to_string()
+                .starts_with("an interval inside root can never end"),
+            "{failure}"
         );
         // Through a lock: its holder waits for an interval that wants the lock.
         let lock = Lock::new();
         let stalled = pool(2).interval(|s| {
-            let wanting = s.interval(|_| ());
+            let wanting = s.interval(|_| ()).named("wanting");
             let seen = Interval::clone(&wanting);
             let mut holder = s.interval(move |s| {
-                let child = s.interval(|_| ());
+                let child = s.interval(|_| ()).named("child");
                 seen.end().before(child.start()).unwrap();
             });
             holder.lock(&lock).unwrap();
+            let holder = holder.named("holder");
             let mut wanting = wanting;
             wanting.lock(&lock).unwrap();
             let holder = holder.schedule();
             holder.start().before(wanting.start()).unwrap();
         });
-        assert!(stalled.unwrap_err().is_stall());
+        assert_eq!(
+            stalled.unwrap_err().to_string(),
+            "2 intervals inside root can never end: wanting waits for a lock that holder holds; \
+             child waits for the end of wanting; holder waits for the end of child"
+        );
         // The lock is free again.
         let taken = pool(2).interval(|s| s.interval(|_| ()).lock(&lock).unwrap());
         taken.unwrap();
     });
+}
+
+#[cfg(not(miri))] // Closures that never run are not freed.
+mod stall_messages {
+    use super::*;
+
+    /// The message if the first of these intervals is leaked and the others wait for it.
+    fn of(names: &[&'static str]) -> String {
+        let stalled = pool(2).interval(|s| {
+            s.interval(|_| ()).named("ends");
+            let leaked = s.interval(|_| ()).named("renamed").named(names[0]);
+            for name in &names[1..] {
+                let after = s.interval(|_| ()).named(*name);
+                leaked.end().before(after.start()).unwrap();
+            }
+            std::mem::forget(leaked);
+        });
+        stalled.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn list_up_to_five_intervals() {
+        assert_eq!(
+            of(&["read", "sort"]),
+            "2 intervals inside root can never end: \
+             read was never scheduled; sort waits for the end of read"
+        );
+        assert_eq!(
+            of(&["a", "b", "c", "d", "e", "f", "g"]),
+            "7 intervals inside root can never end: a was never scheduled; \
+             b waits for the end of a; c waits for the end of a; d waits for the end of a; \
+             e waits for the end of a; and 2 more"
+        );
+    }
+
+    #[test]
+    fn list_points_of_every_kind() {
+        let stalled = pool(2).interval(|s| {
+            let outer = s.interval(|s| std::mem::forget(s.interval(|_| ()).named("inner")));
+            let outer = outer.named("outer");
+            let leaked = s.interval(|_| ()).named("leaked");
+            let last = s.interval(|_| ()).named("last");
+            outer.end().before(last.start()).unwrap();
+            leaked.start().before(last.start()).unwrap();
+            leaked.start().before(last.start()).unwrap();
+            std::mem::forget(leaked);
+        });
+        assert_eq!(
+            stalled.unwrap_err().to_string(),
+            "3 intervals inside root can never end: inner was never scheduled; \
+             leaked was never scheduled; last waits for the end of outer, the start of leaked; \
+             outer waits for the end of inner"
+        );
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn show_where_unnamed_intervals_were_created() {
+        let line = line!() + 1;
+        let stalled = pool(1).interval(|s| std::mem::forget(s.interval(|_| ())));
+        let message = stalled.unwrap_err().to_string();
+        let place = format!("interval 1 ({}:{line}:", file!());
+        assert!(message.contains(&place), "{message}");
+        assert!(message.ends_with(") was never scheduled"), "{message}");
+    }
 }
 
 mod failed_bodies {

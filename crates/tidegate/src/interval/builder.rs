@@ -53,10 +53,11 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
     }
 
     /// Names the interval, for messages and graphs. The default is its number among the intervals
-    /// of its parent.
+    /// of its parent. If the interval never ends, the message of the stall contains the name.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let core = self.core();
         core.extras_or_new().lock().name = Some(name.into());
+        core.tree().watch(core, None);
         if let Some(recorder) = core.tree().recorder() {
             recorder.name(core);
         }

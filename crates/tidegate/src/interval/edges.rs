@@ -7,7 +7,7 @@ use super::ready::Ready;
 use crate::job::blocks;
 use crate::worker::WorkerThread;
 use std::collections::HashSet;
-use std::ptr::{NonNull, without_provenance_mut};
+use std::ptr::{NonNull, null_mut, without_provenance_mut};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::barrier;
 
@@ -138,7 +138,7 @@ fn closes_cycle(
         // cannot while the target is kept from occurring.
         let edge = unsafe { edge.as_ref() };
         // Relaxed: the count-down that follows publishes it.
-        edge.target.store(std::ptr::null_mut(), Ordering::Relaxed);
+        edge.target.store(null_mut(), Ordering::Relaxed);
     }
     closes
 }
@@ -312,7 +312,7 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
         if place == to {
             return true;
         }
-        if seen.len() >= most || !seen.insert((node, which == Which::End)) {
+        if seen.len() >= most || !seen.insert(place) {
             continue;
         }
         // SAFETY: the node comes after `from`, which does not occur during the search.
@@ -324,17 +324,31 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
                 next.extend(parent.map(|parent| (parent, Which::End)));
             }
         }
-        // Acquire pairs with the push of each edge.
-        let mut edge = core.words(which).after.load(Ordering::Acquire);
-        debug_assert_ne!(edge, Edge::OCCURRED);
-        // SAFETY: as above. The edges of a point stay in its list until it occurs.
-        while let Some(there) = unsafe { edge.as_ref() } {
-            // Relaxed, both: acquired with the list.
-            next.extend(Edge::decode(there.target.load(Ordering::Relaxed)));
-            edge = there.after.load(Ordering::Relaxed);
-        }
+        debug_assert!(!core.words(which).has_occurred());
+        // SAFETY: 1. as above.
+        next.extend(unsafe { targets(core.words(which).after) });
     }
     false
+}
+
+/// The points that wait for a point with this list; none if it has occurred.
+///
+/// # Safety
+/// 1. The point does not occur during the iteration.
+pub(super) unsafe fn targets(list: &AtomicPtr<Edge>) -> impl Iterator<Item = Place> {
+    // Acquire pairs with the push of each edge.
+    let mut next = list.load(Ordering::Acquire);
+    if next == Edge::OCCURRED {
+        next = null_mut();
+    }
+    let edges = std::iter::from_fn(move || {
+        // SAFETY: an edge stays in the list until the point occurs (1).
+        let edge = unsafe { next.as_ref() }?;
+        // Relaxed, both: acquired with the list.
+        next = edge.after.load(Ordering::Relaxed);
+        Some(Edge::decode(edge.target.load(Ordering::Relaxed)))
+    });
+    edges.flatten()
 }
 
 #[cfg(all(test, not(loom)))]

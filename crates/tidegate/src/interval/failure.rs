@@ -2,6 +2,7 @@
 //! inline interval returns.
 
 use super::node::Core;
+use super::stall::Stall;
 use crate::unwind::{self, Payload};
 use std::error::Error;
 use std::fmt;
@@ -142,9 +143,8 @@ impl From<Payload> for Cause {
 pub(super) enum Cause {
     Error(BoxError),
     Panic(Carried),
-    /// Intervals wait for each other. The number is that of the root's children that have not
-    /// ended.
-    Stalled(u32),
+    /// Intervals wait for each other.
+    Stalled(Stall),
 }
 
 /// The error of an inline interval: the first interval inside it that failed, and the intervals
@@ -219,8 +219,11 @@ impl Failure {
         self.more
     }
 
-    /// Whether the inline interval failed because intervals inside it wait for each other, so that
-    /// none of them can begin.
+    /// Whether the inline interval failed because intervals inside it can never end: they wait for
+    /// each other, or for an interval whose builder was neither scheduled nor dropped.
+    ///
+    /// The message lists the intervals that wait, and what for. In release builds, it lists only
+    /// those that have a [name](super::IntervalBuilder::named).
     ///
     /// ```
     /// // A draft that is neither scheduled nor dropped never begins.
@@ -272,8 +275,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
-            Cause::Stalled(1) => write!(f, "an interval waits for what never comes")?,
-            Cause::Stalled(count) => write!(f, "{count} intervals wait for what never comes")?,
+            Cause::Stalled(stall) => write!(f, "{stall}")?,
             Cause::Error(error) => write!(f, "{} failed: {error}", self.chain[0])?,
             Cause::Panic(carried) => {
                 let message = unwind::message(&carried.0.lock()).to_owned();

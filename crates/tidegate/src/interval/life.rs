@@ -109,6 +109,7 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
         if parent.is_none() {
             core.tree().root_has_ended();
         }
+        core.tree().unwatch(core);
         ready.release(core.end().after, failed);
         lock::give_back(core, ready);
         // SAFETY: 1. the runtime's reference, which is not used any more.

@@ -54,10 +54,12 @@ pub(super) mod mark {
     pub(in super::super) const VOID: u32 = 16;
     /// The body has failed. Set before the body returns.
     pub(in super::super) const BROKEN: u32 = 32;
+    /// A stall reports the interval if it has not ended by then.
+    pub(in super::super) const WATCHED: u32 = 64;
 }
 
 /// One of the two points of an interval.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Which {
     Start,
     End,
@@ -249,6 +251,11 @@ impl Core {
             drop(unsafe { Box::from_raw(new) });
         }
         self.extras().expect("made just now")
+    }
+
+    pub(super) fn is_named(&self) -> bool {
+        self.extras()
+            .is_some_and(|extras| extras.lock().name.is_some())
     }
 
     /// The name for messages.

@@ -2,16 +2,21 @@
 
 use super::failure::{Cause, Failure};
 use super::lock::Lock;
-use super::node::Core;
+use super::node::{Core, mark};
 use super::record::Log;
 use crate::scope::ScopeCore;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::WorkerThread;
+use std::collections::BTreeMap;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
+
+/// Intervals that a stall reports, each with the place in the program that created it, if known.
+type Watched = BTreeMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
 /// Lives in the frame of the inline interval's call.
 #[derive(Default)]
@@ -27,6 +32,8 @@ pub(super) struct Tree {
     buried: AtomicUsize,
     /// The locks that intervals of this tree hold.
     holds: Mutex<Vec<Lock>>,
+    /// Intervals of this tree that have not ended. They have [`mark::WATCHED`].
+    watched: Mutex<Watched>,
     /// There is an edge that does not lead from an older to a younger child of an interval.
     unordered: AtomicBool,
     /// The process-wide barrier was available when the tree began, so every thread that
@@ -40,8 +47,9 @@ pub(super) struct Tree {
     recorder: Option<Arc<Log>>,
 }
 
-// SAFETY: all fields but `around` are Sync. Only threads inside the call follow `around`, and the
-// enclosing interval waits for the call.
+// SAFETY: all fields but `around` and `watched` are Sync. Only threads inside the call follow
+// `around`, and the enclosing interval waits for the call. Nodes are removed from `watched` before
+// they end, and it is followed only after the last task of a stalled tree.
 unsafe impl Sync for Tree {}
 
 #[derive(Default)]
@@ -182,6 +190,24 @@ impl Tree {
             // SAFETY: 1. no reference is left, and no thread walks through the node.
             unsafe { Core::free(node, current) };
         }
+    }
+
+    /// Lets a stall report `core`, a draft.
+    pub(super) fn watch(&self, core: &Core, created_at: Option<&'static Location<'static>>) {
+        core.mark(mark::WATCHED);
+        let mut watched = self.watched.lock();
+        watched.entry(NonNull::from(core)).or_insert(created_at);
+    }
+
+    /// Must be called before the end of each interval.
+    pub(super) fn unwatch(&self, core: &Core) {
+        if core.has(mark::WATCHED) {
+            self.watched.lock().remove(&NonNull::from(core));
+        }
+    }
+
+    pub(super) fn watched(&self) -> Watched {
+        self.watched.lock().clone()
     }
 
     pub(super) fn is_unordered(&self) -> bool {
