@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_takes_the_same_stack_however_many_there_are() {
+    fn stack_per_level_is_constant() {
         let bytes = |levels| measure(levels, 1, 64 << 20).unwrap()["bytes_per_level"].as_f64();
         // Nothing can be measured on a runtime whose waiters leave their thread to other tasks.
         if let (Some(few), Some(many)) = (bytes(100), bytes(1000)) {

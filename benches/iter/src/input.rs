@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_no_pattern_a_chain_would_notice() {
+    fn input_numbers_have_no_pattern() {
         let input = Input::new(10_000);
         let odd = input.numbers().iter().filter(|item| *item % 2 == 1);
         assert!((4_800..5_200).contains(&odd.count()));

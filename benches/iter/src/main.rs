@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greeting_comes_first_and_names_the_linked_rayon_core() {
+    fn greeting_names_the_linked_rayon_core() {
         let greeting = &answers("")[0];
         assert_eq!(greeting["program"], env!("CARGO_PKG_NAME"));
         assert_eq!(greeting["rayon_core"], "1.13.0");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn trouble_at_the_start_is_the_greeting() {
+    fn startup_error_replaces_the_greeting() {
         let mut written = Vec::new();
         let trouble = Err(Trouble::Refused("no threads".into()));
         serve(trouble, &b""[..], &mut written).unwrap();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_request_is_answered_in_its_order() {
+    fn requests_are_answered_in_order() {
         let requests = concat!(
             r#"{"do":"sample","chain":"map_sum","items":10,"micros":2,"place":"inside"}"#,
             "\n",

@@ -26,7 +26,7 @@ fn lanes(rows: &[Value]) -> Vec<(&str, u64)> {
 }
 
 #[test]
-fn every_program_is_compared_on_every_runtime() {
+fn programs_are_compared_on_every_runtime() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a"), "a").unwrap();
     for entry in ENTRIES {
@@ -62,14 +62,15 @@ fn every_program_is_compared_on_every_runtime() {
 }
 
 #[test]
-fn tidegate_is_always_there_and_rivals_as_asked_for() {
+fn tidegate_runs_beside_chosen_rivals() {
     let rows = rows("compare fib 12 --with chili --workers 2 --repeat 2");
     assert_eq!(lanes(&rows), [("tidegate", 2), ("chili", 2)]);
     assert!(rows[0]["ratio_to_rayon"].is_null() && rows[0]["ratio_to_serial"].is_null());
 }
 
+/// The output says why.
 #[test]
-fn a_locality_that_a_runtime_cannot_give_is_not_applicable_and_told() {
+fn unsupported_locality_is_not_applicable() {
     let compared = "compare mergesort --locality best --with rayon --workers 2 --repeat 1";
     let rows = rows(compared);
     assert!(rows[0]["median_ns"].is_number() && rows[1]["median_ns"].is_null());
@@ -83,7 +84,7 @@ fn a_locality_that_a_runtime_cannot_give_is_not_applicable_and_told() {
 }
 
 #[test]
-fn a_body_that_a_runtime_cannot_run_is_not_applicable() {
+fn unsupported_body_is_not_applicable() {
     let rows = rows("compare uts --form spawn --with chili,std --workers 2 --repeat 1");
     for row in &rows[1..] {
         assert_eq!(
@@ -101,7 +102,7 @@ fn a_body_that_a_runtime_cannot_run_is_not_applicable() {
 }
 
 #[test]
-fn the_table_names_the_versions_of_what_it_compares() {
+fn compare_table_names_runtime_versions() {
     let output = tidegate("compare fib 10 --with rayon,std --workers 1 --repeat 1")
         .assert()
         .success();
@@ -116,8 +117,9 @@ fn the_table_names_the_versions_of_what_it_compares() {
     );
 }
 
+/// The table without `--wide` fits into 80 columns.
 #[test]
-fn the_table_has_what_fits_and_csv_has_everything() {
+fn compare_csv_has_all_columns() {
     let print = |format: &str| {
         let line = format!("compare fib 10 --with serial --workers 1 --repeat 1 {format}");
         let output = tidegate(&line).assert().success().get_output().clone();
@@ -138,7 +140,7 @@ fn the_table_has_what_fits_and_csv_has_everything() {
 }
 
 #[test]
-fn the_pools_share_the_machine_as_the_flags_say() {
+fn compared_pools_follow_sharing_flags() {
     let flags = "--share on --weight 300 --desire wsap --est-cycle 1ms";
     let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
     let mut command = tidegate(&line);
@@ -154,7 +156,7 @@ fn the_pools_share_the_machine_as_the_flags_say() {
 }
 
 #[test]
-fn a_bad_environment_variable_is_told_as_by_run() {
+fn compare_reports_bad_variables_like_run() {
     for variable in ["TIDEGATE_IDLE", "TIDEGATE_STEAL", "TIDEGATE_STACK_SIZE"] {
         let told = |arguments: &str| complaint(tidegate(arguments).env(variable, "bad"), 2);
         assert_eq!(told("compare fib 10 --workers 2"), told("run fib 10"));

@@ -42,7 +42,7 @@ fn stdout_of(command: &mut assert_cmd::Command) -> String {
 }
 
 #[test]
-fn a_speedup_is_reported_only_after_a_warm_up() {
+fn speedup_needs_a_warm_up() {
     let folder = folder();
     let warm = stdout_of(tidegate("run digest").arg(folder.path()));
     assert!(warm.contains("\nspeedup  "), "{warm}");
@@ -76,7 +76,7 @@ fn sha256sum_accepts_the_list() {
 }
 
 #[test]
-fn names_reach_a_terminal_without_control_characters() {
+fn printed_names_have_no_control_characters() {
     let folder = folder();
     let text = stdout_of(tidegate("run digest").arg(folder.path()));
     assert!(
@@ -104,8 +104,9 @@ fn names_in_messages_are_escaped_too() {
     }
 }
 
+/// With `--verbose`, all problems are listed.
 #[test]
-fn ten_problems_of_a_kind_are_named_unless_all_are_asked_for() {
+fn problem_list_stops_at_ten() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..12 {
         fs::write(folder.path().join(format!("odd\t{number:02}")), "").unwrap();
@@ -122,7 +123,7 @@ fn ten_problems_of_a_kind_are_named_unless_all_are_asked_for() {
 }
 
 #[test]
-fn the_result_counts_files_bytes_and_links_and_is_verified_by_the_serial_run() {
+fn digest_counts_are_verified_serially() {
     let folder = folder();
     let found = json(tidegate("run digest --json").arg(folder.path()));
     let bytes: usize = NAMES.iter().map(|name| name.len()).sum();
@@ -135,8 +136,9 @@ fn the_result_counts_files_bytes_and_links_and_is_verified_by_the_serial_run() {
     assert_eq!(serial["result"], found["result"]);
 }
 
+/// It also shows the rate.
 #[test]
-fn the_summary_tells_rate_and_why_so_many_workers() {
+fn digest_summary_explains_its_workers() {
     let folder = folder();
     let text = stdout_of(tidegate("run digest").arg(folder.path()));
     assert!(text.lines().next().unwrap().contains("cpus"), "{text}");
@@ -148,7 +150,7 @@ fn the_summary_tells_rate_and_why_so_many_workers() {
 }
 
 #[test]
-fn what_is_no_folder_cannot_be_digested() {
+fn only_folders_can_be_digested() {
     let folder = folder();
     for name in ["plain", "link", "missing"] {
         let text = complaint(tidegate("run digest").arg(folder.path().join(name)), 3);
@@ -157,7 +159,7 @@ fn what_is_no_folder_cannot_be_digested() {
 }
 
 #[test]
-fn a_reader_that_has_gone_ends_the_output_quietly() {
+fn closed_pipe_ends_output_quietly() {
     let folder = folder();
     for arguments in [
         "run digest --list",
@@ -188,7 +190,7 @@ fn a_reader_that_has_gone_ends_the_output_quietly() {
 }
 
 #[test]
-fn output_that_cannot_be_written_is_a_failure() {
+fn unwritable_output_is_a_failure() {
     let full = fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")

@@ -26,7 +26,7 @@ fn with_content(arguments: &str, content: &[u8]) -> (tempfile::TempDir, assert_c
 }
 
 #[test]
-fn a_machine_from_a_file_is_told_as_this_one_is() {
+fn machine_file_prints_like_this_machine() {
     let mut command = with_topology("machine --json", "two_packages");
     let found = json(command.env("TIDEGATE_WORKERS", "3"));
     let here = json(&mut tidegate("machine --json"));
@@ -43,7 +43,7 @@ fn a_machine_from_a_file_is_told_as_this_one_is() {
 }
 
 #[test]
-fn what_cuts_through_others_is_a_leaf_beside_them() {
+fn overlapping_group_is_a_separate_leaf() {
     let content = b"cpus 0-8\nL2 0-1 2-3 4-5\nnode 0-2 3-5\npackage 0-5 6-7";
     let (_folder, mut command) = with_content("machine --tree", content);
     let expected = "\
@@ -71,7 +71,7 @@ fn flatten(tree: &Value, depth: usize, found: &mut Vec<String>) {
 }
 
 #[test]
-fn the_same_tree_is_nested_objects_with_everything_that_is_known() {
+fn json_tree_is_complete() {
     let mut found = Vec::new();
     let tree = json(&mut with_topology("machine --tree --json", "two_packages"));
     flatten(&tree, 0, &mut found);
@@ -104,7 +104,7 @@ fn the_same_tree_is_nested_objects_with_everything_that_is_known() {
 }
 
 #[test]
-fn this_machine_has_a_tree_of_its_usable_cpus() {
+fn this_machine_has_a_tree() {
     let tree = json(&mut tidegate("machine --tree --json"));
     let usable = Machine::read().usable();
     assert_eq!(tree["cpus"], Value::from(usable.as_slice()));
@@ -114,7 +114,7 @@ fn this_machine_has_a_tree_of_its_usable_cpus() {
 }
 
 #[test]
-fn the_files_read_as_themselves_when_they_are_written() {
+fn topology_files_round_trip() {
     for name in ALL {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topologies");
         let content = std::fs::read_to_string(folder.join(name).with_extension("txt")).unwrap();
@@ -125,7 +125,7 @@ fn the_files_read_as_themselves_when_they_are_written() {
 }
 
 #[test]
-fn a_file_that_is_no_topology_is_refused_with_what_is_wrong() {
+fn malformed_topology_is_rejected() {
     let long = vec![b'#'; (1 << 20) + 1];
     let exactly = [b"cpus 0-3\n".to_vec(), vec![b'#'; (1 << 20) - 9]].concat();
     for (content, words) in [
@@ -162,7 +162,7 @@ fn a_file_that_is_no_topology_is_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told() {
+fn unreadable_topology_file_is_reported() {
     for line in [
         "machine --topology no/such/file",
         "sim fib 10 --topology no/such/file",

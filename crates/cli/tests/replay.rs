@@ -10,7 +10,7 @@ use tidegate::trace::Trace;
 use tidegate_workloads::registry::ENTRIES;
 
 #[test]
-fn every_program_is_decided_again_as_it_was() {
+fn replayed_decisions_match_every_program() {
     let folder = tempfile::tempdir().unwrap();
     let tree = env!("CARGO_MANIFEST_DIR");
     for entry in ENTRIES {
@@ -29,8 +29,9 @@ fn every_program_is_decided_again_as_it_was() {
     }
 }
 
+/// The command ends with exit code 1.
 #[test]
-fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
+fn changed_rule_fails_the_replay() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     // The first partition is serial, so thieves rest several times, at least in some of the runs.
@@ -53,7 +54,7 @@ fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
 }
 
 #[test]
-fn a_trace_is_drawn_with_a_row_for_each_worker() {
+fn timeline_has_a_row_per_worker() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     let drawn = folder.path().join("drawn.json");
@@ -83,7 +84,7 @@ fn a_trace_is_drawn_with_a_row_for_each_worker() {
 }
 
 #[test]
-fn what_is_no_trace_or_cannot_be_written_is_refused() {
+fn invalid_or_unwritable_trace_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     let said = complaint(tidegate("replay").arg(&file), 3);
@@ -101,7 +102,7 @@ fn what_is_no_trace_or_cannot_be_written_is_refused() {
 }
 
 #[test]
-fn a_picture_never_takes_the_place_of_its_trace() {
+fn timeline_never_overwrites_its_trace() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     json(
@@ -117,7 +118,7 @@ fn a_picture_never_takes_the_place_of_its_trace() {
 }
 
 #[test]
-fn a_dash_is_standard_input_or_output_and_no_file() {
+fn dash_means_standard_streams() {
     let folder = tempfile::tempdir().unwrap();
     let done = |command: &mut assert_cmd::Command| {
         let output = command.current_dir(folder.path()).assert().success();
@@ -154,8 +155,9 @@ fn standard_output_is_for_one_thing() {
     }
 }
 
+/// The error names the file and the allowed range.
 #[test]
-fn a_number_of_workers_that_no_pool_has_is_refused_with_the_file_and_the_range() {
+fn impossible_trace_workers_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     json(tidegate("run fib 10 --workers 1 --json --trace").arg(&file));

@@ -41,7 +41,7 @@ fn every_program_runs_and_is_verified() {
 }
 
 #[test]
-fn sizes_can_be_called_as_java_grande_calls_them() {
+fn java_grande_size_names_are_accepted() {
     for (size, problem) in [
         ("A", "A"),
         ("small", "A"),
@@ -100,7 +100,7 @@ const COUNTERS: [&str; 16] = [
 ];
 
 #[test]
-fn the_json_of_a_run_has_every_field() {
+fn run_json_has_every_field() {
     let found = json(&mut tidegate(
         "run uts --tree tiny --repeat 3 --workers 2 --steal half --json",
     ));
@@ -153,7 +153,7 @@ fn the_json_of_a_run_has_every_field() {
 }
 
 #[test]
-fn the_serial_version_runs_alone_and_without_a_pool() {
+fn serial_run_uses_no_pool() {
     let found = json(&mut tidegate("run fib 15 --serial --json"));
     assert_eq!(
         (&found["workers"], &found["verified"]),
@@ -163,7 +163,7 @@ fn the_serial_version_runs_alone_and_without_a_pool() {
 }
 
 #[test]
-fn the_serial_version_refuses_the_options_of_pools() {
+fn serial_run_rejects_pool_options() {
     for option in [
         "--workers 2",
         "--idle yield",
@@ -181,7 +181,7 @@ fn the_serial_version_refuses_the_options_of_pools() {
 }
 
 #[test]
-fn the_serial_version_is_not_verified_against_itself() {
+fn serial_run_is_not_self_verified() {
     let found = json(&mut tidegate("run loopy 4 --size tiny --serial --json"));
     assert_eq!(found["verified"], false);
     assert!(found["reference"].is_null());
@@ -198,7 +198,7 @@ fn labels(arguments: &str) -> (String, Vec<String>) {
 }
 
 #[test]
-fn the_text_of_a_run_is_short() {
+fn run_text_is_short() {
     let (text, labels) = labels("run fib 15 --workers 2");
     assert_eq!(labels[1..], ["value", "verified", "time", "speedup"]);
     assert!(
@@ -212,7 +212,7 @@ fn the_text_of_a_run_is_short() {
 }
 
 #[test]
-fn stats_add_costs_counters_and_the_time_split() {
+fn stats_add_costs_and_counters() {
     let (text, labels) = labels("run fib 15 --workers 2 --repeat 2 --stats");
     let expected = [
         "value",
@@ -234,7 +234,7 @@ fn stats_add_costs_counters_and_the_time_split() {
 }
 
 #[test]
-fn a_positional_parameter_can_be_given_by_name() {
+fn positional_parameter_may_be_named() {
     let by_name = json(&mut tidegate("run fib --n 12 --json"));
     assert_eq!(by_name["result"]["value"], 144);
     let folder = folder();
@@ -244,7 +244,7 @@ fn a_positional_parameter_can_be_given_by_name() {
 }
 
 #[test]
-fn a_pool_explains_where_its_number_of_workers_is_from() {
+fn pool_explains_its_worker_count() {
     let explained = |arguments: &str, variable: Option<&str>| {
         let mut command = tidegate(arguments);
         command.env("TIDEGATE_EXPLAIN", "1");
@@ -266,7 +266,7 @@ fn a_pool_explains_where_its_number_of_workers_is_from() {
 }
 
 #[test]
-fn every_option_has_its_effect_on_what_is_reported() {
+fn every_option_affects_the_report() {
     for (name, value) in [
         ("idle", "linear:min=10us,step=50us,max=500us"),
         ("steal", "fixed:20"),
@@ -287,8 +287,9 @@ fn every_option_has_its_effect_on_what_is_reported() {
     }
 }
 
+/// Tasks that share data give the right answer in every locality.
 #[test]
-fn tasks_that_share_data_are_right_in_every_locality_on_several_places() {
+fn localities_verify_on_several_places() {
     for program in ["cachestress", "mergesort", "blockmatmul"] {
         for locality in ["best", "ignorant", "random", "worst"] {
             let found = json(&mut tidegate(&format!(
@@ -301,7 +302,7 @@ fn tasks_that_share_data_are_right_in_every_locality_on_several_places() {
 }
 
 #[test]
-fn whether_workers_are_bound_is_taken_from_flag_and_variable() {
+fn flag_or_variable_sets_binding() {
     let default = json(&mut tidegate("run fib 12 --json"));
     assert_eq!(default["options"]["bind"], false);
     let flag = json(&mut tidegate("run fib 12 --bind on --json"));
@@ -311,7 +312,7 @@ fn whether_workers_are_bound_is_taken_from_flag_and_variable() {
 }
 
 #[test]
-fn a_weight_is_taken_from_flag_and_variable() {
+fn flag_or_variable_sets_weight() {
     let flag = json(&mut tidegate("run fib 12 --weight 300 --json"));
     assert_eq!(flag["options"]["weight"], 300);
     let environment = json(tidegate("run fib 12 --json").env("TIDEGATE_WEIGHT", "300"));
@@ -319,7 +320,7 @@ fn a_weight_is_taken_from_flag_and_variable() {
 }
 
 #[test]
-fn the_time_between_estimates_is_taken_from_flag_and_variable() {
+fn flag_or_variable_sets_estimation_cycle() {
     let flag = json(&mut tidegate("run fib 12 --est-cycle 12500us --json"));
     assert_eq!(flag["options"]["est_cycle"], "12500us");
     let environment = json(tidegate("run fib 12 --json").env("TIDEGATE_EST_CYCLE", "12.5ms"));
@@ -327,7 +328,7 @@ fn the_time_between_estimates_is_taken_from_flag_and_variable() {
 }
 
 #[test]
-fn the_help_of_a_program_lists_its_parameters_and_the_fields_of_its_result() {
+fn program_help_lists_parameters_and_results() {
     for entry in ENTRIES {
         let output = tidegate(&format!("run {} --help", entry.name))
             .assert()
@@ -358,7 +359,7 @@ fn the_help_of_a_program_lists_its_parameters_and_the_fields_of_its_result() {
 }
 
 #[test]
-fn options_that_exclude_each_other_are_named_as_flags() {
+fn conflicting_options_are_named_as_flags() {
     for (arguments, told) in [
         (
             "run fib 10 --steal half --queue chase-lev",
@@ -396,8 +397,9 @@ fn a_bad_environment_variable_is_named() {
     }
 }
 
+/// The pictures show an extra run that is not among the measured ones.
 #[test]
-fn intervals_of_a_run_of_its_own_are_drawn() {
+fn separate_run_draws_intervals() {
     let folder = tempfile::tempdir().unwrap();
     let [dot, svg] = ["order.dot", "run.svg"].map(|name| folder.path().join(name));
     let mut command = tidegate("run pipeline 10 3 --workers 2 --json");
@@ -422,7 +424,7 @@ fn intervals_of_a_run_of_its_own_are_drawn() {
 }
 
 #[test]
-fn pictures_that_cannot_be_drawn_are_refused_before_anything_runs() {
+fn undrawable_picture_is_rejected_before_running() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("missing/order.dot");
     let output = tidegate("run series test --dot")
@@ -447,7 +449,7 @@ fn pictures_that_cannot_be_drawn_are_refused_before_anything_runs() {
 }
 
 #[test]
-fn the_serial_peak_of_a_program_is_a_budget_that_it_keeps_to() {
+fn budget_of_serial_peak_suffices() {
     let serial = json(&mut tidegate("run memfib --size tiny --serial --json"));
     let s1 = serial["peak_declared_bytes"].as_u64().unwrap();
     assert_eq!(s1, 10 << 10);
@@ -464,7 +466,7 @@ fn the_serial_peak_of_a_program_is_a_budget_that_it_keeps_to() {
 }
 
 #[test]
-fn a_budget_below_the_serial_peak_is_refused() {
+fn budget_below_serial_peak_is_rejected() {
     let told = complaint(
         &mut tidegate("run memfib --memory budget:1KiB,serial=2KiB"),
         2,
@@ -472,8 +474,9 @@ fn a_budget_below_the_serial_peak_is_refused() {
     assert!(told.contains("bytes=1KiB is below serial=2KiB"), "{told}");
 }
 
+/// A reservation exceeds the budget, or the serial run needs more than stated.
 #[test]
-fn a_program_that_does_not_fit_into_its_budget_says_so_once() {
+fn exceeded_budget_prints_one_error() {
     let cases = [
         (
             "nested --size tiny",

@@ -36,7 +36,7 @@ fn text(command: &mut assert_cmd::Command) -> String {
 }
 
 #[test]
-fn jobs_that_run_are_listed_in_the_order_in_which_they_came() {
+fn jobs_are_listed_by_arrival() {
     let home = Home::new();
     let before = seconds();
     let first = home.job("");
@@ -87,7 +87,7 @@ fn jobs_that_run_are_listed_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn without_a_table_there_are_no_jobs_and_none_is_made() {
+fn listing_jobs_creates_no_table() {
     let home = Home::new();
     let place = format!("{} (TIDEGATE_TABLE)", home.table().display());
     assert_eq!(
@@ -107,7 +107,7 @@ fn without_a_table_there_are_no_jobs_and_none_is_made() {
 }
 
 #[test]
-fn a_check_fails_where_no_job_could_make_the_table() {
+fn check_fails_if_table_is_impossible() {
     for path in ["/proc/self/table", "/nowhere/table"] {
         for arguments in ["table check", "table check --json"] {
             let told = complaint(tidegate(arguments).env("TIDEGATE_TABLE", path), 3);
@@ -121,8 +121,9 @@ fn a_check_fails_where_no_job_could_make_the_table() {
     }
 }
 
+/// They print why this path was chosen.
 #[test]
-fn no_folder_is_made_either_and_the_reason_for_the_path_is_told() {
+fn jobs_and_check_create_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in ["jobs --json", "table check --json"] {
         let mut command = tidegate(arguments);
@@ -135,8 +136,9 @@ fn no_folder_is_made_either_and_the_reason_for_the_path_is_told() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// The check that reports it frees its row.
 #[test]
-fn a_job_that_was_killed_is_told_once_and_its_row_is_freed() {
+fn killed_job_is_reported_once() {
     let home = Home::new();
     let mut job = home.job("");
     let pid = job.0.id();
@@ -158,7 +160,7 @@ fn a_job_that_was_killed_is_told_once_and_its_row_is_freed() {
 }
 
 #[test]
-fn the_text_of_a_check_names_the_file_and_who_lives_and_who_has_died() {
+fn check_names_live_and_dead_jobs() {
     let home = Home::new();
     let mut job = home.job("");
     let pid = job.0.id();
@@ -182,8 +184,9 @@ fn the_text_of_a_check_names_the_file_and_who_lives_and_who_has_died() {
     );
 }
 
+/// The error says what to do.
 #[test]
-fn a_table_that_is_not_to_be_trusted_is_refused_with_what_to_do_and_left_alone() {
+fn untrusted_table_is_rejected_and_kept() {
     let home = Home::new();
     let path = home.table();
     let refused = |what: &str| {

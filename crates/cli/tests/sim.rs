@@ -19,8 +19,9 @@ const OPTIONS: [&str; 10] = [
     "allotments",
 ];
 
+/// All their work is done, and the output has every field.
 #[test]
-fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_every_field() {
+fn simulated_programs_stay_within_bounds() {
     let expected = [
         "workload",
         "parameters",
@@ -75,8 +76,9 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
     }
 }
 
+/// The machine's seed does not change the program's input.
 #[test]
-fn the_same_line_prints_the_same_bytes_and_the_seed_of_the_machine_is_not_the_programs() {
+fn simulation_is_deterministic() {
     let bytes = |line: &str| {
         let output = tidegate(line).assert().success().get_output().clone();
         output.stdout
@@ -96,8 +98,9 @@ fn the_same_line_prints_the_same_bytes_and_the_seed_of_the_machine_is_not_the_pr
     assert_eq!((sim_seed, seed), (1.into(), 7.into()));
 }
 
+/// It sets the number of processors and their distances.
 #[test]
-fn a_file_says_how_many_processors_there_are_and_how_far_apart() {
+fn topology_file_sets_simulated_machine() {
     for (file, processors, distance) in [
         ("flat", 6, "6 processors up to 1 step apart"),
         ("two_packages", 8, "8 processors up to 3 steps apart"),
@@ -121,7 +124,7 @@ fn a_file_says_how_many_processors_there_are_and_how_far_apart() {
 }
 
 #[test]
-fn a_number_of_processors_may_say_the_same_as_the_file_and_nothing_else() {
+fn processors_flag_must_match_topology() {
     let line = "sim fib 15 --json --processors 8";
     assert_eq!(
         json(&mut with_topology(line, "two_packages"))["processors"],
@@ -145,7 +148,7 @@ fn a_number_of_processors_may_say_the_same_as_the_file_and_nothing_else() {
 }
 
 #[test]
-fn jobs_share_the_processors_that_a_file_says() {
+fn simulated_jobs_share_file_processors() {
     let mut command = with_topology("sim jobs - --json", "chiplets");
     command.write_stdin(r#"[["arrive", 1, 99]]"#);
     let found = json(&mut command);
@@ -162,7 +165,7 @@ fn with_costs<T>(costs: &str, then: impl FnOnce(&mut assert_cmd::Command) -> T) 
 }
 
 #[test]
-fn a_file_says_what_forks_and_joins_cost() {
+fn cost_file_sets_fork_costs() {
     let nanos = |found: &Value| (found["t"].as_f64().unwrap() * 1e9).round() as u64;
     let none = with_costs("[]", json);
     let mut without = json(&mut tidegate("sim fib 15 --json --processors 1"));
@@ -182,7 +185,7 @@ fn a_file_says_what_forks_and_joins_cost() {
 }
 
 #[test]
-fn what_is_no_file_of_costs_is_refused_with_what_is_allowed() {
+fn malformed_cost_file_is_rejected() {
     for (costs, expected) in [
         (
             "fork = 1",
@@ -212,7 +215,7 @@ fn what_is_no_file_of_costs_is_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn a_job_that_says_what_it_desires_starts_small_and_gets_all_processors_later() {
+fn job_with_desire_starts_small() {
     let loopy = |rule: &str| {
         let line = format!("sim loopy 64 --steps 100000000 --processors 16 --json {rule}");
         let found = json(&mut tidegate(&line));
@@ -247,8 +250,9 @@ const FIGURES: [&str; 14] = [
     "bounds_broken",
 ];
 
+/// Each row equals the run with its seed.
 #[test]
-fn many_seeds_give_a_row_each_that_is_the_run_with_that_seed_and_a_summary() {
+fn several_seeds_print_rows_and_summary() {
     let line = "sim uts --tree tiny --processors 8 --json";
     let found = json(&mut tidegate(&format!("{line} --seeds 5 --sim-seed 3")));
     let head = [
@@ -292,7 +296,7 @@ fn many_seeds_give_a_row_each_that_is_the_run_with_that_seed_and_a_summary() {
 }
 
 #[test]
-fn many_seeds_print_the_same_bytes_whatever_the_number_of_workers() {
+fn seed_output_ignores_worker_count() {
     for form in ["", "--json", "--csv"] {
         let printed = ["1", "3"].map(|workers| {
             let line =
@@ -312,7 +316,7 @@ fn many_seeds_print_the_same_bytes_whatever_the_number_of_workers() {
 }
 
 #[test]
-fn values_separated_by_commas_have_the_names_the_rows_and_their_summary() {
+fn csv_has_names_rows_and_summary() {
     let lines = |line: &str| {
         let output = tidegate(line)
             .assert()
@@ -340,7 +344,7 @@ fn values_separated_by_commas_have_the_names_the_rows_and_their_summary() {
 }
 
 #[test]
-fn several_jobs_of_a_program_come_when_they_are_told_and_have_a_row_each() {
+fn instances_arrive_at_given_times() {
     let line = "sim fib 15 --processors 4 --desire wsap --json";
     let found = json(&mut tidegate(&format!("{line} --arrivals at:2ms,0ms,1ms")));
     assert_eq!(
@@ -381,8 +385,9 @@ fn several_jobs_of_a_program_come_when_they_are_told_and_have_a_row_each() {
     assert!(random(1).is_sorted() && random(1)[0] > 0.0);
 }
 
+/// All jobs have all processors, so each takes longer.
 #[test]
-fn jobs_that_all_have_all_processors_share_them_in_slices_of_time_and_take_longer() {
+fn unlimited_jobs_share_in_time_slices() {
     let line = "sim loopy 64 --steps 30000 --processors 4 --json --instances";
     let mean = |instances| {
         let found = json(&mut tidegate(&format!("{line} {instances} --seeds 2")));
@@ -400,7 +405,7 @@ fn jobs(arguments: &str, events: &str) -> assert_cmd::Command {
 }
 
 #[test]
-fn jobs_come_change_and_go_as_in_the_published_trace() {
+fn job_events_follow_published_trace() {
     let events = json!([
         ["arrive", 1, 4],
         ["arrive", 2, 16],
@@ -430,8 +435,9 @@ fn jobs_come_change_and_go_as_in_the_published_trace() {
     assert_eq!(allotments, expected);
 }
 
+/// Events may come from a file or from standard input.
 #[test]
-fn each_rule_shares_out_in_its_own_way_and_a_file_is_read_as_standard_input_is() {
+fn allotment_rules_divide_differently() {
     let events = r#"[["arrive", 1, 2], ["arrive", 2, 16]]"#;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jobs.json");
@@ -449,8 +455,9 @@ fn each_rule_shares_out_in_its_own_way_and_a_file_is_read_as_standard_input_is()
     assert!(text.contains("1: 2, 2: 14"), "{text}");
 }
 
+/// Nothing else is printed.
 #[test]
-fn a_mistake_among_the_events_is_told_with_its_place_and_nothing_is_printed() {
+fn bad_event_is_reported_by_position() {
     for (events, words) in [
         ("", "EOF"),
         ("[[\"arrive\", 1, 4]", "EOF"),
@@ -504,7 +511,7 @@ fn a_mistake_among_the_events_is_told_with_its_place_and_nothing_is_printed() {
 }
 
 #[test]
-fn tasks_put_where_their_data_are_miss_less_than_tasks_put_elsewhere() {
+fn tasks_near_data_miss_less() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("two.txt");
     std::fs::write(&file, "cpus 0-3\nL3 0-1 2-3\n").unwrap();

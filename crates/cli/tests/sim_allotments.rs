@@ -16,7 +16,7 @@ fn number(found: &Value, name: &str) -> f64 {
 }
 
 #[test]
-fn a_run_takes_as_long_as_its_allotments_let_it() {
+fn run_time_follows_its_allotments() {
     let all = loopy("");
     let given = loopy("--allotments 0ms:2,1ms:1,5ms:8");
     assert_eq!(all["options"]["allotments"], Value::Null);
@@ -31,7 +31,7 @@ fn a_run_takes_as_long_as_its_allotments_let_it() {
 }
 
 #[test]
-fn random_allotments_are_drawn_from_the_seed() {
+fn random_allotments_follow_the_seed() {
     let of = |seed: u64| {
         let found = loopy(&format!("--allotments random:200us --sim-seed {seed}"));
         number(&found, "p_mean")

@@ -5,7 +5,7 @@ mod support;
 use support::{json, tidegate};
 
 #[test]
-fn a_shorter_time_between_estimates_gives_processors_sooner() {
+fn shorter_cycle_gives_processors_sooner() {
     let found = |cycle: &str| {
         let line = format!("sim loopy 64 --processors 16 --desire wsap --est-cycle {cycle} --json");
         let found = json(&mut tidegate(&line));

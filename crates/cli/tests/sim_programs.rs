@@ -48,7 +48,7 @@ fn jobs_take_programs_in_turns() {
 }
 
 #[test]
-fn one_job_of_each_program_by_default() {
+fn default_is_one_job_per_program() {
     let found = json(&mut mix("--json --arrivals poisson:1ms", &["fib 10"]));
     assert_eq!(
         column(&found, "jobs", "program"),
@@ -82,7 +82,7 @@ fn a_size_belongs_to_its_program() {
 }
 
 #[test]
-fn runs_of_many_seeds_name_the_programs_once() {
+fn seed_runs_name_programs_once() {
     let found = json(&mut mix("--json --seeds 2", &["fib 10"]));
     assert_eq!(
         keys(&found["runs"][0])[..3],

@@ -6,7 +6,7 @@ use support::{complaint, json, keys, tidegate};
 use tidegate::machine::Machine;
 
 #[test]
-fn the_machine_is_told_with_the_reason_for_the_workers() {
+fn machine_explains_its_worker_count() {
     let machine = Machine::read();
     let found = json(&mut tidegate("machine --json"));
     assert_eq!(found["workers"], machine.default_workers());
@@ -26,7 +26,7 @@ fn the_machine_is_told_with_the_reason_for_the_workers() {
 }
 
 #[test]
-fn the_variable_for_workers_is_a_reason_too() {
+fn worker_variable_is_a_reason() {
     let found = json(tidegate("machine --json").env("TIDEGATE_WORKERS", "3"));
     assert_eq!(
         (&found["workers"], &found["why"]),
@@ -37,7 +37,7 @@ fn the_variable_for_workers_is_a_reason_too() {
 }
 
 #[test]
-fn every_tunable_is_listed_with_unit_range_default_basis_and_reason() {
+fn tunables_are_listed_with_details() {
     let found = json(&mut tidegate("tunables --json"));
     let found = found.as_array().unwrap();
     let rows = tidegate_policy::tunables::rows();

@@ -151,7 +151,7 @@ impl Drop for Screen {
 }
 
 #[test]
-fn a_job_is_shown_and_each_key_to_quit_leaves_the_terminal_as_it_was() {
+fn quit_keys_restore_the_terminal() {
     let home = Home::new();
     let _job = home.job("");
     for quit in [&b"q"[..], b"\x1b", b"\x03"] {
@@ -166,8 +166,9 @@ fn a_job_is_shown_and_each_key_to_quit_leaves_the_terminal_as_it_was() {
     }
 }
 
+/// The process ends by the signal, as others do.
 #[test]
-fn a_signal_ends_it_as_it_ends_others_and_leaves_the_terminal_as_it_was() {
+fn signals_restore_the_terminal() {
     let home = Home::new();
     for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
         let mut screen = Screen::open(&home);
@@ -178,7 +179,7 @@ fn a_signal_ends_it_as_it_ends_others_and_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn it_stops_with_the_terminal_as_it_was_and_draws_everything_when_it_goes_on() {
+fn suspending_restores_terminal_and_redraws() {
     let home = Home::new();
     let mut screen = Screen::open(&home);
     screen.wait_for("quit");
@@ -195,8 +196,9 @@ fn it_stops_with_the_terminal_as_it_was_and_draws_everything_when_it_goes_on() {
     screen.quit();
 }
 
+/// Others have used the terminal in the meantime.
 #[test]
-fn it_takes_the_terminal_again_that_others_had_while_it_was_stopped() {
+fn resuming_takes_the_terminal_back() {
     let home = Home::new();
     let mut screen = Screen::open(&home);
     screen.wait_for("quit");
@@ -211,8 +213,9 @@ fn it_takes_the_terminal_again_that_others_had_while_it_was_stopped() {
     screen.quit();
 }
 
+/// The table appears, disappears and gets damaged.
 #[test]
-fn a_table_that_comes_goes_and_is_spoilt_is_told() {
+fn table_changes_are_shown() {
     let home = Home::new();
     let mut screen = Screen::open(&home);
     screen.wait_for("no jobs yet");
@@ -231,7 +234,7 @@ fn a_table_that_comes_goes_and_is_spoilt_is_told() {
 }
 
 #[test]
-fn it_ends_when_the_terminal_is_gone() {
+fn closed_terminal_ends_top() {
     let (child, mut keys, _terminal) = start(&Home::new());
     let mut running = Running(child);
     // It draws.
@@ -245,7 +248,7 @@ fn it_ends_when_the_terminal_is_gone() {
 }
 
 #[test]
-fn a_terminal_without_a_size_is_told() {
+fn terminal_without_size_is_reported() {
     let (child, mut keys, screen) = start_with(None, &Home::new());
     drop(screen);
     let mut told = String::new();
@@ -259,14 +262,14 @@ fn a_terminal_without_a_size_is_told() {
 }
 
 #[test]
-fn without_a_terminal_it_says_what_to_use() {
+fn missing_terminal_suggests_jobs_command() {
     let told = complaint(&mut tidegate("top"), 2);
     assert!(told.contains("use `tidegate jobs`"), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");
 }
 
 #[test]
-fn a_time_out_of_range_is_told_with_what_is_allowed() {
+fn invalid_interval_names_allowed_range() {
     for value in ["1ms", "2h", "2", "soon"] {
         let told = complaint(&mut tidegate(&format!("top --every {value}")), 2);
         assert!(

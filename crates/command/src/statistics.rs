@@ -166,14 +166,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_do_not_depend_on_the_order_of_the_runs() {
+    fn ranks_ignore_run_order() {
         let sample = Sample::new((1..=200).rev().map(f64::from));
         assert_eq!((sample.min(), sample.max()), (1.0, 200.0));
         assert_eq!((sample.p99(), sample.count()), (198.0, 200));
     }
 
     #[test]
-    fn median_is_the_middle_or_the_mean_of_two() {
+    fn median_may_average_two_runs() {
         assert_eq!(Sample::new([8.0, 1.0]).median(), 4.5);
         assert_eq!(Sample::new([8.0, 1.0, 2.0]).median(), 2.0);
         assert!(Sample::default().median().is_nan());

@@ -170,7 +170,7 @@ fn grant_a_block_again(queue: &Blocks<Task>, tasks: &Tasks) {
 }
 
 #[test]
-fn loom_a_block_that_was_taken_over_is_granted_again() {
+fn loom_taken_over_block_is_granted_again() {
     model::<Blocks<Task>>(true, 5, &[2], grant_a_block_again);
 }
 
@@ -178,7 +178,7 @@ fn loom_a_block_that_was_taken_over_is_granted_again() {
 /// is the thread that is started later: the other way round, loom does not try the order in
 /// question.
 #[test]
-fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
+fn loom_slot_is_refilled_after_read() {
     loom::model(|| {
         let (queue, tasks) = (Arc::new(Duplicating::default()), Tasks::new(6));
         let put = |index| assert!(put(&*queue, tasks.fill(index)));
@@ -209,7 +209,7 @@ fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
 /// A thief reads the longer array while the owner takes the last task, gives the array back and
 /// grows it again.
 #[test]
-fn loom_an_array_is_given_back_and_used_again_under_theft() {
+fn loom_array_is_reused_under_theft() {
     loom::model(|| {
         let (queue, tasks) = (Arc::new(ChaseLev::default()), Tasks::new(6));
         put_range(&*queue, &tasks, 0..3);
@@ -231,7 +231,7 @@ macro_rules! models {
             use super::*;
 
             #[test]
-            fn loom_owner_and_thief_race_for_the_last_task() {
+            fn loom_owner_races_thief_for_last_task() {
                 model::<$queue<Task>>($exact, 1, &[2], put_all);
             }
 
@@ -246,12 +246,12 @@ macro_rules! models {
             }
 
             #[test]
-            fn loom_a_position_is_filled_again_under_theft() {
+            fn loom_position_is_refilled_under_theft() {
                 model::<$queue<Task>>($exact, 3, &[2], put_where_one_was_taken);
             }
 
             #[test]
-            fn loom_the_only_task_is_replaced_under_theft() {
+            fn loom_only_task_is_replaced_under_theft() {
                 only_task_is_replaced::<$queue<Task>>($exact);
             }
 

@@ -22,7 +22,7 @@ fn resident() -> usize {
 #[test]
 #[cfg_attr(miri, ignore = "Miri's memory is not the system's")]
 #[cfg_attr(tidegate_tsan, ignore = "its shadow memory grows with every address")]
-fn chase_lev_returns_the_memory_of_a_peak() {
+fn chase_lev_returns_peak_memory() {
     const PEAK: usize = 1 << 20;
     const ARRAYS: usize = 2 * PEAK * size_of::<usize>();
     let (queue, task) = (ChaseLev::default(), NonNull::<u8>::dangling());

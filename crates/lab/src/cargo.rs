@@ -141,8 +141,9 @@ mod tests {
         assert!(executables("").is_empty());
     }
 
+    /// The manifests of both sides exist in this checkout.
     #[test]
-    fn the_sources_are_here_and_a_checkout_that_is_gone_is_told() {
+    fn missing_checkout_is_reported() {
         for side in ["stock", "tidegate"] {
             let manifest = checkout("benches/iter")
                 .unwrap()

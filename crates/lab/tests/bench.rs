@@ -30,7 +30,7 @@ fn rows(arguments: &str) -> Vec<Value> {
 }
 
 #[test]
-fn every_experiment_has_a_row_for_every_scheme_and_all_give_the_same_answers() {
+fn experiments_have_rows_for_every_scheme() {
     let rows = rows("");
     for row in &rows {
         assert!(NUMBERS.iter().all(|field| row[*field].is_number()), "{row}");
@@ -61,7 +61,7 @@ fn every_experiment_has_a_row_for_every_scheme_and_all_give_the_same_answers() {
 }
 
 #[test]
-fn times_of_a_row_fit_each_other() {
+fn row_times_are_consistent() {
     for row in rows("--only equal,late") {
         let number = |field: &str| row[field].as_f64().unwrap();
         assert!(number("mean_response") <= number("worst_response"), "{row}");
@@ -75,8 +75,9 @@ fn times_of_a_row_fit_each_other() {
     }
 }
 
+/// More processors than the machine has are rejected.
 #[test]
-fn jobs_can_be_confined_to_fewer_processors_and_to_no_more_than_there_are() {
+fn jobs_may_be_confined_to_processors() {
     let rows = rows("--only alone --processors 1");
     assert!(rows.iter().all(|row| row["processors"] == 1));
     lab("bench two-level --processors 4096")
@@ -88,7 +89,7 @@ fn jobs_can_be_confined_to_fewer_processors_and_to_no_more_than_there_are() {
 }
 
 #[test]
-fn how_fast_processors_change_hands_is_told_in_five_figures() {
+fn handover_prints_five_figures() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         println!("skipped: one processor cannot change hands");
         return;
@@ -113,7 +114,7 @@ fn how_fast_processors_change_hands_is_told_in_five_figures() {
 }
 
 #[test]
-fn calibrate_measures_every_cost_of_the_simulator() {
+fn calibrate_measures_every_simulator_cost() {
     let rows = json(&mut lab("bench calibrate --size tiny --repeat 1 --json"));
     let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
     let table = tidegate_policy::tunables::rows();
@@ -147,7 +148,7 @@ fn calibrate_prints_its_table_as_csv() {
 }
 
 #[test]
-fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
+fn bench_job_rejects_unknown_instructions() {
     lab("bench job")
         .write_stdin("{}\n")
         .assert()
@@ -157,8 +158,9 @@ fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
         ));
 }
 
+/// Each interval program has a row for every queue, too.
 #[test]
-fn what_each_queue_costs_and_each_program_of_intervals_takes_on_it_is_told_in_rows() {
+fn queue_bench_has_rows_per_queue() {
     let found = json(&mut lab("bench queues --repeat 1 --json"));
     let rows = |kind: &str| found[kind].as_array().expect("a list of rows");
     let (rows, of_programs) = (rows("queues"), rows("programs"));
@@ -215,7 +217,7 @@ const PLACES: [&str; 21] = [
 ];
 
 #[test]
-fn what_places_are_worth_is_told_for_every_locality_and_without_hints() {
+fn place_bench_covers_every_locality() {
     let mut bench = lab("bench places --size tiny --repeat 2 --json");
     let found = json(bench.env("TIDEGATE_WORKERS", "2"));
     let rows = found.as_array().expect("a list of rows");
@@ -279,7 +281,7 @@ fn resumed_places_are_not_measured_again() {
 }
 
 #[test]
-fn where_nothing_can_be_counted_the_table_says_so_and_why_once() {
+fn missing_cache_counters_are_explained_once() {
     let mut bench = lab("bench places --size tiny --repeat 1 --wide");
     let output = bench.env("TIDEGATE_WORKERS", "2").assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
@@ -289,7 +291,7 @@ fn where_nothing_can_be_counted_the_table_says_so_and_why_once() {
 }
 
 #[test]
-fn one_worker_is_too_few_for_several_places() {
+fn place_bench_needs_two_workers() {
     let text = complaint(lab("bench places").env("TIDEGATE_WORKERS", "1"), 3);
     assert!(
         text.contains("one worker (set by TIDEGATE_WORKERS) is one place"),
@@ -321,7 +323,7 @@ fn every_program_has_a_row_for_every_queue(rows: &[Value]) {
 }
 
 #[test]
-fn what_intervals_and_edges_cost_is_told_beside_spawns_and_programs_of_them() {
+fn interval_bench_compares_with_spawns() {
     let found = json(&mut lab("bench intervals --size tiny --repeat 3 --json"));
     let rows = found.as_array().expect("a list of rows");
     assert!(rows.iter().all(|row| keys(row) == keys(&rows[0])));
@@ -362,7 +364,7 @@ fn what_intervals_and_edges_cost_is_told_beside_spawns_and_programs_of_them() {
 }
 
 #[test]
-fn a_job_on_a_runtime_without_intervals_refuses_a_program_that_needs_them() {
+fn rayon_job_rejects_interval_program() {
     lab("bench job")
         .write_stdin(
             r#"{"program": "sor", "runtime": "rayon", "parameters": {}, "workers": 1, "share": "off"}"#,
@@ -375,7 +377,7 @@ fn a_job_on_a_runtime_without_intervals_refuses_a_program_that_needs_them() {
 }
 
 #[test]
-fn every_program_that_reserve_has_a_row_for_every_policy_and_number_of_workers() {
+fn memory_bench_covers_all_policies() {
     let found = json(&mut lab("bench memory --size tiny --repeat 1 --json"));
     let rows = found.as_array().expect("a list");
     assert_eq!(rows.len(), 6 * 6 * 4);

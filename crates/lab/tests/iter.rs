@@ -128,7 +128,7 @@ fn cells_compare_the_two_sides() {
 }
 
 #[test]
-fn sizes_decide_on_the_numbers_of_items() {
+fn size_selects_the_item_counts() {
     for (size, expected) in [
         ("tiny", &[1000][..]),
         ("small", &[1000, 1_000_000]),
@@ -162,8 +162,9 @@ fn text_has_a_table_and_facts() {
     assert!(text.contains("| 0.50x | 0.50x | 0.50x | slow |"), "{text}");
 }
 
+/// The fact has no value, and the comparison continues.
 #[test]
-fn a_program_that_runs_out_of_stack_is_a_fact() {
+fn stack_overflow_is_a_missing_fact() {
     let found = json(&mut iter("shallow", "--json --chain rev"));
     let depth = list(&found, "facts")
         .iter()

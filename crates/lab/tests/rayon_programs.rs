@@ -60,7 +60,7 @@ const ROW: [&str; 17] = [
 ];
 
 #[test]
-fn each_runtime_runs_alone_and_as_two_copies() {
+fn runtimes_run_alone_and_twice() {
     let folder = folder();
     let found = json(&mut bench(folder.path(), "", "--repeat 1"));
     let rows = found.as_array().unwrap();
@@ -92,8 +92,9 @@ fn each_runtime_runs_alone_and_as_two_copies() {
     assert_eq!(runs, [&one[..], &two].concat());
 }
 
+/// The stock copy gets the versions that Tidegate's rayon-core replaces.
 #[test]
-fn both_copies_lock_what_ours_stands_in_for() {
+fn both_copies_lock_equal_versions() {
     let folder = folder();
     json(&mut bench(folder.path(), "", "--repeat 1"));
     let source = folder
@@ -135,7 +136,7 @@ fn another_answer_is_a_failure() {
 }
 
 #[test]
-fn programs_that_cannot_be_run_are_named() {
+fn failing_programs_are_named() {
     for (fake, told) in [
         ("unbuilt", "ndarray: cargo did not build"),
         ("unpatched", "uses the wrong rayon-core"),
@@ -152,8 +153,9 @@ fn programs_that_cannot_be_run_are_named() {
     }
 }
 
+/// A bad number of threads is rejected, too.
 #[test]
-fn unknown_programs_and_numbers_of_threads_are_refused() {
+fn unknown_programs_are_rejected() {
     let told = complaint(&mut lab("bench rayon-programs dust"), 2);
     assert!(
         told.contains("\"dust\": expected du-dust, fclones"),

@@ -25,8 +25,9 @@ fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
     list.map(|one| one[name].as_str().unwrap()).collect()
 }
 
+/// It covers both machines, and a second run gives equal figures.
 #[test]
-fn a_simulated_experiment_has_every_rule_on_both_machines_and_the_same_figures_again() {
+fn simulated_page_covers_every_rule() {
     let page = simulated();
     assert_eq!(page["experiment"], "adaptive");
     let aggregated = &page["sections"][0]["charts"];
@@ -58,7 +59,7 @@ fn two_level(flags: &str) -> Value {
 }
 
 #[test]
-fn two_level_has_a_section_for_each_part() {
+fn two_level_has_all_sections() {
     let page = two_level("--sim");
     let titles = names(&page["sections"], "title");
     let parts = [
@@ -84,7 +85,7 @@ fn two_level_has_a_section_for_each_part() {
 }
 
 #[test]
-fn two_level_gives_the_same_figures_again() {
+fn two_level_is_deterministic() {
     assert_eq!(two_level("--sim --only O3"), two_level("--sim --only O3"));
 }
 
@@ -104,7 +105,7 @@ fn only_selects_parts_of_two_level() {
 }
 
 #[test]
-fn thieves_that_take_many_tasks_steal_less_often() {
+fn stealing_more_means_stealing_less_often() {
     let page = reproduced("multi-steal", "--sim");
     assert_eq!(page, reproduced("multi-steal", "--sim"));
     let titles = names(&page["sections"], "title");
@@ -119,8 +120,9 @@ fn thieves_that_take_many_tasks_steal_less_often() {
     assert!(steals("dynamic") > 0.0);
 }
 
+/// It combines real and simulated experiments and loads nothing else.
 #[test]
-fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_needs_nothing_else() {
+fn page_is_complete_and_self_contained() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
         simulated(),
@@ -146,7 +148,7 @@ fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_ne
 }
 
 #[test]
-fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
+fn every_scheduler_respects_its_budget() {
     let page = reproduced("memory", "--sim");
     assert_eq!(page, reproduced("memory", "--sim"));
     let sections = page["sections"].as_array().unwrap();
@@ -170,7 +172,7 @@ fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
 }
 
 #[test]
-fn intervals_judge_localities_and_queues_by_size() {
+fn interval_findings_depend_on_size() {
     let page = reproduced("intervals", "--sim");
     assert_eq!(page, reproduced("intervals", "--sim"));
     let section = &page["sections"][0];
@@ -209,15 +211,16 @@ fn contradictions_say_why() {
 }
 
 #[test]
-fn what_one_kind_of_machine_has_not_is_refused_there() {
+fn unavailable_machine_kind_is_rejected() {
     let (line, other) = ("scaling --real", "--sim");
     let text = complaint(&mut lab(&format!("reproduce {line}")), 2);
     assert!(text.contains(&format!("{line}: ")), "{text}");
     assert!(text.contains(&format!("use {other}")), "{text}");
 }
 
+/// The error names the file.
 #[test]
-fn what_is_no_page_is_refused_with_its_name_and_nothing_is_written() {
+fn invalid_page_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("x.json"), folder.path().join("out.html"));
     fs::write(&file, "{\"experiment\": 1}").unwrap();
@@ -238,7 +241,7 @@ fn what_is_no_page_is_refused_with_its_name_and_nothing_is_written() {
 }
 
 #[test]
-fn a_page_never_takes_the_place_of_what_it_is_made_of() {
+fn report_never_overwrites_its_source() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.json");
     fs::write(&file, "{}").unwrap();
@@ -257,7 +260,7 @@ fn empty(experiment: &str) -> String {
 }
 
 #[test]
-fn two_runs_of_an_experiment_are_told_apart_on_a_page_and_by_its_links() {
+fn repeated_experiments_stay_distinct_on_page() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.json");
     fs::write(&file, empty("one")).unwrap();
@@ -280,8 +283,9 @@ fn two_runs_of_an_experiment_are_told_apart_on_a_page_and_by_its_links() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+/// It names the position and the expected content, and no internal types.
 #[test]
-fn what_is_no_page_is_told_where_and_what_to_give_without_words_of_ours() {
+fn invalid_page_error_is_helpful() {
     let said = complaint(lab("report - --out -").write_stdin("[]"), 2);
     assert!(said.contains("no page of an experiment"), "{said}");
     for (text, what) in [

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_back_stands_where_it_stood_or_near_by() {
+    fn returning_thread_gets_nearby_slot() {
         let mut cpu_slots = two_pairs();
         for t in 0..4 {
             cpu_slots.take(t, None);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_no_stand_where_it_is_wanted_gets_another() {
+    fn thread_without_wanted_slot_gets_another() {
         let mut cpu_slots = two_pairs();
         for t in 0..3 {
             cpu_slots.take(t, Some(0));
@@ -206,8 +206,9 @@ mod tests {
         assert_eq!((cpu_slots.at(3), cpu_slots.at(4)), (Some(3), None));
     }
 
+    /// A CPU slot passes to another thread when no other slot is free.
     #[test]
-    fn a_stand_is_handed_on_when_no_other_is_free() {
+    fn occupied_slot_is_handed_on() {
         let mut cpu_slots = two_pairs();
         (0..4).for_each(|t| cpu_slots.take(t, None));
         cpu_slots.pass(1, 9);

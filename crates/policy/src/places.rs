@@ -202,7 +202,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn on_a_flat_machine_everybody_is_at_distance_one() {
+    fn flat_machine_has_distance_one() {
         let tree = PlaceTree::flat(3);
         assert_eq!(
             [
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn distance_counts_the_levels_up_to_the_common_group() {
+    fn distance_counts_levels_to_common_group() {
         let pairs: Vec<Vec<usize>> = (0..4).map(|i| vec![2 * i, 2 * i + 1]).collect();
         let halves = vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
         let tree = PlaceTree::from_groups(8, &[pairs, halves]).unwrap();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_tell_nobody_apart_make_no_distance() {
+    fn indistinct_levels_add_no_distance() {
         let alone = vec![vec![0], vec![1], vec![2], vec![3]];
         let pairs = vec![vec![0, 1], vec![3, 2]];
         let all = vec![vec![3, 2, 1, 0]];
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_no_group_names_is_as_far_away_as_any() {
+    fn ungrouped_worker_is_farthest() {
         let tree = PlaceTree::from_groups(3, &[vec![vec![0, 1]]]).unwrap();
         assert_eq!(
             [
@@ -250,8 +250,9 @@ mod tests {
         );
     }
 
+    /// Groups must not overlap, cross or contain unknown workers.
     #[test]
-    fn groups_that_overlap_cross_or_name_strangers_are_refused() {
+    fn malformed_groups_are_rejected() {
         let refused =
             |levels: &[Vec<Vec<usize>>]| PlaceTree::from_groups(4, levels).unwrap_err().to_string();
         assert!(refused(&[vec![vec![0, 4]]]).contains("worker 4 of level 0 does not exist"));

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_match_the_published_sequence_of_splitmix64() {
+    fn draws_match_published_splitmix64() {
         let mut rng = Rng::new(1_234_567);
         let drawn = [rng.draw(), rng.draw(), rng.draw()];
         assert_eq!(
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn bounded_draws_reach_every_number_below_the_bound_and_no_other() {
+    fn bounded_draws_cover_exactly_their_range() {
         let mut rng = Rng::new(1);
         let mut seen = [0; 7];
         for _ in 0..7_000 {

@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_many_workers_search_and_all_of_few() {
+    fn half_of_many_workers_search() {
         assert_eq!(
             [0, 1, 2, 3, 4, 5, 8, 9, 16].map(max_searchers),
             [1, 1, 2, 3, 4, 4, 4, 4, 8]
@@ -305,14 +305,15 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_with_work_wakes_a_sleeper_only_if_nobody_searches() {
+    fn busy_worker_wakes_if_none_searches() {
         assert!(wakes_another(0, 1));
         assert!(!wakes_another(1, 1));
         assert!(!wakes_another(0, 0));
     }
 
+    /// The gap has a limit, and a long task resets it.
     #[test]
-    fn the_gap_between_flags_doubles_up_to_its_limit_and_a_long_task_resets_it() {
+    fn flag_gap_doubles_until_long_task() {
         let mut gap = FlagGap::default();
         let mut gaps = alloc::vec![];
         for _ in 0..11 {
@@ -329,22 +330,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_flag_and_the_first_exposure_need_not_wait() {
+    fn first_flag_and_exposure_are_immediate() {
         assert!(FlagGap::default().allows(None, 0));
         assert!(may_expose(None, 0));
         assert!(!may_expose(Some(100), 100));
         assert!(may_expose(Some(100), 100 + EXPOSURE_GAP.default));
     }
 
+    /// Patience ends when its time is over, but not if the clock goes back.
     #[test]
-    fn patience_ends_when_its_time_is_over_and_not_when_the_clock_goes_back() {
+    fn patience_survives_backward_clock() {
         assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));
         assert!(flag_unanswered(100, 100 + FLAG_PATIENCE.default));
         assert!(!flag_unanswered(100, 0));
     }
 
     #[test]
-    fn a_joiner_judges_a_theft_by_its_own_work_and_its_wait() {
+    fn joiner_weighs_work_against_wait() {
         let worth = STEAL_WORTH.default;
         assert_eq!(Theft::judge(worth, worth), Theft::Worthwhile);
         assert_eq!(Theft::judge(worth, worth + 1), Theft::Regretted);
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiter_spins_then_yields_then_gives_its_slot_up() {
+    fn waiter_spins_yields_releases_slot() {
         let (spin, search) = (WAIT_SPIN.default, WAIT_SEARCH.default);
         for wanted in [false, true] {
             assert_eq!(waiter_rests(5, 4 + spin, wanted), WaiterRest::Spin);
@@ -366,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_was_preempted_waits_longer_than_one_that_is_owed_a_slot() {
+    fn preempted_grace_exceeds_owed_grace() {
         assert_eq!(
             (
                 Waiting::Owed.grace(),

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_at_least_one_slot_and_at_most_its_limit() {
+    fn slots_stay_between_one_and_limit() {
         for share in [SharePolicy::Off, SharePolicy::Auto, SharePolicy::On] {
             for others in [0, 1] {
                 assert_eq!(slots(share, 4, 9, others), 4);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_alone_never_has_shorter_cycles_than_beside_others() {
+    fn lone_job_has_no_shorter_cycles() {
         let cycles =
             |est_cycle| [0, 1].map(|others| cycle(SharePolicy::Auto, others, 0, est_cycle));
         assert_eq!(cycles(MS), [ALONE_CYCLE.default, MS]);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stuck_is_lent_whether_or_not_anything_waits() {
+    fn stuck_slots_are_always_lent() {
         let mut loans = Loans::new(MS);
         for waits in [false, true] {
             assert_eq!(loans.lend(waits, (2, 2), 3, 0), 2);
@@ -283,8 +283,9 @@ mod tests {
         }
     }
 
+    /// While tasks wait all the time, slots are lent for one cycle now and then.
     #[test]
-    fn where_something_waits_all_the_time_slots_are_lent_for_a_cycle_now_and_then() {
+    fn constant_waiting_gets_occasional_loans() {
         for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {
             let mut loans = Loans::new(MS);
             let mut lend = |waits, times: u64, more| {
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn loans_stay_within_numbers_however_long_it_takes() {
+    fn loans_stay_within_their_limit() {
         let mut loans = Loans::new(MS);
         let moments = (0..200).map(|times| times * 200 * STARVED_PATIENCE.default);
         assert!(
@@ -314,15 +315,16 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_stuck_unless_it_computes() {
+    fn silent_thread_is_stuck_unless_computing() {
         let patience = STUCK_PATIENCE.default;
         assert_eq!(is_stuck(patience - 1, 0), None);
         assert_eq!(is_stuck(patience, patience / 20), Some(true));
         assert_eq!(is_stuck(patience, patience / 10), Some(false));
     }
 
+    /// A processor is left to other processes that keep most of it busy.
     #[test]
-    fn a_processor_is_left_to_strangers_who_keep_most_of_it_busy() {
+    fn busy_neighbours_keep_their_processor() {
         let loads = [0, 749, 750, 1000, 1749, 1750, 8000, u64::MAX];
         assert_eq!(loads.map(neighbours)[..7], [0, 0, 1, 1, 1, 2, 8]);
     }

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_exactly_or_not_at_all() {
+    fn times_parse_exactly_or_fail() {
         for (text, ns) in [
             ("10us", 10_000),
             ("1.5ms", 1_500_000),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn every_time_and_size_shown_is_read_back() {
+    fn shown_times_and_sizes_round_trip() {
         let mut rng = crate::Rng::new(5);
         for shift in 0..64 {
             let value = rng.draw() >> shift;
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_signs_exponents_or_names_are_refused() {
+    fn signs_exponents_and_names_are_rejected() {
         for bad in ["", "-1", "+1", "1e3", "NaN", "inf", "1.", ".5", " 1"] {
             assert_eq!(read_ratio(bad), None, "{bad}");
             assert_eq!(read_count(bad), None, "{bad}");

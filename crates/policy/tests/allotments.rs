@@ -45,14 +45,15 @@ fn random_sequence(seed: u64) {
 }
 
 #[test]
-fn after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_agree() {
+fn allotments_keep_their_rule_promises() {
     for seed in 1..=soak::soak(1_000, "sequences of events") {
         random_sequence(seed);
     }
 }
 
+/// This holds under every rule, even with more jobs than processors.
 #[test]
-fn with_more_jobs_than_processors_every_job_with_work_has_one_under_every_rule() {
+fn every_busy_job_gets_a_processor() {
     for name in Allot::names() {
         let mut machine = AllotState::new(name.parse().unwrap(), 4);
         for job in 0..9 {
@@ -69,7 +70,7 @@ fn with_more_jobs_than_processors_every_job_with_work_has_one_under_every_rule()
 }
 
 #[test]
-fn the_rules_share_out_what_they_are_known_for() {
+fn rules_give_their_known_allotments() {
     let shared = |rule| {
         let mut machine = AllotState::new(rule, 16);
         for (job, desire) in [(1, 2), (2, 9), (3, 9), (4, 0)] {
@@ -84,7 +85,7 @@ fn the_rules_share_out_what_they_are_known_for() {
 }
 
 #[test]
-fn jobs_that_are_not_there_have_nothing_and_change_nothing() {
+fn absent_jobs_have_no_effect() {
     let mut machine = AllotState::new(Allot::Dp, 4);
     machine.arrive(1, 2);
     machine.desire(2, 3);
@@ -96,7 +97,7 @@ fn jobs_that_are_not_there_have_nothing_and_change_nothing() {
 }
 
 #[test]
-fn every_rule_shown_parses_back_to_itself_and_others_are_refused() {
+fn rules_round_trip_as_text() {
     for name in Allot::names() {
         assert_eq!(name.parse::<Allot>().unwrap().to_string(), *name);
     }
@@ -107,8 +108,9 @@ fn every_rule_shown_parses_back_to_itself_and_others_are_refused() {
     );
 }
 
+/// Giving the first job everything breaks one of them.
 #[test]
-fn whoever_comes_first_and_takes_all_breaks_a_promise_and_each_promise_can_be_broken() {
+fn every_promise_can_be_broken() {
     let found = |rule, processors, shares: &[(usize, usize)]| {
         let shares: Vec<Share> = (0..)
             .zip(shares)

@@ -3,7 +3,7 @@
 use tidegate_policy::StealAmount;
 
 #[test]
-fn one_takes_a_task_where_there_is_one() {
+fn one_takes_a_single_task() {
     assert_eq!(
         [0, 1, 2, 100].map(|waiting| StealAmount::One.take(waiting)),
         [0, 1, 1, 1]
@@ -11,7 +11,7 @@ fn one_takes_a_task_where_there_is_one() {
 }
 
 #[test]
-fn half_counts_the_task_that_the_victim_runs() {
+fn half_counts_the_running_task() {
     assert_eq!(
         [0, 1, 2, 3, 4, 5, 99].map(|waiting| StealAmount::Half.take(waiting)),
         [0, 1, 1, 2, 2, 3, 50]
@@ -22,7 +22,7 @@ fn half_counts_the_task_that_the_victim_runs() {
 }
 
 #[test]
-fn a_fixed_number_is_taken_whole_or_not_at_all() {
+fn fixed_takes_all_or_nothing() {
     assert_eq!(
         [0, 19, 20, 21].map(|waiting| StealAmount::Fixed(20).take(waiting)),
         [0, 0, 20, 20]
@@ -46,7 +46,7 @@ fn no_rule_takes_more_than_waits() {
 }
 
 #[test]
-fn the_last_waiting_task_can_be_stolen_under_one_and_half() {
+fn one_and_half_take_last_task() {
     assert_eq!(
         [StealAmount::One, StealAmount::Half].map(|amount| amount.take(1)),
         [1, 1]

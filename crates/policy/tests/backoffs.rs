@@ -32,13 +32,13 @@ fn first_sleeps(idle: &str, n: usize) -> Vec<Nanos> {
 }
 
 #[test]
-fn linear_sleeps_grow_by_a_step_up_to_the_limit() {
+fn linear_sleeps_grow_by_steps() {
     let us = [10, 60, 110, 160, 210, 260, 310, 360, 410, 460, 500, 500];
     assert_eq!(first_sleeps("linear", 12), us.map(|us| us * 1_000));
 }
 
 #[test]
-fn exponential_sleeps_grow_by_a_factor_and_reach_the_limit_at_the_fifteenth_step() {
+fn exponential_sleeps_grow_by_a_factor() {
     let sleeps = first_sleeps("exponential", 17);
     assert_eq!(sleeps[..5], [10_000, 13_000, 16_900, 21_970, 28_561]);
     assert!(sleeps[14] < 500_000);
@@ -46,7 +46,7 @@ fn exponential_sleeps_grow_by_a_factor_and_reach_the_limit_at_the_fifteenth_step
 }
 
 #[test]
-fn exponential_linear_sleeps_the_threshold_once_and_goes_on_in_steps() {
+fn exponential_linear_hits_threshold_once() {
     let us = [10, 20, 40, 80, 160, 200, 250, 300, 350, 400, 450, 500, 500];
     assert_eq!(
         first_sleeps("exponential-linear", 13),
@@ -55,7 +55,7 @@ fn exponential_linear_sleeps_the_threshold_once_and_goes_on_in_steps() {
 }
 
 #[test]
-fn linear_exponential_sleeps_the_threshold_once_and_goes_on_by_a_factor() {
+fn linear_exponential_hits_threshold_once() {
     let ns = [
         10_000, 35_000, 60_000, 85_000, 100_000, 130_000, 169_000, 219_700, 285_610, 371_293,
         482_681, 500_000,
@@ -63,8 +63,9 @@ fn linear_exponential_sleeps_the_threshold_once_and_goes_on_by_a_factor() {
     assert_eq!(first_sleeps("linear-exponential", 12), ns);
 }
 
+/// One sleep is as long as the threshold.
 #[test]
-fn the_thresholds_of_the_published_variants_are_accepted_and_moved_to() {
+fn published_thresholds_are_accepted() {
     assert_eq!(
         first_sleeps("exponential-linear:threshold=50us", 5),
         [10_000, 20_000, 40_000, 50_000, 100_000]
@@ -84,7 +85,7 @@ fn the_thresholds_of_the_published_variants_are_accepted_and_moved_to() {
 }
 
 #[test]
-fn a_second_part_that_starts_above_the_threshold_starts_there() {
+fn second_part_may_start_above_threshold() {
     let us = [10, 20, 40, 50, 120, 170].map(|us| us * 1_000);
     assert_eq!(
         first_sleeps("exponential-linear:threshold=50us,resume=120us", 6),
@@ -93,7 +94,7 @@ fn a_second_part_that_starts_above_the_threshold_starts_there() {
 }
 
 #[test]
-fn the_combination_weighs_both_backoffs_of_the_same_step() {
+fn combination_weighs_both_backoffs() {
     assert_eq!(first_sleeps("combination", 3), [10_000, 48_250, 86_725]);
     let (linear, exponential) = (first_sleeps("linear", 20), first_sleeps("exponential", 20));
     assert_eq!(first_sleeps("combination:t=1", 20), linear);
@@ -121,7 +122,7 @@ fn no_draw_matters() -> u64 {
 }
 
 #[test]
-fn a_slow_reset_takes_one_step_off_down_to_the_minimum() {
+fn slow_reset_steps_back_to_minimum() {
     let mut linear = state("linear:slow-reset=on");
     assert_eq!(sleeps(&mut linear, 3, || 0), [10_000, 60_000, 110_000]);
     linear.steal_succeeded(no_clock);
@@ -138,7 +139,7 @@ fn a_slow_reset_takes_one_step_off_down_to_the_minimum() {
 }
 
 #[test]
-fn constant_randomness_moves_a_linear_step_by_half_of_itself() {
+fn constant_jitter_is_half_linear_step() {
     let largest = u64::MAX;
     assert_eq!(
         sleeps(&mut state("linear:randomness=constant"), 2, || 0),
@@ -155,7 +156,7 @@ fn constant_randomness_moves_a_linear_step_by_half_of_itself() {
 }
 
 #[test]
-fn constant_randomness_moves_an_exponential_step_by_half_of_the_minimum() {
+fn constant_jitter_is_half_exponential_minimum() {
     assert_eq!(
         sleeps(&mut state("exponential:randomness=constant,r=2"), 2, || 0),
         [10_000, 15_000]
@@ -185,8 +186,9 @@ fn constant_randomness_never_leaves_the_limits() {
     }
 }
 
+/// They are drawn from the range up to the current time.
 #[test]
-fn limited_sleeps_are_uniform_below_the_current_time() {
+fn limited_sleeps_are_uniform() {
     let mut rng = Rng::new(4);
     for (name, max) in [
         ("pheet-original", 100_000),
@@ -206,8 +208,9 @@ fn limited_sleeps_are_uniform_below_the_current_time() {
     }
 }
 
+/// The limit grows from 100 ns to 100 us.
 #[test]
-fn the_limit_of_the_original_backoff_doubles_from_100_ns_to_100_us() {
+fn original_backoff_limit_doubles() {
     let ns = [
         100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 100_000, 100_000,
     ];
@@ -215,7 +218,7 @@ fn the_limit_of_the_original_backoff_doubles_from_100_ns_to_100_us() {
 }
 
 #[test]
-fn yield_then_yields_once_after_each_success() {
+fn yield_then_yields_after_success() {
     let mut state = state("yield-then-linear");
     for _ in 0..2 {
         assert_eq!(state.sweep_failed(no_clock, no_draw), Rest::Yield);
@@ -225,7 +228,7 @@ fn yield_then_yields_once_after_each_success() {
 }
 
 #[test]
-fn policies_that_keep_no_time_always_rest_the_same_way() {
+fn stateless_policies_always_rest_alike() {
     for (name, after_attempt, after_sweep) in [
         ("none", Rest::Retry, Rest::Retry),
         ("yield", Rest::Retry, Rest::Yield),
@@ -241,19 +244,19 @@ fn policies_that_keep_no_time_always_rest_the_same_way() {
 }
 
 #[test]
-fn a_sleep_of_no_time_is_none() {
+fn zero_sleep_is_a_retry() {
     let mut state = state("linear:min=0ns");
     assert_eq!(state.sweep_failed(no_clock, || 0), Rest::Retry);
     assert_eq!(state.sweep_failed(no_clock, || 0), Rest::Sleep(50_000));
 }
 
 #[test]
-fn backoffs_do_not_rest_between_the_attempts_of_a_sweep() {
+fn backoffs_skip_rest_within_sweeps() {
     assert_eq!(state("linear").attempt_failed(no_clock), Rest::Retry);
 }
 
 #[test]
-fn an_elastic_thief_yields_then_parks_and_searches_anew_when_woken() {
+fn elastic_thief_yields_then_parks() {
     let mut state = state("elastic:search=50us");
     for start in [1_000_000, 9_000_000] {
         let mut sweep = |after: Nanos| state.sweep_failed(|| start + after, no_draw);
@@ -265,7 +268,7 @@ fn an_elastic_thief_yields_then_parks_and_searches_anew_when_woken() {
 }
 
 #[test]
-fn an_elastic_thief_that_found_something_searches_for_the_full_time_again() {
+fn elastic_success_restarts_the_search() {
     let mut state = state("elastic:search=50us");
     assert_eq!(state.sweep_failed(|| 0, no_draw), Rest::Yield);
     state.steal_succeeded(no_clock);
@@ -274,7 +277,7 @@ fn an_elastic_thief_that_found_something_searches_for_the_full_time_again() {
 }
 
 #[test]
-fn an_elastic_thief_without_time_to_search_parks_at_once() {
+fn elastic_without_search_parks_immediately() {
     assert_eq!(
         state("elastic:search=0ns").sweep_failed(|| 5, no_draw),
         Rest::Park
@@ -305,8 +308,9 @@ fn only_the_elastic_policy_parks() {
     }
 }
 
+/// A worker that never fails reads no clock and draws no random number.
 #[test]
-fn a_worker_that_never_fails_reads_no_clock_and_draws_nothing() {
+fn successful_worker_needs_no_clock() {
     for name in IdlePolicy::names() {
         let mut state = state(&name.replace("BACKOFF", "combination"));
         for _ in 0..1_000 {
@@ -356,7 +360,7 @@ mod custom {
     }
 
     #[test]
-    fn a_success_resets_and_an_attempt_does_not_rest() {
+    fn success_resets_and_attempts_retry() {
         let resets = Arc::new(AtomicU32::new(0));
         let backoff = Told(Rest::Park, resets.clone());
         let mut state = IdleState::custom(Box::new(backoff));

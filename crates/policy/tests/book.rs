@@ -147,8 +147,9 @@ impl Run {
     }
 }
 
+/// The serial run of each program fits in the budget.
 #[test]
-fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
+fn every_program_ends_within_budget() {
     for seed in 0..soak::soak(500, "random programs under a budget") {
         let mut rng = Rng::new(seed);
         let program = body(&mut rng, 5);
@@ -183,7 +184,7 @@ fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
 }
 
 #[test]
-fn a_chain_of_spawns_keeps_no_entry_for_each_link() {
+fn spawn_chain_keeps_no_entries() {
     let mut book = Book::new(10, 10);
     let body = book.root();
     book.begin(body);
@@ -201,8 +202,9 @@ fn a_chain_of_spawns_keeps_no_entry_for_each_link() {
     assert_eq!(book.entries(), 1);
 }
 
+/// Each link spawns another task that outlives it.
 #[test]
-fn nor_does_one_whose_links_spawn_something_else_that_outlives_them() {
+fn branching_spawn_chain_keeps_no_entries() {
     let mut book = Book::new(20, 10);
     let body = book.root();
     book.begin(body);
@@ -226,8 +228,9 @@ fn nor_does_one_whose_links_spawn_something_else_that_outlives_them() {
     assert!(book.entries() < 12, "{}", book.entries());
 }
 
+/// What a later task has left reserved does not count for an earlier one.
 #[test]
-fn what_a_later_task_has_left_behind_does_not_count_for_an_earlier_one() {
+fn later_tasks_memory_is_not_counted() {
     let mut book = Book::new(30, 20);
     let body = book.root();
     book.begin(body);
@@ -262,8 +265,9 @@ fn granted(answer: Answer) -> Reservation {
     }
 }
 
+/// A task whose request fits resumes before the first task's request is rejected.
 #[test]
-fn somebody_whose_request_fits_goes_on_before_the_first_is_refused() {
+fn fitting_request_precedes_rejection() {
     let mut book = Book::new(15, 15);
     let root = book.root();
     let first = begun(&mut book, root);
@@ -284,8 +288,9 @@ fn somebody_whose_request_fits_goes_on_before_the_first_is_refused() {
     book.give_back(granted(answer));
 }
 
+/// It holds once the other tasks leave the reserve free.
 #[test]
-fn a_lowered_budget_holds_once_the_others_leave_the_reserve_free() {
+fn lowered_budget_holds_after_release() {
     let mut book = Book::new(64, 10);
     let root = book.root();
     let first = begun(&mut book, root);
@@ -305,7 +310,7 @@ fn a_lowered_budget_holds_once_the_others_leave_the_reserve_free() {
 }
 
 #[test]
-fn what_would_overflow_is_refused_even_without_a_budget() {
+fn overflowing_request_is_rejected() {
     let mut book = Book::new(u64::MAX, 0);
     let root = book.root();
     let task = begun(&mut book, root);
@@ -317,8 +322,9 @@ fn what_would_overflow_is_refused_even_without_a_budget() {
     assert_eq!(book.declared(), 0);
 }
 
+/// It binds a task that becomes the leftmost later.
 #[test]
-fn a_lowered_budget_holds_for_who_becomes_the_leftmost_too() {
+fn lowered_budget_binds_the_leftmost() {
     let mut book = Book::new(30, 10);
     let root = book.root();
     let first = begun(&mut book, root);
@@ -333,8 +339,9 @@ fn a_lowered_budget_holds_for_who_becomes_the_leftmost_too() {
     book.give_back(held);
 }
 
+/// The task belongs to another root.
 #[test]
-fn a_request_waits_for_another_roots_task_that_has_yet_to_begin() {
+fn request_waits_for_unstarted_task() {
     let mut book = Book::new(10, 10);
     let call = book.root();
     book.begin(call);

@@ -47,8 +47,9 @@ const ALL: [&str; 7] = [
     "dws",
 ];
 
+/// A new job desires one processor, and a job with work at least one.
 #[test]
-fn a_new_job_desires_one_a_job_without_work_none_and_one_with_work_at_least_one() {
+fn only_workless_jobs_desire_none() {
     for name in ALL {
         let mut state = state(name);
         assert_eq!(state.desire(), 1, "{name}");
@@ -77,7 +78,7 @@ fn a_new_job_desires_one_a_job_without_work_none_and_one_with_work_at_least_one(
 }
 
 #[test]
-fn no_estimator_fails_on_the_largest_or_smallest_numbers() {
+fn estimators_survive_extreme_numbers() {
     let largest = Seen {
         length: u64::MAX,
         allotment: 4_096,
@@ -114,7 +115,7 @@ fn no_estimator_fails_on_the_largest_or_smallest_numbers() {
 }
 
 #[test]
-fn wsap_gives_the_desires_of_the_published_trace() {
+fn wsap_reproduces_the_published_trace() {
     let mut state = state("wsap");
     for (pure, usage, desire) in [
         (15, 4, 8),
@@ -142,14 +143,14 @@ fn wsap_aims_at_its_target_efficiency() {
 }
 
 #[test]
-fn the_highest_targets_let_a_job_leave_its_first_processor() {
+fn high_targets_allow_growth_from_one() {
     for desire in ["wsap:eta=0.99", "a-steal:delta=0.99"] {
         assert_eq!(state(desire).next(&searching(1, 1, 0)), 2, "{desire}");
     }
 }
 
 #[test]
-fn parked_time_counts_as_the_attempts_that_the_thieves_would_have_made() {
+fn parked_time_counts_as_attempts() {
     for (allotment, used) in [(8, 2), (8, 1), (16, 14), (4, 4)] {
         let pure = 100 - 100 * used as u64 / allotment as u64;
         let (mut parked_state, mut searching_state) = (state("wsap"), state("wsap"));
@@ -161,8 +162,9 @@ fn parked_time_counts_as_the_attempts_that_the_thieves_would_have_made() {
     }
 }
 
+/// They are idle in proportion to the attempts that met no worker with work.
 #[test]
-fn for_steady_thieves_are_idle_as_far_as_they_meet_nobody_with_work() {
+fn steady_treats_luckless_thieves_as_idle() {
     let climbed = || {
         let mut state = state("steady");
         let many = Seen {
@@ -188,7 +190,7 @@ fn instantaneous_counts_what_runs_and_waits() {
 }
 
 #[test]
-fn a_steal_goes_up_and_down_for_ever_on_constant_parallelism() {
+fn a_steal_oscillates_on_constant_parallelism() {
     let mut state = state("a-steal");
     let mut desire = 1;
     let desires: Vec<usize> = (0..8)
@@ -201,7 +203,7 @@ fn a_steal_goes_up_and_down_for_ever_on_constant_parallelism() {
 }
 
 #[test]
-fn a_steal_that_is_efficient_but_deprived_keeps_its_desire() {
+fn a_steal_keeps_desire_when_deprived() {
     let mut state = state("a-steal:rho=3");
     assert_eq!(state.next(&parked(1, 1)), 3);
     assert_eq!(state.next(&parked(2, 2)), 3);
@@ -209,8 +211,9 @@ fn a_steal_that_is_efficient_but_deprived_keeps_its_desire() {
     assert_eq!(state.next(&parked(9, 1)), 3);
 }
 
+/// It climbs by the number of waiting tasks, and settles as published.
 #[test]
-fn a_deque_climbs_by_what_waits_and_comes_to_rest_as_published() {
+fn a_deque_climbs_then_settles() {
     let mut state = state("a-deque");
     let mut desire = 1;
     let desires: Vec<usize> = (0..9)
@@ -227,7 +230,7 @@ fn a_deque_climbs_by_what_waits_and_comes_to_rest_as_published() {
 }
 
 #[test]
-fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
+fn a_deque_weighs_samples_by_count() {
     // Four processors did nothing but attempt to steal, so only what they met counts: 2 tasks per
     // deque.
     let met = Seen {
@@ -257,8 +260,9 @@ fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
     assert_eq!(state("a-deque").next(&left), 4 + 2 * (2 * 2));
 }
 
+/// It takes its own processors next, and never more.
 #[test]
-fn dws_takes_free_processors_then_its_own_and_never_more() {
+fn dws_prefers_free_processors() {
     let seen = |waiting, free, lent| Seen {
         queued: waiting,
         free,
@@ -277,7 +281,7 @@ fn dws_takes_free_processors_then_its_own_and_never_more() {
 }
 
 #[test]
-fn dws_gives_back_the_processors_of_workers_that_fail_often() {
+fn dws_returns_failing_worker_processors() {
     let seen = |failed| Seen {
         failed_empty: failed,
         ..searching(8, 2, 0)
@@ -289,7 +293,7 @@ fn dws_gives_back_the_processors_of_workers_that_fail_often() {
 }
 
 #[test]
-fn dws_counts_parked_thieves_as_gone_whatever_its_threshold() {
+fn dws_counts_parked_thieves_as_gone() {
     for threshold in ["1", "1000000"] {
         let state = || state(&format!("dws:t-sleep={threshold}"));
         let failed = 1_000;
@@ -308,7 +312,7 @@ fn dws_counts_parked_thieves_as_gone_whatever_its_threshold() {
 }
 
 #[test]
-fn palirria_drops_a_zone_adds_one_or_keeps_them() {
+fn palirria_moves_by_one_zone() {
     let seen = |deques| Seen {
         deques,
         ..parked(13, 13)
@@ -339,7 +343,7 @@ fn palirria_begins_with_the_source_alone() {
 }
 
 #[test]
-fn every_estimator_shown_parses_back_to_itself() {
+fn estimators_round_trip_as_text() {
     for text in ALL {
         assert_eq!(text.parse::<DesirePolicy>().unwrap().to_string(), text);
     }
@@ -367,7 +371,7 @@ fn every_estimator_shown_parses_back_to_itself() {
 }
 
 #[test]
-fn an_estimator_that_cannot_be_used_says_what_is_allowed() {
+fn unusable_estimator_error_lists_allowed_values() {
     for (text, message) in [
         (
             "wasp",

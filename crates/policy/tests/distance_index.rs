@@ -89,7 +89,7 @@ fn tree(workers: usize, sizes: [usize; 2], at: impl Fn(usize) -> usize) -> Place
 }
 
 #[test]
-fn consecutive_groups_give_the_same_victims_as_a_scan() {
+fn consecutive_groups_match_a_scan() {
     let mut rng = Rng::new(7);
     for workers in [1, 2, 7, 63, 64, 65, 150] {
         for sizes in [[2, 8], [3, 6], [1, 150], [10, 70]] {
@@ -120,7 +120,7 @@ fn consecutive_groups_give_the_same_victims_as_a_scan() {
 }
 
 #[test]
-fn scattered_groups_give_each_victim_the_same_chance() {
+fn scattered_groups_pick_victims_evenly() {
     let workers = 24;
     // Neighbours have numbers 8 apart, as hardware threads of a core often have.
     let mut pool = Pool::new(workers, tree(workers, [3, 12], |n| n % 3 * 8 + n / 3));

@@ -145,7 +145,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_comparison_in_the_documentation_is_what_the_model_gives() {
+fn documented_comparison_matches_the_model() {
     let page = include_str!("../../../docs/desire.md").replace('\r', "");
     assert!(
         page.contains(&table()),
@@ -195,8 +195,9 @@ fn allotments(
     (0..40).map(cycle).collect()
 }
 
+/// It settles with all the processors that it can use and at most a tenth more.
 #[test]
-fn on_constant_parallelism_ours_comes_to_rest_with_all_it_can_use_and_a_tenth_too_much_at_most() {
+fn steady_settles_close_to_parallelism() {
     for parallelism in 1..=MOST_PARALLELISM {
         for processors in 1..=MOST_PROCESSORS {
             for ready in [1, usize::MAX] {
@@ -220,8 +221,9 @@ fn on_constant_parallelism_ours_comes_to_rest_with_all_it_can_use_and_a_tenth_to
     }
 }
 
+/// It has all processors no later than A-Steal, even if deques do not show the work.
 #[test]
-fn ours_has_all_processors_no_later_than_a_steal_whether_the_deques_show_it_or_not() {
+fn steady_keeps_up_with_a_steal() {
     let until_all = |estimator, parallelism: usize, processors, ready| {
         let allotments = allotments(estimator, parallelism, processors, ready, true);
         let all = parallelism.min(processors);
@@ -268,7 +270,7 @@ fn desires(parallelism: &[usize]) -> Vec<usize> {
 }
 
 #[test]
-fn ours_does_not_forget_in_a_short_dip_and_falls_in_a_few_cycles_for_good() {
+fn steady_ignores_short_dips() {
     assert_eq!(desires(&[24, 2, 2, 2, 24]), [24; 5]);
     assert_eq!(desires(&[24, 2, 2, 2, 2, 2]), [24, 24, 24, 24, 2, 2]);
     assert_eq!(
@@ -279,7 +281,7 @@ fn ours_does_not_forget_in_a_short_dip_and_falls_in_a_few_cycles_for_good() {
 }
 
 #[test]
-fn ours_keeps_its_desire_while_it_is_deprived_and_busy() {
+fn steady_keeps_desire_while_deprived() {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let mut on = |allotment, used, waiting| {
         state.next(&Seen {
@@ -297,7 +299,7 @@ fn ours_keeps_its_desire_while_it_is_deprived_and_busy() {
 }
 
 #[test]
-fn many_tiny_tasks_in_a_job_that_uses_little_do_not_blind_ours() {
+fn tiny_tasks_do_not_blind_steady() {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let seen = Seen {
         length: LENGTH,
@@ -311,8 +313,9 @@ fn many_tiny_tasks_in_a_job_that_uses_little_do_not_blind_ours() {
     assert_eq!(state.next(&seen), 3, "twice of 1.3, in whole processors");
 }
 
+/// A job whose tasks are too short to be stolen settles on two processors.
 #[test]
-fn a_job_whose_tasks_are_too_short_to_be_stolen_settles_on_two_processors() {
+fn unstealable_tasks_settle_on_two() {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let mut cycle = |number: usize| {
         let allotment = state.desire().min(32);

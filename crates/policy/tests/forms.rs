@@ -132,7 +132,7 @@ impl Values {
 }
 
 #[test]
-fn every_idle_policy_shown_parses_back_to_itself() {
+fn idle_policies_round_trip_as_text() {
     let mut values = Values(Rng::new(11));
     for _ in 0..20_000 {
         let idle = values.idle();
@@ -143,7 +143,7 @@ fn every_idle_policy_shown_parses_back_to_itself() {
 }
 
 #[test]
-fn no_shown_parameter_can_be_left_out() {
+fn every_shown_parameter_is_needed() {
     let mut values = Values(Rng::new(12));
     for _ in 0..2_000 {
         let idle = values.idle();
@@ -181,7 +181,7 @@ fn defaults_are_shown_by_name_alone() {
 }
 
 #[test]
-fn parameters_come_in_any_order_and_every_unit_of_time() {
+fn parameters_accept_any_order_and_unit() {
     let linear: IdlePolicy = "linear:max=0.5ms,step=50us,min=10000ns".parse().unwrap();
     assert_eq!(linear.to_string(), "linear");
     let other: IdlePolicy = "linear:max=1s,step=0.02ms,min=0ns".parse().unwrap();
@@ -197,7 +197,7 @@ fn parameters_come_in_any_order_and_every_unit_of_time() {
 }
 
 #[test]
-fn a_parameter_that_follows_another_is_shown_only_where_it_differs() {
+fn derived_parameter_shows_only_if_different() {
     let followed: IdlePolicy = "exponential-linear:threshold=50us".parse().unwrap();
     assert_eq!(followed.to_string(), "exponential-linear:threshold=50us");
     let set: IdlePolicy = "exponential-linear:threshold=50us,resume=60us"
@@ -312,8 +312,9 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
+/// The error says where the value is, what it is and what is allowed.
 #[test]
-fn an_idle_policy_that_cannot_be_used_says_where_what_and_what_is_allowed() {
+fn invalid_idle_policy_error_is_specific() {
     for (text, message) in REFUSED {
         let error = text.parse::<IdlePolicy>().expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
@@ -321,7 +322,7 @@ fn an_idle_policy_that_cannot_be_used_says_where_what_and_what_is_allowed() {
 }
 
 #[test]
-fn a_combined_backoff_whose_parts_overlap_is_refused() {
+fn overlapping_combined_backoff_is_rejected() {
     for (text, message) in [
         (
             "exponential-linear:threshold=300us,resume=200us",
@@ -346,7 +347,7 @@ fn a_combined_backoff_whose_parts_overlap_is_refused() {
 }
 
 #[test]
-fn a_policy_made_in_code_is_checked_like_one_that_was_read() {
+fn policy_made_in_code_is_checked() {
     let overlapping = ExponentialLinear {
         threshold: 300_000,
         ..ExponentialLinear::default()
@@ -375,8 +376,9 @@ fn a_policy_made_in_code_is_checked_like_one_that_was_read() {
     assert!(StealAmount::Fixed(0).check().is_err());
 }
 
+/// The others are amounts, victims and waits.
 #[test]
-fn amounts_victims_and_waits_shown_parse_back_to_themselves() {
+fn other_policies_round_trip_as_text() {
     for amount in [
         StealAmount::One,
         StealAmount::Half,
@@ -398,8 +400,9 @@ fn amounts_victims_and_waits_shown_parse_back_to_themselves() {
     assert_eq!(StealAmount::Fixed(20).to_string(), "fixed:20");
 }
 
+/// The names are those of amounts, victims and waits.
 #[test]
-fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
+fn unknown_policy_names_are_rejected() {
     let amount = |text: &str| text.parse::<StealAmount>().unwrap_err().to_string();
     assert_eq!(
         amount("two"),

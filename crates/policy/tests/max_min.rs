@@ -97,15 +97,16 @@ impl Case {
 }
 
 #[test]
-fn it_agrees_with_its_definition_on_random_machines() {
+fn random_machines_match_the_definition() {
     for seed in 1..=2_000 {
         let case = Case::random(&mut Rng::new(seed), 12, 24, 5);
         assert_eq!(case.computed(), case.by_definition(), "seed {seed}");
     }
 }
 
+/// It is fair by weight within every set.
 #[test]
-fn it_is_conservative_efficient_and_fair_by_weight_within_every_set() {
+fn allocation_is_conservative_efficient_and_fair() {
     for seed in 1..=5_000 {
         let case = Case::random(&mut Rng::new(seed), 20, 64, 9);
         let allotments = case.computed();
@@ -154,8 +155,9 @@ fn feasible(case: &Case) -> Vec<Vec<usize>> {
     all
 }
 
+/// Without weights, no feasible allocation gives the poorest job more.
 #[test]
-fn without_weights_no_feasible_allocation_gives_the_poorest_more() {
+fn unweighted_poorest_cannot_gain() {
     let (mut checked, mut seed) = (0, 0);
     while checked < 300 {
         seed += 1;
@@ -179,7 +181,7 @@ fn computed(claims: &[Claim], bounds: &[Bound<'_>]) -> Vec<usize> {
 }
 
 #[test]
-fn a_job_of_twice_the_weight_gets_twice_as_much() {
+fn double_weight_gets_double_share() {
     let weighted = |desire, weight| Claim {
         weight,
         ..Claim::of(desire)
@@ -195,8 +197,9 @@ fn a_job_of_twice_the_weight_gets_twice_as_much() {
     assert_eq!(computed(&claims, &[machine]), [3, 1, 8]);
 }
 
+/// Its weight, its limit and the room make no difference.
 #[test]
-fn every_job_with_work_gets_one_whatever_its_weight_its_limit_and_the_room() {
+fn every_busy_job_gets_one() {
     let claims = [(5, 1, 9), (5, 1_000_000, 9), (5, 1, 0), (0, 1, 9)];
     let claims = claims.map(|(desire, weight, limit)| Claim {
         desire,
@@ -217,7 +220,7 @@ fn every_job_with_work_gets_one_whatever_its_weight_its_limit_and_the_room() {
 }
 
 #[test]
-fn a_job_confined_to_few_processors_leaves_the_others_to_those_that_are_not() {
+fn confined_job_leaves_other_processors() {
     let claims = [Claim::of(9), Claim::of(9), Claim::of(9)];
     let (machine, socket) = ([0, 1, 2], [0, 1]);
     let bounds = [
@@ -234,7 +237,7 @@ fn a_job_confined_to_few_processors_leaves_the_others_to_those_that_are_not() {
 }
 
 #[test]
-fn sets_with_room_for_all_cost_nothing_however_much_is_wanted() {
+fn roomy_sets_restrict_nothing() {
     let claims = [Claim::of(usize::MAX), Claim::of(usize::MAX), Claim::of(3)];
     let members = [1, 2];
     let small = Bound {
@@ -245,7 +248,7 @@ fn sets_with_room_for_all_cost_nothing_however_much_is_wanted() {
 }
 
 #[test]
-fn a_member_that_is_no_claim_is_ignored() {
+fn unknown_member_is_ignored() {
     let members = [0, 7];
     let set = Bound {
         processors: 2,

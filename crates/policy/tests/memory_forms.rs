@@ -3,7 +3,7 @@
 use tidegate_policy::memory::{Budget, Hybrid, MemoryPolicy, SleepFunction};
 
 #[test]
-fn every_order_is_read_as_it_is_shown() {
+fn orders_round_trip_as_text() {
     for text in [
         "none",
         "hybrid",

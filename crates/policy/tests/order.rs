@@ -58,7 +58,7 @@ const PLACES: [Place; 6] = [
 ];
 
 #[test]
-fn items_compare_as_they_lie_wherever_they_were_put() {
+fn items_compare_by_list_position() {
     for place in PLACES {
         for removals in [0, 2, 5] {
             let (order, plain) = build(3_000, removals, place);
@@ -68,7 +68,7 @@ fn items_compare_as_they_lie_wherever_they_were_put() {
 }
 
 #[test]
-fn a_list_that_was_emptied_begins_anew() {
+fn emptied_list_starts_over() {
     let (mut order, mut plain) = build(500, 0, PLACES[4]);
     while let Some(item) = plain.pop() {
         order.remove(item);

@@ -31,7 +31,7 @@ fn run(memory: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &
 }
 
 #[test]
-fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
+fn random_plans_stay_within_bounds() {
     let slots = [1, 2, 4, 16, 64];
     let seeds = soak(
         50,
@@ -72,8 +72,9 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
     }
 }
 
+/// If every task has a huge request, none waits for another.
 #[test]
-fn requests_beyond_all_measure_wait_for_nobody_where_all_have_one() {
+fn huge_requests_of_all_tasks_finish() {
     let huge = || vec![Step::Reservation(1 << 50)];
     for policy in ["depth-first:k=1024", "dfdeques:k=1024"] {
         let program = vec![Step::Join(huge(), huge())];

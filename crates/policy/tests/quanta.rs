@@ -67,7 +67,7 @@ fn just_after(lengths: &[Nanos]) -> Vec<Nanos> {
 }
 
 #[test]
-fn sleeps_grow_with_each_inefficient_quantum_up_to_the_limit() {
+fn inefficient_quanta_lengthen_the_sleep() {
     let (_, sleeps) = all_fail("quanta", 30);
     assert_eq!(sleeps[..4], [30 * US, 90 * US, 150 * US, 210 * US]);
     assert_eq!(sleeps[24], 1_470 * US);
@@ -83,8 +83,9 @@ fn quanta_shrink_with_each_inefficient_one() {
     assert_eq!(lengths, just_after(&[75_000, 25_000, 15_000, 10_714]));
 }
 
+/// One of normal length follows every twentieth inefficient quantum.
 #[test]
-fn after_every_twentieth_inefficient_quantum_one_of_normal_length_is_inserted() {
+fn every_twentieth_quantum_is_normal() {
     let (lengths, sleeps) = all_fail("quanta", 65);
     let normal: Vec<usize> = (0..65).filter(|&k| lengths[k] == 75_001).collect();
     let short: Vec<usize> = (0..65).filter(|&k| sleeps[k] == 30 * US).collect();
@@ -97,13 +98,13 @@ fn after_every_twentieth_inefficient_quantum_one_of_normal_length_is_inserted() 
 }
 
 #[test]
-fn the_period_of_the_inserted_quanta_can_be_set() {
+fn inserted_quantum_period_is_configurable() {
     let (_, sleeps) = all_fail("quanta:insert=3", 7);
     assert_eq!(sleeps, [30, 90, 150, 30, 270, 330, 30].map(|us| us * US));
 }
 
 #[test]
-fn a_sleep_grows_with_the_share_of_the_quantum_spent_stealing() {
+fn sleep_grows_with_stealing_share() {
     let mut thief = Thief::new("quanta");
     assert_eq!(thief.fails_after(0), None);
     thief.succeeds_after(40 * US); // 40 us of stealing
@@ -112,7 +113,7 @@ fn a_sleep_grows_with_the_share_of_the_quantum_spent_stealing() {
 }
 
 #[test]
-fn a_quantum_is_not_over_at_its_least_length_but_after_it() {
+fn quantum_outlasts_its_minimum_length() {
     let mut thief = Thief::new("quanta");
     assert_eq!(thief.fails_after(0), None);
     assert_eq!(thief.fails_after(75 * US), None);
@@ -120,7 +121,7 @@ fn a_quantum_is_not_over_at_its_least_length_but_after_it() {
 }
 
 #[test]
-fn an_efficient_quantum_does_not_sleep_and_ends_the_row_of_inefficient_ones() {
+fn efficient_quantum_ends_inefficient_run() {
     let mut thief = Thief::new("quanta");
     thief.fails_after(0);
     assert_eq!(thief.fails_until_sleep(US).1, 30 * US);
@@ -133,7 +134,7 @@ fn an_efficient_quantum_does_not_sleep_and_ends_the_row_of_inefficient_ones() {
 }
 
 #[test]
-fn a_share_exactly_at_the_threshold_is_efficient() {
+fn share_at_threshold_is_efficient() {
     let mut thief = Thief::new("quanta");
     thief.fails_after(0);
     thief.succeeds_after(30 * US);
@@ -142,8 +143,9 @@ fn a_share_exactly_at_the_threshold_is_efficient() {
     assert_eq!(thief.fails_until_sleep(1).0, 75 * US + 1);
 }
 
+/// A quantum that would end at a first failure is neither efficient nor inefficient.
 #[test]
-fn a_quantum_that_would_end_at_a_first_failure_counts_neither_way() {
+fn dropped_quantum_counts_neither_way() {
     let mut thief = Thief::new("quanta");
     thief.fails_after(0);
     assert_eq!(thief.fails_until_sleep(US).1, 30 * US);
@@ -159,7 +161,7 @@ fn a_quantum_that_would_end_at_a_first_failure_counts_neither_way() {
 }
 
 #[test]
-fn an_inserted_quantum_that_is_dropped_is_followed_by_another_of_normal_length() {
+fn dropped_insertion_is_repeated() {
     let mut thief = Thief::new("quanta:insert=2");
     thief.fails_after(0);
     thief.fails_until_sleep(US);
@@ -170,7 +172,7 @@ fn an_inserted_quantum_that_is_dropped_is_followed_by_another_of_normal_length()
 }
 
 #[test]
-fn a_thief_that_forgets_to_say_that_it_rested_is_taken_to_rest_until_its_next_attempt() {
+fn unreported_rest_lasts_until_next_attempt() {
     let mut thief = Thief::new("quanta");
     thief.fails_after(0);
     thief.now += 76 * US;
@@ -184,7 +186,7 @@ fn a_thief_that_forgets_to_say_that_it_rested_is_taken_to_rest_until_its_next_at
 }
 
 #[test]
-fn a_clock_that_goes_back_or_ends_is_survived() {
+fn backward_and_ending_clocks_are_survived() {
     for name in ["quanta", "long-quanta"] {
         let mut thief = Thief::new(name);
         for now in [5_000, 100_000, 0, 90_000, u64::MAX, 3, u64::MAX] {
@@ -198,7 +200,7 @@ fn a_clock_that_goes_back_or_ends_is_survived() {
 }
 
 #[test]
-fn the_first_long_quantum_halves_the_share_and_later_ones_do_not() {
+fn first_long_quantum_halves_share() {
     let (_, sleeps) = all_fail("long-quanta", 12);
     // 75 us * 1 * (1 + 0) / 2 * 0.8 within the first 3 ms, 75 us * 1 * 1 * 0.8 after them. Each
     // sleep is 60 us longer than the previous one.
@@ -209,15 +211,16 @@ fn the_first_long_quantum_halves_the_share_and_later_ones_do_not() {
     );
 }
 
+/// Its quanta shrink and are inserted like those of the short policy.
 #[test]
-fn the_quanta_of_the_long_policy_shrink_and_are_inserted_alike() {
+fn long_policy_shrinks_and_inserts_alike() {
     let (lengths, _) = all_fail("long-quanta", 21);
     assert_eq!(lengths[..4], just_after(&[75_000, 25_000, 15_000, 10_714]));
     assert_eq!(lengths[20], 75_001);
 }
 
 #[test]
-fn time_asleep_counts_neither_as_work_nor_as_stealing() {
+fn sleep_is_neither_work_nor_stealing() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
     // The thief oversleeps by far. If that time counted in the long quantum, its share would fall
@@ -226,8 +229,9 @@ fn time_asleep_counts_neither_as_work_nor_as_stealing() {
     assert_eq!(thief.fails_after(26 * US), Some(90 * US));
 }
 
+/// The sleep follows an idle short quantum.
 #[test]
-fn a_busy_long_quantum_shortens_the_sleep_after_an_idle_short_one() {
+fn busy_long_quantum_shortens_sleep() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
     thief.succeeds_after(0);
@@ -235,8 +239,9 @@ fn a_busy_long_quantum_shortens_the_sleep_after_an_idle_short_one() {
     assert_eq!(thief.fails_after(100 * US), Some(3 * US)); // long share 0.1: 75 us * 1 * 0.05 * 0.8
 }
 
+/// A long quantum that ends at a first failure passes its share on.
 #[test]
-fn a_long_quantum_that_ends_at_a_first_failure_passes_its_share_on() {
+fn first_failure_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
     thief.succeeds_after(2_000 * US);
@@ -244,8 +249,9 @@ fn a_long_quantum_that_ends_at_a_first_failure_passes_its_share_on() {
     assert_eq!(thief.fails_after(100 * US), Some(45 * US)); // 75 us * 1 * (1 + 0.5) / 2 * 0.8
 }
 
+/// A long quantum that ends during a sleep passes its share on at once.
 #[test]
-fn a_long_quantum_that_ends_during_a_sleep_passes_its_share_on_at_once() {
+fn sleep_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
     assert_eq!(
@@ -256,7 +262,7 @@ fn a_long_quantum_that_ends_during_a_sleep_passes_its_share_on_at_once() {
 }
 
 #[test]
-fn a_long_quantum_may_end_within_a_short_one() {
+fn long_quantum_may_end_within_short() {
     let mut thief = Thief::new("long-quanta:length=5ms,long=3ms,max=1s");
     thief.fails_after(0);
     assert_eq!(thief.fails_after(4_000 * US), None);
@@ -264,7 +270,7 @@ fn a_long_quantum_may_end_within_a_short_one() {
 }
 
 #[test]
-fn a_thief_that_finds_a_task_without_saying_that_it_rested_has_slept_until_then() {
+fn unreported_rest_lasts_until_next_success() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
     thief.now += 76 * US;
@@ -280,7 +286,7 @@ fn a_thief_that_finds_a_task_without_saying_that_it_rested_has_slept_until_then(
 }
 
 #[test]
-fn the_condition_decides_which_share_makes_a_quantum_inefficient() {
+fn condition_selects_the_deciding_share() {
     // The short share is 1, the long one (1 + 0) / 2, their mean 0.75.
     for (condition, threshold, slept) in [
         ("short", "0.6", true),
@@ -302,8 +308,9 @@ fn the_condition_decides_which_share_makes_a_quantum_inefficient() {
     }
 }
 
+/// If either share counts, it makes a quantum inefficient.
 #[test]
-fn a_long_share_alone_makes_a_quantum_inefficient_where_either_counts() {
+fn long_share_alone_can_decide() {
     let ends_in_sleep = |condition: &str| {
         let mut thief = Thief::new(&format!("long-quanta:c=0,inefficient={condition}"));
         thief.fails_after(0);

@@ -4,7 +4,7 @@ use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
 use tidegate_policy::memory::{Hybrid, SleepFunction};
 
 #[test]
-fn the_sleep_grows_with_the_allocation_and_falls_with_the_workers() {
+fn sleep_grows_with_the_allocation() {
     let rounds = |size, current, (alpha, beta), workers| {
         let sleep = SleepFunction::Linear;
         Hybrid { alpha, beta, sleep }.sleep_rounds(size, current, workers)
@@ -38,7 +38,7 @@ fn functions_differ_in_length_only() {
 }
 
 #[test]
-fn sleepers_wake_in_the_order_of_their_rounds_one_a_round() {
+fn sleepers_wake_in_round_order() {
     let mut rounds = Rounds::default();
     for (length, who) in [(3, 'c'), (1, 'a'), (1, 'b'), (9, 'd')] {
         rounds.sleep(length, who);
@@ -52,7 +52,7 @@ fn sleepers_wake_in_the_order_of_their_rounds_one_a_round() {
 }
 
 #[test]
-fn only_absent_processors_have_their_rounds_passed() {
+fn rounds_pass_for_absent_processors_only() {
     let mut clocks: [Rounds<char>; 3] = Default::default();
     for (clock, who) in [(0, 'a'), (2, 'c')] {
         clocks[clock].sleep(1, who);

@@ -14,7 +14,7 @@ fn running(slots: usize, threads: usize) -> Ledger {
 }
 
 #[test]
-fn who_is_owed_a_slot_gets_the_next_one_and_then_who_runs_without_one() {
+fn owed_thread_gets_slot_before_overcommitted() {
     let mut ledger = running(2, 2);
     let (debtor, owed) = (2, 3);
     for t in [debtor, owed] {
@@ -34,8 +34,9 @@ fn who_is_owed_a_slot_gets_the_next_one_and_then_who_runs_without_one() {
     assert!(!ledger.owes() && !ledger.has_free());
 }
 
+/// Owed and overcommitted threads get the new slots, and only the rest is free.
 #[test]
-fn more_slots_serve_the_owed_and_the_debtors_and_only_then_are_free() {
+fn new_slots_serve_owed_threads_first() {
     let mut ledger = running(1, 1);
     for t in 1..4 {
         assert_eq!(ledger.admit(), Some(t));
@@ -47,8 +48,9 @@ fn more_slots_serve_the_owed_and_the_debtors_and_only_then_are_free() {
     assert!(!ledger.owes() && ledger.has_free());
 }
 
+/// A thread that runs a part of a broadcast without a slot is given none.
 #[test]
-fn who_runs_a_part_of_a_broadcast_without_a_slot_is_given_none() {
+fn slotless_broadcast_part_gets_none() {
     let mut ledger = running(2, 2);
     assert_eq!(ledger.stop(1, Status::Idle), None);
     assert_eq!(ledger.set_slots(1), []);
@@ -60,8 +62,9 @@ fn who_runs_a_part_of_a_broadcast_without_a_slot_is_given_none() {
     assert!(!ledger.is_active());
 }
 
+/// The new thread gets the number of one that was unpinned.
 #[test]
-fn a_thread_that_gets_the_number_of_one_who_roamed_gets_a_stand() {
+fn reused_unpinned_number_gets_cpu_slot() {
     let mut ledger =
         Ledger::new(2, 4).with_cpu_slots(CpuSlots::new(&[vec![0], vec![1], vec![0, 1]]));
     let guest = ledger.admit().unwrap();
@@ -75,7 +78,7 @@ fn a_thread_that_gets_the_number_of_one_who_roamed_gets_a_stand() {
 
 /// Calls verbs in any order that the runtime may use.
 #[test]
-fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_owed() {
+fn slots_belong_to_running_threads() {
     let seeds = if cfg!(miri) { 5 } else { 2_000 };
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
@@ -184,7 +187,7 @@ mod blocking {
     }
 
     #[test]
-    fn threads_do_not_count_up_to_their_limit() {
+    fn threads_within_limit_do_not_count() {
         let mut ledger = blocked(1, 2);
         assert_eq!(
             ledger.wake_for_work(|_| Fit::Never, |_| true),
@@ -193,8 +196,9 @@ mod blocking {
         assert_eq!(ledger.blocked(), 2);
     }
 
+    /// The ledger reports that no more threads may start.
     #[test]
-    fn at_the_limit_work_waits_and_says_so() {
+    fn work_waits_at_the_limit() {
         let mut ledger = blocked(1, 3);
         assert!(ledger.has_vacancy(), "publishers have to look");
         assert_eq!(
@@ -210,7 +214,7 @@ mod blocking {
     }
 
     #[test]
-    fn a_refusal_of_the_system_is_a_limit() {
+    fn system_refusal_is_a_limit() {
         let mut ledger = blocked(8, 1);
         assert_eq!(
             ledger.wake_for_work(|_| Fit::Never, |_| true),
@@ -224,7 +228,7 @@ mod blocking {
     }
 
     #[test]
-    fn threads_beyond_the_limit_are_surplus_when_back() {
+    fn returned_excess_threads_are_surplus() {
         let mut ledger = blocked(1, 3);
         assert!(!ledger.has_surplus());
         assert!(ledger.ready(0));
@@ -240,7 +244,7 @@ mod blocking {
 
 /// A worker has taken the task after the caller saw it.
 #[test]
-fn no_thread_starts_for_work_that_is_gone() {
+fn no_thread_starts_for_lost_work() {
     let mut ledger = Ledger::new(2, 4);
     let t = ledger.admit().unwrap();
     assert!(ledger.ready(t));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tidegate_policy::tunables::{self, Unit, rows};
 
 #[test]
-fn every_row_has_a_name_of_its_own_and_a_reason() {
+fn rows_have_unique_names_and_reasons() {
     let rows = rows();
     let names: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
     assert_eq!(names.len(), rows.len());
@@ -31,7 +31,7 @@ fn every_row_has_a_name_of_its_own_and_a_reason() {
 }
 
 #[test]
-fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
+fn each_variable_belongs_to_one_row() {
     let variables: Vec<&str> = rows().iter().filter_map(|row| row.variable).collect();
     let expected = [
         "TIDEGATE_WORKERS",
@@ -56,7 +56,7 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
 }
 
 #[test]
-fn a_row_prints_values_in_the_unit_of_a_reader() {
+fn rows_print_readable_units() {
     let row = tunables::STACK_SIZE.row();
     assert_eq!(
         (row.unit, row.allowed.as_str(), row.default.as_str()),
@@ -79,7 +79,7 @@ fn a_row_prints_values_in_the_unit_of_a_reader() {
 }
 
 #[test]
-fn a_bad_value_names_the_variable_and_what_is_allowed() {
+fn bad_value_error_names_the_variable() {
     let workers = |text: &str| tunables::WORKERS.parse(text).unwrap_err().to_string();
     assert_eq!(
         workers("0"),
@@ -145,7 +145,7 @@ fn good_values_are_read() {
 }
 
 #[test]
-fn the_parameters_of_a_policy_are_rows_under_its_name() {
+fn policy_parameters_are_prefixed_rows() {
     let keys = |policy: &str| -> Vec<&str> {
         let rows = rows();
         rows.iter()

@@ -75,7 +75,7 @@ fn round(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
 }
 
 #[test]
-fn a_round_by_numbers_asks_every_candidate_once() {
+fn numbered_round_asks_each_candidate_once() {
     let mut rng = Rng::new(21);
     for workers in 0..40 {
         let mut pool = Pool::new(workers);
@@ -96,7 +96,7 @@ fn a_round_by_numbers_asks_every_candidate_once() {
 }
 
 #[test]
-fn the_first_victim_is_equally_often_each_of_the_others() {
+fn first_victim_is_uniform() {
     let mut rng = Rng::new(22);
     for rule in [
         VictimPolicy::Random,
@@ -120,7 +120,7 @@ fn the_first_victim_is_equally_often_each_of_the_others() {
 }
 
 #[test]
-fn the_last_victim_is_asked_first_and_only_once_a_round() {
+fn last_victim_is_asked_first() {
     let mut rng = Rng::new(23);
     let pool = Pool::new(5);
     for rule in [VictimPolicy::LastVictim, VictimPolicy::Hierarchical] {
@@ -140,7 +140,7 @@ fn the_last_victim_is_asked_first_and_only_once_a_round() {
 }
 
 #[test]
-fn a_random_thief_does_not_prefer_its_last_victim() {
+fn random_ignores_its_last_victim() {
     let mut rng = Rng::new(24);
     let mut state = VictimState::new(VictimPolicy::Random, 0);
     state.stolen_from(3);
@@ -151,7 +151,7 @@ fn a_random_thief_does_not_prefer_its_last_victim() {
 }
 
 #[test]
-fn a_round_robin_thief_goes_on_after_the_last_it_asked() {
+fn round_robin_continues_after_last_victim() {
     let never = || panic!("nothing is drawn");
     let pool = Pool::new(5);
     let mut state = VictimState::new(VictimPolicy::RoundRobin, 1);
@@ -167,8 +167,9 @@ fn a_round_robin_thief_goes_on_after_the_last_it_asked() {
     );
 }
 
+/// A victim without work is followed by the one that it stole from last.
 #[test]
-fn after_a_victim_without_work_its_own_last_victim_is_asked() {
+fn idle_victim_suggests_the_next_victim() {
     let mut rng = Rng::new(25);
     let mut pool = Pool::new(4);
     pool.last = vec![None, Some(2), Some(3), Some(0)];
@@ -189,7 +190,7 @@ fn after_a_victim_without_work_its_own_last_victim_is_asked() {
 }
 
 #[test]
-fn a_last_victim_that_is_gone_is_passed_over() {
+fn absent_last_victim_is_skipped() {
     let mut rng = Rng::new(26);
     let mut pool = Pool::new(4);
     pool.candidates[3] = false;
@@ -208,7 +209,7 @@ fn a_last_victim_that_is_gone_is_passed_over() {
 }
 
 #[test]
-fn hierarchical_asks_one_victim_at_each_distance_near_ones_first() {
+fn hierarchical_asks_near_victims_first() {
     let mut rng = Rng::new(27);
     let pool = Pool::eight();
     let mut state = VictimState::new(VictimPolicy::Hierarchical, 5);
@@ -223,7 +224,7 @@ fn hierarchical_asks_one_victim_at_each_distance_near_ones_first() {
 }
 
 #[test]
-fn hierarchical_returns_to_the_nearest_after_a_success() {
+fn hierarchical_returns_to_nearest_after_success() {
     let mut rng = Rng::new(28);
     let mut pool = Pool::eight();
     let mut state = VictimState::new(VictimPolicy::Hierarchical, 5);
@@ -236,7 +237,7 @@ fn hierarchical_returns_to_the_nearest_after_a_success() {
 }
 
 #[test]
-fn hierarchical_passes_over_distances_where_nobody_is() {
+fn hierarchical_skips_empty_distances() {
     let mut rng = Rng::new(29);
     let mut pool = Pool::eight();
     pool.candidates = vec![false, true, false, false, false, true, false, false];
@@ -265,8 +266,9 @@ fn no_candidate_starves_under_any_rule() {
     }
 }
 
+/// Other workers come and go during the round.
 #[test]
-fn whoever_stays_through_a_round_is_asked_while_others_come_and_go() {
+fn staying_worker_is_always_asked() {
     let mut rng = Rng::new(31);
     for rule in CIRCLES {
         for _ in 0..500 {
@@ -291,7 +293,7 @@ fn whoever_stays_through_a_round_is_asked_while_others_come_and_go() {
 }
 
 #[test]
-fn every_round_ends_and_names_only_candidates_whatever_happens_meanwhile() {
+fn every_round_ends_naming_only_candidates() {
     let mut rng = Rng::new(32);
     for rule in RULES {
         let mut pool = Pool::eight();
@@ -318,7 +320,7 @@ fn every_round_ends_and_names_only_candidates_whatever_happens_meanwhile() {
 }
 
 #[test]
-fn alone_a_thief_has_nobody_to_ask() {
+fn lone_thief_has_no_victim() {
     for rule in RULES {
         for workers in [0, 1] {
             let mut state = VictimState::new(rule, 0);
@@ -329,7 +331,7 @@ fn alone_a_thief_has_nobody_to_ask() {
 }
 
 #[test]
-fn one_call_draws_at_most_once_and_a_round_of_the_circle_once() {
+fn circle_round_draws_once() {
     let pool = Pool::new(6);
     let mut draws = 0;
     let mut state = VictimState::new(VictimPolicy::LastVictim, 0);
@@ -368,8 +370,9 @@ impl Peers for Alike {
     }
 }
 
+/// A thief that knows all victims are alike asks those that it would ask after looking.
 #[test]
-fn a_thief_that_knows_that_all_are_alike_asks_whom_it_would_ask_after_looking_at_them() {
+fn known_uniformity_changes_no_choice() {
     for workers in 0..12 {
         for thief in 0..=workers {
             let mut pool = Pool::new(workers);

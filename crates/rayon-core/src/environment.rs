@@ -50,15 +50,16 @@ mod tests {
     }
 
     #[test]
-    fn the_new_variable_goes_before_the_old_one() {
+    fn new_variable_precedes_old_one() {
         let (new, old) = (("RAYON_NUM_THREADS", "3"), ("RAYON_RS_NUM_CPUS", "5"));
         assert_eq!(chosen(&[old, new]), Some((3, "RAYON_NUM_THREADS")));
         assert_eq!(chosen(&[old]), Some((5, "RAYON_RS_NUM_CPUS")));
         assert_eq!(chosen(&[]), None);
     }
 
+    /// A value of 0 means the default.
     #[test]
-    fn what_is_no_number_is_passed_over_and_0_is_the_default() {
+    fn invalid_numbers_are_skipped() {
         let old = ("RAYON_RS_NUM_CPUS", "5");
         assert_eq!(
             chosen(&[("RAYON_NUM_THREADS", "many"), old]),
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_of_tidegate_goes_before_both() {
+    fn tidegate_variable_precedes_both() {
         let set = [("RAYON_NUM_THREADS", "3"), ("TIDEGATE_WORKERS", "2")];
         assert_eq!(chosen(&set), None);
     }

@@ -38,8 +38,9 @@ fn loop_beside<'s>(outer: &Scope<'s>, unrelated: impl FnOnce() + Send + 's) {
     parts.for_each(|part| part());
 }
 
+/// Other tasks want the lock that is held over a parallel loop.
 #[test]
-fn a_lock_may_be_held_over_a_parallel_loop_while_other_tasks_want_it() {
+fn loop_may_run_under_contended_lock() {
     watched(|| {
         let (lock, ran) = (Mutex::new(()), AtomicUsize::new(0));
         pool(2).scope(|s| {
@@ -58,8 +59,9 @@ fn a_lock_may_be_held_over_a_parallel_loop_while_other_tasks_want_it() {
     });
 }
 
+/// Other tasks ask for the value while the loop makes it.
 #[test]
-fn a_value_may_be_made_by_a_parallel_loop_while_other_tasks_ask_for_it() {
+fn loop_may_initialize_a_contended_value() {
     watched(|| {
         let (values, asked) = ([const { OnceLock::new() }; 5], AtomicUsize::new(0));
         pool(2).scope(|s| {
@@ -79,7 +81,7 @@ fn a_value_may_be_made_by_a_parallel_loop_while_other_tasks_ask_for_it() {
 }
 
 #[test]
-fn tasks_may_be_spawned_under_a_lock_that_they_take() {
+fn tasks_may_need_their_spawners_lock() {
     // More tasks than a deque holds; later tasks go to a queue.
     const TASKS: usize = 200_000;
     watched(|| {
@@ -111,7 +113,7 @@ fn scopes(levels: usize) -> usize {
 }
 
 #[test]
-fn scopes_may_be_nested_a_hundred_thousand_deep() {
+fn scopes_may_nest_very_deeply() {
     const LEVELS: usize = 100_000;
     watched(|| {
         for threads in [1, 2] {
@@ -126,7 +128,7 @@ fn scopes_may_be_nested_a_hundred_thousand_deep() {
 
 /// Each task waits for another pool while the thread's deque holds many other tasks.
 #[test]
-fn tasks_that_wait_do_not_pile_up_on_one_stack() {
+fn waiting_tasks_do_not_stack_up() {
     const TASKS: usize = 2_000;
     watched(|| {
         let (here, other) = (pool(1), pool(1));
@@ -146,7 +148,7 @@ fn tasks_that_wait_do_not_pile_up_on_one_stack() {
 }
 
 #[test]
-fn two_halves_that_wait_for_each_other_both_run() {
+fn interdependent_join_halves_both_run() {
     watched(|| {
         let (barrier, pool) = (std::sync::Barrier::new(2), pool(2));
         for _ in 0..100 {

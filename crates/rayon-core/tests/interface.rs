@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use support::{pool, watched};
 
 #[test]
-fn the_number_of_a_thread_stays_the_same_and_below_that_of_threads() {
+fn thread_index_is_stable_and_bounded() {
     watched(|| {
         let pool = pool(3);
         let seen = Mutex::new(HashSet::new());
@@ -42,7 +42,7 @@ fn the_number_of_a_thread_stays_the_same_and_below_that_of_threads() {
 }
 
 #[test]
-fn more_threads_than_there_may_be_are_reduced() {
+fn excessive_thread_count_is_reduced() {
     let most = rayon_core::max_num_threads();
     let refused = |thread: rayon_core::ThreadBuilder| {
         assert!(thread.index() < 1, "no further one is tried");
@@ -55,7 +55,7 @@ fn more_threads_than_there_may_be_are_reduced() {
 }
 
 #[test]
-fn a_stack_that_is_too_large_is_an_error_that_says_so() {
+fn oversized_stack_is_a_clear_error() {
     let builder = ThreadPoolBuilder::new().num_threads(1);
     let error = builder.stack_size(usize::MAX).build().unwrap_err();
     let error = error.to_string();
@@ -66,13 +66,13 @@ fn a_stack_that_is_too_large_is_an_error_that_says_so() {
 }
 
 #[test]
-fn one_that_is_too_small_is_raised() {
+fn too_small_stack_is_raised() {
     let builder = ThreadPoolBuilder::new().num_threads(1).stack_size(1);
     assert_eq!(builder.build().unwrap().install(|| 7), 7);
 }
 
 #[test]
-fn a_thread_whose_builder_is_dropped_is_not_missed() {
+fn dropped_thread_builder_is_not_missed() {
     watched(|| {
         let builder = ThreadPoolBuilder::new().num_threads(3);
         let some = |thread: rayon_core::ThreadBuilder| {
@@ -92,7 +92,7 @@ fn a_thread_whose_builder_is_dropped_is_not_missed() {
 }
 
 #[test]
-fn a_thread_runs_its_part_of_a_broadcast_after_the_tasks_in_its_deque() {
+fn broadcast_part_follows_deque_tasks() {
     watched(|| {
         let pool = pool(1);
         let (part, order) = channel();
@@ -106,7 +106,7 @@ fn a_thread_runs_its_part_of_a_broadcast_after_the_tasks_in_its_deque() {
 }
 
 #[test]
-fn a_task_may_yield_until_its_other_half_has_run() {
+fn task_may_yield_to_its_sibling() {
     watched(|| {
         for threads in [1, 2] {
             for yields in [rayon_core::yield_now, rayon_core::yield_local] {
@@ -148,7 +148,7 @@ fn a_yield_runs_one_task() {
 
 #[test]
 #[expect(deprecated, reason = "it is part of the interface")]
-fn breadth_first_begins_with_the_oldest_spawn() {
+fn breadth_first_starts_with_oldest_spawn() {
     watched(|| {
         let builder = ThreadPoolBuilder::new().num_threads(1).breadth_first();
         let pool = builder.build().unwrap();
@@ -172,7 +172,7 @@ fn breadth_first_begins_with_the_oldest_spawn() {
 }
 
 #[test]
-fn of_two_panics_the_second_aborts_nothing() {
+fn second_panic_aborts_nothing() {
     watched(|| {
         let pool = pool(2);
         let barrier = std::sync::Barrier::new(2);

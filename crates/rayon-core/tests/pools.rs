@@ -14,7 +14,7 @@ fn sum(pool: &ThreadPool, to: u64) -> u64 {
 }
 
 #[test]
-fn pools_may_call_into_each_other_and_back() {
+fn pools_may_call_each_other() {
     watched(|| {
         for threads in [1, 2, 3] {
             let (a, b) = (pool(threads), pool(threads));
@@ -26,8 +26,9 @@ fn pools_may_call_into_each_other_and_back() {
     });
 }
 
+/// The other pool calls back.
 #[test]
-fn every_item_of_a_loop_may_call_into_another_pool_and_back() {
+fn loop_items_may_call_another_pool() {
     watched(|| {
         let (a, b) = (pool(2), pool(2));
         let item = |i: u64| b.install(|| a.install(|| i));
@@ -38,7 +39,7 @@ fn every_item_of_a_loop_may_call_into_another_pool_and_back() {
 
 /// The pool's only other thread is blocked until a task passed to the pool from outside has run.
 #[test]
-fn a_thread_that_waits_for_another_pool_runs_what_its_own_is_given() {
+fn cross_pool_waiter_runs_injected_tasks() {
     watched(|| {
         let (a, b) = (pool(2), pool(1));
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -58,7 +59,7 @@ fn a_thread_that_waits_for_another_pool_runs_what_its_own_is_given() {
 }
 
 #[test]
-fn a_thread_that_waits_for_another_pool_runs_what_it_has_spawned_itself() {
+fn cross_pool_waiter_runs_own_spawns() {
     watched(|| {
         let (a, b) = (pool(1), pool(1));
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -70,7 +71,7 @@ fn a_thread_that_waits_for_another_pool_runs_what_it_has_spawned_itself() {
 }
 
 #[test]
-fn a_hundred_foreign_threads_use_one_pool() {
+fn hundred_outside_threads_share_a_pool() {
     watched(|| {
         let pool = pool(2);
         std::thread::scope(|scope| {
@@ -124,8 +125,9 @@ fn make_and_drop(pools: usize) {
     assert_eq!(ended.load(Ordering::Relaxed), 2 * pools);
 }
 
+/// They leak no memory either.
 #[test]
-fn a_thousand_pools_leave_neither_threads_nor_memory_behind() {
+fn dropped_pools_leak_no_threads() {
     watched(|| {
         make_and_drop(100);
         #[cfg(target_os = "linux")]

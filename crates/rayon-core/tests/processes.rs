@@ -57,7 +57,7 @@ fn a_pool_explains_itself() {
 }
 
 #[test]
-fn a_pool_says_whether_it_shares_and_why_it_does_not() {
+fn pool_explains_whether_it_shares() {
     for (share, says) in [
         (None, "share=off (TIDEGATE_SHARE is not set)\n"),
         (Some("off"), "share=off\n"),
@@ -74,15 +74,16 @@ fn a_pool_says_whether_it_shares_and_why_it_does_not() {
 }
 
 #[test]
-fn a_stack_for_all_threads_that_is_too_large_here_is_made_smaller() {
+fn oversized_default_stack_is_reduced() {
     let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
     let told = String::from_utf8_lossy(&output.stderr);
     // The system may refuse to reserve that much address space, but the value itself is valid.
     assert!(!told.contains("Builder::stack_size"), "{told}");
 }
 
+/// It prints a warning.
 #[test]
-fn a_bad_variable_is_told_and_passed_over_by_the_global_pool() {
+fn global_pool_ignores_bad_variable() {
     let output = in_child("child_sums", &[("TIDEGATE_IDLE", "never")]);
     assert!(output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);
@@ -100,7 +101,7 @@ fn child_builds() {
 }
 
 #[test]
-fn a_bad_variable_is_an_error_of_a_builder() {
+fn builder_reports_bad_variable() {
     let output = in_child("child_builds", &[("TIDEGATE_IDLE", "never")]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("refused: unknown idle policy"), "{text}");
@@ -126,8 +127,9 @@ fn child_has_a_handler_that_panics() {
     }
 }
 
+/// There is no panic handler, or it panics itself.
 #[test]
-fn a_panic_that_nobody_can_have_aborts() {
+fn unhandled_panic_aborts_with_message() {
     for (child, why) in [
         (
             "child_spawns_a_panic",
@@ -164,7 +166,7 @@ fn child_uses_itself_as_a_thread() {
 }
 
 #[test]
-fn the_global_pool_may_have_the_main_thread() {
+fn global_pool_may_use_main_thread() {
     let output = in_child("child_uses_itself_as_a_thread", &[]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("well"), "{output:?}");

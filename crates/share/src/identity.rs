@@ -72,8 +72,9 @@ pub(crate) fn boot() -> u64 {
 mod tests {
     use super::*;
 
+    /// The process name in `/proc/PID/stat` may contain spaces and parentheses.
     #[test]
-    fn the_time_of_start_is_found_behind_any_name() {
+    fn start_time_follows_any_process_name() {
         let rest = "S 1 2 3 0 -1 4 5 6 7 8 9 10 11 12 20 0 1 0 4711 99 1";
         let of_two = "Z 1 2 3 0 -1 4 5 6 7 8 9 10 11 12 20 0 2 0 4711 99 1";
         for name in ["sh", "a b", "x) S 1 (y", ")", "9 9 9"] {
@@ -96,9 +97,10 @@ mod tests {
         }
     }
 
+    /// An identity with this process's ID but another start time is gone.
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_living_process_is_not_gone_and_one_of_another_start_is() {
+    fn reused_process_id_counts_as_gone() {
         let here = Identity::of_this_process();
         assert!(here.started > 0 && here.namespace > 0);
         assert!(!here.is_gone(here));

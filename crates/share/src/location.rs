@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_tells_a_variable_that_is_not_set_from_one_that_does_not_serve() {
+    fn reason_separates_unset_from_unusable_variable() {
         for memory in [true, false] {
             let unset = located(&[], memory).why;
             assert!(unset.starts_with("XDG_RUNTIME_DIR is not set"), "{unset}");
@@ -148,8 +148,9 @@ mod tests {
         }
     }
 
+    /// The variable comes first, then the runtime folder, `/dev/shm` and `/tmp`.
     #[test]
-    fn the_variable_comes_first_then_the_runtime_folder_then_memory_then_tmp() {
+    fn path_candidates_are_tried_in_order() {
         let both = [(VARIABLE, "/x/t"), (RUNTIME_FOLDER, "/run/user/7")];
         assert_eq!(among(&both, true), "/x/t");
         assert_eq!(among(&both[1..], true), "/run/user/7/tidegate/table.v1");
@@ -157,8 +158,9 @@ mod tests {
         assert_eq!(among(&[], false), "/tmp/tidegate-7/table.v1");
     }
 
+    /// Empty variables, relative folders and other users' folders are skipped.
     #[test]
-    fn variables_that_are_empty_or_folders_that_are_relative_or_somebody_elses_are_passed_over() {
+    fn unusable_path_candidates_are_skipped() {
         assert_eq!(
             among(&[(VARIABLE, ""), (RUNTIME_FOLDER, "")], true),
             "/dev/shm/tidegate-7/table.v1"

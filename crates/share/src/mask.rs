@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_has_what_was_put_in_and_nothing_above_its_end() {
+    fn set_ignores_cpus_beyond_its_end() {
         let set = CpuMask::from_cpus([0, 63, 64, 1023, 1024, usize::MAX]);
         assert_eq!(set.len(), 4);
         assert!([0, 63, 64, 1023].into_iter().all(|cpu| set.contains(cpu)));

@@ -143,8 +143,9 @@ mod tests {
         )
     }
 
+    /// CPU time on the jobs' processors that no job used belongs to other processes.
     #[test]
-    fn what_the_jobs_have_not_used_was_used_by_strangers() {
+    fn other_processes_used_the_unused_rest() {
         let mut neighbours = Neighbours::new();
         assert_eq!(
             neighbours.compare(&stat(0, 0), &snapshot(&[(5, 0)]), SECOND),
@@ -157,8 +158,9 @@ mod tests {
         assert_eq!(neighbours.compare(&stat(90, 70), &later, 2 * SECOND), 700);
     }
 
+    /// When the set of jobs changes, the last answer is kept.
     #[test]
-    fn two_rows_of_one_process_count_once_and_a_change_of_jobs_leaves_the_last_answer() {
+    fn process_with_two_rows_counts_once() {
         let mut neighbours = Neighbours::new();
         neighbours.compare(&stat(0, 0), &snapshot(&[(5, 0), (5, 0)]), SECOND);
         let later = snapshot(&[(5, 400_000_000), (5, 390_000_000)]);

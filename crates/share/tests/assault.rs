@@ -17,8 +17,9 @@ fn soak(slice: usize, unit: &str) -> usize {
     slice * scale
 }
 
+/// Random bytes over a table give errors, or shares within limits.
 #[test]
-fn random_bytes_over_a_table_are_errors_or_shares_within_limits() {
+fn random_tables_never_break_limits() {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
@@ -56,8 +57,9 @@ fn all_that_a_job_does(mut seat: Seat) -> Vec<(&'static str, Option<Refusal>)> {
     done
 }
 
+/// Every operation that needs a missing part returns an error.
 #[test]
-fn a_table_that_is_cut_off_in_use_is_an_error_for_everything_that_needs_what_is_gone() {
+fn truncating_used_table_causes_errors() {
     for length in [
         0,
         8,
@@ -110,7 +112,7 @@ fn a_table_that_is_cut_off_in_use_is_an_error_for_everything_that_needs_what_is_
 }
 
 #[test]
-fn a_table_that_is_cut_off_is_not_taken_for_one_by_who_comes_later() {
+fn newcomer_rejects_a_truncated_table() {
     for length in [0, 2048, 4096, 100_000] {
         let home = Home::new();
         let seat = home.seat("a");
@@ -126,8 +128,9 @@ fn a_table_that_is_cut_off_is_not_taken_for_one_by_who_comes_later() {
     }
 }
 
+/// Jobs that have the table open continue until they check whether it is current.
 #[test]
-fn a_table_that_is_removed_in_use_goes_on_for_those_who_have_it_until_they_look() {
+fn removed_table_works_until_noticed() {
     let home = Home::new();
     let mut seats = ["a", "b"].map(|name| home.seat(name));
     fs::remove_file(home.path()).unwrap();
@@ -151,8 +154,9 @@ fn a_table_that_is_removed_in_use_goes_on_for_those_who_have_it_until_they_look(
     assert!(!home.path().exists());
 }
 
+/// Overwriting claims or rows in use gives errors, or lasts until the next publish.
 #[test]
-fn claims_and_rows_that_are_overwritten_in_use_are_errors_or_hold_until_the_next_publish() {
+fn overwritten_rows_hold_until_next_publish() {
     for byte in [0x00, 0x01, 0x80, 0xff] {
         for (at, length) in [
             (CLAIMS, ROWS as u64 * 8),
@@ -203,7 +207,7 @@ const FIELDS: [(&str, u64); 10] = [
 ];
 
 #[test]
-fn fields_at_their_extremes_cost_fairness_and_nothing_else() {
+fn extreme_fields_cost_only_fairness() {
     for (field, word) in FIELDS {
         for value in [0, 1, 1 << 31, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX] {
             let home = Home::new();
@@ -237,7 +241,7 @@ fn fields_at_their_extremes_cost_fairness_and_nothing_else() {
 }
 
 #[test]
-fn a_name_of_any_bytes_is_text_without_control_characters() {
+fn name_never_contains_control_characters() {
     let home = Home::new();
     let _seat = home.seat("liar");
     for byte in 0..=0xff {
@@ -248,8 +252,9 @@ fn a_name_of_any_bytes_is_text_without_control_characters() {
     }
 }
 
+/// Its own row now has the claim and generation of another job.
 #[test]
-fn a_row_that_looks_like_somebody_elses_is_not_taken_for_ones_own() {
+fn job_does_not_adopt_foreign_row() {
     let home = Home::new();
     let mut seats = ["robbed", "other"].map(|name| home.seat(name));
     for seat in &mut seats {
@@ -263,7 +268,7 @@ fn a_row_that_looks_like_somebody_elses_is_not_taken_for_ones_own() {
 }
 
 #[test]
-fn a_set_of_processors_at_its_extremes_leaves_the_others_theirs() {
+fn extreme_cpu_set_spares_other_jobs() {
     for byte in [0x00, 0xff] {
         let home = Home::new();
         let mut seats = ["liar", "other", "third"].map(|name| home.seat(name));

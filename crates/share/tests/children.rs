@@ -37,7 +37,7 @@ fn sleeping_child(awake: &Path) -> sys::Child {
 }
 
 #[test]
-fn a_child_that_sleeps_does_not_keep_the_row_of_its_dead_parent() {
+fn sleeping_child_frees_dead_parents_row() {
     let home = Home::new();
     let mut survivor = home.seat("survivor");
     survivor.publish(&wants(4, 4)).unwrap();
@@ -53,8 +53,9 @@ fn a_child_that_sleeps_does_not_keep_the_row_of_its_dead_parent() {
     assert_eq!((checked.alive.len(), checked.orphaned.len()), (1, 0));
 }
 
+/// The child keeps the row, which is reported as orphaned and soon stops counting.
 #[test]
-fn a_child_forked_past_the_library_keeps_the_row_which_does_not_count_and_is_told() {
+fn raw_forked_orphan_stops_counting() {
     let home = Home::new();
     let mut survivor = home.seat("survivor");
     survivor.publish(&wants(4, 4)).unwrap();
@@ -84,8 +85,9 @@ fn a_child_forked_past_the_library_keeps_the_row_which_does_not_count_and_is_tol
     });
 }
 
+/// In the child, the parent's seat does nothing.
 #[test]
-fn the_parents_seat_does_nothing_in_a_child_and_the_child_takes_its_own() {
+fn child_takes_its_own_seat() {
     let home = Home::new();
     let mut seat = home.seat("parent");
     seat.publish(&wants(4, 4)).unwrap();
@@ -110,8 +112,9 @@ fn the_parents_seat_does_nothing_in_a_child_and_the_child_takes_its_own() {
     );
 }
 
+/// The job may join before or after its main thread has ended.
 #[test]
-fn a_job_whose_first_thread_has_ended_is_no_orphan_whenever_it_came() {
+fn job_survives_its_first_thread() {
     for before in [true, false] {
         let home = Home::new();
         let ready = home.folder.path().join("ready");

@@ -42,8 +42,9 @@ fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what:
     assert_eq!(text.contains("remove it"), ours, "{what}: {text}");
 }
 
+/// The error is one line, and the file stays as it is.
 #[test]
-fn whatever_is_no_table_is_refused_with_a_line_that_says_so_and_is_left_as_it_is() {
+fn non_tables_are_rejected_and_kept() {
     each(|home, damage| {
         for (who, refusal) in refusals(&home.location()) {
             let what = format!("{}, {who}", damage.name);
@@ -76,8 +77,9 @@ fn random_bytes_are_no_table() {
     }
 }
 
+/// Checks and observers leave a table from before the machine's start as it is.
 #[test]
-fn a_table_of_an_earlier_start_is_replaced_by_who_comes_and_by_nobody_else() {
+fn only_a_newcomer_replaces_stale_table() {
     let home = Home::new();
     make_stale(&home);
     let before = state(home.folder.path());
@@ -92,8 +94,9 @@ fn a_table_of_an_earlier_start_is_replaced_by_who_comes_and_by_nobody_else() {
     assert_ne!(state(home.folder.path()), before);
 }
 
+/// Another machine may use the table if it has a row in use.
 #[test]
-fn a_table_of_another_start_in_which_somebody_has_a_row_is_left_as_it_is() {
+fn occupied_stale_table_is_kept() {
     let home = Home::new();
     let seat = home.seat("on another machine");
     support::overwrite(&home, 8, &[0x5a; 8]);
@@ -122,7 +125,7 @@ fn in_runtime_folder(home: &Home, test: impl FnOnce(Location) -> bool) {
 }
 
 #[test]
-fn a_folder_that_is_not_this_users_alone_is_refused_and_left_as_it_is() {
+fn folder_open_to_others_is_rejected() {
     type Make = fn(&Path) -> std::io::Result<()>;
     let cases: [(&str, Make, &str); 5] = [
         (
@@ -181,7 +184,7 @@ fn a_folder_that_is_not_this_users_alone_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn the_folder_and_the_table_are_made_for_this_user_alone_whatever_mask_there_is() {
+fn files_are_private_under_any_umask() {
     for mask in [0, 0o022, 0o777] {
         let home = Home::new();
         in_runtime_folder(&home, |location| {
@@ -196,7 +199,7 @@ fn the_folder_and_the_table_are_made_for_this_user_alone_whatever_mask_there_is(
 }
 
 #[test]
-fn where_there_is_no_folder_no_table_is_made() {
+fn missing_folder_prevents_the_table() {
     let home = Home::new();
     let path = home.folder.path().join("missing/table");
     let location = Location::at(&path);
@@ -209,7 +212,7 @@ fn where_there_is_no_folder_no_table_is_made() {
 }
 
 #[test]
-fn a_check_tells_whether_a_table_can_be_made_and_makes_nothing() {
+fn check_predicts_without_creating_anything() {
     let home = Home::new();
     let before = state(home.folder.path());
     assert!(Observer::check(&home.location()).unwrap().is_none());
@@ -242,7 +245,7 @@ fn in_tmpfs(home: &Home, options: &str, mut test: impl FnMut()) {
 }
 
 #[test]
-fn on_a_full_file_system_no_table_is_made_and_nothing_is_left_behind() {
+fn full_disk_leaves_nothing_behind() {
     for size in [4096, 65_536] {
         let home = Home::new();
         in_tmpfs(&home, &format!("size={size},mode=700"), || {
@@ -258,7 +261,7 @@ fn on_a_full_file_system_no_table_is_made_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn a_table_that_is_there_is_of_use_on_a_full_file_system() {
+fn existing_table_works_on_full_disk() {
     let home = Home::new();
     in_tmpfs(&home, "size=200k,mode=700", || {
         good(&home);
@@ -276,7 +279,7 @@ fn a_table_that_is_there_is_of_use_on_a_full_file_system() {
 }
 
 #[test]
-fn on_a_read_only_file_system_nobody_takes_part_and_observers_may_look() {
+fn read_only_disk_allows_only_observers() {
     let home = Home::new();
     in_tmpfs(&home, "size=1m,mode=700", || {
         good(&home);
@@ -293,8 +296,9 @@ fn on_a_read_only_file_system_nobody_takes_part_and_observers_may_look() {
     });
 }
 
+/// The process gets an error and is not ended by a signal.
 #[test]
-fn a_process_whose_files_must_be_short_is_refused_and_not_ended_by_a_signal() {
+fn file_size_limit_prevents_joining() {
     for (limit, exists) in [
         (0, false),
         (100_000, false),
@@ -323,8 +327,9 @@ fn a_process_whose_files_must_be_short_is_refused_and_not_ended_by_a_signal() {
     }
 }
 
+/// The job gets an error and is not ended by a signal.
 #[test]
-fn a_job_that_is_limited_while_it_takes_part_is_refused_and_not_ended_by_a_signal() {
+fn later_file_size_limit_fails_publishing() {
     let home = Home::new();
     let mut child = sys::fork(|| {
         let mut seat = home.seat("limited");
@@ -337,7 +342,7 @@ fn a_job_that_is_limited_while_it_takes_part_is_refused_and_not_ended_by_a_signa
 }
 
 #[test]
-fn one_who_has_lost_the_right_to_a_folder_says_so() {
+fn job_reports_lost_folder_permission() {
     if !sys::is_root() {
         println!("skipped: only root may become another user");
         return;

@@ -78,8 +78,9 @@ fn leave_dead_row(home: &Home) {
     fs::remove_file(&taken).unwrap();
 }
 
+/// A job may die at any system call; survivors get its processors at their next check.
 #[test]
-fn whenever_a_job_dies_the_others_have_its_processors_at_their_next_look_and_no_row_leaks() {
+fn dead_jobs_processors_are_redistributed() {
     let home = Home::new();
     let mut survivor = home.seat("survivor");
     survivor.publish(&wants(4, 4)).unwrap();
@@ -120,7 +121,7 @@ fn whenever_a_job_dies_the_others_have_its_processors_at_their_next_look_and_no_
 }
 
 #[test]
-fn whoever_dies_while_making_the_table_leaves_a_whole_one_or_nothing() {
+fn dying_creator_leaves_no_partial_table() {
     for stale in [false, true] {
         let home = Home::new();
         let mut seen = [0; 2];
@@ -156,8 +157,9 @@ fn whoever_dies_while_making_the_table_leaves_a_whole_one_or_nothing() {
     }
 }
 
+/// When they start, there is no table, a stale one or a good one.
 #[test]
-fn jobs_that_come_at_the_same_instant_find_the_same_table_whether_there_is_one_or_not() {
+fn simultaneous_jobs_share_one_table() {
     for state in ["none", "stale", "good"] {
         let home = Home::new();
         let mut late = 0;
@@ -221,8 +223,9 @@ fn sweep(home: &Home) -> i32 {
     i32::from(shares.is_err())
 }
 
+/// Neither takes a row from the other.
 #[test]
-fn a_newcomer_and_a_sweeper_never_take_a_row_from_each_other() {
+fn newcomer_and_sweeper_never_collide() {
     let home = Home::new();
     leave_dead_row(&home);
     let seats: Vec<Seat> = (2..ROWS).map(|job| home.seat(&job.to_string())).collect();
@@ -260,7 +263,7 @@ fn a_newcomer_and_a_sweeper_never_take_a_row_from_each_other() {
 }
 
 #[test]
-fn a_job_may_die_in_the_middle_of_anything_else_too() {
+fn job_may_die_at_any_time() {
     // A job that is not traced publishes all the time and is killed at any moment.
     let home = Home::new();
     let mut survivor = home.seat("survivor");

@@ -16,7 +16,7 @@ fn allotments(seats: &mut [Seat]) -> Vec<usize> {
 }
 
 #[test]
-fn jobs_divide_the_processors_by_what_they_desire() {
+fn jobs_divide_processors_by_desire() {
     let home = Home::new();
     let mut seats = ["a", "b", "c"].map(|name| home.seat(name));
     for (seat, desire) in seats.iter_mut().zip([2, 16, 16]) {
@@ -30,7 +30,7 @@ fn jobs_divide_the_processors_by_what_they_desire() {
 }
 
 #[test]
-fn a_job_that_leaves_gives_its_processors_back() {
+fn leaving_job_returns_its_processors() {
     let home = Home::new();
     let (mut stays, mut leaves) = (home.seat("stays"), home.seat("leaves"));
     stays.publish(&wants(8, 8)).unwrap();
@@ -63,7 +63,7 @@ fn weights_and_limits_count() {
 }
 
 #[test]
-fn with_more_jobs_than_processors_each_has_one() {
+fn excess_jobs_get_one_processor_each() {
     let home = Home::new();
     let mut seats: Vec<Seat> = (0..5).map(|job| home.seat(&job.to_string())).collect();
     for seat in &mut seats {
@@ -73,7 +73,7 @@ fn with_more_jobs_than_processors_each_has_one() {
 }
 
 #[test]
-fn jobs_confined_to_few_processors_divide_those_and_leave_the_rest() {
+fn confined_jobs_share_only_their_processors() {
     let home = Home::new();
     let mut seats = ["free", "one", "two"].map(|name| home.seat(name));
     let confined = Report {
@@ -87,7 +87,7 @@ fn jobs_confined_to_few_processors_divide_those_and_leave_the_rest() {
 }
 
 #[test]
-fn jobs_that_are_all_confined_divide_no_more_than_that() {
+fn all_confined_jobs_divide_their_processors() {
     let home = Home::new();
     let mut seats = ["one", "two"].map(|name| home.seat(name));
     for seat in &mut seats {
@@ -98,7 +98,7 @@ fn jobs_that_are_all_confined_divide_no_more_than_that() {
 }
 
 #[test]
-fn processors_that_strangers_keep_busy_are_left_to_them() {
+fn busy_processors_stay_with_other_processes() {
     let home = Home::new();
     let mut seats = ["measures", "other"].map(|name| home.seat(name));
     seats[0]
@@ -112,8 +112,9 @@ fn processors_that_strangers_keep_busy_are_left_to_them() {
     assert_eq!(seats[1].shares().unwrap().neighbours, 2);
 }
 
+/// A change announced before the wait starts is not missed.
 #[test]
-fn a_change_wakes_one_who_waits_and_nothing_else_is_missed() {
+fn change_wakes_a_waiting_job() {
     let home = Home::new();
     let (mut waits, mut acts) = (home.seat("waits"), home.seat("acts"));
     waits.publish(&wants(2, 2)).unwrap();
@@ -136,7 +137,7 @@ fn a_change_wakes_one_who_waits_and_nothing_else_is_missed() {
 }
 
 #[test]
-fn three_hundred_jobs_find_room_for_all_but_the_last_ones_who_say_so() {
+fn full_table_rejects_further_jobs() {
     let home = Home::new();
     let mut seats = Vec::new();
     for job in 0..300 {
@@ -165,8 +166,9 @@ fn three_hundred_jobs_find_room_for_all_but_the_last_ones_who_say_so() {
     seats.push(home.seat("next"));
 }
 
+/// An observer never makes a table.
 #[test]
-fn an_observer_sees_the_jobs_in_the_order_in_which_they_came_and_makes_no_table() {
+fn observer_lists_jobs_in_arrival_order() {
     let home = Home::new();
     assert!(Observer::open(&home.location()).unwrap().is_none());
     assert!(!home.path().exists());
@@ -202,7 +204,7 @@ fn an_observer_sees_the_jobs_in_the_order_in_which_they_came_and_makes_no_table(
 }
 
 #[test]
-fn an_observer_that_looks_seldom_sees_who_stands_still() {
+fn infrequent_observer_sees_stalled_jobs() {
     let home = Home::new();
     let mut seats = ["still", "idle", "moves"].map(|name| home.seat(name));
     for (seat, desire) in seats.iter_mut().zip([1, 0, 1]) {
@@ -223,7 +225,7 @@ fn an_observer_that_looks_seldom_sees_who_stands_still() {
 }
 
 #[test]
-fn a_table_that_was_removed_is_noticed_and_another_one_taken() {
+fn removed_table_is_noticed_and_replaced() {
     let home = Home::new();
     let mut seat = home.seat("first");
     assert!(seat.is_current());
@@ -235,7 +237,7 @@ fn a_table_that_was_removed_is_noticed_and_another_one_taken() {
 }
 
 #[test]
-fn the_location_of_the_caller_is_told_with_its_reason() {
+fn given_location_reports_its_reason() {
     assert_eq!(Location::at("/x").why(), "named by the caller");
     assert!(Location::find().is_ok());
 }

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_refused_with_what_is_allowed() {
+    fn bad_allotments_name_allowed_values() {
         for (text, message) in [
             ("5ms:4", "allotments: the first time is 5ms: expected 0ms"),
             (
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_cannot_give_more_than_it_has() {
+    fn allotment_must_fit_the_machine() {
         let allotments: Allotments = "0ms:4,1ms:9".parse().unwrap();
         assert_eq!(allotments.check(9), Ok(()));
         assert_eq!(
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn random_numbers_depend_on_seed_and_job() {
+    fn random_course_follows_seed_and_job() {
         let random = Allotments::Random(10);
         let of = |seed, job| -> Vec<_> { random.course((16, seed), job, 5).take(40).collect() };
         assert_eq!(of(1, 0), of(1, 0));

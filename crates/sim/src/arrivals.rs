@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_are_shown_as_they_are_read() {
+    fn arrivals_round_trip_as_text() {
         for text in ["at:0ns", "at:0ns,5ms,1s", "poisson:5ms", "poisson:1ns"] {
             assert_eq!(text.parse::<Arrivals>().unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn what_says_no_time_is_refused_with_what_is_allowed() {
+    fn invalid_arrival_times_are_rejected() {
         assert_eq!(
             refused("poisson:0ms"),
             "invalid value \"0ms\" for poisson: expected a time from 1ns to 86400s"
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_times_as_jobs() {
+    fn arrival_count_must_match_jobs() {
         let given: Arrivals = "at:3ns,1ns".parse().unwrap();
         assert_eq!(given.count(), Some(2));
         assert_eq!(given.times(2, 9), Ok(vec![3, 1]));
@@ -185,8 +185,9 @@ mod tests {
         assert_eq!(Arrivals::Poisson(5).times(0, 9), Ok(vec![]));
     }
 
+    /// Further arrivals come later and leave the earlier ones unchanged.
     #[test]
-    fn random_arrivals_repeat_with_their_seed_and_more_of_them_come_later() {
+    fn random_arrivals_repeat_with_seed() {
         let poisson = Arrivals::Poisson(1_000_000);
         let of = |count, seed| poisson.times(count, seed).unwrap();
         assert_eq!(of(9, 1), of(20, 1)[..9]);
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn random_gaps_have_the_mean_the_variance_and_the_tail_of_an_exponential_distribution() {
+    fn random_gaps_are_exponentially_distributed() {
         const COUNT: usize = 100_000;
         let mut rng = Rng::new(5);
         let gaps: Vec<f64> = (0..COUNT)

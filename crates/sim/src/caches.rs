@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_touched_longest_ago_goes_first() {
+    fn least_recently_used_data_is_evicted() {
         let mut caches = Caches::new(10, 1);
         assert_eq!([1, 2].map(|name| caches.touch(0, 0, read(name, 4))), [4, 4]);
         assert_eq!(caches.touch(0, 0, read(1, 4)), 0);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_takes_data_from_other_places_and_a_reader_does_not() {
+    fn only_writers_invalidate_other_places() {
         let mut caches = Caches::new(10, 2);
         let write = Touch {
             writes: true,
@@ -120,8 +120,9 @@ mod tests {
         assert_eq!(caches.touch(1, 0, read(1, 4)), 0);
     }
 
+    /// Jobs do not share names of data.
     #[test]
-    fn data_that_do_not_fit_are_never_there_and_names_of_jobs_are_apart() {
+    fn oversized_data_is_never_cached() {
         let mut caches = Caches::new(10, 1);
         assert_eq!([(), ()].map(|()| caches.touch(0, 0, read(1, 11))), [11, 11]);
         assert_eq!(caches.touch(0, 0, read(2, 4)), 4);

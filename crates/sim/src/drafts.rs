@@ -125,8 +125,9 @@ mod tests {
         })
     }
 
+    /// Its span is that of the longest chain.
     #[test]
-    fn a_draft_begins_with_its_last_release_after_the_longest_chain() {
+    fn last_release_starts_pending_task() {
         let mut drafts = Drafts::default();
         assert_eq!(drafts.draft(7, 2, 1, None), None);
         assert_eq!(drafts.release(7, chain(5)), None);
@@ -135,8 +136,9 @@ mod tests {
         assert_eq!(drafts.waiting(), 0);
     }
 
+    /// All releases may come first, or none may be needed.
     #[test]
-    fn releases_may_come_before_the_draft_and_a_draft_may_wait_for_none() {
+    fn pending_task_may_be_ready_immediately() {
         let mut drafts = Drafts::default();
         assert_eq!(drafts.release(7, chain(5)), None);
         assert_eq!(drafts.waiting(), 0);

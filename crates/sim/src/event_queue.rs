@@ -176,8 +176,9 @@ mod tests {
         Some(first)
     }
 
+    /// An earlier time of an actor has no effect.
     #[test]
-    fn actors_come_in_the_order_of_their_last_times_whatever_was_set_before() {
+    fn actors_follow_their_last_times() {
         let mut rng = Rng::new(3);
         let mut event_queue = EventQueue::new(100);
         let mut last = [None; 100];
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn when_the_count_of_settings_is_used_up_the_order_stays() {
+    fn stamp_overflow_keeps_the_order() {
         let mut event_queue = EventQueue::new(9);
         event_queue.stamp = (1 << STAMP) - 5;
         for actor in [4, 8, 1, 0, 7, 2, 3] {
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_due_at_the_same_time_the_one_set_first_comes_first() {
+    fn simultaneous_events_keep_insertion_order() {
         let mut event_queue = EventQueue::new(9);
         for actor in [4, 8, 1, 0, 7] {
             event_queue.set(actor, 5);

@@ -43,7 +43,7 @@ fn ideal_end(work: Nanos) -> Nanos {
 /// For each amount of work, the job ends when an ideal schedule would. So at any time, it has done
 /// as much work as it was given: with more it would end earlier, with less later.
 #[test]
-fn a_parallel_job_works_as_much_as_it_is_given() {
+fn parallel_job_uses_its_whole_allotment() {
     let settings = given("0ms:4,10ms:2,25ms:8", greedy(8));
     for tasks in (10..2_000).step_by(70) {
         let task = 100 * US;
@@ -59,7 +59,7 @@ fn a_parallel_job_works_as_much_as_it_is_given() {
 }
 
 #[test]
-fn a_long_task_stops_and_goes_on() {
+fn long_task_pauses_and_continues() {
     let settings = given("0ms:8,10ms:1,20ms:8", greedy(8));
     let job = alone(&settings, Phases(vec![(8, 40 * MS)]), whole(&settings));
     // By then one task has worked for 20 ms, and the others for 10 ms.
@@ -70,7 +70,7 @@ fn a_long_task_stops_and_goes_on() {
 }
 
 #[test]
-fn times_count_from_the_arrival_of_each_job() {
+fn allotment_times_start_at_arrival() {
     let settings = given("0ms:4,10ms:1", greedy(8));
     let job = |arrives| Job {
         dag: Phases(vec![(500, 100 * US)]),
@@ -87,8 +87,9 @@ fn times_count_from_the_arrival_of_each_job() {
     }
 }
 
+/// The limits are its desire and the given allotment.
 #[test]
-fn a_job_with_a_desire_has_the_smaller_of_both() {
+fn job_gets_smaller_of_both_limits() {
     let wide = || Phases(vec![(3_000, 100 * US)]);
     let serial = || Phases(vec![(1, 300 * MS)]);
     for rule in DesirePolicy::names() {
@@ -102,8 +103,9 @@ fn a_job_with_a_desire_has_the_smaller_of_both() {
     }
 }
 
+/// The jobs get no extra processor time.
 #[test]
-fn random_allotments_lose_no_task_and_give_no_time() {
+fn random_allotments_lose_no_task() {
     for seed in 0..40 {
         let every = ["20us", "100us", "1ms"][seed as usize % 3];
         let settings = Settings {
@@ -137,7 +139,7 @@ fn random_allotments_lose_no_task_and_give_no_time() {
 
 /// The bound would be broken if P were the machine's eight processors.
 #[test]
-fn greedy_schedules_are_judged_by_what_was_given() {
+fn greedy_bound_uses_given_processors() {
     for (allotments, most) in [("0ms:3", 3.0), ("0ms:8,1ms:2", 2.0), ("random:100us", 8.0)] {
         let settings = given(allotments, greedy(8));
         let jobs = [Job {

@@ -53,7 +53,7 @@ fn outcome(seed: u64, idle: &str, backoff: Option<BackoffFactory>) -> Outcome {
 }
 
 #[test]
-fn the_rule_of_linear_gives_the_outcome_of_linear() {
+fn custom_linear_matches_built_in() {
     let mut naps = 0;
     for seed in 0..SEEDS {
         let built_in = outcome(seed, &built_in_linear(), None);
@@ -81,8 +81,9 @@ impl CustomBackoff for Always {
     fn reset(&mut self) {}
 }
 
+/// Always yielding and never resting equal the built-in rules yield and none.
 #[test]
-fn yielding_and_never_resting_give_the_outcomes_of_yield_and_none() {
+fn constant_backoffs_match_built_in_ones() {
     for (idle, rest) in [("yield", Rest::Yield), ("none", Rest::Retry)] {
         let custom = BackoffFactory::new(move |_| Always(rest));
         // Unlike a custom backoff, the built-in rules draw no random numbers. So outcomes can be
@@ -108,7 +109,7 @@ fn parking_thieves_are_woken_for_work() {
 }
 
 #[test]
-fn each_worker_of_each_job_has_its_own() {
+fn workers_have_separate_custom_backoffs() {
     let made: Arc<[AtomicUsize; 4]> = Arc::default();
     let counts = made.clone();
     let backoff = BackoffFactory::new(move |worker| {

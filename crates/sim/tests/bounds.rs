@@ -115,7 +115,7 @@ fn k_of(memory: MemoryPolicy) -> u64 {
 }
 
 #[test]
-fn every_random_run_keeps_every_bound_that_it_has() {
+fn random_runs_keep_all_bounds() {
     let mut most: Vec<Bound> = Vec::new();
     // For each bound, how often it could have been broken, and how often it was checked.
     let mut told: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
@@ -174,7 +174,7 @@ fn free(idle: &str, steal: &str) -> Settings {
 }
 
 #[test]
-fn thieves_that_sleep_beside_work_break_the_bound_of_greedy_schedules() {
+fn sleepers_beside_work_break_greedy_bound() {
     let sleepy = free("linear:min=50ms,max=200ms", "one");
     let eager = free("elastic:search=0us", "one");
     for width in [Width::Fixed(16), Width::Desired("wsap".parse().unwrap())] {
@@ -184,9 +184,9 @@ fn thieves_that_sleep_beside_work_break_the_bound_of_greedy_schedules() {
     }
 }
 
+/// The plain mean of the allotment gives no valid bound here.
 #[test]
-fn a_job_that_gets_many_processors_when_it_has_no_use_for_them_keeps_the_bound_of_the_trimmed_mean_alone()
- {
+fn trimmed_bound_survives_useless_processors() {
     let settings = Settings {
         allot: "equi".parse().unwrap(),
         ..free("elastic:search=0us", "one")
@@ -208,7 +208,7 @@ fn a_job_that_gets_many_processors_when_it_has_no_use_for_them_keeps_the_bound_o
 }
 
 #[test]
-fn only_single_steals_are_held_to_work_stealing() {
+fn only_single_steals_have_stealing_bounds() {
     let names = |steal| {
         let settings = free("elastic:search=0us", steal);
         let jobs = [whole(support::Phases(vec![(50, 10_000)]), &settings)];
@@ -222,14 +222,15 @@ fn only_single_steals_are_held_to_work_stealing() {
 }
 
 #[test]
-fn thieves_that_take_nothing_break_the_bound_of_work_stealing() {
+fn thieves_taking_nothing_break_stealing_bound() {
     let job = on(&free("elastic:search=0us", "fixed:1000"), Width::Fixed(16));
     let bound = stealing_time(&free("elastic:search=0us", "one"), &job);
     assert!(!bound.holds(), "{bound:?}");
 }
 
+/// They keep the memory that they hold.
 #[test]
-fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
+fn hoarding_sleepers_break_memory_bounds() {
     let dag = Random {
         reservations: true,
         levels: 7,
@@ -280,8 +281,9 @@ impl Dag for Wide {
     }
 }
 
+/// They keep the memory that they hold.
 #[test]
-fn sleepers_that_keep_what_they_hold_break_the_bounds_of_depth_first_orders() {
+fn hoarding_sleepers_break_depth_first_bounds() {
     let dag = || Wide(1_000, 1 << 20);
     let peak = |memory: &str| {
         let settings = Settings {
@@ -304,7 +306,7 @@ fn sleepers_that_keep_what_they_hold_break_the_bounds_of_depth_first_orders() {
 }
 
 #[test]
-fn thieves_that_never_rest_waste_more_than_those_that_park() {
+fn parking_wastes_less_than_retrying() {
     let wasted = |idle: &str| {
         let settings = Settings {
             idle: idle.parse().unwrap(),

@@ -122,8 +122,9 @@ impl Dag for Graph {
     }
 }
 
+/// The run finds the work and span that a walk and a count find.
 #[test]
-fn no_task_begins_before_its_releases_and_the_run_finds_what_a_walk_and_a_count_find() {
+fn tasks_wait_for_their_releases() {
     for seed in 0..60 {
         let graph = Graph::new(seed);
         let extent = WorkSpan::of(&graph);
@@ -149,8 +150,9 @@ fn no_task_begins_before_its_releases_and_the_run_finds_what_a_walk_and_a_count_
     }
 }
 
+/// The graphs are not trees.
 #[test]
-fn a_schedule_without_costs_keeps_the_greedy_bound_of_graphs_that_are_no_trees() {
+fn costless_graph_keeps_greedy_bound() {
     for seed in 0..60 {
         for processors in [2, 5, 64] {
             let (job, _) = support::alone(&greedy(processors), Graph::new(seed));
@@ -176,8 +178,9 @@ fn jobs_with_desires_run_graphs_too() {
     }
 }
 
+/// The run ends however thieves rest.
 #[test]
-fn drafts_that_nobody_releases_end_the_run_with_an_error_however_thieves_rest() {
+fn unreleased_tasks_end_with_error() {
     for idle in ["elastic", "yield", "linear", "none"] {
         for width in [Width::Fixed(4), Width::Desired("wsap".parse().unwrap())] {
             let mut graph = Graph::new(3);
@@ -199,7 +202,7 @@ fn drafts_that_nobody_releases_end_the_run_with_an_error_however_thieves_rest() 
 }
 
 #[test]
-fn an_order_that_knows_of_no_drafts_refuses_them() {
+fn memory_orders_reject_pending_tasks() {
     for memory in ["depth-first", "dfdeques", "budget:bytes=10,serial=10"] {
         let settings = Settings {
             memory: memory.parse().unwrap(),

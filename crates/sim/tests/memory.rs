@@ -36,8 +36,9 @@ fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
     alone(&settings, dag(seed, rests)).0
 }
 
+/// They run under every policy.
 #[test]
-fn every_random_dag_ends_within_the_bound_of_every_policy() {
+fn random_dags_respect_memory_bounds() {
     for seed in 0..soak(40) {
         let rests = seed % 2 == 1;
         let k = [20, 60, 200][seed as usize % 3];
@@ -166,7 +167,7 @@ mod hybrid {
     }
 
     #[test]
-    fn rounds_are_skipped_when_all_are_idle() {
+    fn idle_rounds_are_skipped() {
         let settings = Settings {
             memory: "hybrid:alpha=1,beta=0".parse().unwrap(),
             ..settings("elastic:search=0us")

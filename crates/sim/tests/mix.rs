@@ -26,7 +26,7 @@ fn each_job_runs_its_own_program() {
 }
 
 #[test]
-fn jobs_of_one_program_run_as_in_a_mix() {
+fn uniform_jobs_match_a_mix() {
     let jobs = [1, 2].map(|seed| Job {
         dag: Random::new(seed),
         arrives: seed * 1_000,

@@ -71,7 +71,7 @@ fn first_task(settings: &Settings) -> Nanos {
 }
 
 #[test]
-fn neighbours_take_the_youngest_and_thieves_the_oldest() {
+fn neighbours_take_youngest_thieves_oldest() {
     let one_place = PlaceTree::flat(2);
     let shared = Settings {
         places: one_place,
@@ -94,7 +94,7 @@ fn neighbours_take_the_youngest_and_thieves_the_oldest() {
 }
 
 #[test]
-fn a_worker_robs_no_deque_of_its_place() {
+fn worker_never_robs_its_place() {
     let settings = pairs(2);
     let (job, _) = alone(&settings, Phases(vec![(100, 10_000)]));
     assert_eq!(job.counters.attempts, 0);
@@ -141,7 +141,7 @@ fn every_task_runs_under_all_rules() {
 }
 
 #[test]
-fn what_needs_deques_of_workers_is_refused() {
+fn worker_deque_settings_are_rejected() {
     let refused = |settings: &Settings| {
         let job = [whole(Phases(vec![(1, 1)]), settings)];
         let refused = run_telling(settings, &job, &mut |_, _| ()).unwrap_err();

@@ -100,7 +100,7 @@ fn rounds(rounds: u32, puts: impl IntoIterator<Item = Option<Put>>) -> Rounds {
 }
 
 #[test]
-fn tasks_run_where_they_are_put_so_what_they_touched_is_there() {
+fn placed_tasks_find_their_data() {
     // Each place gets four tasks per round, as many as it has workers.
     let evenly = || (0..8).map(|number| put(number % 2, 0));
     let job = outcome(&machine(8 << 20), rounds(20, evenly()));
@@ -113,7 +113,7 @@ fn tasks_run_where_they_are_put_so_what_they_touched_is_there() {
 }
 
 #[test]
-fn what_is_missing_takes_its_time_and_is_work_of_the_run() {
+fn cache_misses_cost_time_and_work() {
     let settings = machine(1 << 19);
     let job = outcome(&settings, rounds(3, [put(0, 0)]));
     let each = settings.costs.miss * 1_024;
@@ -124,14 +124,14 @@ fn what_is_missing_takes_its_time_and_is_work_of_the_run() {
 }
 
 #[test]
-fn workers_of_other_places_help_where_all_tasks_are_in_one() {
+fn workers_help_an_overloaded_place() {
     let job = outcome(&machine(0), rounds(1, vec![put(1, 0); 80]));
     let even = job.work / 8;
     assert!(job.time() < even + even / 4, "{} of {even}", job.time());
 }
 
 #[test]
-fn a_task_put_into_a_place_whose_workers_sleep_wakes_one_of_them() {
+fn placed_task_wakes_sleeping_worker() {
     // One task at a time, in the second place, long after its workers have parked.
     let settings = Settings {
         cache: 8 << 20,
@@ -148,7 +148,7 @@ fn a_task_put_into_a_place_whose_workers_sleep_wakes_one_of_them() {
 }
 
 #[test]
-fn a_place_is_counted_round_the_circle_of_however_many_there_are() {
+fn place_numbers_wrap_around() {
     let of = |part, parts, turn, places| Put { part, parts, turn }.of(places);
     assert_eq!([0, 1, 2, 3].map(|part| of(part, 4, 0, 2)), [0, 0, 1, 1]);
     assert_eq!([0, 1, 2, 3].map(|turn| of(1, 2, turn, 3)), [1, 2, 0, 1]);
@@ -156,7 +156,7 @@ fn a_place_is_counted_round_the_circle_of_however_many_there_are() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run() {
+fn placed_run_repeats_with_seed() {
     let random = || rounds(10, (0..64).map(|number| put(number / 3 % 2, number)));
     let once = outcome(&machine(4 << 20), random());
     assert_eq!(outcome(&machine(4 << 20), random()), once);

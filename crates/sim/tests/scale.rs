@@ -128,7 +128,7 @@ fn tasks<D: Dag>(dag: D) -> u64 {
 }
 
 #[test]
-fn many_tasks_on_many_processors_need_memory_for_those_under_way_only() {
+fn memory_covers_only_active_tasks() {
     let leaves = soak(20_000) / 2;
     assert_eq!(tasks(Tree(leaves)), 2 * leaves - 1);
     let side = (2 * leaves).isqrt();

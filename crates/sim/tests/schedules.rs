@@ -10,8 +10,9 @@ use tidegate_sim::{
 
 const DAGS: u64 = 40;
 
+/// The run also finds the span that a walk through the graph finds.
 #[test]
-fn one_processor_without_costs_takes_the_work_and_the_run_finds_the_span_that_a_walk_finds() {
+fn single_costless_processor_takes_work() {
     let mut tasks = 0;
     for seed in 0..DAGS {
         let extent = WorkSpan::of(&Random::new(seed));
@@ -24,7 +25,7 @@ fn one_processor_without_costs_takes_the_work_and_the_run_finds_the_span_that_a_
 }
 
 #[test]
-fn a_schedule_without_costs_that_leaves_no_work_lying_keeps_the_greedy_bound() {
+fn work_conserving_run_keeps_greedy_bound() {
     for seed in 0..DAGS {
         let extent = WorkSpan::of(&Random::new(seed));
         for processors in [2, 3, 8, 64] {
@@ -64,8 +65,9 @@ fn machines() -> Vec<Settings> {
     machines
 }
 
+/// This holds under every combination of rules.
 #[test]
-fn every_task_runs_once_and_every_attempt_is_counted_once_under_all_rules() {
+fn tasks_and_attempts_count_once() {
     for settings in machines() {
         for seed in 0..DAGS / 10 {
             for rests in [false, true] {
@@ -106,7 +108,7 @@ fn check(settings: &Settings, dag: Random, width: Width) {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_outcome_and_another_seed_another() {
+fn seed_determines_the_outcome() {
     let outcome = |seed| {
         let settings = Settings {
             seed,
@@ -150,13 +152,13 @@ impl Dag for Disk {
 }
 
 #[test]
-fn a_task_that_rests_leaves_its_processor_to_others() {
+fn resting_task_frees_its_processor() {
     let (job, _) = alone(&greedy(1), Disk);
     assert_eq!((job.work, job.span, job.time()), (2_000, 11_000, 11_000));
 }
 
 #[test]
-fn a_steal_takes_as_much_as_its_rule_says() {
+fn steal_size_follows_its_rule() {
     for (steal, tasks) in [(StealAmount::One, 1..=1), (StealAmount::Fixed(3), 3..=3)] {
         let settings = Settings {
             steal,
@@ -171,21 +173,21 @@ fn a_steal_takes_as_much_as_its_rule_says() {
 }
 
 #[test]
-fn the_rest_of_a_loop_is_one_task_however_long_the_loop_is() {
+fn remaining_loop_is_one_task() {
     let (job, _) = alone(&Settings::new(8), Phases(vec![(64, 50_000)]));
     assert_eq!(job.counters.stolen_tasks, job.counters.steals);
     assert!(job.counters.lengths_seen <= job.counters.attempts);
 }
 
 #[test]
-fn workers_without_work_sleep_and_are_counted_asleep() {
+fn idle_workers_are_counted_asleep() {
     let (job, _) = alone(&Settings::new(4), Phases(vec![(1, 10_000_000)]));
     let asleep = job.counters.asleep as f64 / (3.0 * job.time() as f64);
     assert!(asleep > 0.97, "{asleep}");
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_with_what_is_allowed() {
+fn impossible_runs_name_allowed_values() {
     let refusal = |settings: &Settings, width| {
         let dag = Phases(vec![]);
         let job = Job {
@@ -204,8 +206,9 @@ fn what_cannot_be_run_is_refused_with_what_is_allowed() {
     assert_eq!(wide, "job 0 has 5 processors: expected 1 to 4");
 }
 
+/// Their times could not be added up.
 #[test]
-fn runs_whose_times_could_not_be_summed_up_are_refused() {
+fn overlong_runs_are_rejected() {
     let after = |processors, work| {
         let settings = Settings::new(processors);
         let job = whole(Phases(vec![(2, work)]), &settings);
@@ -254,7 +257,7 @@ fn four_serial_jobs(idle: &str) -> Outcome {
 }
 
 #[test]
-fn pinned_workers_take_turns_on_their_own_processor() {
+fn pinned_workers_alternate_on_their_processor() {
     let jobs = [(); 2].map(|()| Job {
         dag: Serial,
         arrives: 0,
@@ -294,13 +297,14 @@ fn pinned_workers_refuse_desires() {
 }
 
 #[test]
-fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
+fn yielding_thief_frees_its_processor() {
     let ends = ["yield", "none"].map(|idle| four_serial_jobs(idle).end());
     assert!(ends[0] < 60_000_000 && ends[1] > 100_000_000, "{ends:?}");
 }
 
+/// It preempts another worker at once.
 #[test]
-fn who_wakes_displaces_somebody_but_leaves_him_his_share() {
+fn waking_worker_leaves_others_their_share() {
     let [seldom, often] = ["10ms", "1ns"].map(|nap| {
         let outcome = four_serial_jobs(&format!("linear:min={nap},step=1ns,max={nap}"));
         let naps: u64 = outcome.jobs.iter().map(|job| job.counters.naps).sum();
@@ -314,7 +318,7 @@ fn who_wakes_displaces_somebody_but_leaves_him_his_share() {
 }
 
 #[test]
-fn samples_show_all_workers_as_often_as_asked_and_change_nothing_else() {
+fn sampling_does_not_change_the_run() {
     for settings in machines() {
         let sampled = Settings {
             sample: 1_000,
@@ -334,8 +338,9 @@ fn samples_show_all_workers_as_often_as_asked_and_change_nothing_else() {
     }
 }
 
+/// Reporting does not change the run.
 #[test]
-fn who_listens_hears_every_million_events_and_changes_nothing() {
+fn progress_arrives_every_million_events() {
     let settings = Settings::new(2);
     let job = || whole(Phases(vec![(1_200_000, 1)]), &settings);
     let mut heard = Vec::new();

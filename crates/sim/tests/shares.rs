@@ -26,8 +26,9 @@ fn least(outcome: &Outcome, processors: usize) -> Nanos {
     work / processors as Nanos
 }
 
+/// Jobs come and go under every estimator and every allotment rule.
 #[test]
-fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_every_rule() {
+fn changing_jobs_finish_every_task() {
     let mut swaps = 0;
     for rule in DesirePolicy::names() {
         for allot in Allot::names() {
@@ -69,7 +70,7 @@ fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_eve
 }
 
 #[test]
-fn more_jobs_than_processors_share_the_time_in_slices() {
+fn excess_jobs_share_in_slices() {
     let settings = greedy(1);
     let one = || job(Phases(vec![(1, 100 * MS)]), 0, Width::Fixed(1));
     let outcome = run(&settings, &[one(), one(), one()]).unwrap();
@@ -79,8 +80,9 @@ fn more_jobs_than_processors_share_the_time_in_slices() {
     }
 }
 
+/// The first job gets it back at the end.
 #[test]
-fn a_job_that_comes_later_gets_its_half_and_the_first_gets_it_back() {
+fn later_job_gets_its_half() {
     let settings = Settings::new(16);
     let first = job(Phases(vec![(3_200, MS)]), 0, desire("wsap"));
     let second = job(Phases(vec![(400, MS)]), 100 * MS, desire("wsap"));
@@ -94,8 +96,9 @@ fn a_job_that_comes_later_gets_its_half_and_the_first_gets_it_back() {
     assert!(outcome.end() < 3_600 * MS / 16 + 30 * MS);
 }
 
+/// Workers with long tasks leave late.
 #[test]
-fn workers_with_long_tasks_leave_late_and_the_machine_is_kept_busy_meanwhile() {
+fn long_tasks_keep_the_machine_busy() {
     // Two jobs of long tasks: the first has all processors when the second arrives.
     let long = |arrives| job(Phases(vec![(64, 40 * MS)]), arrives, desire("steady"));
     let settings = Settings::new(8);
@@ -108,7 +111,7 @@ fn workers_with_long_tasks_leave_late_and_the_machine_is_kept_busy_meanwhile() {
 }
 
 #[test]
-fn a_job_that_never_has_enough_work_never_has_all_processors() {
+fn workless_job_never_gets_everything() {
     let settings = Settings::new(16);
     let serial = job(Phases(vec![(1, 500 * MS)]), 0, desire("wsap"));
     let outcome = run(&settings, &[serial]).unwrap();
@@ -118,7 +121,7 @@ fn a_job_that_never_has_enough_work_never_has_all_processors() {
 }
 
 #[test]
-fn a_job_with_a_limit_never_has_more_whatever_it_desires() {
+fn limit_overrides_the_desire() {
     let settings = Settings::new(16);
     let rule = desire("wsap").desire().copied().unwrap();
     let limited = job(Phases(vec![(640, MS)]), 0, Width::Limited(rule, 4));
@@ -147,7 +150,7 @@ fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
 
 /// The trade-off of Sen 2004, figures 7-2 and 7-5.
 #[test]
-fn a_cycle_may_be_too_short_or_too_long() {
+fn cycle_length_is_a_trade_off() {
     const US: Nanos = 1_000;
     let [short, right, long] = [100 * US, 2 * MS, 100 * MS].map(|cycle| estimated(cycle, 20 * US));
     assert!(right.time() < short.time(), "{short:?}");
@@ -158,8 +161,9 @@ fn a_cycle_may_be_too_short_or_too_long() {
     assert_eq!(free.counters.held_up, 0);
 }
 
+/// It holds up no worker.
 #[test]
-fn an_estimate_on_a_free_processor_holds_no_worker_up() {
+fn estimate_may_use_a_free_processor() {
     let rule = desire("wsap").desire().copied().unwrap();
     let held_up = |processors| {
         let serial = job(Phases(vec![(1, 100 * MS)]), 0, Width::Limited(rule, 1));
@@ -182,7 +186,7 @@ fn an_estimate_on_a_free_processor_holds_no_worker_up() {
 }
 
 #[test]
-fn jobs_end_even_if_their_estimates_fill_the_machine() {
+fn jobs_finish_despite_costly_estimates() {
     let settings = Settings {
         cycle: MS / 10,
         costs: Costs {

@@ -104,7 +104,7 @@ mod unwinding {
     }
 
     #[test]
-    fn takes_the_victim_as_long_as_tasks_are_stolen() {
+    fn take_victim_time_per_task() {
         for steal in ["one", "fixed:2"] {
             assert_eq!(time(steal, 0), (2, 2 * WORK), "{steal}");
             assert_eq!(time(steal, 300), (2, 2 * WORK + 600), "{steal}");

@@ -146,7 +146,7 @@ pub fn full() {
 #[cfg(all(test, not(loom)))]
 mod tests {
     #[test]
-    fn the_heavy_side_answers_true_exactly_when_registration_succeeded() {
+    fn heavy_barrier_reports_successful_registration() {
         super::prepare();
         super::prepare();
         let registered = loop {

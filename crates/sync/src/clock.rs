@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_thread_reads_what_a_thread_has_computed() {
+    fn other_threads_can_read_the_clock() {
         let clock = ThreadClock::default();
         assert_eq!(clock.read(), None);
         clock.take();

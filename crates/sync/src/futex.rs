@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_waits_on_the_word_is_woken_by_the_next_change() {
+    fn change_wakes_a_waiter_on_word() {
         let file = file(4096);
         let (here, there) = (
             SharedWord::of(&file, 4096, 8).unwrap(),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_off_is_an_error_and_no_signal() {
+    fn truncated_file_fails_without_signal() {
         let mut file = file(4096);
         let word = SharedWord::of(&file, 4096, 0).unwrap();
         word.add_and_wake().unwrap();

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sound_lock_is_shared_by_the_threads_of_its_process() {
+    fn threads_share_a_sound_lock() {
         let sum = Mutex::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn trying_a_held_lock_does_not_wait() {
+    fn trying_a_held_lock_returns_immediately() {
         let lock = Mutex::new(());
         let held = lock.try_lock();
         assert!(held.is_some() && lock.try_lock().is_none());

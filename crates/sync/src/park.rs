@@ -136,7 +136,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_bit_set_before_the_park_is_not_lost_and_is_taken_once() {
+    fn early_unpark_ends_one_park() {
         let parker = Parker::new();
         assert!(parker.unpark());
         assert!(!parker.unpark(), "the second bit merges with the first");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_unpark_is_seen_after_park() {
+    fn park_sees_writes_before_unpark() {
         let parker = std::sync::Arc::new(Parker::new());
         let data = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
         let (p, d) = (parker.clone(), data.clone());
@@ -165,7 +165,7 @@ mod models {
     use crate::Arc;
 
     #[test]
-    fn loom_a_parked_thread_is_woken_whatever_the_order() {
+    fn loom_parked_thread_is_always_woken() {
         loom::model(|| {
             let parker = Arc::new(Parker::new());
             let waker = {

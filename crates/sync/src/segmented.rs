@@ -208,7 +208,7 @@ mod tests {
 
     /// Both threads allocate the first segment.
     #[test]
-    fn threads_share_segments_and_each_is_dropped_once() {
+    fn threads_share_segments_dropped_once() {
         const INDICES: usize = if cfg!(miri) { 20 } else { 1000 };
         let array = SegmentedArray::<Counted>::new();
         let look_up = || {
@@ -272,7 +272,7 @@ mod fork_tests {
 
     /// A thread of the parent is halfway through a segment; the child allocates its own.
     #[test]
-    fn a_child_does_not_wait_for_its_parents_thread() {
+    fn child_does_not_wait_for_parent() {
         static ARRAY: SegmentedArray<Slow> = SegmentedArray::new();
         static MADE: AtomicU32 = AtomicU32::new(0);
         let thread = std::thread::spawn(|| {

@@ -47,7 +47,7 @@ mod tests {
     /// whichever order the system destroys them.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_thread_keeps_its_own_to_the_end() {
+    fn thread_keeps_its_serial_until_exit() {
         struct Asks(mpsc::Sender<u64>);
         impl Drop for Asks {
             fn drop(&mut self) {

@@ -83,7 +83,7 @@ mod tests {
 
     /// The thread has two parts in its inbox, and forks the process in the first.
     #[test]
-    fn a_part_that_returns_in_a_child_ends_it() {
+    fn part_returning_in_child_aborts_it() {
         let builder = crate::Pool::builder().workers(1).spare_threads(0);
         let pool = builder.build().unwrap();
         let (delivered, parent) = (Arc::new(Barrier::new(2)), std::process::id());

@@ -273,8 +273,9 @@ pub fn spawn_broadcast<'scope>(
 mod tests {
     use super::*;
 
+    /// A closed pool that includes the calling thread has no share controller.
     #[test]
-    fn a_pool_with_its_caller_takes_no_part_in_dividing_the_machine() {
+    fn pool_with_caller_skips_sharing() {
         let build = |with_caller| {
             let closed = Closed {
                 on_panic: Box::new(|_, _| ()),

@@ -130,7 +130,7 @@ mod tests {
     use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
 
     #[test]
-    fn the_line_names_version_pool_workers_their_reason_and_every_option_that_differs() {
+    fn line_lists_workers_and_changed_options() {
         let builder = Pool::builder()
             .workers(3)
             .name("no\u{200b}width")
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backoff_of_the_users_own_is_called_custom() {
+    fn custom_backoff_is_called_custom() {
         struct Parks;
         impl CustomBackoff for Parks {
             fn backoff(&mut self, _: u64) -> Rest {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "there, nothing is shared")]
-    fn how_a_pool_shares_is_told_where_it_differs() {
+    fn changed_share_options_are_listed() {
         let differing = |builder| explanation(&Options::of(builder).unwrap(), 1);
         let builder = || Pool::builder().workers(1);
         let shares = builder().share(SharePolicy::On).weight(300);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_with_default_options_says_so() {
+    fn pool_reports_default_options() {
         let options = Options::of(Pool::builder().workers(2)).unwrap();
         assert!(explanation(&options, 2).ends_with("(set by Builder::workers), default options"));
     }

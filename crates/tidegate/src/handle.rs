@@ -519,7 +519,8 @@ impl Pool {
     /// # Errors
     /// [`ShutdownTimeout`] if the pool has not ended by then. Its threads finish the tasks that are
     /// left, and end unaided. A task of the pool gets this error at once, because the pool cannot
-    /// end before the task does.
+    /// end before the task does. The limit does not cover destructors of thread-local values, which
+    /// run when the pool's threads exit.
     pub fn shutdown_timeout(mut self, limit: Duration) -> Result<(), ShutdownTimeout> {
         let ended = |shared: Arc<PoolInner>| shared.end_within(nanos(limit));
         if self.shared.take().is_none_or(ended) {

@@ -84,7 +84,7 @@ fn loom_installed_work_wakes_a_parked_worker() {
 }
 
 #[test]
-fn loom_a_half_runs_once_here_or_on_a_thief() {
+fn loom_half_runs_exactly_once() {
     check(|| {
         let pool = pool(2);
         let (a, b) = (Once::new(), Once::new());
@@ -95,7 +95,7 @@ fn loom_a_half_runs_once_here_or_on_a_thief() {
 }
 
 #[test]
-fn loom_two_halves_that_wait_for_each_other_both_run() {
+fn loom_interdependent_halves_both_run() {
     check(|| {
         let pool = pool(2);
         let news = Parker::new();
@@ -104,7 +104,7 @@ fn loom_two_halves_that_wait_for_each_other_both_run() {
 }
 
 #[test]
-fn loom_a_guest_and_a_worker_share_a_join() {
+fn loom_guest_and_worker_share_a_join() {
     check(|| {
         let pool = pool(2);
         let (a, b) = (Once::new(), Once::new());
@@ -129,7 +129,7 @@ fn loom_a_scope_ends_after_its_task() {
 }
 
 #[test]
-fn loom_a_scope_in_place_ends_after_its_task() {
+fn loom_in_place_scope_awaits_its_task() {
     check(|| {
         let pool = pool(1);
         let once = Once::new();
@@ -141,7 +141,7 @@ fn loom_a_scope_in_place_ends_after_its_task() {
 }
 
 #[test]
-fn loom_a_dropped_pool_finishes_what_was_spawned() {
+fn loom_dropped_pool_finishes_spawned_tasks() {
     check(|| {
         let pool = pool(1);
         let once = Once::new();
@@ -153,7 +153,7 @@ fn loom_a_dropped_pool_finishes_what_was_spawned() {
 }
 
 #[test]
-fn loom_a_handle_is_joined_by_a_thread_of_no_pool() {
+fn loom_outside_thread_joins_a_handle() {
     check(|| {
         let pool = pool(1);
         assert_eq!(pool.spawn(|| 5).join(), 5);
@@ -161,7 +161,7 @@ fn loom_a_handle_is_joined_by_a_thread_of_no_pool() {
 }
 
 #[test]
-fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
+fn loom_push_wakes_worker_falling_asleep() {
     check_part(|| {
         let pool = pool(2);
         let (first, second) = (Parker::new(), Parker::new());
@@ -201,7 +201,7 @@ pub(crate) fn check_calls(body: impl Fn() + Send + Sync + 'static) {
 }
 
 #[test]
-fn loom_calls_two_halves_that_wait_for_each_other_both_run() {
+fn loom_calls_interdependent_halves_both_run() {
     check_calls(|| {
         let news = Parker::new();
         crate::join(|| news.park(), || news.unpark());
@@ -221,7 +221,7 @@ fn loom_calls_a_joiner_robs_its_thief() {
 }
 
 #[test]
-fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
+fn loom_calls_slot_releaser_sees_push() {
     check_part(|| {
         let pool = Pool::builder().workers(2).max_threads(3).build();
         let pool = pool.expect("valid options");
@@ -252,7 +252,7 @@ fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
 }
 
 #[test]
-fn loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back() {
+fn loom_calls_waiting_request_is_granted() {
     check_part(|| {
         let memory = "budget:bytes=2,serial=2".parse().expect("a policy");
         let pool = Pool::builder().workers(2).max_threads(2).memory(memory);
@@ -277,7 +277,7 @@ fn loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back() {
 
 /// The result is Relaxed: only the latch orders the thief's store before the joiner's load.
 #[test]
-fn loom_calls_a_joiner_sees_the_result_of_its_thief() {
+fn loom_calls_joiner_sees_thief_result() {
     check_calls(|| {
         let (begun, result) = (Parker::new(), AtomicUsize::new(0));
         let stolen = || {
@@ -298,7 +298,7 @@ const YIELDS: usize = 50;
 
 /// Only the fences of both threads order the sleeper's mark before the publisher's look.
 #[test]
-fn loom_a_publisher_sees_a_worker_that_fell_asleep() {
+fn loom_publisher_sees_sleeping_worker() {
     check_part(|| {
         let pool = pool(1);
         // The worker falls asleep meanwhile. A check whether it has would order the two threads.
@@ -311,7 +311,7 @@ fn loom_a_publisher_sees_a_worker_that_fell_asleep() {
 /// A robber knows its victim by number and generation. Here the victim has left, and the next
 /// guest, which got its number, makes a task public.
 #[test]
-fn loom_a_robber_of_a_reused_number_gets_nothing() {
+fn loom_robbing_reused_number_gets_nothing() {
     check_part(|| {
         let pool = Pool::builder().workers(1).max_threads(2).build();
         let pool = pool.expect("valid options");

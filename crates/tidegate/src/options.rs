@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_names_the_method_the_value_and_what_is_allowed() {
+    fn bad_value_error_names_the_method() {
         let cases = [
             (
                 Pool::builder().workers(0),
@@ -515,8 +515,9 @@ mod tests {
         assert_eq!(Options::of(two().name("")).unwrap().name, UNNAMED);
     }
 
+    /// A thread limit below the number of workers is rejected, not raised.
     #[test]
-    fn fewer_threads_than_workers_are_refused_and_not_raised() {
+    fn too_few_threads_are_rejected() {
         assert_eq!(
             error(two().max_threads(1)),
             "Builder::max_threads: 1 is less than the number of workers, 2: expected 2 to 32768"
@@ -525,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn spare_threads_and_their_limit_must_agree() {
+    fn spare_threads_must_match_limit() {
         let both = two().spare_threads(3).max_threads(5);
         assert_eq!(Options::of(both).unwrap().max_threads, 5);
         assert_eq!(
@@ -536,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_there_are_so_many_threads_per_slot() {
+    fn default_limit_scales_with_slots() {
         let options = Options::of(two()).unwrap();
         assert_eq!(options.max_threads, 2 * tunables::THREADS_PER_SLOT.default);
         assert_eq!(options.max_threads_from, Source::Default);

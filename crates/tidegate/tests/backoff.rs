@@ -78,7 +78,7 @@ fn needs_both_workers(pool: &Pool) {
 }
 
 #[test]
-fn every_kind_of_rest_completes_work_and_lets_the_pool_end() {
+fn every_rest_lets_the_pool_finish() {
     for rest in [Rest::Retry, Rest::Yield, Rest::Sleep(1_000), Rest::Park] {
         watched(move || {
             let (pool, seen) = counting(rest);
@@ -92,7 +92,7 @@ fn every_kind_of_rest_completes_work_and_lets_the_pool_end() {
 }
 
 #[test]
-fn each_worker_has_one_and_resets_it_after_a_success() {
+fn worker_resets_backoff_after_success() {
     watched(|| {
         let (pool, seen) = counting(Rest::Yield);
         seen.backoffs.wait_for(1);
@@ -290,7 +290,7 @@ mod panics {
     }
 
     #[test]
-    fn of_a_reset_keep_the_task_that_was_found() {
+    fn in_reset_keep_the_found_task() {
         watched(|| {
             let armed = Arc::new(AtomicBool::new(false));
             let (pool, panicked) = panicking(At::Reset, &armed);
@@ -306,7 +306,7 @@ mod panics {
     }
 
     #[test]
-    fn of_a_drop_do_not_keep_the_pool_from_ending() {
+    fn in_drop_let_the_pool_end() {
         watched(|| {
             let (pool, panicked) = panicking(At::Drop, &Arc::new(AtomicBool::new(true)));
             needs_both_workers(&pool);
@@ -318,7 +318,7 @@ mod panics {
 
 #[test]
 #[cfg(not(miri))]
-fn a_replay_needs_no_code_of_the_backoff() {
+fn replay_does_not_call_the_backoff() {
     use tidegate::trace::{Event, Trace, replay};
     watched(|| {
         let seen = Arc::new(Seen::default());

@@ -97,16 +97,18 @@ fn two_workers(amount: StealAmount) -> Pool {
     built(builder.workers(2).spare_threads(0))
 }
 
+/// The youngest task of the batch waits for that half.
 #[test]
-fn a_joiner_takes_its_half_back_from_a_batch_whose_youngest_task_waits_for_it() {
+fn joiner_takes_half_back_from_batch() {
     watched(|| {
         tried(&two_workers(StealAmount::Fixed(2)), 0);
         tried(&two_workers(StealAmount::Half), 0);
     });
 }
 
+/// Older unrelated tasks in the batch do not keep the joiner from its half.
 #[test]
-fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
+fn older_unrelated_tasks_hide_no_half() {
     watched(|| {
         tried(&two_workers(StealAmount::Fixed(UNRELATED + 2)), UNRELATED);
         tried(&two_workers(StealAmount::Half), UNRELATED);
@@ -116,7 +118,7 @@ fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
 /// A thief keeps a task of a scope. Meanwhile the youngest task of its batch blocks on a lock that
 /// the scope's waiter holds.
 #[test]
-fn a_scope_s_waiter_takes_its_task_back_from_a_thief_that_waits_for_it() {
+fn scope_waiter_takes_task_from_thief() {
     watched(|| {
         let pool = two_workers(StealAmount::Half);
         for _ in 0..20 {

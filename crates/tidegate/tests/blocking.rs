@@ -9,7 +9,7 @@ use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet
 use tidegate::{Pool, policy::QueueKind};
 
 #[test]
-fn another_task_runs_on_the_slot_of_one_that_blocks() {
+fn another_task_uses_blocked_slot() {
     watched(|| {
         let pool = pool(1);
         for _ in 0..100 {
@@ -26,7 +26,7 @@ fn another_task_runs_on_the_slot_of_one_that_blocks() {
 }
 
 #[test]
-fn a_spawned_task_and_an_installed_one_run_while_the_only_worker_blocks() {
+fn tasks_run_while_only_worker_blocks() {
     watched(|| {
         let pool = pool(1);
         for _ in 0..100 {
@@ -71,7 +71,7 @@ fn many_tasks_may_block_at_once() {
 }
 
 #[test]
-fn a_fork_inside_a_blocking_call_works() {
+fn join_works_inside_blocking_call() {
     watched(|| {
         for amount in AMOUNTS {
             for workers in [1, 2] {
@@ -91,7 +91,7 @@ fn a_fork_inside_a_blocking_call_works() {
 }
 
 #[test]
-fn a_scope_and_a_spawn_inside_a_blocking_call_work() {
+fn scope_and_spawn_work_while_blocking() {
     watched(|| {
         for workers in [1, 2] {
             let pool = pool(workers);
@@ -114,7 +114,7 @@ fn a_scope_and_a_spawn_inside_a_blocking_call_work() {
 }
 
 #[test]
-fn a_panic_inside_a_blocking_call_surfaces_and_the_slot_comes_back() {
+fn blocking_panic_surfaces_and_returns_slot() {
     watched(|| {
         for pool in [pool(1), pool(2), bare_pool(1)] {
             for round in 0..50_usize {
@@ -128,7 +128,7 @@ fn a_panic_inside_a_blocking_call_surfaces_and_the_slot_comes_back() {
 }
 
 #[test]
-fn without_spare_threads_blocking_is_a_plain_call() {
+fn blocking_without_spares_calls_directly() {
     watched(|| {
         let pool = bare_pool(2);
         let blocked = pool.install(|| {
@@ -141,7 +141,7 @@ fn without_spare_threads_blocking_is_a_plain_call() {
 }
 
 #[test]
-fn a_blocked_task_reaches_a_broadcast_when_it_is_back() {
+fn blocked_task_joins_broadcast_after_return() {
     watched(|| {
         let pool = pool(1);
         for _ in 0..50 {
@@ -171,7 +171,7 @@ fn a_blocked_task_reaches_a_broadcast_when_it_is_back() {
 }
 
 #[test]
-fn the_number_of_workers_may_change_while_tasks_block() {
+fn workers_may_change_while_tasks_block() {
     watched(|| {
         let pool = pool(2);
         for round in 0..100 {
@@ -209,7 +209,7 @@ fn wait_for_others() {
 }
 
 #[test]
-fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
+fn waits_inside_blocking_hold_no_slot() {
     const BLOCKED: usize = 4;
     watched(|| {
         for workers in [1, 2] {
@@ -276,8 +276,9 @@ fn overcommits_of(round: impl Fn() + Sync) -> u64 {
     pool.stats().counters.overcommitted
 }
 
+/// A task without a slot waits for its grace only once, then keeps running.
 #[test]
-fn one_who_runs_without_a_slot_waits_for_its_grace_once() {
+fn overcommitted_task_waits_one_grace() {
     watched(|| {
         let rounds: [(&str, &(dyn Fn() + Sync)); 4] = [
             ("a join", &|| assert_eq!(fib(2), 1)),
@@ -292,8 +293,9 @@ fn one_who_runs_without_a_slot_waits_for_its_grace_once() {
     });
 }
 
+/// A task back from a blocking call runs before the next task of the slot's holder.
 #[test]
-fn one_who_is_back_comes_before_the_next_task_of_who_has_the_slot() {
+fn returning_task_precedes_the_next_task() {
     watched(|| {
         let pool = built(Pool::builder().workers(1).max_threads(4));
         let (occupied, stop) = (shared::<Gate>(), shared::<Gate>());
@@ -367,10 +369,10 @@ mod many_blocked_threads {
     }
 
     #[test]
-    fn at_the_limit_are_counted_and_reported() {
+    fn are_counted_and_reported_at_limit() {
         if !is_child() {
             let said = succeeds(&child(
-                "many_blocked_threads::at_the_limit_are_counted_and_reported",
+                "many_blocked_threads::are_counted_and_reported_at_limit",
                 &[],
             ));
             let line = "tasks wait because 4 threads are in blocking calls and no more can be started: the limit is 2 \
@@ -396,8 +398,9 @@ mod many_blocked_threads {
         });
     }
 
+    /// The limit is not hit by a task that only waits for a thread's start handler.
     #[test]
-    fn are_not_blamed_for_a_task_that_waits_for_a_start_handler() {
+    fn are_not_blamed_for_start_handlers() {
         watched(|| {
             let builder = Pool::builder().workers(3).max_threads(4);
             let builder = builder.share(tidegate::policy::SharePolicy::Off);
@@ -429,7 +432,7 @@ mod many_blocked_threads {
     }
 
     #[test]
-    fn end_when_they_are_not_needed_any_more() {
+    fn end_when_no_longer_needed() {
         watched(|| {
             let (tasks, limit) = (20, 2);
             let (starts, exits) = (shared::<Tally>(), shared::<Tally>());
@@ -471,9 +474,10 @@ mod many_blocked_threads {
     }
 
     #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
+    /// If the system refuses a thread, the threads started so far are the limit.
     #[test]
-    fn are_limited_by_a_refusal_of_the_system() {
-        let name = "many_blocked_threads::are_limited_by_a_refusal_of_the_system";
+    fn are_limited_by_the_system() {
+        let name = "many_blocked_threads::are_limited_by_the_system";
         if !is_child() {
             let said = succeeds(&support::children::limited(name, 700, &[]));
             let line = "threads are in blocking calls and no more can be started: the system refuses more threads";

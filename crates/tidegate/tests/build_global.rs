@@ -7,8 +7,9 @@ mod support;
 
 use tidegate::{Pool, build_global, current_num_workers};
 
+/// Children of the process keep its options.
 #[test]
-fn is_built_once_and_kept_by_children() {
+fn global_pool_is_built_once() {
     let refused = build_global(Pool::builder().workers(4).max_threads(2));
     let error = refused.unwrap_err().to_string();
     assert!(error.starts_with("Builder::max_threads: 2"), "{error}");

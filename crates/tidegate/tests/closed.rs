@@ -58,8 +58,9 @@ impl Joined {
     }
 }
 
+/// The second half is also passed whether it was stolen.
 #[test]
-fn a_second_half_runs_although_the_first_panics_and_knows_whether_it_was_stolen() {
+fn second_half_runs_after_first_panics() {
     watched(|| {
         let joined = Joined::new(2);
         for steal in [false, true] {
@@ -92,8 +93,9 @@ fn a_second_half_runs_although_the_first_panics_and_knows_whether_it_was_stolen(
     });
 }
 
+/// The caller may belong to no pool or to another pool.
 #[test]
-fn a_scope_in_place_belongs_to_a_thread_of_no_pool_or_of_another() {
+fn outside_caller_owns_in_place_scope() {
     watched(|| {
         let (joined, other) = (Joined::new(2), Joined::new(1));
         let in_place = || {
@@ -117,7 +119,7 @@ fn a_scope_in_place_belongs_to_a_thread_of_no_pool_or_of_another() {
 }
 
 #[test]
-fn a_scope_in_place_waits_for_its_tasks_although_its_body_panics() {
+fn in_place_scope_waits_despite_panic() {
     watched(|| {
         let joined = Joined::new(1);
         let ran = Tally::new();
@@ -136,7 +138,7 @@ fn a_scope_in_place_waits_for_its_tasks_although_its_body_panics() {
 }
 
 #[test]
-fn tasks_in_order_begin_in_order_on_one_thread_and_all_run_on_two() {
+fn fifo_tasks_start_in_order() {
     watched(|| {
         for count in [1, 2] {
             let joined = Joined::new(count);
@@ -160,7 +162,7 @@ fn tasks_in_order_begin_in_order_on_one_thread_and_all_run_on_two() {
 }
 
 #[test]
-fn what_is_spawned_into_a_pool_runs_after_its_handle_is_gone() {
+fn spawned_tasks_outlive_pool_handle() {
     watched(|| {
         let (sender, receiver) = channel();
         let joined = Joined::new(2);
@@ -184,7 +186,7 @@ fn what_is_spawned_into_a_pool_runs_after_its_handle_is_gone() {
 }
 
 #[test]
-fn a_broadcast_comes_after_the_deque_and_reaches_every_thread_from_anywhere() {
+fn broadcast_follows_deque_on_every_thread() {
     watched(|| {
         let joined = Joined::new(2);
         let (entry, spawned) = (joined.entry(), Arc::new(Tally::new()));
@@ -205,8 +207,9 @@ fn a_broadcast_comes_after_the_deque_and_reaches_every_thread_from_anywhere() {
     });
 }
 
+/// A task that is run on request may be the half of a frame below.
 #[test]
-fn on_request_one_task_runs_on_top_even_if_it_is_the_half_of_a_frame_below() {
+fn run_own_takes_half_from_below() {
     watched(|| {
         let joined = Joined::build(Pool::builder().queue(QueueKind::Split), 1);
         let order = Mutex::new(Vec::new());
@@ -233,7 +236,7 @@ fn on_request_one_task_runs_on_top_even_if_it_is_the_half_of_a_frame_below() {
 }
 
 #[test]
-fn a_thread_that_waits_for_another_pool_runs_what_lies_in_the_queue_of_its_own() {
+fn cross_pool_waiter_runs_own_queue() {
     watched(|| {
         let (here, there) = (Joined::new(1), Joined::new(1));
         let (a, b, ran) = (here.entry(), there.entry(), AtomicUsize::new(0));
@@ -250,8 +253,9 @@ fn a_thread_that_waits_for_another_pool_runs_what_lies_in_the_queue_of_its_own()
     });
 }
 
+/// A thread that waits for another pool does not run what frames below it have spawned.
 #[test]
-fn a_wait_for_another_pool_leaves_alone_what_frames_below_have_spawned() {
+fn cross_pool_wait_leaves_older_spawns() {
     watched(|| {
         let (here, there) = (Joined::new(1), Joined::new(1));
         let other = there.entry();
@@ -269,8 +273,9 @@ fn a_wait_for_another_pool_leaves_alone_what_frames_below_have_spawned() {
     });
 }
 
+/// A pool starts no thread of its own even if its threads spawn tasks as they end.
 #[test]
-fn a_pool_starts_no_thread_of_its_own_although_its_threads_spawn_when_they_end() {
+fn exit_spawns_start_no_threads() {
     watched(|| {
         let (starts, spawned) = (Arc::new(Tally::new()), Arc::new(Tally::new()));
         let (started, task) = (starts.clone(), spawned.clone());
@@ -286,7 +291,7 @@ fn a_pool_starts_no_thread_of_its_own_although_its_threads_spawn_when_they_end()
 }
 
 #[test]
-fn what_a_broadcast_owns_is_dropped_without_a_lock() {
+fn broadcast_data_drops_without_a_lock() {
     struct Again(closed::Entry);
     impl Drop for Again {
         fn drop(&mut self) {
@@ -306,7 +311,7 @@ fn what_a_broadcast_owns_is_dropped_without_a_lock() {
 }
 
 #[test]
-fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
+fn failed_start_ends_started_threads() {
     watched(|| {
         let mut threads = Vec::new();
         let closed = Closed {

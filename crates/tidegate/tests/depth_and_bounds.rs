@@ -22,7 +22,7 @@ fn chain(depth: usize, deepest: &(impl Fn() + Sync)) -> usize {
 }
 
 #[test]
-fn a_chain_of_joins_may_be_deeper_than_the_ring() {
+fn join_chain_may_exceed_the_ring() {
     watched(|| {
         for workers in [1, 2] {
             let pool = built(Pool::builder().workers(workers).stack_size(1 << 30));
@@ -35,7 +35,7 @@ fn a_chain_of_joins_may_be_deeper_than_the_ring() {
 }
 
 #[test]
-fn thieves_take_from_a_chain_deeper_than_the_ring() {
+fn thieves_steal_from_deep_chains() {
     watched(|| {
         for amount in AMOUNTS {
             let builder = Pool::builder().workers(2).steal(amount);
@@ -66,7 +66,7 @@ fn thieves_take_from_a_chain_deeper_than_the_ring() {
 }
 
 #[test]
-fn a_chain_of_second_halves_may_be_as_deep_as_the_stack_allows() {
+fn second_halves_nest_to_stack_limit() {
     watched(|| {
         fn dive(depth: usize) -> usize {
             if depth == 0 {
@@ -105,7 +105,7 @@ impl Drop for Counted<'_> {
 }
 
 #[test]
-fn endless_spawning_from_one_loop_needs_bounded_memory() {
+fn endless_spawn_loop_needs_bounded_memory() {
     watched(|| {
         let spawns = soak(500_000, "spawns from one loop, for each number of workers");
         for workers in [1, 2] {
@@ -137,7 +137,7 @@ fn endless_spawning_from_one_loop_needs_bounded_memory() {
 }
 
 #[test]
-fn endless_spawning_by_tasks_of_tasks_runs_each_once() {
+fn endless_nested_spawns_run_once_each() {
     watched(|| {
         fn spread<'s>(s: &Scope<'s>, ran: &'s Tally, tasks: usize) {
             ran.come();
@@ -163,7 +163,7 @@ fn endless_spawning_by_tasks_of_tasks_runs_each_once() {
 }
 
 #[test]
-fn a_scope_inside_a_scope_inside_another_pool_runs_everything_once() {
+fn cross_pool_scopes_run_tasks_once() {
     watched(|| {
         for (outer_pool, inner_pool) in [(pool(2), pool(2)), (bare_pool(1), bare_pool(1))] {
             for _ in 0..100 {
@@ -190,7 +190,7 @@ fn a_scope_inside_a_scope_inside_another_pool_runs_everything_once() {
 }
 
 #[test]
-fn a_scope_takes_spawns_from_threads_of_no_pool() {
+fn scope_accepts_spawns_from_outside_threads() {
     watched(|| {
         for workers in [1, 2] {
             let pool = pool(workers);
@@ -214,7 +214,7 @@ fn a_scope_takes_spawns_from_threads_of_no_pool() {
 }
 
 #[test]
-fn a_scope_inside_each_of_many_joins_waits_for_its_own_tasks() {
+fn scopes_in_joins_await_own_tasks() {
     watched(|| {
         fn tree(depth: usize) -> usize {
             let ran = Tally::new();
@@ -239,8 +239,9 @@ fn a_scope_inside_each_of_many_joins_waits_for_its_own_tasks() {
     });
 }
 
+/// A task that its spawner runs at once is not robbed by a waiter for the spawner.
 #[test]
-fn what_a_spawn_runs_on_the_spot_is_robbed_by_nobody_who_waits_for_the_spawner() {
+fn waiter_does_not_rob_inline_task() {
     watched(|| {
         let (taken, over) = (Gate::new(), AtomicBool::new(false));
         let (on_the_spot, robbed) = (AtomicBool::new(false), AtomicUsize::new(0));

@@ -10,7 +10,7 @@ use support::{AMOUNTS, Gate, bare_pool, built, pool, until, watched};
 use tidegate::Pool;
 
 #[test]
-fn a_join_that_takes_its_half_back_drops_everything_once() {
+fn reclaimed_half_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
         pool.install(|| {
@@ -34,7 +34,7 @@ fn a_join_that_takes_its_half_back_drops_everything_once() {
 }
 
 #[test]
-fn a_join_whose_half_is_stolen_drops_everything_once() {
+fn stolen_half_drops_everything_once() {
     watched(|| {
         let (pool, book) = (pool(2), Book::new());
         for _ in 0..100 {
@@ -59,7 +59,7 @@ fn a_join_whose_half_is_stolen_drops_everything_once() {
 }
 
 #[test]
-fn a_tree_of_joins_some_of_which_panic_drops_everything_once() {
+fn panicking_join_tree_drops_everything_once() {
     watched(|| {
         fn tree(depth: usize, path: usize, book: &Book) -> Tracked {
             if depth == 0 {
@@ -123,8 +123,9 @@ fn a_scope_drops_every_closure_once() {
     });
 }
 
+/// The scope has more tasks than the ring can hold.
 #[test]
-fn a_scope_with_more_tasks_than_the_ring_drops_every_closure_once() {
+fn overflowing_scope_drops_closures_once() {
     watched(|| {
         for workers in [1, 2] {
             let (pool, count) = (pool(workers), Arc::new(()));
@@ -158,7 +159,7 @@ fn spawn_tracked(
 }
 
 #[test]
-fn a_handle_that_is_joined_drops_everything_once() {
+fn joined_handle_drops_everything_once() {
     watched(|| {
         let (pool, book) = (pool(2), Book::new());
         for _ in 0..100 {
@@ -173,8 +174,9 @@ fn a_handle_that_is_joined_drops_everything_once() {
     });
 }
 
+/// The handle is dropped before the task starts.
 #[test]
-fn a_handle_dropped_before_its_task_starts_drops_everything_once() {
+fn unstarted_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
         let go = Arc::new(Gate::new());
@@ -190,8 +192,9 @@ fn a_handle_dropped_before_its_task_starts_drops_everything_once() {
     });
 }
 
+/// The handle is dropped while the task runs.
 #[test]
-fn a_handle_dropped_while_its_task_runs_drops_everything_once() {
+fn running_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
         let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
@@ -205,8 +208,9 @@ fn a_handle_dropped_while_its_task_runs_drops_everything_once() {
     });
 }
 
+/// The handle is dropped after the task has ended.
 #[test]
-fn a_handle_dropped_after_its_task_ended_drops_everything_once() {
+fn ended_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
         let go = Arc::new(Gate::new());
@@ -222,7 +226,7 @@ fn a_handle_dropped_after_its_task_ended_drops_everything_once() {
 }
 
 #[test]
-fn a_result_whose_drop_panics_is_reported_when_nobody_wants_it() {
+fn unwanted_result_drop_panic_is_reported() {
     watched(|| {
         struct Bomb;
         impl Drop for Bomb {
@@ -253,7 +257,7 @@ fn a_result_whose_drop_panics_is_reported_when_nobody_wants_it() {
 }
 
 #[test]
-fn a_loop_over_a_mutable_slice_leaves_its_items_whole() {
+fn mutable_slice_loop_keeps_items_whole() {
     watched(|| {
         for workers in [1, 2, 4] {
             let (pool, book) = (pool(workers), Book::new());

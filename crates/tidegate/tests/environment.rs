@@ -10,7 +10,7 @@ use support::{Tally, fib, watched};
 use tidegate::Pool;
 
 #[test]
-fn child_prints_the_error_of_a_default_pool() {
+fn child_prints_default_pool_error() {
     if is_child() {
         let error = Pool::builder().build().map(drop).unwrap_err();
         eprintln!("error: {error}");
@@ -18,7 +18,7 @@ fn child_prints_the_error_of_a_default_pool() {
 }
 
 #[test]
-fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
+fn bad_variable_error_names_it() {
     let bad = [
         ("TIDEGATE_WORKERS", "0", "1 to "),
         ("TIDEGATE_WORKERS", "16385", "1 to "),
@@ -49,10 +49,7 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         ("TIDEGATE_EST_CYCLE", "5", "100us to 100ms"),
     ];
     for (variable, value, allowed) in bad {
-        let output = child(
-            "child_prints_the_error_of_a_default_pool",
-            &[(variable, value)],
-        );
+        let output = child("child_prints_default_pool_error", &[(variable, value)]);
         let errors = succeeds(&output);
         let line = errors.lines().find(|line| line.starts_with("error: "));
         let line = line.unwrap_or_else(|| panic!("{variable}={value}: {errors}"));
@@ -62,9 +59,9 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
 }
 
 #[test]
-fn variables_that_exclude_each_other_are_both_named() {
+fn conflicting_variables_are_both_named() {
     let variables = [("TIDEGATE_STEAL", "half"), ("TIDEGATE_QUEUE", "chase-lev")];
-    let output = child("child_prints_the_error_of_a_default_pool", &variables);
+    let output = child("child_prints_default_pool_error", &variables);
     let errors = succeeds(&output);
     assert!(
         errors.contains(
@@ -76,7 +73,7 @@ fn variables_that_exclude_each_other_are_both_named() {
 }
 
 #[test]
-fn child_counts_the_threads_of_a_default_pool() {
+fn child_counts_default_pool_threads() {
     if is_child() {
         let pool = Pool::builder().build().unwrap();
         eprintln!("threads: {}", pool.broadcast(|_| ()).len());
@@ -86,7 +83,7 @@ fn child_counts_the_threads_of_a_default_pool() {
 }
 
 #[test]
-fn good_variables_make_the_default_pool_and_the_global_one() {
+fn variables_configure_default_and_global_pools() {
     let variables = [
         ("TIDEGATE_WORKERS", "3"),
         ("TIDEGATE_IDLE", "linear:min=10us,step=50us,max=500us"),
@@ -100,16 +97,13 @@ fn good_variables_make_the_default_pool_and_the_global_one() {
         ("TIDEGATE_DESIRE", "instantaneous"),
         ("TIDEGATE_EST_CYCLE", "1ms"),
     ];
-    let errors = succeeds(&child(
-        "child_counts_the_threads_of_a_default_pool",
-        &variables,
-    ));
+    let errors = succeeds(&child("child_counts_default_pool_threads", &variables));
     assert!(errors.contains("threads: 3\n"), "{errors}");
     assert!(errors.contains("global: 3\n"), "{errors}");
 }
 
 #[test]
-fn child_leaves_a_panic_to_the_log() {
+fn child_leaves_panic_to_the_log() {
     if is_child() {
         let pool = Pool::builder().workers(1).name("reef").build().unwrap();
         let ended = std::sync::Arc::new(Tally::new());
@@ -126,8 +120,8 @@ fn child_leaves_a_panic_to_the_log() {
 }
 
 #[test]
-fn a_detached_panic_without_a_handler_is_logged_with_its_number() {
-    let errors = succeeds(&child("child_leaves_a_panic_to_the_log", &[]));
+fn unhandled_detached_panics_are_logged() {
+    let errors = succeeds(&child("child_leaves_panic_to_the_log", &[]));
     for number in 1..=2 {
         let line =
             format!("tidegate: pool reef: panic {number} of a detached task: the mast is broken");
@@ -147,7 +141,7 @@ fn child_has_a_handler_that_panics() {
 }
 
 #[test]
-fn a_panic_of_the_handler_is_told_and_the_pool_goes_on() {
+fn pool_reports_and_survives_handler_panic() {
     let output = child("child_has_a_handler_that_panics", &[]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success());
@@ -171,7 +165,7 @@ fn child_has_threads_whose_handlers_panic() {
 }
 
 #[test]
-fn a_panic_when_a_thread_starts_or_ends_is_told_and_the_pool_goes_on() {
+fn pool_reports_start_and_exit_panics() {
     let errors = succeeds(&child("child_has_threads_whose_handlers_panic", &[]));
     for number in 0..2 {
         for (handler, message) in [("on_start", "no sail on"), ("on_exit", "no anchor on")] {
@@ -229,8 +223,9 @@ mod refused {
         }
     }
 
+    /// The pool reports that the system refused it some threads.
     #[test]
-    fn a_pool_that_is_refused_some_threads_runs_with_fewer_and_says_so() {
+    fn pool_runs_with_fewer_threads() {
         let errors = succeeds(&limited(
             "refused::child_gets_some_of_four_threads",
             1_400,
@@ -276,7 +271,7 @@ mod refused {
     }
 
     #[test]
-    fn a_pool_that_is_refused_every_thread_runs_on_its_callers() {
+    fn threadless_pool_runs_on_its_callers() {
         let errors = succeeds(&limited("refused::child_gets_no_thread", 900, &[]));
         let line = "tidegate: pool wreck: the system refused thread 1: ";
         assert!(errors.contains(line), "{errors}");
@@ -284,7 +279,7 @@ mod refused {
     }
 
     #[test]
-    fn child_calls_a_pool_without_threads_from_all_sides() {
+    fn child_uses_pool_without_threads() {
         if is_child() {
             watched(|| {
                 let wreck = without_threads().build().unwrap();
@@ -305,9 +300,10 @@ mod refused {
         }
     }
 
+    /// Tasks of other pools are among the callers.
     #[test]
-    fn a_pool_that_is_refused_every_thread_runs_on_tasks_of_others_and_many_callers() {
-        let name = "refused::child_calls_a_pool_without_threads_from_all_sides";
+    fn threadless_pool_serves_many_callers() {
+        let name = "refused::child_uses_pool_without_threads";
         let errors = succeeds(&limited(name, 900, &[]));
         assert!(errors.contains("dropped\n"), "{errors}");
     }

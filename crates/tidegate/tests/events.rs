@@ -84,7 +84,7 @@ fn count(pool: &str, event: &str) -> usize {
 }
 
 #[test]
-fn each_thread_of_a_pool_starts_and_stops_once() {
+fn each_thread_starts_and_stops_once() {
     drop(pool("short"));
     assert_eq!((count("short", "start"), count("short", "stop")), (2, 2));
 }
@@ -109,7 +109,7 @@ fn sleeping_waking_and_stealing_are_told() {
 }
 
 #[test]
-fn a_slot_that_goes_with_a_latch_is_told() {
+fn slot_passed_with_latch_is_reported() {
     let pool = Pool::builder()
         .workers(1)
         .spare_threads(1)

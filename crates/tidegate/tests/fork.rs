@@ -36,13 +36,13 @@ fn two_workers() -> Pool {
 }
 
 #[test]
-fn free_functions_work_in_the_child_of_a_process_whose_global_pool_runs() {
+fn free_functions_work_in_the_child() {
     assert!(global_pool_works());
     assert_eq!(in_child(global_pool_works), WELL);
 }
 
 #[test]
-fn a_pool_made_before_the_fork_makes_threads_of_its_own_in_the_child() {
+fn inherited_pool_starts_its_own_threads() {
     let pool = two_workers();
     assert_eq!(pool.install(|| fib(15)), 610);
     let parents = pool.install(current_worker);
@@ -63,8 +63,9 @@ fn a_pool_made_before_the_fork_makes_threads_of_its_own_in_the_child() {
     );
 }
 
+/// Dropping a pool in the child waits for no thread of the parent.
 #[test]
-fn dropping_a_pool_in_the_child_waits_for_nobody_of_the_parent() {
+fn drop_in_child_ignores_the_parent() {
     let (unused, used) = (two_workers(), two_workers());
     assert_eq!(used.install(|| 1), 1);
     let ended = in_child(move || {
@@ -77,7 +78,7 @@ fn dropping_a_pool_in_the_child_waits_for_nobody_of_the_parent() {
 }
 
 #[test]
-fn children_of_children_have_pools_of_their_own() {
+fn grandchildren_have_their_own_pools() {
     let pool = two_workers();
     assert_eq!(pool.install(|| fib(10)), 55);
     let ended = in_child(|| {
@@ -88,7 +89,7 @@ fn children_of_children_have_pools_of_their_own() {
 }
 
 #[test]
-fn a_child_forked_inside_a_task_is_outside_of_all_pools() {
+fn child_of_task_is_outside_pools() {
     let pool = two_workers();
     let ended = pool.install(|| {
         assert!(current_worker().is_some());
@@ -100,8 +101,9 @@ fn a_child_forked_inside_a_task_is_outside_of_all_pools() {
     assert_eq!(pool.install(|| fib(10)), 55);
 }
 
+/// The pool is busy, and the fork may happen at any moment.
 #[test]
-fn forks_at_any_moment_of_a_busy_pool_leave_no_lock_shut_in_the_child() {
+fn fork_leaves_no_lock_held() {
     let pool = two_workers();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -121,7 +123,7 @@ fn forks_at_any_moment_of_a_busy_pool_leave_no_lock_shut_in_the_child() {
 }
 
 #[test]
-fn joining_in_the_child_a_task_that_the_parent_runs_panics() {
+fn joining_running_parent_task_panics() {
     let pool = two_workers();
     let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
     let task = {
@@ -143,7 +145,7 @@ fn joining_in_the_child_a_task_that_the_parent_runs_panics() {
 }
 
 #[test]
-fn joining_in_the_child_a_task_that_nobody_has_begun_runs_it() {
+fn joining_unstarted_task_runs_it() {
     let pool = Pool::builder()
         .workers(1)
         .spare_threads(0)

@@ -22,8 +22,9 @@ fn two_workers() -> Pool {
     Pool::builder().workers(2).build().expect("a pool")
 }
 
+/// A scope that a guest forked in ends if nothing that it needs is missing.
 #[test]
-fn a_scope_that_a_guest_has_forked_in_ends_in_the_child_if_nothing_is_missing() {
+fn guest_scope_ends_in_child() {
     let pool = two_workers();
     let caller = std::thread::current().id();
     // Repeats until the caller is a guest: while both workers look for work, no slot is free and a
@@ -43,7 +44,7 @@ fn a_scope_that_a_guest_has_forked_in_ends_in_the_child_if_nothing_is_missing() 
 }
 
 #[test]
-fn a_spawn_in_the_child_into_a_scope_of_the_parent_panics() {
+fn child_spawn_into_parent_scope_panics() {
     let pool = two_workers();
     let ended = pool.scope(|scope| {
         in_child(|| catch_unwind(AssertUnwindSafe(|| scope.spawn(|_| ()))).is_err())
@@ -58,8 +59,9 @@ fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
     }
 }
 
+/// It panics no matter which thread held the scope's lock.
 #[test]
-fn spawning_with_a_priority_in_the_child_panics_whoever_had_the_lock_of_the_scope() {
+fn child_spawn_with_priority_panics() {
     let pool = two_workers();
     for _ in 0..20 {
         let over = AtomicBool::new(false);
@@ -102,9 +104,10 @@ fn fork_beside_turns(pool: &Pool) -> End {
     forked.map_or_else(|| exit(BADLY), end_of)
 }
 
+/// It does so no matter which thread held the scope's lock.
 #[test]
-fn a_child_that_goes_back_into_a_scope_with_priorities_ends_whoever_had_its_lock() {
-    let test = "a_child_that_goes_back_into_a_scope_with_priorities_ends_whoever_had_its_lock";
+fn priority_scope_aborts_the_child() {
+    let test = "priority_scope_aborts_the_child";
     if is_told_alone(test) {
         return;
     }
@@ -116,8 +119,8 @@ fn a_child_that_goes_back_into_a_scope_with_priorities_ends_whoever_had_its_lock
 }
 
 #[test]
-fn a_task_that_returns_in_the_child_ends_it_with_a_line_that_says_why() {
-    if is_told_alone("a_task_that_returns_in_the_child_ends_it_with_a_line_that_says_why") {
+fn returning_task_aborts_child_with_reason() {
+    if is_told_alone("returning_task_aborts_child_with_reason") {
         return;
     }
     let pool = two_workers();
@@ -127,8 +130,8 @@ fn a_task_that_returns_in_the_child_ends_it_with_a_line_that_says_why() {
 }
 
 #[test]
-fn a_join_in_the_child_whose_half_the_parent_runs_ends_it_with_a_line_that_says_why() {
-    let test = "a_join_in_the_child_whose_half_the_parent_runs_ends_it_with_a_line_that_says_why";
+fn join_of_parent_half_aborts_child() {
+    let test = "join_of_parent_half_aborts_child";
     if is_told_alone(test) {
         return;
     }
@@ -149,7 +152,7 @@ fn a_join_in_the_child_whose_half_the_parent_runs_ends_it_with_a_line_that_says_
 }
 
 #[test]
-fn a_start_handler_that_returns_in_the_child_ends_it() {
+fn start_handler_return_aborts_child() {
     let parent = std::process::id();
     let (spawned, (tell, told)) = (Arc::new(Barrier::new(2)), channel());
     let handler = {
@@ -173,8 +176,9 @@ fn a_start_handler_that_returns_in_the_child_ends_it() {
     task.join();
 }
 
+/// The child would wait for a task of the scope forever.
 #[test]
-fn a_scope_of_a_thread_outside_ends_the_child_that_would_wait() {
+fn outside_scope_aborts_waiting_child() {
     let closed = Closed {
         on_panic: Box::new(|_, _| ()),
         threads_by: "this test",
@@ -260,7 +264,7 @@ mod with_all_at_hand {
     }
 
     #[test]
-    fn a_scope_in_which_a_task_forks_ends() {
+    fn scope_of_forking_task_ends() {
         let ran = AtomicUsize::new(0);
         goes_on(|forking| {
             tidegate::scope(|scope| {
@@ -348,7 +352,7 @@ mod with_all_at_hand {
     }
 
     #[test]
-    fn intervals_that_are_made_after_the_fork_run() {
+    fn intervals_made_after_fork_run() {
         let ran = AtomicUsize::new(0);
         goes_on(|forking| {
             let (ran, place) = (&ran, tidegate::places()[0].strict());
@@ -404,12 +408,12 @@ mod with_all_at_hand {
     }
 
     #[test]
-    fn detached_tasks_are_left_to_the_parent() {
+    fn detached_tasks_stay_with_parent() {
         leaves_detached_tasks_to_the_parent(&bare_pool(1));
     }
 
     #[test]
-    fn helpers_leave_detached_tasks_to_the_parent() {
+    fn helpers_skip_parent_detached_tasks() {
         let builder = Pool::builder().queue(QueueKind::Split).workers(1);
         let helps_any = "help-any".parse().expect("a policy");
         leaves_detached_tasks_to_the_parent(&built(builder.spare_threads(0).wait(helps_any)));

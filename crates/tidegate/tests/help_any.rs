@@ -37,7 +37,7 @@ fn while_the_other_waits(pool: &Pool, then: impl Fn() + Send + Sync) {
 }
 
 #[test]
-fn a_waiter_that_sleeps_is_woken_for_what_comes_from_outside() {
+fn sleeping_waiter_runs_outside_task() {
     watched(|| {
         for amount in AMOUNTS {
             let pool = two_workers(amount);
@@ -56,7 +56,7 @@ fn a_waiter_that_sleeps_is_woken_for_what_comes_from_outside() {
 }
 
 #[test]
-fn a_waiter_that_sleeps_is_woken_for_what_a_task_spawns() {
+fn sleeping_waiter_runs_spawned_task() {
     watched(|| {
         // A fixed number of tasks would have to be there before a thief takes any.
         for amount in [StealAmount::One, StealAmount::Half] {

@@ -31,7 +31,7 @@ fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<S
 }
 
 #[test]
-fn what_comes_after_a_failure_does_not_run_and_everything_else_does() {
+fn failure_skips_only_later_intervals() {
     for (panics, verb) in [(false, "failed"), (true, "panicked")] {
         let told = |name: &str| Some(format!("{name} {verb}: no more"));
         assert_eq!(chain_failing_at("a", panics), (vec!["a", "d"], told("a")));
@@ -54,8 +54,9 @@ fn what_comes_after_a_failure_does_not_run_and_everything_else_does() {
     );
 }
 
+/// The failure names the intervals that it passed through.
 #[test]
-fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way() {
+fn inner_failure_stops_outer_successors() {
     watched(|| {
         let ran = Tally::new();
         let failure = pool(2)
@@ -85,8 +86,9 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
     });
 }
 
+/// It may be returned as the error of the surrounding interval.
 #[test]
-fn a_failure_of_an_inline_interval_may_be_the_error_of_the_one_around_it() {
+fn inline_failure_may_fail_its_parent() {
     let failure = pool(2).interval(|s| {
         let outer =
             s.try_interval(|s| s.inline(|s| drop(s.try_interval(|_| Err::<(), _>("deep")))));
@@ -99,7 +101,7 @@ fn a_failure_of_an_inline_interval_may_be_the_error_of_the_one_around_it() {
 }
 
 #[test]
-fn an_interval_that_has_failed_inside_has_no_value() {
+fn inner_failure_leaves_no_value() {
     watched(|| {
         let own = pool(2);
         own.interval(|s| {
@@ -117,8 +119,9 @@ fn an_interval_that_has_failed_inside_has_no_value() {
     });
 }
 
+/// It does not fail the surrounding interval by itself.
 #[test]
-fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
+fn inline_failure_stays_local() {
     let ran = Tally::new();
     let result = pool(2).interval(|s| {
         let inner = s.inline(|s| drop(s.interval(|_| std::panic::panic_any(7)).named("seven")));
@@ -135,7 +138,7 @@ fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
 
 #[test]
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
-fn what_can_never_start_is_told_and_does_not_hang() {
+fn stall_is_reported_without_hanging() {
     watched(|| {
         let stalled = pool(2).interval(|s| {
             std::mem::forget(s.interval(|_| ()));
@@ -323,7 +326,7 @@ mod failed_bodies {
 
 #[test]
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
-fn a_failure_that_leaves_others_waiting_is_told_once() {
+fn failure_with_stall_is_reported_once() {
     watched(|| {
         let failure = pool(2).interval(|s| {
             s.try_interval(|_| Err::<(), _>("no more"));
@@ -337,8 +340,9 @@ fn a_failure_that_leaves_others_waiting_is_told_once() {
     });
 }
 
+/// An edge from an interval that has failed in another family skips its target.
 #[test]
-fn an_edge_from_what_has_failed_in_another_family_skips_what_waits() {
+fn edge_across_families_carries_failure() {
     watched(|| {
         let own = pool(2);
         let ran = Tally::new();
@@ -369,7 +373,7 @@ fn an_edge_from_what_has_failed_in_another_family_skips_what_waits() {
 
 #[test]
 #[cfg_attr(miri, ignore = "what never runs is not freed")]
-fn a_stalled_interval_leaves_its_lock_to_others() {
+fn stalled_interval_releases_its_lock() {
     watched(|| {
         let lock = Lock::new();
         let own = pool(2);

@@ -244,7 +244,7 @@ fn pools() -> Vec<Pool> {
 /// Graphs whose edges all lead to younger intervals are large. Other graphs are small, because each
 /// of their edges causes a search.
 #[test]
-fn random_graphs_keep_their_order_their_locks_and_run_once() {
+fn random_graphs_respect_order_and_locks() {
     watched(|| {
         let seeds = soak(20, "random graphs");
         let (large, small) = if cfg!(debug_assertions) {
@@ -267,7 +267,7 @@ fn random_graphs_keep_their_order_their_locks_and_run_once() {
 }
 
 #[test]
-fn a_failure_anywhere_in_a_graph_skips_what_comes_after_it_and_nothing_else() {
+fn failure_skips_only_what_follows() {
     watched(|| {
         let seeds = soak(4, "random graphs, failing at each interval");
         let pools = pools();
@@ -288,7 +288,7 @@ fn a_failure_anywhere_in_a_graph_skips_what_comes_after_it_and_nothing_else() {
 }
 
 #[test]
-fn any_edge_back_is_refused_wherever_it_would_close_a_cycle() {
+fn every_cycle_closing_edge_is_rejected() {
     watched(|| {
         let pool = built(Pool::builder().workers(2).share(SharePolicy::Off));
         for seed in 0..soak(30, "random graphs with edges back") as u64 {

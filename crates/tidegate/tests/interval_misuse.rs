@@ -8,7 +8,7 @@ use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, UsageErrorKind};
 
 #[test]
-fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
+fn cycle_closing_edge_is_rejected() {
     watched(|| {
         let ran = Tally::new();
         pool(2)
@@ -92,7 +92,7 @@ fn cycles_are_found_across_families() {
 }
 
 #[test]
-fn an_edge_into_what_has_occurred_is_refused() {
+fn edge_into_occurred_point_is_rejected() {
     watched(|| {
         let own = pool(2);
         own.interval(|s| {
@@ -117,7 +117,7 @@ fn an_edge_into_what_has_occurred_is_refused() {
 }
 
 #[test]
-fn intervals_of_different_inline_intervals_cannot_be_ordered() {
+fn different_inline_trees_cannot_be_ordered() {
     watched(|| {
         pool(2)
             .interval(|s| {
@@ -136,7 +136,7 @@ fn intervals_of_different_inline_intervals_cannot_be_ordered() {
 }
 
 #[test]
-fn locks_requested_twice_or_against_the_order_are_refused() {
+fn repeated_or_misordered_locks_are_rejected() {
     watched(|| {
         let (first, second) = (Lock::new(), Lock::new());
         pool(2)
@@ -167,7 +167,7 @@ fn locks_requested_twice_or_against_the_order_are_refused() {
 }
 
 #[test]
-fn data_whose_lock_is_not_held_is_not_shown() {
+fn unlocked_data_is_not_accessible() {
     let data = Locked::new(0);
     let failure = pool(2).interval(|s| {
         let shown = &data;
@@ -182,7 +182,7 @@ fn data_whose_lock_is_not_held_is_not_shown() {
 }
 
 #[test]
-fn a_follower_that_cannot_be_ordered_does_not_run() {
+fn unordered_follower_does_not_run() {
     let ran = Tally::new();
     pool(2)
         .interval(|s| {
@@ -198,7 +198,7 @@ fn a_follower_that_cannot_be_ordered_does_not_run() {
 }
 
 #[test]
-fn a_follower_that_would_close_a_cycle_does_not_run_and_fails_nothing() {
+fn cyclic_follower_neither_runs_nor_fails() {
     watched(|| {
         let own = pool(2);
         let ran = Tally::new();
@@ -231,7 +231,7 @@ fn a_follower_that_would_close_a_cycle_does_not_run_and_fails_nothing() {
 }
 
 #[test]
-fn a_lock_is_not_requested_inside_of_an_inline_interval_of_who_holds_it() {
+fn inline_interval_cannot_request_held_lock() {
     let lock = Lock::new();
     pool(2)
         .interval(|s| {
@@ -249,7 +249,7 @@ fn a_lock_is_not_requested_inside_of_an_inline_interval_of_who_holds_it() {
 }
 
 #[test]
-fn a_cycle_through_two_families_is_found_whatever_the_order_of_its_edges() {
+fn cycle_across_families_is_found() {
     watched(|| {
         let own = pool(2);
         own.interval(|s| {

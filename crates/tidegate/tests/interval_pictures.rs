@@ -39,8 +39,9 @@ fn sample() -> Graph {
     graph
 }
 
+/// Each interval has its parent, and rejected edges are left out.
 #[test]
-fn a_record_has_every_interval_with_its_parent_and_every_edge_that_was_not_refused() {
+fn recording_has_all_intervals_and_edges() {
     watched(|| {
         let graph = sample();
         let number = |name: &str| {
@@ -71,7 +72,7 @@ fn a_record_has_every_interval_with_its_parent_and_every_edge_that_was_not_refus
 }
 
 #[test]
-fn a_record_tells_who_ran_when_and_who_was_skipped() {
+fn recording_shows_times_and_skips() {
     watched(|| {
         let graph = sample();
         let ran = |name: &str| {
@@ -104,7 +105,7 @@ fn a_record_tells_who_ran_when_and_who_was_skipped() {
 }
 
 #[test]
-fn what_is_not_recorded_leaves_nothing_behind() {
+fn unrecorded_runs_leave_nothing_behind() {
     watched(|| {
         let own = pool(1);
         let graph = own.install(|| {
@@ -123,7 +124,7 @@ fn what_is_not_recorded_leaves_nothing_behind() {
 }
 
 #[test]
-fn runs_of_a_recording_stand_in_one_graph_on_one_clock() {
+fn recorded_runs_share_one_clock() {
     watched(|| {
         let recorder = Recorder::new();
         for _ in 0..2 {

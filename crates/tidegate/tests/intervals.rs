@@ -12,7 +12,7 @@ use tidegate::{
 };
 
 #[test]
-fn an_interval_ends_after_all_that_it_creates() {
+fn interval_ends_after_its_children() {
     watched(|| {
         for workers in [1, 2, 4] {
             let pool = pool(workers);
@@ -39,7 +39,7 @@ fn an_interval_ends_after_all_that_it_creates() {
 }
 
 #[test]
-fn nothing_starts_before_its_draft_is_scheduled() {
+fn nothing_starts_before_it_is_scheduled() {
     watched(|| {
         let pool = pool(2);
         let log = Log::default();
@@ -145,7 +145,7 @@ mod dropped_builders {
 }
 
 #[test]
-fn points_of_every_kind_can_be_ordered() {
+fn all_kinds_of_points_are_orderable() {
     watched(|| {
         for _ in 0..200 {
             let log = Log::default();
@@ -208,7 +208,7 @@ fn a_value_goes_along_an_edge() {
 }
 
 #[test]
-fn an_inline_interval_is_over_when_its_call_returns() {
+fn inline_interval_ends_with_its_call() {
     watched(|| {
         for workers in [1, 2] {
             let pool = pool(workers);
@@ -239,7 +239,7 @@ fn an_inline_interval_is_over_when_its_call_returns() {
 }
 
 #[test]
-fn one_at_a_time_holds_a_lock_and_no_worker_waits_for_it() {
+fn locks_exclude_without_blocking_workers() {
     watched(|| {
         for workers in [1, 2, 3] {
             let pool = pool(workers);
@@ -278,7 +278,7 @@ fn one_at_a_time_holds_a_lock_and_no_worker_waits_for_it() {
 }
 
 #[test]
-fn a_lock_passes_between_pools_and_trees() {
+fn lock_passes_between_pools_and_trees() {
     watched(|| {
         let rounds = soak(30, "rounds of trees that share a lock");
         let pools = [pool(1), pool(2)];
@@ -335,8 +335,9 @@ fn an_interval_runs_at_its_place() {
     });
 }
 
+/// An interval ordered after a start runs while that interval's body runs.
 #[test]
-fn what_comes_after_a_start_runs_beside_the_body() {
+fn start_edge_allows_overlap() {
     watched(|| {
         let own = pool(2);
         for _ in 0..50 {
@@ -359,7 +360,7 @@ fn what_comes_after_a_start_runs_beside_the_body() {
 }
 
 #[test]
-fn a_long_pipeline_needs_memory_for_what_has_not_ended_only() {
+fn long_pipeline_needs_bounded_memory() {
     watched(|| {
         let intervals = soak(100_000, "intervals in a pipeline");
         let pool = pool(2);

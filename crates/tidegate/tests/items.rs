@@ -227,7 +227,7 @@ mod vectors {
     }
 
     #[test]
-    fn drop_each_item_once_if_a_call_panics() {
+    fn drop_items_once_if_call_panics() {
         watched(|| {
             for at in [0, LENGTH / 2, LENGTH - 1] {
                 let marker = Arc::new(());
@@ -250,7 +250,7 @@ mod vectors {
     }
 
     #[test]
-    fn drop_each_item_once_if_a_reduction_panics() {
+    fn drop_items_once_if_reduction_panics() {
         watched(|| {
             let marker = Arc::new(());
             let calls = AtomicUsize::new(0);
@@ -267,7 +267,7 @@ mod vectors {
     }
 
     #[test]
-    fn may_be_looped_over_by_free_functions() {
+    fn work_with_free_functions() {
         watched(|| {
             let marker = Arc::new(());
             tidegate::for_each(markers(&marker), drop);
@@ -314,7 +314,7 @@ mod arrays {
     }
 
     #[test]
-    fn drop_each_item_once_if_a_call_panics() {
+    fn drop_items_once_if_call_panics() {
         watched(|| {
             for at in [0, LENGTH / 2, LENGTH - 1] {
                 let pool = pool(2);

@@ -62,8 +62,9 @@ fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: M
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
+/// A lock is held across the join, so no task that takes it may run on top.
 #[test]
-fn a_lock_held_across_a_join_does_not_meet_older_neighbours_that_take_it() {
+fn joiner_skips_older_lock_users() {
     watched(|| {
         for pool in pools() {
             for neighbours in [1, 3, 4, 9] {
@@ -107,8 +108,9 @@ fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
+/// The spawned tasks take a lock that is held across the join.
 #[test]
-fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_first_half_that_take_it() {
+fn joiner_skips_first_half_spawns() {
     watched(|| {
         for amount in AMOUNTS {
             // The half waits for a neighbour that another thread runs, so spare threads are needed.
@@ -153,8 +155,9 @@ fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile)
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
+/// The spawned tasks take a lock that is held across the join.
 #[test]
-fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_second_half_that_take_it() {
+fn joiner_skips_second_half_spawns() {
     watched(|| {
         for pool in pools() {
             for neighbours in [1, 2, 3, 8] {
@@ -168,7 +171,7 @@ fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_second_half_that_take_i
 }
 
 #[test]
-fn tasks_that_take_a_lock_may_be_spawned_while_it_is_held() {
+fn lock_holder_may_spawn_lock_users() {
     watched(|| {
         for workers in [1, 2] {
             for amount in AMOUNTS {
@@ -191,8 +194,9 @@ fn tasks_that_take_a_lock_may_be_spawned_while_it_is_held() {
     });
 }
 
+/// Tasks next to the scope take the lock.
 #[test]
-fn a_lock_may_be_held_across_a_scope_whose_neighbours_take_it() {
+fn lock_may_be_held_across_scope() {
     watched(|| {
         for amount in AMOUNTS {
             let pool = built(Pool::builder().workers(2).steal(amount));

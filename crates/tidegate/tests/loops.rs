@@ -38,7 +38,7 @@ fn all_visited(marks: &[AtomicU8]) {
 }
 
 #[test]
-fn a_loop_over_a_range_visits_each_number_once() {
+fn range_loop_visits_numbers_once() {
     watched(|| {
         everywhere(|| {
             for length in LENGTHS {
@@ -55,7 +55,7 @@ fn a_loop_over_a_range_visits_each_number_once() {
 }
 
 #[test]
-fn a_range_at_the_end_of_the_numbers_is_visited_whole() {
+fn range_at_maximum_is_visited_whole() {
     watched(|| {
         everywhere(|| {
             let marks = unvisited(1_000);
@@ -70,7 +70,7 @@ fn a_range_at_the_end_of_the_numbers_is_visited_whole() {
 }
 
 #[test]
-fn an_empty_range_is_empty_whichever_way_round() {
+fn empty_range_visits_nothing() {
     watched(|| {
         everywhere(|| {
             #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
@@ -82,7 +82,7 @@ fn an_empty_range_is_empty_whichever_way_round() {
 }
 
 #[test]
-fn a_loop_over_a_slice_visits_each_item_once() {
+fn slice_loop_visits_items_once() {
     watched(|| {
         everywhere(|| {
             for length in LENGTHS {
@@ -95,7 +95,7 @@ fn a_loop_over_a_slice_visits_each_item_once() {
 }
 
 #[test]
-fn a_loop_over_a_mutable_slice_visits_each_item_once() {
+fn mutable_slice_loop_visits_items_once() {
     watched(|| {
         everywhere(|| {
             for length in LENGTHS {
@@ -125,7 +125,7 @@ fn items_of_nothing_are_visited_too() {
 }
 
 #[test]
-fn items_of_very_uneven_cost_are_each_visited_once() {
+fn uneven_items_are_visited_once() {
     watched(|| {
         everywhere(|| {
             let marks = unvisited(600);
@@ -142,7 +142,7 @@ fn items_of_very_uneven_cost_are_each_visited_once() {
 }
 
 #[test]
-fn loops_inside_loops_visit_each_item_once() {
+fn nested_loops_visit_items_once() {
     watched(|| {
         for amount in AMOUNTS {
             let pool = built(Pool::builder().workers(2).steal(amount));
@@ -160,7 +160,7 @@ fn loops_inside_loops_visit_each_item_once() {
 }
 
 #[test]
-fn the_far_half_of_a_loop_is_there_for_a_thief_during_a_long_item() {
+fn long_item_leaves_rest_to_thieves() {
     watched(|| {
         let pool = pool(2);
         for _ in 0..100 {
@@ -177,7 +177,7 @@ fn the_far_half_of_a_loop_is_there_for_a_thief_during_a_long_item() {
 }
 
 #[test]
-fn a_reduction_has_the_same_bits_on_any_number_of_workers() {
+fn reduction_is_bitwise_deterministic() {
     watched(|| {
         for length in [1, 2, 3, 1_000, 1_024, 1_025, 2_049, 100_000] {
             let sum = || {
@@ -199,7 +199,7 @@ fn a_reduction_has_the_same_bits_on_any_number_of_workers() {
 }
 
 #[test]
-fn a_reduction_keeps_the_order_of_its_values() {
+fn reduction_keeps_value_order() {
     watched(|| {
         everywhere(|| {
             for length in [0, 1, 2, 1_000, 5_000] {
@@ -248,7 +248,7 @@ fn documented_shape(length: usize) -> String {
 }
 
 #[test]
-fn the_shape_of_a_reduction_is_the_documented_one() {
+fn reduction_has_the_documented_shape() {
     watched(|| {
         everywhere(|| {
             for length in [1, 2, 3, 7, 1_023, 1_024, 1_025, 2_500] {
@@ -259,7 +259,7 @@ fn the_shape_of_a_reduction_is_the_documented_one() {
 }
 
 #[test]
-fn a_panic_in_an_item_leaves_no_call_running() {
+fn item_panic_leaves_no_call_running() {
     watched(|| {
         everywhere(|| {
             let inside = Mutex::new(0);

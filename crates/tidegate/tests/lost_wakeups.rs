@@ -35,7 +35,7 @@ fn needs_another_thread() {
 }
 
 #[test]
-fn a_waiter_whose_wait_is_over_passes_its_wake_up_on() {
+fn finished_waiter_passes_wake_up_on() {
     watched(|| {
         let pool = Arc::new(built(two_workers().wait(WaitPolicy::HelpAny)));
         let other = bare_pool(1);
@@ -58,8 +58,9 @@ fn a_waiter_whose_wait_is_over_passes_its_wake_up_on() {
     });
 }
 
+/// The thief's backoff has grown before the last tasks are spawned.
 #[test]
-fn a_content_thief_is_asked_in_a_pool_that_ends() {
+fn ending_pool_signals_resting_thief() {
     watched(|| {
         for _ in 0..10 {
             let handlers = AtomicUsize::new(0);
@@ -84,8 +85,9 @@ fn a_content_thief_is_asked_in_a_pool_that_ends() {
     });
 }
 
+/// A part of a broadcast that begins late is asked to share what it forks.
 #[test]
-fn a_part_of_a_broadcast_that_begins_late_is_asked_for_its_forks() {
+fn late_broadcast_part_shares_forks() {
     watched(|| {
         let pool = built(two_workers());
         let_others_sleep();
@@ -103,7 +105,7 @@ fn a_part_of_a_broadcast_that_begins_late_is_asked_for_its_forks() {
 }
 
 #[test]
-fn a_called_waiter_passes_its_call_on_before_a_part_of_a_broadcast() {
+fn waiter_forwards_call_before_broadcast_part() {
     watched(|| {
         // The third worker blocks, so that a slot is free while the waiter sleeps.
         let pool = Arc::new(built(two_workers().workers(3).spare_threads(1)));
@@ -136,8 +138,9 @@ fn a_called_waiter_passes_its_call_on_before_a_part_of_a_broadcast() {
     });
 }
 
+/// The thread was started for the task that its start handler waits for.
 #[test]
-fn a_start_handler_may_wait_for_the_task_its_thread_was_started_for() {
+fn start_handler_may_await_triggering_task() {
     new_threads_may_wait(|builder, wait| builder.on_start(move |_| wait()));
 }
 
@@ -198,8 +201,9 @@ fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
     });
 }
 
+/// No thread can take the queued task.
 #[test]
-fn a_queued_task_that_no_thread_can_take_does_not_silence_a_waiter() {
+fn blocked_queue_does_not_silence_waiter() {
     watched(|| {
         let builder = Pool::builder()
             .queue(QueueKind::Split)
@@ -243,8 +247,9 @@ fn a_queued_task_that_no_thread_can_take_does_not_silence_a_waiter() {
     });
 }
 
+/// An unrelated task on top of it has answered the first signal.
 #[test]
-fn a_task_is_asked_again_after_an_unrelated_one_on_top_of_it_has_answered() {
+fn interrupted_task_is_signalled_again() {
     watched(|| {
         let pool = built(two_workers());
         let began = Gate::new();

@@ -15,7 +15,7 @@ const LIVE: usize = 200;
 const SHORT: usize = if cfg!(miri) { 20 } else { 1_000 };
 
 #[test]
-fn values_are_as_many_as_threads_that_lived_at_once() {
+fn values_match_threads_alive_together() {
     watched(|| {
         let local = WorkerLocal::new(|| ());
         let (all_live, over) = (Barrier::new(LIVE + 1), Barrier::new(LIVE + 1));

@@ -34,7 +34,7 @@ fn memfib(n: u64) -> u64 {
 }
 
 #[test]
-fn a_program_of_joins_gives_the_same_under_every_policy() {
+fn join_program_works_under_every_policy() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
             let pool = pool(workers, policy);
@@ -50,7 +50,7 @@ fn a_program_of_joins_gives_the_same_under_every_policy() {
 }
 
 #[test]
-fn a_program_of_scopes_gives_the_same_under_every_policy() {
+fn scope_program_works_under_every_policy() {
     fn tree(depth: u32, leaves: &AtomicU64) {
         let _reservation = memory::reserve(1 << 10).unwrap();
         if depth == 0 {
@@ -75,7 +75,7 @@ fn a_program_of_scopes_gives_the_same_under_every_policy() {
 }
 
 #[test]
-fn a_guest_may_reservation_and_fork_from_its_own_stack() {
+fn guest_may_reserve_and_fork() {
     for policy in POLICIES {
         let pool = pool(2, policy);
         let (a, b) = pool.join(|| memfib(8), || memfib(9));
@@ -85,14 +85,14 @@ fn a_guest_may_reservation_and_fork_from_its_own_stack() {
 }
 
 #[test]
-fn a_reservation_outside_of_all_pools_is_refused() {
+fn reservation_outside_pools_is_rejected() {
     assert_eq!(memory::reserve(1).unwrap_err(), ReservationError::NoPool);
     let text = ReservationError::NoPool.to_string();
     assert!(text.contains("task of a pool"), "{text}");
 }
 
 #[test]
-fn nothing_is_charged_for_a_reservation_of_nothing() {
+fn empty_reservation_charges_nothing() {
     for policy in POLICIES {
         let pool = pool(2, policy);
         pool.install(|| {
@@ -104,7 +104,7 @@ fn nothing_is_charged_for_a_reservation_of_nothing() {
 }
 
 #[test]
-fn a_reservation_that_no_allocation_can_have_is_refused() {
+fn impossibly_large_reservation_is_rejected() {
     for policy in POLICIES {
         let pool = pool(2, policy);
         let error = pool.install(|| memory::reserve(usize::MAX).unwrap_err());
@@ -119,7 +119,7 @@ fn a_reservation_that_no_allocation_can_have_is_refused() {
 }
 
 #[test]
-fn a_request_that_can_never_fit_is_refused_and_names_the_numbers_and_the_holders() {
+fn request_that_never_fits_is_rejected() {
     let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
     let error = pool.install(|| {
         let _held = memory::reserve(6 << 10).unwrap();
@@ -151,7 +151,7 @@ fn a_request_that_can_never_fit_is_refused_and_names_the_numbers_and_the_holders
 }
 
 #[test]
-fn a_reservation_ends_with_a_panic_of_its_task() {
+fn task_panic_ends_its_reservation() {
     for policy in POLICIES {
         let pool = pool(2, policy);
         for _ in 0..20 {
@@ -172,7 +172,7 @@ fn a_reservation_ends_with_a_panic_of_its_task() {
 }
 
 #[test]
-fn a_reservation_may_be_dropped_by_any_thread() {
+fn any_thread_may_drop_reservation() {
     for policy in POLICIES {
         let pool = pool(2, policy);
         let reservation = pool.install(|| memory::reserve(4 << 10).unwrap());
@@ -195,8 +195,9 @@ fn a_reservation_outlives_its_pool() {
     }
 }
 
+/// A request that does not fit beside it is rejected.
 #[test]
-fn a_forgotten_reservation_stays_charged_and_whoever_does_not_fit_beside_it_is_refused() {
+fn forgotten_reservation_stays_charged() {
     let pool = pool(2, "budget:bytes=12KiB,serial=11KiB");
     pool.install(|| std::mem::forget(memory::reserve(4 << 10).unwrap()));
     assert_eq!(pool.stats().memory.declared, 4 << 10);
@@ -208,7 +209,7 @@ fn a_forgotten_reservation_stays_charged_and_whoever_does_not_fit_beside_it_is_r
 }
 
 #[test]
-fn a_reservation_grows_and_keeps_what_it_has() {
+fn growing_reservation_keeps_its_bytes() {
     for policy in POLICIES {
         let pool = pool(2, policy);
         pool.install(|| {
@@ -261,7 +262,7 @@ fn very_many_tasks_ask_at_once() {
 }
 
 #[test]
-fn a_budget_may_be_lowered_while_it_is_in_use() {
+fn budget_may_shrink_while_in_use() {
     let pool = pool(2, "budget:bytes=64KiB,serial=12KiB");
     std::thread::scope(|scope| {
         let work = scope.spawn(|| pool.install(|| memfib(12)));
@@ -284,7 +285,7 @@ fn pool_without_budget() -> Pool {
 }
 
 #[test]
-fn a_reservation_does_not_grow_in_a_task_of_another_pool() {
+fn foreign_task_cannot_grow_reservation() {
     let (own, other) = (pool(1, "none"), pool(1, "none"));
     let mut reservation = own.install(|| memory::reserve(1).unwrap());
     let error = other.install(|| reservation.grow(1).unwrap_err());
@@ -294,8 +295,9 @@ fn a_reservation_does_not_grow_in_a_task_of_another_pool() {
     assert_eq!(reservation.bytes(), 2);
 }
 
+/// On one worker, the peak is what the serial run needs.
 #[test]
-fn a_run_on_one_worker_under_depth_first_tells_what_the_serial_run_needs() {
+fn depth_first_run_measures_serial_need() {
     let pool = pool(1, "depth-first:k=1KiB");
     pool.install(|| {
         tidegate::scope(|s| {

@@ -80,8 +80,9 @@ fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, Reserva
     pool.join(first, second).1
 }
 
+/// A task later than a waiting request begins, because an absent task waits for it.
 #[test]
-fn a_task_behind_a_request_begins_for_who_is_away() {
+fn task_behind_request_helps_absent_waiter() {
     watched(|| {
         let pool = pool(1, TIGHT);
         let calls_back = || {
@@ -91,8 +92,9 @@ fn a_task_behind_a_request_begins_for_who_is_away() {
     });
 }
 
+/// The detached task comes after a waiting request.
 #[test]
-fn a_detached_task_behind_a_request_begins_for_who_blocks() {
+fn detached_task_helps_blocked_waiter() {
     watched(|| {
         let pool = pool(1, TIGHT);
         let hears = || {
@@ -104,8 +106,9 @@ fn a_detached_task_behind_a_request_begins_for_who_blocks() {
     });
 }
 
+/// A part of a broadcast runs on top of a waiting request, and what it forks runs.
 #[test]
-fn a_part_of_a_broadcast_on_top_of_a_request_has_what_it_forks_run() {
+fn broadcast_part_on_request_may_fork() {
     watched(|| {
         let pool = pool(1, TIGHT);
         let forked = AtomicBool::new(false);
@@ -120,8 +123,9 @@ fn a_part_of_a_broadcast_on_top_of_a_request_has_what_it_forks_run() {
     });
 }
 
+/// The holder of the memory waits for the parts of a broadcast.
 #[test]
-fn a_request_waits_for_who_waits_for_parts_that_have_not_begun() {
+fn request_waits_for_unstarted_parts() {
     watched(|| {
         let pool = pool(2, TIGHT);
         let begun = AtomicBool::new(false);
@@ -138,8 +142,9 @@ fn a_request_waits_for_who_waits_for_parts_that_have_not_begun() {
     });
 }
 
+/// A task on top of a waiting request makes one that never fits.
 #[test]
-fn what_never_fits_is_refused_on_top_of_who_asks() {
+fn oversized_request_on_requester_is_rejected() {
     watched(|| {
         let pool = narrow(1, "budget:bytes=10KiB,serial=10KiB");
         pool.install(|| {
@@ -152,7 +157,7 @@ fn what_never_fits_is_refused_on_top_of_who_asks() {
 }
 
 #[test]
-fn what_never_fits_is_refused_to_who_is_awaited() {
+fn awaited_oversized_request_is_rejected() {
     watched(|| {
         let pool = pool(2, TIGHT);
         let refused = || pool.install(|| reserve(20).is_err());
@@ -161,7 +166,7 @@ fn what_never_fits_is_refused_to_who_is_awaited() {
 }
 
 #[test]
-fn who_waits_for_a_scope_runs_its_tasks_at_places_before_what_comes_later() {
+fn scope_waiter_runs_placed_tasks_first() {
     watched(|| {
         let pool = narrow(1, TIGHT);
         let place = pool.places()[0];
@@ -174,8 +179,9 @@ fn who_waits_for_a_scope_runs_its_tasks_at_places_before_what_comes_later() {
     });
 }
 
+/// All threads wait, so what an absent task waits for begins before later tasks.
 #[test]
-fn where_all_threads_wait_what_somebody_absent_waits_for_begins_first() {
+fn absent_waiter_tasks_begin_first() {
     watched(|| {
         let pool = narrow(2, TIGHT);
         let has_two = AtomicBool::new(false);
@@ -205,8 +211,9 @@ fn where_all_threads_wait_what_somebody_absent_waits_for_begins_first() {
     });
 }
 
+/// A task that computes without a slot is not parked at a fork.
 #[test]
-fn who_computes_without_a_slot_is_not_parked_at_a_fork() {
+fn slotless_task_is_not_parked() {
     watched(|| {
         let pool = pool(1, "depth-first:k=1KiB");
         pool.install(|| {
@@ -222,7 +229,7 @@ fn who_computes_without_a_slot_is_not_parked_at_a_fork() {
 }
 
 #[test]
-fn more_slots_begin_what_was_behind_requests() {
+fn more_slots_unblock_later_tasks() {
     watched(|| {
         let pool = pool(1, TIGHT);
         let (asks, ran) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -254,7 +261,7 @@ fn through_another<R: Send>(pool: &Pool, call: impl FnOnce() -> R + Send) -> R {
 }
 
 #[test]
-fn a_call_through_another_pool_has_its_requests_granted_in_order() {
+fn cross_pool_call_keeps_request_order() {
     watched(|| {
         let pool = pool(1, TIGHT);
         let begun = AtomicBool::new(false);
@@ -275,8 +282,9 @@ fn a_call_through_another_pool_has_its_requests_granted_in_order() {
     });
 }
 
+/// No task of a call begins on top of its earlier request while another caller is absent.
 #[test]
-fn nothing_of_a_call_begins_on_top_of_its_earlier_request_because_another_caller_is_away() {
+fn absent_caller_affects_no_other_call() {
     watched(|| {
         let memory: MemoryPolicy = TIGHT.parse().unwrap();
         let builder = Pool::builder().workers(1).max_threads(2);
@@ -318,8 +326,9 @@ fn nothing_of_a_call_begins_on_top_of_its_earlier_request_because_another_caller
     });
 }
 
+/// A request that never fits is rejected even if a detached task has not begun.
 #[test]
-fn what_never_fits_is_refused_beside_a_task_that_nobody_has_begun() {
+fn request_beside_unstarted_task_is_rejected() {
     watched(|| {
         let pool = narrow(1, "budget:bytes=10KiB,serial=10KiB");
         pool.install(|| {
@@ -333,8 +342,9 @@ fn what_never_fits_is_refused_beside_a_task_that_nobody_has_begun() {
     });
 }
 
+/// A task that blocks without memory leaves it to those that it may wait for.
 #[test]
-fn who_blocks_without_memory_keeps_none_from_those_it_may_wait_for() {
+fn memoryless_blocker_withholds_no_memory() {
     watched(|| {
         let pool = pool(1, TIGHT);
         pool.install(|| {

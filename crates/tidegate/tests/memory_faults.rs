@@ -56,9 +56,10 @@ fn asks_beside_a_forgotten_reservation() {
     eprintln!("ended");
 }
 
+/// A request beside a forgotten reservation reports its location and resumes when it fits.
 #[test]
-fn who_waits_long_beside_a_forgotten_reservation_names_its_place_and_goes_on_when_there_is_room() {
-    const NAME: &str = "who_waits_long_beside_a_forgotten_reservation_names_its_place_and_goes_on_when_there_is_room";
+fn long_waiter_reports_and_resumes() {
+    const NAME: &str = "long_waiter_reports_and_resumes";
     if plays(NAME) {
         return asks_beside_a_forgotten_reservation();
     }
@@ -151,7 +152,7 @@ fn halves_and_a_task_before_them(pool: &Pool) {
 }
 
 #[test]
-fn child_sleeps_for_memory_where_no_more_threads_start() {
+fn child_sleeps_when_threads_run_out() {
     if !is_child() {
         return;
     }
@@ -167,17 +168,14 @@ fn child_sleeps_for_memory_where_no_more_threads_start() {
 }
 
 #[test]
-fn tasks_that_sleep_for_memory_come_to_their_end_on_the_threads_that_there_are() {
+fn sleeping_tasks_finish_on_existing_threads() {
     for workers in [2, 4] {
-        with_threads(
-            "child_sleeps_for_memory_where_no_more_threads_start",
-            workers,
-        );
+        with_threads("child_sleeps_when_threads_run_out", workers);
     }
 }
 
 #[test]
-fn child_asks_for_memory_in_a_pool_without_threads() {
+fn child_requests_memory_without_threads() {
     if !is_child() {
         return;
     }
@@ -202,6 +200,6 @@ fn child_asks_for_memory_in_a_pool_without_threads() {
 }
 
 #[test]
-fn a_pool_without_threads_has_its_callers_ask_for_memory() {
-    with_threads("child_asks_for_memory_in_a_pool_without_threads", 0);
+fn threadless_pool_lets_callers_reserve() {
+    with_threads("child_requests_memory_without_threads", 0);
 }

@@ -32,7 +32,7 @@ fn sleep_off(rounds: usize, began: &AtomicUsize) {
 }
 
 #[test]
-fn sleepers_of_a_slot_that_is_gone_go_on_under_every_idle_policy() {
+fn sleepers_of_lost_slot_resume() {
     for idle in IDLE {
         watched(move || {
             let pool = pool(2, idle);
@@ -52,7 +52,7 @@ fn sleepers_of_a_slot_that_is_gone_go_on_under_every_idle_policy() {
 }
 
 #[test]
-fn a_single_worker_counts_rounds_with_nobody_to_rob() {
+fn single_worker_counts_rounds_alone() {
     for idle in IDLE {
         watched(move || pool(1, idle).install(|| sleep_off(1_000, &AtomicUsize::new(0))));
     }

@@ -112,7 +112,7 @@ fn disturbed_peak_of(pool: &Pool, workers: usize, program: &[Step]) -> u64 {
 }
 
 #[test]
-fn every_random_program_ends_within_its_bound_under_every_policy() {
+fn random_programs_stay_within_bounds() {
     let seeds = support::soak(
         PROGRAMS,
         "random programs with reservations, each on 1, 2 and 4 workers under each policy",
@@ -141,7 +141,7 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
 }
 
 #[test]
-fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
+fn random_programs_share_pool_within_budget() {
     let seeds = support::soak(
         PROGRAMS,
         "random programs under a budget, each on 1, 2 and 4 workers that others use as well",

@@ -81,8 +81,9 @@ fn nested(depth: u64, seen: &Seen) -> u64 {
     one + two
 }
 
+/// Neither the declared nor the held memory ever exceeds the budget.
 #[test]
-fn who_looks_from_outside_never_sees_more_than_the_budget_and_no_more_is_ever_held() {
+fn observers_never_see_budget_exceeded() {
     const DEPTH: u64 = if cfg!(miri) { 2 } else { 5 };
     let serial = (1..=DEPTH + 1).sum::<u64>();
     let budget = serial + serial / 10;

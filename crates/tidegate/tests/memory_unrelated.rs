@@ -58,8 +58,9 @@ fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
     assert_eq!(granted, Ok(10 * KIB));
 }
 
+/// The placed task waits for its own scope.
 #[test]
-fn a_request_waits_for_a_task_at_a_place_that_waits_for_its_own_scope() {
+fn request_waits_for_placed_task() {
     watched(|| {
         let pool = pool(2, 8, TIGHT);
         let place = pool.places()[0];
@@ -75,7 +76,7 @@ fn a_request_waits_for_a_task_at_a_place_that_waits_for_its_own_scope() {
 }
 
 #[test]
-fn a_request_waits_for_parts_of_a_broadcast_that_wait_for_their_own_scopes() {
+fn request_waits_for_broadcast_parts() {
     watched(|| {
         let pool = pool(2, 8, TIGHT);
         is_granted_behind(&pool, |asks| {
@@ -86,7 +87,7 @@ fn a_request_waits_for_parts_of_a_broadcast_that_wait_for_their_own_scopes() {
 }
 
 #[test]
-fn a_request_waits_for_a_task_that_a_thread_of_no_pool_has_spawned() {
+fn request_waits_for_outside_spawn() {
     watched(|| {
         let pool = pool(2, 8, TIGHT);
         is_granted_behind(&pool, |asks| {
@@ -104,8 +105,9 @@ fn a_request_waits_for_a_task_that_a_thread_of_no_pool_has_spawned() {
     });
 }
 
+/// A thread that has called the pool has spawned the task.
 #[test]
-fn a_request_waits_for_a_task_spawned_by_a_thread_that_has_called_the_pool() {
+fn request_waits_for_caller_spawn() {
     watched(|| {
         let pool = pool(2, 8, TIGHT);
         is_granted_behind(&pool, |asks| {
@@ -125,7 +127,7 @@ fn a_request_waits_for_a_task_spawned_by_a_thread_that_has_called_the_pool() {
 }
 
 #[test]
-fn a_request_waits_for_a_task_spawned_by_way_of_another_pool() {
+fn request_waits_for_cross_pool_spawn() {
     watched(|| {
         let pool = pool(2, 8, TIGHT);
         let other = self::pool(1, 4, "none");
@@ -143,8 +145,9 @@ fn a_request_waits_for_a_task_spawned_by_way_of_another_pool() {
     });
 }
 
+/// The waiter of the tree has all the memory afterwards.
 #[test]
-fn a_tree_of_intervals_at_a_place_ends_and_leaves_its_waiter_the_memory() {
+fn placed_interval_tree_returns_memory() {
     for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
         watched(move || {
             let pool = pool(2, 8, memory);
@@ -168,8 +171,9 @@ fn a_tree_of_intervals_at_a_place_ends_and_leaves_its_waiter_the_memory() {
     }
 }
 
+/// On one thread, they begin before later tasks.
 #[test]
-fn what_a_task_at_a_place_spawns_begins_before_what_comes_later_on_one_thread() {
+fn placed_task_spawns_run_first() {
     watched(|| {
         let pool = pool(1, 1, TIGHT);
         let place = pool.places()[0];
@@ -182,8 +186,9 @@ fn what_a_task_at_a_place_spawns_begins_before_what_comes_later_on_one_thread() 
     });
 }
 
+/// The task lies below another task of its own root.
 #[test]
-fn a_task_that_its_own_root_has_buried_does_not_keep_the_rest_from_beginning() {
+fn buried_task_does_not_block_others() {
     for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
         watched(move || {
             let pool = pool(1, 1, memory);
@@ -208,8 +213,9 @@ fn a_task_that_its_own_root_has_buried_does_not_keep_the_rest_from_beginning() {
     }
 }
 
+/// Two handles' tasks wait for memory, and only one request fits.
 #[test]
-fn a_handle_whose_request_fits_is_not_kept_waiting_by_one_whose_request_does_not() {
+fn small_request_passes_large_one() {
     watched(|| {
         let pool = pool(3, 12, TIGHT);
         pool.install(|| {
@@ -232,8 +238,9 @@ fn a_handle_whose_request_fits_is_not_kept_waiting_by_one_whose_request_does_not
     });
 }
 
+/// The request never fits beside what the task's waiter holds.
 #[test]
-fn a_task_at_a_place_that_asks_for_too_much_beside_its_waiter_is_refused() {
+fn oversized_placed_request_is_rejected() {
     watched(|| {
         let pool = pool(2, 8, TIGHT);
         let place = pool.places()[0];

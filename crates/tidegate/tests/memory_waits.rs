@@ -50,7 +50,7 @@ fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, Reserv
 const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
 
 #[test]
-fn a_request_waits_for_a_task_that_waits_for_a_handle() {
+fn request_waits_for_handle_waiter() {
     watched(|| {
         let pool = pool(3, TIGHT);
         let asked = asked_beside(&pool, || tidegate::spawn(a_while).join());
@@ -59,7 +59,7 @@ fn a_request_waits_for_a_task_that_waits_for_a_handle() {
 }
 
 #[test]
-fn a_request_waits_for_a_task_that_waits_for_another_pool() {
+fn request_waits_for_cross_pool_waiter() {
     watched(|| {
         let pool = pool(2, TIGHT);
         let other = Pool::builder().workers(1).share(SharePolicy::Off);
@@ -69,8 +69,9 @@ fn a_request_waits_for_a_task_that_waits_for_another_pool() {
     });
 }
 
+/// The waiter for the handle holds the rest.
 #[test]
-fn the_task_of_a_handle_has_the_memory_that_its_waiter_leaves() {
+fn handle_task_uses_remaining_memory() {
     watched(|| {
         let pool = pool(2, TIGHT);
         pool.install(|| {
@@ -86,8 +87,9 @@ fn the_task_of_a_handle_has_the_memory_that_its_waiter_leaves() {
     });
 }
 
+/// The task belongs to its pool no matter which thread joins it.
 #[test]
-fn the_task_of_a_handle_is_in_its_pool_whoever_joins_it() {
+fn handle_task_stays_in_pool() {
     watched(|| {
         for memory in ["none", TIGHT] {
             let (pool, other) = (pool(1, memory), pool(1, "none"));
@@ -109,8 +111,9 @@ fn the_task_of_a_handle_is_in_its_pool_whoever_joins_it() {
     });
 }
 
+/// No request exceeds the budget even if the serial run needs more than was declared.
 #[test]
-fn nobody_is_granted_above_the_budget_where_the_serial_run_needs_more_than_it_was_said_to() {
+fn understated_serial_need_respects_budget() {
     watched(|| {
         let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
         let started = AtomicBool::new(false);
@@ -131,9 +134,9 @@ fn nobody_is_granted_above_the_budget_where_the_serial_run_needs_more_than_it_wa
     });
 }
 
+/// The request waits for the other tasks, and is rejected when they have ended.
 #[test]
-fn a_request_beside_a_forgotten_reservation_waits_for_the_others_and_is_refused_when_they_have_ended()
- {
+fn request_beside_leak_is_finally_rejected() {
     watched(|| {
         let pool = pool(2, "budget:bytes=15KiB,serial=5KiB");
         pool.install(|| std::mem::forget(memory::reserve(10 * KIB).unwrap()));
@@ -177,8 +180,9 @@ fn tasks_begin_while_others_block() {
     }
 }
 
+/// The scope waits for tasks from elsewhere, and they use its memory.
 #[test]
-fn a_scope_waits_for_tasks_that_come_from_elsewhere_and_they_have_its_memory() {
+fn scope_gives_memory_to_outside_tasks() {
     watched(|| {
         let pool = pool(2, TIGHT);
         let place = pool.places()[0];
@@ -203,7 +207,7 @@ fn a_scope_waits_for_tasks_that_come_from_elsewhere_and_they_have_its_memory() {
 }
 
 #[test]
-fn a_reservation_in_a_handler_of_a_thread_ends_with_it() {
+fn handler_reservation_ends_with_handler() {
     watched(|| {
         let memory: MemoryPolicy = "budget:bytes=12KiB,serial=11KiB".parse().unwrap();
         let builder = Pool::builder()
@@ -222,7 +226,7 @@ fn a_reservation_in_a_handler_of_a_thread_ends_with_it() {
 }
 
 #[test]
-fn an_order_for_memory_is_refused_beside_what_would_break_it() {
+fn conflicting_options_reject_memory_order() {
     for (memory, breaks) in [("hybrid", "Builder::wait"), (TIGHT, "Builder::wait")] {
         let builder = Pool::builder().workers(1).wait(WaitPolicy::HelpAny);
         let error = builder.memory(memory.parse().unwrap()).build().unwrap_err();
@@ -235,8 +239,9 @@ fn an_order_for_memory_is_refused_beside_what_would_break_it() {
     assert!(error.to_string().starts_with("Builder::queue"), "{error}");
 }
 
+/// No thread can begin the task that precedes it.
 #[test]
-fn a_parked_task_goes_on_where_no_thread_can_begin_what_comes_before_it() {
+fn parked_task_resumes_without_free_threads() {
     watched(|| {
         let memory = "depth-first:k=512".parse().unwrap();
         let builder = Pool::builder()

@@ -14,8 +14,9 @@ use tidegate::{
     policy::{SharePolicy, StealAmount, WaitPolicy},
 };
 
+/// Pool A calls pool B, which calls A.
 #[test]
-fn a_into_b_into_a_finishes_with_one_thread_each() {
+fn reentrant_calls_finish_with_one_thread() {
     watched(|| {
         for (a, b) in [(bare_pool(1), bare_pool(1)), (pool(1), pool(1))] {
             for _ in 0..200 {
@@ -29,8 +30,9 @@ fn a_into_b_into_a_finishes_with_one_thread_each() {
     });
 }
 
+/// Pool A calls pool B while B calls A.
 #[test]
-fn a_into_b_meets_b_into_a_with_one_thread_each() {
+fn crossing_calls_finish_with_one_thread() {
     watched(|| {
         for (a, b) in [(bare_pool(1), bare_pool(1)), (pool(1), pool(1))] {
             for _ in 0..200 {
@@ -52,7 +54,7 @@ fn a_into_b_meets_b_into_a_with_one_thread_each() {
 }
 
 #[test]
-fn a_ring_of_pools_with_one_thread_each_finishes() {
+fn ring_of_single_thread_pools_finishes() {
     watched(|| {
         let pools: Vec<_> = (0..4).map(|_| bare_pool(1)).collect();
         fn round(pools: &[Pool], hops: usize) -> usize {
@@ -68,7 +70,7 @@ fn a_ring_of_pools_with_one_thread_each_finishes() {
 }
 
 #[test]
-fn two_broadcasts_from_outside_meet_at_their_barriers() {
+fn outside_broadcasts_meet_at_barriers() {
     watched(|| {
         for workers in [1, 2, 3] {
             let pool = bare_pool(workers);
@@ -91,7 +93,7 @@ fn two_broadcasts_from_outside_meet_at_their_barriers() {
 }
 
 #[test]
-fn two_broadcasts_from_inside_meet_at_their_barriers() {
+fn inside_broadcasts_meet_at_barriers() {
     watched(|| {
         let pool = bare_pool(2);
         for _ in 0..500 {
@@ -107,7 +109,7 @@ fn two_broadcasts_from_inside_meet_at_their_barriers() {
 }
 
 #[test]
-fn a_broadcast_reaches_threads_that_wait_in_joins() {
+fn broadcast_reaches_threads_in_joins() {
     watched(|| {
         let pool = bare_pool(2);
         for _ in 0..200 {
@@ -125,7 +127,7 @@ fn a_broadcast_reaches_threads_that_wait_in_joins() {
 }
 
 #[test]
-fn halves_that_wait_for_each_other_run_at_the_same_time() {
+fn interdependent_halves_run_concurrently() {
     watched(|| {
         for amount in [StealAmount::One, StealAmount::Half] {
             for wait in [WaitPolicy::Descendants, WaitPolicy::HelpAny] {
@@ -154,8 +156,9 @@ fn halves_that_wait_for_each_other_run_at_the_same_time() {
     });
 }
 
+/// They wait for each other without yielding.
 #[test]
-fn halves_that_wait_for_each_other_without_yielding_run_at_the_same_time() {
+fn spinning_halves_run_concurrently() {
     watched(|| {
         let pool = pool(2);
         for _ in 0..50 {
@@ -172,7 +175,7 @@ fn halves_that_wait_for_each_other_without_yielding_run_at_the_same_time() {
 }
 
 #[test]
-fn a_worker_that_waits_takes_part_in_what_it_waits_for() {
+fn waiting_worker_joins_awaited_work() {
     watched(|| {
         let pool = bare_pool(2);
         for _ in 0..200 {
@@ -190,8 +193,9 @@ fn a_worker_that_waits_takes_part_in_what_it_waits_for() {
     });
 }
 
+/// A rescued task that joins the task below it would hang.
 #[test]
-fn a_rescued_task_that_joins_the_one_below_it_panics_instead_of_hanging() {
+fn joining_the_task_below_panics() {
     watched(|| {
         let (pool, other) = (bare_pool(1), pool(1));
         let (begun, over) = (Arc::new(Gate::new()), Arc::new(Gate::new()));

@@ -48,7 +48,7 @@ fn idles() -> Vec<IdlePolicy> {
 }
 
 #[test]
-fn every_name_in_the_help_is_a_policy_that_is_tried_here() {
+fn every_documented_policy_is_tried() {
     let tried: Vec<_> = idles().iter().map(IdlePolicy::to_string).collect();
     for name in IdlePolicy::names() {
         let name = name.trim_end_matches("BACKOFF");
@@ -83,7 +83,7 @@ fn everything_is_right(pool: &Pool, what: &dyn Fn() -> String) {
 }
 
 #[test]
-fn every_combination_of_policies_computes_the_same() {
+fn policy_combinations_compute_equal_results() {
     watched(|| {
         for idle in idles() {
             for amount in AMOUNTS {
@@ -100,7 +100,7 @@ fn every_combination_of_policies_computes_the_same() {
 }
 
 #[test]
-fn every_number_of_workers_and_spare_threads_computes_the_same() {
+fn worker_counts_compute_equal_results() {
     watched(|| {
         for workers in 1..=4 {
             for spares in [0, 1, 5] {
@@ -136,7 +136,7 @@ fn every_queue_computes_the_same() {
 }
 
 #[test]
-fn a_shared_queue_gives_the_youngest_task_first() {
+fn shared_queue_yields_youngest_first() {
     watched(|| {
         let builder = Pool::builder().workers(1).spare_threads(0);
         let pool = built(builder.queue(QueueKind::Shared));
@@ -152,7 +152,7 @@ fn a_shared_queue_gives_the_youngest_task_first() {
 }
 
 #[test]
-fn a_small_stack_and_a_name_reach_the_threads() {
+fn stack_size_and_name_reach_threads() {
     watched(|| {
         let builder = Pool::builder().workers(2).spare_threads(0);
         let pool = built(builder.stack_size(64 << 10).name("reef"));
@@ -162,7 +162,7 @@ fn a_small_stack_and_a_name_reach_the_threads() {
 }
 
 #[test]
-fn values_out_of_range_are_refused_by_name() {
+fn out_of_range_values_are_rejected() {
     let refused = [
         (Pool::builder().workers(0), ["Builder::workers", "1 to "]),
         (
@@ -229,7 +229,7 @@ mod several_tasks_a_steal {
     }
 
     #[test]
-    fn are_refused_under_an_order_of_tasks() {
+    fn are_rejected_under_task_orders() {
         for (memory, allowed) in [
             ("none", true),
             ("hybrid", true),
@@ -252,7 +252,7 @@ mod several_tasks_a_steal {
 }
 
 #[test]
-fn a_pool_that_was_idle_for_a_while_wakes_for_work() {
+fn idle_pool_wakes_for_work() {
     watched(|| {
         for idle in idles() {
             // A pool that shares may have only one slot while another job works. Each meeting would

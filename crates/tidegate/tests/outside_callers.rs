@@ -48,8 +48,9 @@ fn use_all_methods(pool: &Pool) {
     assert!(numbers.iter().copied().eq(0..numbers.len()));
 }
 
+/// Outside all pools, they are those of the global pool.
 #[test]
-fn stats_are_those_of_the_pool_of_the_task_and_outside_of_all_those_of_the_global_one() {
+fn stats_belong_to_task_pool() {
     watched(|| {
         let global = tidegate::stats().workers;
         let other = built(Pool::builder().workers(global + 1));
@@ -65,7 +66,7 @@ fn stats_are_those_of_the_pool_of_the_task_and_outside_of_all_those_of_the_globa
 }
 
 #[test]
-fn a_thread_of_no_pool_may_call_everything() {
+fn outside_thread_may_call_everything() {
     watched(|| {
         for _ in 0..50 {
             use_all_free_functions();
@@ -79,7 +80,7 @@ fn a_thread_of_no_pool_may_call_everything() {
 }
 
 #[test]
-fn more_threads_of_no_pool_than_slots_may_call_at_once() {
+fn outside_callers_may_outnumber_slots() {
     watched(|| {
         for pool in [pool(1), pool(2), bare_pool(1), bare_pool(2)] {
             let together = Barrier::new(8);
@@ -99,7 +100,7 @@ fn more_threads_of_no_pool_than_slots_may_call_at_once() {
 }
 
 #[test]
-fn workers_of_two_pools_may_call_each_other_in_everything() {
+fn two_pools_may_call_each_other() {
     watched(|| {
         for (a, b) in [
             (pool(2), pool(2)),
@@ -121,7 +122,7 @@ fn workers_of_two_pools_may_call_each_other_in_everything() {
 }
 
 #[test]
-fn halves_of_a_join_from_outside_run_at_the_same_time() {
+fn outside_join_runs_halves_concurrently() {
     watched(|| {
         for pool in [pool(2), bare_pool(2)] {
             for _ in 0..100 {
@@ -133,7 +134,7 @@ fn halves_of_a_join_from_outside_run_at_the_same_time() {
 }
 
 #[test]
-fn install_runs_on_a_thread_of_the_pool_and_stays_there_when_nested() {
+fn nested_install_stays_on_thread() {
     watched(|| {
         let pool = built(Pool::builder().workers(1).spare_threads(0).name("inner"));
         let here = || std::thread::current().id();
@@ -145,8 +146,9 @@ fn install_runs_on_a_thread_of_the_pool_and_stays_there_when_nested() {
     });
 }
 
+/// It does so if a slot is free.
 #[test]
-fn a_call_from_outside_takes_part_on_the_callers_stack_when_a_slot_is_free() {
+fn outside_caller_runs_on_own_stack() {
     watched(|| {
         let pool = pool(2);
         let here = || std::thread::current().id();
@@ -157,7 +159,7 @@ fn a_call_from_outside_takes_part_on_the_callers_stack_when_a_slot_is_free() {
 }
 
 #[test]
-fn a_handle_is_joined_by_another_thread_than_spawned_it() {
+fn another_thread_may_join_handle() {
     watched(|| {
         for pool in [pool(2), bare_pool(1)] {
             for _ in 0..100 {
@@ -173,7 +175,7 @@ fn a_handle_is_joined_by_another_thread_than_spawned_it() {
 }
 
 #[test]
-fn a_task_left_by_a_guest_runs_although_the_guest_has_gone() {
+fn departed_guest_task_still_runs() {
     watched(|| {
         for pool in [pool(1), pool(2)] {
             for _ in 0..100 {
@@ -211,8 +213,9 @@ fn at_end(used: impl Fn(), f: impl Fn() + Clone + 'static) {
     BEHIND.set(Some(AtEnd(Box::new(f))));
 }
 
+/// The thread's local values are being destroyed.
 #[test]
-fn a_thread_that_ends_may_call_everything_while_its_values_are_destroyed() {
+fn ending_thread_may_call_everything() {
     watched(|| {
         for in_life in [true, false] {
             for _ in 0..20 {
@@ -245,8 +248,9 @@ fn a_thread_that_ends_may_call_everything_while_its_values_are_destroyed() {
     });
 }
 
+/// The thread's local values are being destroyed.
 #[test]
-fn a_thread_of_a_pool_that_ends_may_call_everything_while_its_values_are_destroyed() {
+fn ending_pool_thread_may_call_everything() {
     watched(|| {
         for pool in [pool(2), bare_pool(1)] {
             let ended = Arc::new(Tally::new());
@@ -267,7 +271,7 @@ fn a_thread_of_a_pool_that_ends_may_call_everything_while_its_values_are_destroy
 }
 
 #[test]
-fn a_pool_may_be_dropped_while_the_values_of_a_thread_are_destroyed() {
+fn thread_destructors_may_drop_a_pool() {
     watched(|| {
         for _ in 0..20 {
             let (pool, ran) = (

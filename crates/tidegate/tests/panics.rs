@@ -386,7 +386,7 @@ fn all(stolen: bool) {
 }
 
 #[test]
-fn every_panic_where_no_thief_can_be() {
+fn panics_surface_without_a_thief() {
     watched(|| all(false));
 }
 
@@ -396,7 +396,7 @@ fn every_panic_where_a_thief_is() {
 }
 
 #[test]
-fn a_panic_passes_through_many_joins_and_scopes_unchanged() {
+fn panic_passes_nested_scopes_unchanged() {
     watched(|| {
         fn dive(depth: usize) {
             if depth == 0 {
@@ -413,7 +413,7 @@ fn a_panic_passes_through_many_joins_and_scopes_unchanged() {
 }
 
 #[test]
-fn every_second_half_may_panic_and_each_panic_is_seen_once() {
+fn second_half_panics_surface_once() {
     watched(|| {
         let reported = Arc::new(Tally::new());
         let count = reported.clone();

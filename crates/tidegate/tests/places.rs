@@ -37,7 +37,7 @@ fn is_at(pool: &Pool, place: PlaceId) -> bool {
 }
 
 #[test]
-fn places_hold_all_workers_and_lie_in_one_place_of_all() {
+fn outermost_place_holds_all_workers() {
     watched(|| {
         let pool = built(placed(3, 2));
         let places = pool.places();
@@ -60,7 +60,7 @@ fn places_hold_all_workers_and_lie_in_one_place_of_all() {
 }
 
 #[test]
-fn the_place_of_another_pool_is_refused() {
+fn foreign_place_is_rejected() {
     watched(|| {
         let (pool, other) = (built(placed(2, 1)), built(placed(2, 1)));
         let place = other.places()[0];
@@ -74,7 +74,7 @@ fn the_place_of_another_pool_is_refused() {
 }
 
 #[test]
-fn what_is_strictly_placed_runs_nowhere_else() {
+fn strict_task_stays_at_place() {
     watched(|| {
         for (places, each) in [(2, 1), (2, 2), (4, 1)] {
             for amount in [StealAmount::One, StealAmount::Half] {
@@ -103,7 +103,7 @@ fn what_is_strictly_placed_runs_nowhere_else() {
 }
 
 #[test]
-fn an_open_task_runs_elsewhere_while_its_place_is_busy_and_a_strict_one_does_not() {
+fn open_task_leaves_busy_place() {
     watched(|| {
         let pool = built(placed(2, 1));
         let places = pool.places();
@@ -134,7 +134,7 @@ fn an_open_task_runs_elsewhere_while_its_place_is_busy_and_a_strict_one_does_not
 }
 
 #[test]
-fn a_task_that_waits_leaves_its_stand_to_others_of_its_place() {
+fn waiting_task_frees_its_cpu_slot() {
     watched(|| {
         for builder in [placed(2, 1), placed(1, 1), placed(2, 1).max_threads(3)] {
             let pool = built(builder);
@@ -156,7 +156,7 @@ fn a_task_that_waits_leaves_its_stand_to_others_of_its_place() {
 }
 
 #[test]
-fn a_scope_s_waiter_is_woken_for_what_its_task_puts_at_a_place() {
+fn scope_waiter_wakes_for_placed_task() {
     watched(|| {
         for strict in [false, true] {
             let pool = built(placed(2, 1).spare_threads(0));
@@ -206,7 +206,7 @@ fn a_guest_takes_nobody_s_stand() {
 }
 
 #[test]
-fn calls_go_from_place_to_place_and_back() {
+fn calls_move_between_places() {
     fn bounce(pool: &Pool, places: &[PlaceId], left: usize) -> usize {
         let place = places[left % places.len()];
         pool.install_at(place, || {
@@ -235,7 +235,7 @@ fn calls_go_from_place_to_place_and_back() {
 }
 
 #[test]
-fn with_fewer_slots_than_places_each_place_is_served() {
+fn fewer_slots_serve_every_place() {
     watched(|| {
         let pool = built(placed(3, 1));
         let places = pool.places();
@@ -258,7 +258,7 @@ fn with_fewer_slots_than_places_each_place_is_served() {
 }
 
 #[test]
-fn a_task_for_a_place_is_found_however_sleepy_its_workers_are() {
+fn sleeping_workers_find_placed_tasks() {
     watched(|| {
         let rounds = soak(2_000, "tasks put at sleeping places");
         let pool = built(placed(2, 1));
@@ -280,7 +280,7 @@ fn a_task_for_a_place_is_found_however_sleepy_its_workers_are() {
 }
 
 #[test]
-fn several_put_tasks_at_all_places_while_workers_come_and_go() {
+fn changing_workers_run_placed_tasks() {
     watched(|| {
         let tasks = soak(4_000, "tasks put by three threads");
         let pool = built(placed(2, 2));
@@ -314,7 +314,7 @@ fn several_put_tasks_at_all_places_while_workers_come_and_go() {
 }
 
 #[test]
-fn a_panic_of_a_placed_task_surfaces_at_its_scope() {
+fn placed_panic_surfaces_at_scope() {
     watched(|| {
         let pool = built(placed(2, 1));
         let place = pool.places()[1].strict();
@@ -343,7 +343,7 @@ fn allowed_here() -> tidegate::machine::CpuList {
 
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
-fn bound_workers_keep_to_the_cpu_of_their_stand() {
+fn bound_worker_keeps_its_cpu() {
     watched(|| {
         let before = allowed_here();
         let pool = built(placed(2, 1).bind(true));

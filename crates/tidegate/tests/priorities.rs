@@ -19,8 +19,9 @@ fn alone<'scope>(body: impl FnOnce(&Scope<'scope>) + Send) {
     of(1).install(|| tidegate::scope(body));
 }
 
+/// Among equal numbers, the oldest task begins first.
 #[test]
-fn the_smallest_number_begins_next_and_of_equal_ones_the_oldest() {
+fn lowest_number_begins_first() {
     watched(|| {
         let begun = Mutex::new(vec![]);
         alone(|scope| {
@@ -48,7 +49,7 @@ fn the_smallest_number_begins_next_and_of_equal_ones_the_oldest() {
 }
 
 #[test]
-fn what_a_task_spawns_takes_its_turn_among_those_that_wait() {
+fn spawned_task_takes_its_turn() {
     watched(|| {
         let begun = Mutex::new(vec![]);
         let note = |what| begun.lock().unwrap().push(what);
@@ -67,7 +68,7 @@ fn what_a_task_spawns_takes_its_turn_among_those_that_wait() {
 }
 
 #[test]
-fn a_thief_begins_the_most_urgent_task_and_not_the_oldest() {
+fn thief_takes_most_urgent_task() {
     watched(|| {
         let first = AtomicU64::new(u64::MAX);
         let stolen = Gate::new();
@@ -106,7 +107,7 @@ fn a_thief_begins_the_most_urgent_task_and_not_the_oldest() {
 }
 
 #[test]
-fn every_task_runs_once_whoever_spawns_it() {
+fn every_prioritized_task_runs_once() {
     /// Spawns two more tasks of each kind until no levels are left, and forks in between.
     fn grow<'scope>(scope: &Scope<'scope>, levels: u64, ran: &'scope AtomicUsize) {
         ran.fetch_add(1, Ordering::Relaxed);
@@ -137,7 +138,7 @@ fn every_task_runs_once_whoever_spawns_it() {
 }
 
 #[test]
-fn a_panic_comes_out_where_the_scope_ends_and_all_others_have_run() {
+fn panic_surfaces_after_all_tasks() {
     watched(|| {
         let ran = AtomicUsize::new(0);
         let pool = of(2);

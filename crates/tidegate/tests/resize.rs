@@ -49,7 +49,7 @@ fn changes_under_load_lose_no_task() {
 }
 
 #[test]
-fn changes_from_inside_the_pool_lose_no_task() {
+fn resizing_inside_loses_no_task() {
     watched(|| {
         let pool = pool(2);
         for round in 0..200 {
@@ -70,7 +70,7 @@ fn changes_from_inside_the_pool_lose_no_task() {
 }
 
 #[test]
-fn zero_workers_and_too_many_are_refused_and_change_nothing() {
+fn invalid_worker_counts_change_nothing() {
     watched(|| {
         let pool = bare_pool(2);
         for (bad, named) in [(0, "1 to "), (16_385, "1 to "), (usize::MAX, "1 to ")] {
@@ -84,7 +84,7 @@ fn zero_workers_and_too_many_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn more_workers_run_more_tasks_at_once() {
+fn more_workers_add_concurrency() {
     watched(|| {
         for first in [pool(1), bare_pool(1)] {
             for workers in [2, 3, 8, 4, 12] {
@@ -96,7 +96,7 @@ fn more_workers_run_more_tasks_at_once() {
 }
 
 #[test]
-fn more_workers_join_what_is_already_running() {
+fn new_workers_join_running_work() {
     watched(|| {
         let pool = pool(1);
         let meeting = Barrier::new(3);
@@ -115,7 +115,7 @@ fn more_workers_join_what_is_already_running() {
 }
 
 #[test]
-fn fewer_workers_run_fewer_tasks_at_once() {
+fn fewer_workers_reduce_concurrency() {
     watched(|| {
         for pool in [pool(4), bare_pool(4)] {
             meet(&pool, 4);
@@ -128,7 +128,7 @@ fn fewer_workers_run_fewer_tasks_at_once() {
 }
 
 #[test]
-fn a_worker_stops_at_a_yield_point_when_the_number_falls() {
+fn surplus_worker_stops_at_yield_point() {
     watched(|| {
         let pool = pool(2);
         let (came, fell, left) = (Tally::new(), Gate::new(), Tally::new());
@@ -168,8 +168,9 @@ fn until_still(beats: &std::sync::atomic::AtomicUsize) {
     }
 }
 
+/// It runs its part of the broadcast after its task, not in the middle.
 #[test]
-fn a_preempted_thread_runs_its_part_of_a_broadcast_after_its_task_and_not_in_the_middle() {
+fn preempted_thread_finishes_before_broadcast() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     thread_local! { static IN_TASK: AtomicBool = const { AtomicBool::new(false) }; }
@@ -230,8 +231,9 @@ fn a_preempted_thread_runs_its_part_of_a_broadcast_after_its_task_and_not_in_the
     });
 }
 
+/// This holds even if the first one goes to a waiter.
 #[test]
-fn all_slots_that_are_gained_at_once_are_used_also_if_the_first_goes_to_a_waiter() {
+fn all_gained_slots_are_used() {
     use std::sync::Arc;
     use std::time::{Duration, Instant};
     watched(|| {
@@ -292,8 +294,9 @@ fn all_slots_that_are_gained_at_once_are_used_also_if_the_first_goes_to_a_waiter
     });
 }
 
+/// A thread that had a slot since is preempted for the first grace only.
 #[test]
-fn who_has_had_a_slot_since_is_preempted_for_the_first_grace_only() {
+fn regained_slot_resets_the_grace() {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
     watched(|| {

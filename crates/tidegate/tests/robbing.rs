@@ -9,7 +9,7 @@ use support::{Gate, bare_pool, let_others_sleep, pool, watched};
 use tidegate::join;
 
 #[test]
-fn a_joiner_that_unwinds_is_passed_over_when_work_is_published() {
+fn publisher_skips_unwinding_joiner() {
     watched(|| {
         let pool = pool(3);
         for _ in 0..5 {
@@ -35,8 +35,9 @@ fn a_joiner_that_unwinds_is_passed_over_when_work_is_published() {
     });
 }
 
+/// The waiter is below a half that runs on top of it.
 #[test]
-fn a_waiter_beyond_a_half_that_runs_on_top_is_passed_over_when_work_is_published() {
+fn publisher_skips_buried_waiter() {
     watched(|| {
         let pool = bare_pool(3);
         for _ in 0..5 {
@@ -69,7 +70,7 @@ fn a_waiter_beyond_a_half_that_runs_on_top_is_passed_over_when_work_is_published
 }
 
 #[test]
-fn a_publisher_that_has_woken_a_waiter_is_asked_for_more() {
+fn publisher_is_signalled_after_waking_waiter() {
     watched(|| {
         let pool = pool(3);
         for _ in 0..5 {
@@ -96,7 +97,7 @@ fn a_publisher_that_has_woken_a_waiter_is_asked_for_more() {
 }
 
 #[test]
-fn a_worker_may_be_robbed_again_after_a_broadcast_has_run_on_it() {
+fn worker_is_robbed_after_broadcast() {
     watched(|| {
         let pool = bare_pool(2);
         let (began, news) = (Gate::new(), Gate::new());
@@ -111,8 +112,9 @@ fn a_worker_may_be_robbed_again_after_a_broadcast_has_run_on_it() {
     });
 }
 
+/// The part of the broadcast waited on top of it.
 #[test]
-fn a_scope_s_waiter_still_helps_after_a_broadcast_that_waited_on_it() {
+fn scope_waiter_helps_after_broadcast() {
     watched(|| {
         let (other, pool) = (pool(1), bare_pool(3));
         let (began, second, third) = (&Gate::new(), &Gate::new(), &Gate::new());

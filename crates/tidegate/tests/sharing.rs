@@ -61,8 +61,9 @@ fn is_sound(path: &Path, alive: usize) {
     assert_eq!(found, (alive, 0, 0), "{checked:?}");
 }
 
+/// The row of the killed job is free, whenever the job is killed.
 #[test]
-fn after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free() {
+fn survivor_inherits_killed_job_processors() {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let kills = soak(10, "kills");
@@ -119,7 +120,7 @@ fn stop_while_it_desires(path: &Path, pid: u32) {
 }
 
 #[test]
-fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it_goes_on() {
+fn stopped_job_loses_share_until_resumed() {
     watched(|| {
         let home = Home::new();
         let path = home.path();
@@ -159,7 +160,7 @@ fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it
 }
 
 #[test]
-fn a_pool_without_a_name_is_called_like_its_program() {
+fn unnamed_pool_uses_program_name() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(WORKS, &home.path(), &[]);
@@ -201,7 +202,7 @@ fn job_that_broadcasts() {
 }
 
 #[test]
-fn a_job_desires_processors_while_a_broadcast_keeps_them_busy() {
+fn job_desires_processors_during_broadcast() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(BROADCASTS, &home.path(), &[]);
@@ -240,7 +241,7 @@ fn job_with_two_pools() {
 }
 
 #[test]
-fn two_pools_in_one_process_are_two_jobs() {
+fn pools_in_process_are_separate_jobs() {
     watched(|| {
         let home = Home::new();
         let both = Job::start(TWO_POOLS, &home.path(), &[]);
@@ -289,7 +290,7 @@ fn job_that_forks() {
 }
 
 #[test]
-fn a_pool_in_the_child_of_a_job_takes_a_seat_of_its_own() {
+fn forked_child_takes_its_own_row() {
     watched(|| {
         let home = Home::new();
         let parent = Job::start(FORKS, &home.path(), &[]);
@@ -303,10 +304,10 @@ fn a_pool_in_the_child_of_a_job_takes_a_seat_of_its_own() {
     });
 }
 
-const SPEAKS: &str = "job_that_forks_while_a_thread_speaks";
+const SPEAKS: &str = "job_that_forks_while_stderr_locked";
 
 #[test]
-fn job_that_forks_while_a_thread_speaks() {
+fn job_that_forks_while_stderr_locked() {
     if plays(SPEAKS) {
         let pool = pool(2);
         let (has_lock, forked) = (Gate::new(), Gate::new());
@@ -325,8 +326,9 @@ fn job_that_forks_while_a_thread_speaks() {
     }
 }
 
+/// Another thread was writing to standard error at the fork.
 #[test]
-fn a_pool_explains_itself_in_a_child_that_was_forked_while_another_thread_spoke() {
+fn forked_child_still_explains_itself() {
     watched(|| {
         let home = Home::new();
         let lines = Job::start(SPEAKS, &home.path(), &[]).end();
@@ -395,7 +397,7 @@ impl Drop for Group {
 }
 
 #[test]
-fn a_quota_that_is_lowered_or_raised_is_followed_while_the_job_runs() {
+fn running_job_follows_quota_changes() {
     watched(|| {
         let (Some(group), true) = (Group::make(), processors() > 1) else {
             println!(

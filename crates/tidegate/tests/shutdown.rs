@@ -35,7 +35,7 @@ impl Lives {
 }
 
 #[test]
-fn every_thread_that_starts_ends_before_the_drop_returns() {
+fn drop_joins_every_thread() {
     watched(|| {
         for workers in [1, 2, 4] {
             for _ in 0..50 {
@@ -52,7 +52,7 @@ fn every_thread_that_starts_ends_before_the_drop_returns() {
 }
 
 #[test]
-fn spare_threads_and_threads_beyond_a_lower_number_end_too() {
+fn surplus_threads_end_too() {
     watched(|| {
         let lives = Arc::new(Lives::default());
         let pool = lives.watch(Pool::builder().workers(1).spare_threads(5));
@@ -78,7 +78,7 @@ fn spare_threads_and_threads_beyond_a_lower_number_end_too() {
 }
 
 #[test]
-fn handlers_get_the_number_of_their_thread() {
+fn handlers_get_their_thread_number() {
     watched(|| {
         let numbers = Arc::new(std::sync::Mutex::new((Vec::new(), Vec::new())));
         let (birth, death) = (numbers.clone(), numbers.clone());
@@ -138,7 +138,7 @@ fn tasks_spawned_by_tasks_are_finished() {
 }
 
 #[test]
-fn tasks_that_block_and_wait_are_finished() {
+fn blocked_and_waiting_tasks_finish() {
     watched(|| {
         for workers in [1, 2] {
             let (pool, ran, go) = (pool(workers), Arc::new(Tally::new()), Arc::new(Gate::new()));
@@ -174,7 +174,7 @@ fn a_handle_outlives_its_pool() {
 }
 
 #[test]
-fn a_pool_may_be_made_and_dropped_inside_a_task_of_another() {
+fn task_may_make_and_drop_pool() {
     watched(|| {
         for outer in [pool(2), bare_pool(1)] {
             for _ in 0..20 {
@@ -197,8 +197,9 @@ fn a_pool_may_be_made_and_dropped_inside_a_task_of_another() {
     });
 }
 
+/// A task of another pool drops the pool, whose tasks call that other pool.
 #[test]
-fn a_pool_dropped_by_a_task_of_another_finishes_tasks_that_call_back() {
+fn drop_finishes_tasks_calling_back() {
     watched(|| {
         let outer = Arc::new(pool(2));
         for _ in 0..50 {
@@ -216,7 +217,7 @@ fn a_pool_dropped_by_a_task_of_another_finishes_tasks_that_call_back() {
 }
 
 #[test]
-fn a_pool_is_dropped_while_it_searches_sleeps_or_starts() {
+fn drop_works_in_every_state() {
     watched(|| {
         for round in 0..300 {
             let pool = pool(1 + round % 4);
@@ -252,7 +253,7 @@ fn spawning_on_exit(amount: tidegate::policy::StealAmount, ran: &Arc<Tally>) -> 
 }
 
 #[test]
-fn spawns_of_threads_that_end_are_finished() {
+fn spawns_of_ending_threads_finish() {
     watched(|| {
         for amount in AMOUNTS {
             for _ in 0..30 {
@@ -264,8 +265,9 @@ fn spawns_of_threads_that_end_are_finished() {
     });
 }
 
+/// Every thread stays for a task that was spawned before the drop.
 #[test]
-fn every_thread_stays_for_a_task_that_was_spawned_before_the_drop() {
+fn threads_stay_for_earlier_tasks() {
     watched(|| {
         for amount in AMOUNTS {
             for _ in 0..30 {
@@ -287,7 +289,7 @@ fn every_thread_stays_for_a_task_that_was_spawned_before_the_drop() {
 }
 
 #[test]
-fn threads_that_end_may_broadcast_and_wait() {
+fn ending_threads_may_broadcast_and_wait() {
     watched(|| {
         for workers in [1, 2, 3] {
             for _ in 0..30 {
@@ -342,7 +344,7 @@ impl Inside {
 }
 
 #[test]
-fn a_pool_may_be_dropped_by_a_task_of_its_own() {
+fn own_task_may_drop_pool() {
     const TASKS: usize = 10;
     watched(|| {
         for workers in [1, 2] {
@@ -446,7 +448,7 @@ mod exit_handlers_that_spawn {
     }
 
     #[test]
-    fn may_spawn_tasks_that_wait_for_each_other() {
+    fn may_spawn_interdependent_tasks() {
         watched(|| {
             for spares in [0, 6] {
                 assert!(most_starts(spares, spawn_dependent_tasks) <= 3);

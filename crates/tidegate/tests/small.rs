@@ -13,7 +13,7 @@ use support::{Gate, Tally, bare_pool, fib, pool, watched};
 const LENGTH: usize = 40;
 
 #[test]
-fn a_stolen_half_leaves_its_result_in_the_frame_that_waits_for_it() {
+fn stolen_half_returns_its_result() {
     watched(|| {
         let pool = bare_pool(2);
         let stolen = Gate::new();
@@ -33,7 +33,7 @@ fn a_stolen_half_leaves_its_result_in_the_frame_that_waits_for_it() {
 }
 
 #[test]
-fn halves_that_meet_at_a_barrier_both_run_at_every_depth() {
+fn halves_meet_at_every_depth() {
     watched(|| {
         let pool = bare_pool(2);
         let meet = |barrier: &Barrier| {
@@ -47,7 +47,7 @@ fn halves_that_meet_at_a_barrier_both_run_at_every_depth() {
 }
 
 #[test]
-fn nested_joins_add_up_with_and_without_a_guest() {
+fn nested_joins_add_up_correctly() {
     watched(|| {
         assert_eq!(bare_pool(2).install(|| fib(7)), 13);
         let (a, b) = pool(2).join(|| fib(6), || fib(5));
@@ -56,7 +56,7 @@ fn nested_joins_add_up_with_and_without_a_guest() {
 }
 
 #[test]
-fn a_scope_ends_after_tasks_that_its_tasks_have_spawned() {
+fn scope_awaits_nested_spawns() {
     watched(|| {
         let pool = bare_pool(2);
         let (stolen, ended) = (Gate::new(), Tally::new());
@@ -75,7 +75,7 @@ fn a_scope_ends_after_tasks_that_its_tasks_have_spawned() {
 }
 
 #[test]
-fn a_task_gives_its_result_to_its_handle_on_any_thread() {
+fn handle_returns_result_on_any_thread() {
     watched(|| {
         let pool = bare_pool(2);
         let outside = pool.spawn(|| vec![1; 2]);
@@ -85,7 +85,7 @@ fn a_task_gives_its_result_to_its_handle_on_any_thread() {
 }
 
 #[test]
-fn a_dropped_pool_finishes_tasks_whose_handles_are_dropped() {
+fn dropped_pool_finishes_detached_tasks() {
     watched(|| {
         let book = Book::new();
         let pool = bare_pool(2);
@@ -99,8 +99,9 @@ fn a_dropped_pool_finishes_tasks_whose_handles_are_dropped() {
     });
 }
 
+/// A loop visits each item once, and a reduction keeps the order.
 #[test]
-fn a_loop_visits_each_item_once_and_a_reduction_keeps_the_order() {
+fn loops_and_reductions_visit_everything() {
     watched(|| {
         let pool = bare_pool(2);
         let marks: Vec<AtomicU8> = (0..LENGTH).map(|_| AtomicU8::new(0)).collect();
@@ -119,7 +120,7 @@ fn a_loop_visits_each_item_once_and_a_reduction_keeps_the_order() {
 }
 
 #[test]
-fn a_panic_in_a_stolen_half_arrives_and_the_pool_goes_on() {
+fn pool_survives_stolen_half_panic() {
     watched(|| {
         let pool = bare_pool(2);
         let book = Book::new();
@@ -142,7 +143,7 @@ fn a_panic_in_a_stolen_half_arrives_and_the_pool_goes_on() {
 }
 
 #[test]
-fn calls_from_two_threads_of_no_pool_are_installed() {
+fn two_outside_calls_are_installed() {
     watched(|| {
         let pool = bare_pool(2);
         let barrier = Barrier::new(2);
@@ -160,7 +161,7 @@ fn calls_from_two_threads_of_no_pool_are_installed() {
 }
 
 #[test]
-fn calls_of_a_broadcast_meet_on_every_thread() {
+fn broadcast_calls_meet_on_every_thread() {
     watched(|| {
         let pool = bare_pool(2);
         let barrier = Barrier::new(2);

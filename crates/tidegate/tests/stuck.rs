@@ -70,8 +70,8 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
 }
 
 #[test]
-fn halves_of_a_join_that_wait_for_each_other_end_with_one_slot() {
-    const NAME: &str = "halves_of_a_join_that_wait_for_each_other_end_with_one_slot";
+fn interdependent_halves_end_with_one_slot() {
+    const NAME: &str = "interdependent_halves_end_with_one_slot";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -93,8 +93,8 @@ fn halves_of_a_join_that_wait_for_each_other_end_with_one_slot() {
 }
 
 #[test]
-fn as_many_tasks_as_are_wanted_meet_at_a_barrier_with_one_slot() {
-    const NAME: &str = "as_many_tasks_as_are_wanted_meet_at_a_barrier_with_one_slot";
+fn barrier_tasks_meet_with_one_slot() {
+    const NAME: &str = "barrier_tasks_meet_with_one_slot";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -115,10 +115,10 @@ fn as_many_tasks_as_are_wanted_meet_at_a_barrier_with_one_slot() {
     });
 }
 
+/// All other threads wait for the lock.
 #[test]
-fn a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_for_it() {
-    const NAME: &str =
-        "a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_for_it";
+fn preempted_lock_holder_finishes() {
+    const NAME: &str = "preempted_lock_holder_finishes";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -145,8 +145,8 @@ fn a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_f
 }
 
 #[test]
-fn a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on() {
-    const NAME: &str = "a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on";
+fn awaited_preempted_thread_continues() {
+    const NAME: &str = "awaited_preempted_thread_continues";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -169,8 +169,8 @@ fn a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on() {
 }
 
 #[test]
-fn a_half_that_polls_while_it_waits_for_the_other_ends_with_one_slot() {
-    const NAME: &str = "a_half_that_polls_while_it_waits_for_the_other_ends_with_one_slot";
+fn polling_half_ends_with_one_slot() {
+    const NAME: &str = "polling_half_ends_with_one_slot";
     if !plays(NAME) {
         return alone(NAME);
     }
@@ -195,8 +195,8 @@ fn a_half_that_polls_while_it_waits_for_the_other_ends_with_one_slot() {
 }
 
 #[test]
-fn a_preempted_thread_ends_that_the_others_wait_for_whether_they_poll_or_not() {
-    const NAME: &str = "a_preempted_thread_ends_that_the_others_wait_for_whether_they_poll_or_not";
+fn awaited_preempted_thread_ends() {
+    const NAME: &str = "awaited_preempted_thread_ends";
     if !plays(NAME) {
         return alone(NAME);
     }

@@ -44,13 +44,14 @@ fn runs_alone(home: &Home, says: &str, longer: Duration) {
     assert!(line.contains(&home.path().display().to_string()), "{line}");
 }
 
+/// The pool computes and reports why it runs alone.
 #[test]
-fn a_pool_beside_whatever_is_no_table_computes_and_says_why_it_runs_alone() {
+fn pool_with_unusable_table_runs_alone() {
     each(|home, damage| runs_alone(home, damage.says, Duration::ZERO));
 }
 
 #[test]
-fn a_pool_that_may_not_write_long_files_computes_and_is_not_ended_by_a_signal() {
+fn pool_survives_file_size_limit() {
     let home = Home::new();
     let mut child = sys::fork(|| {
         sys::limit_file_size(0);
@@ -62,8 +63,9 @@ fn a_pool_that_may_not_write_long_files_computes_and_is_not_ended_by_a_signal() 
     assert_eq!(child.end(), WELL);
 }
 
+/// The file system may be full or read-only, and the pool reports which.
 #[test]
-fn a_pool_on_a_full_or_read_only_file_system_computes_and_says_why_it_runs_alone() {
+fn pool_without_disk_space_runs_alone() {
     for (full, says) in [
         (true, "No space left on device"),
         (false, "Read-only file system"),
@@ -90,8 +92,9 @@ fn a_pool_on_a_full_or_read_only_file_system_computes_and_says_why_it_runs_alone
     }
 }
 
+/// The table is damaged or removed while the pool works.
 #[test]
-fn a_pool_whose_table_is_spoilt_or_removed_while_it_works_computes_and_takes_part_again() {
+fn pool_recovers_from_lost_table() {
     let home = Home::new();
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says("shares the machine");

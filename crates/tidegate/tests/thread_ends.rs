@@ -56,7 +56,7 @@ fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<
 
 /// The joiner gets the number that the dying thread had when the task began.
 #[test]
-fn a_handle_joins_a_task_of_a_dying_thread() {
+fn handle_joins_dying_thread_task() {
     watched(|| {
         let dying = Arc::new(built(Pool::builder().workers(1).wait(WaitPolicy::HelpAny)));
         let joining = Arc::new(pool(1));

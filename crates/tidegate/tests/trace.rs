@@ -58,7 +58,7 @@ fn events(trace: &Trace) -> Vec<Event> {
 }
 
 #[test]
-fn every_rule_decides_again_what_it_has_decided() {
+fn every_rule_repeats_its_decisions() {
     let runs: [&[(&str, &str)]; 9] = [
         &[],
         &[("idle", "linear"), ("victim", "random"), ("steal", "half")],
@@ -84,7 +84,7 @@ fn every_rule_decides_again_what_it_has_decided() {
 }
 
 #[test]
-fn a_controller_decides_again_what_it_has_decided() {
+fn controller_repeats_its_decisions() {
     if !cfg!(any(target_os = "linux", target_os = "android")) {
         return;
     }
@@ -108,7 +108,7 @@ fn a_controller_decides_again_what_it_has_decided() {
 }
 
 #[test]
-fn a_trace_holds_the_time_between_two_estimates() {
+fn trace_holds_time_between_estimates() {
     if !cfg!(any(target_os = "linux", target_os = "android")) {
         return;
     }
@@ -140,7 +140,7 @@ fn differs(trace: &Trace, alter: impl FnOnce(&mut Rules)) -> Event {
 }
 
 #[test]
-fn one_constant_of_a_rule_that_is_another_is_found() {
+fn changed_constant_is_detected() {
     let trace = traced(&[
         ("idle", "linear:step=50us"),
         ("steal", "half"),
@@ -172,7 +172,7 @@ fn one_constant_of_a_rule_that_is_another_is_found() {
 }
 
 #[test]
-fn a_trace_that_was_cut_off_or_changed_is_refused() {
+fn truncated_or_changed_trace_is_rejected() {
     let bytes = traced(&[]).to_bytes();
     for length in [0, 5, 40, bytes.len() / 2, bytes.len() - 1] {
         let refused = Trace::from_bytes(&bytes[..length]).unwrap_err().to_string();
@@ -189,7 +189,7 @@ fn a_trace_that_was_cut_off_or_changed_is_refused() {
 }
 
 #[test]
-fn a_pool_takes_no_notes_unless_it_is_to() {
+fn pool_traces_only_on_request() {
     let pool = Pool::builder().workers(1).build().unwrap();
     pool.join(|| (), || ());
     assert!(pool.trace().is_none());

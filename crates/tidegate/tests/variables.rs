@@ -69,8 +69,8 @@ const BAD: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn the_global_pool_tells_of_each_bad_variable_in_one_line_and_goes_on() {
-    let test = "the_global_pool_tells_of_each_bad_variable_in_one_line_and_goes_on";
+fn bad_variables_are_reported_and_ignored() {
+    let test = "bad_variables_are_reported_and_ignored";
     let variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
     let Some(output) = alone(test, &variables) else {
         assert_eq!(sum(100), 5050);
@@ -88,9 +88,10 @@ fn the_global_pool_tells_of_each_bad_variable_in_one_line_and_goes_on() {
     }
 }
 
+/// It ignores a larger amount that the chosen queue does not support.
 #[test]
-fn the_global_pool_steals_one_task_from_other_queues() {
-    let test = "the_global_pool_steals_one_task_from_other_queues";
+fn global_pool_steals_one_task() {
+    let test = "global_pool_steals_one_task";
     let variables = [("TIDEGATE_STEAL", "half"), ("TIDEGATE_QUEUE", "lazy")];
     let Some(output) = alone(test, &variables) else {
         assert_eq!(sum(100), 5050);
@@ -108,8 +109,8 @@ fn the_global_pool_steals_one_task_from_other_queues() {
 }
 
 #[test]
-fn every_option_is_taken_from_its_variable_and_the_explanation_names_it() {
-    let test = "every_option_is_taken_from_its_variable_and_the_explanation_names_it";
+fn every_option_has_its_variable() {
+    let test = "every_option_has_its_variable";
     let variables = [
         ("TIDEGATE_EXPLAIN", "1"),
         ("TIDEGATE_WORKERS", "3"),
@@ -198,8 +199,8 @@ fn build_global_wins_over_the_environment() {
 }
 
 #[test]
-fn build_global_refuses_a_bad_variable_and_a_used_pool() {
-    let test = "build_global_refuses_a_bad_variable_and_a_used_pool";
+fn build_global_rejects_bad_variable() {
+    let test = "build_global_rejects_bad_variable";
     let Some(output) = alone(test, &[("TIDEGATE_STEAL", "fixed:0")]) else {
         let refused = tidegate::build_global(Pool::builder().workers(2));
         let error = refused.expect_err("a bad value").to_string();
@@ -218,8 +219,8 @@ fn build_global_refuses_a_bad_variable_and_a_used_pool() {
 }
 
 #[test]
-fn variables_that_contradict_each_other_are_told_together() {
-    let test = "variables_that_contradict_each_other_are_told_together";
+fn conflicting_variables_are_reported_together() {
+    let test = "conflicting_variables_are_reported_together";
     let variables = [
         ("TIDEGATE_WORKERS", "2"),
         ("TIDEGATE_SPARE_THREADS", "1"),
@@ -235,8 +236,8 @@ fn variables_that_contradict_each_other_are_told_together() {
 }
 
 #[test]
-fn the_memory_policy_wins_over_variables_that_contradict_it() {
-    let test = "the_memory_policy_wins_over_variables_that_contradict_it";
+fn memory_policy_overrides_conflicting_variables() {
+    let test = "memory_policy_overrides_conflicting_variables";
     let variables = [
         ("TIDEGATE_EXPLAIN", "1"),
         ("TIDEGATE_WORKERS", "2"),
@@ -266,8 +267,8 @@ fn the_memory_policy_wins_over_variables_that_contradict_it() {
 }
 
 #[test]
-fn a_pool_explains_itself_at_its_first_use_and_not_before_or_again() {
-    let test = "a_pool_explains_itself_at_its_first_use_and_not_before_or_again";
+fn pool_explains_itself_only_once() {
+    let test = "pool_explains_itself_only_once";
     let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
         let named = |name| {
             Pool::builder()
@@ -304,8 +305,8 @@ fn a_pool_explains_itself_at_its_first_use_and_not_before_or_again() {
 }
 
 #[test]
-fn the_number_of_workers_that_nobody_set_is_explained_by_the_machine() {
-    let test = "the_number_of_workers_that_nobody_set_is_explained_by_the_machine";
+fn default_worker_count_is_explained() {
+    let test = "default_worker_count_is_explained";
     let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
         assert_eq!(sum(10), 55);
         return;

@@ -16,7 +16,7 @@ fn without_guests(workers: usize) -> Pool {
 }
 
 #[test]
-fn each_thread_of_a_pool_has_a_name_of_its_own_and_keeps_it() {
+fn threads_keep_their_own_names() {
     let pool = without_guests(2);
     let names = || pool.broadcast(|_| current_worker().expect("a worker"));
     let first = names();
@@ -27,7 +27,7 @@ fn each_thread_of_a_pool_has_a_name_of_its_own_and_keeps_it() {
 }
 
 #[test]
-fn workers_of_different_pools_have_different_names() {
+fn pools_use_distinct_worker_names() {
     let (a, b) = (pool(2), pool(2));
     let mut all: Vec<WorkerId> = Vec::new();
     for pool in [&a, &b] {
@@ -40,7 +40,7 @@ fn workers_of_different_pools_have_different_names() {
 
 #[test]
 #[cfg_attr(miri, ignore = "the global pool reads the machine")]
-fn a_thread_of_no_pool_is_a_worker_only_while_it_takes_part() {
+fn outside_thread_is_temporarily_a_worker() {
     assert_eq!(current_worker(), None);
     let (inside, _) = tidegate::join(current_worker, || ());
     assert!(inside.is_some());
@@ -49,7 +49,7 @@ fn a_thread_of_no_pool_is_a_worker_only_while_it_takes_part() {
 
 #[test]
 #[cfg_attr(miri, ignore = "the global pool reads the machine")]
-fn sums_per_worker_add_up_over_every_way_to_run() {
+fn per_worker_sums_add_up() {
     const SPAWNS: usize = if cfg!(miri) { 20 } else { 1_000 };
     let mut count = WorkerLocal::new(|| Cell::new(0));
     let add = || count.with(|own| own.set(own.get() + 1));
@@ -70,8 +70,9 @@ fn sums_per_worker_add_up_over_every_way_to_run() {
     assert_eq!(values.iter().sum::<usize>(), sum);
 }
 
+/// The task runs on top of a waiting one.
 #[test]
-fn a_task_that_runs_on_top_of_a_waiting_one_finds_the_value_of_that_worker() {
+fn nested_task_uses_its_worker_value() {
     let pool = without_guests(2);
     let log = WorkerLocal::new(|| RefCell::new(Vec::new()));
     pool.install(|| {
@@ -91,7 +92,7 @@ fn a_task_that_runs_on_top_of_a_waiting_one_finds_the_value_of_that_worker() {
 }
 
 #[test]
-fn a_guest_has_the_same_value_inside_and_outside_of_a_pool() {
+fn guest_keeps_value_outside_pools() {
     let local = WorkerLocal::new(|| Cell::new(0));
     local.with(|own| own.set(1));
     let caller = std::thread::current().id();
@@ -107,7 +108,7 @@ fn a_guest_has_the_same_value_inside_and_outside_of_a_pool() {
 }
 
 #[test]
-fn one_may_be_shared_by_pools_that_come_and_go() {
+fn successive_pools_may_share_one() {
     const POOLS: usize = if cfg!(miri) { 2 } else { 20 };
     let made = std::sync::Arc::new(AtomicUsize::new(0));
     let mut count = {

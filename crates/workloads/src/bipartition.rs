@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cut_is_the_least_of_all_into_halves() {
+    fn cut_into_halves_is_minimal() {
         for n in 0..12 {
             for p in [0.0, 0.3, 0.9, 1.0] {
                 let program = Bipartition {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_reach_from_one_to_the_heaviest() {
+    fn weights_span_the_whole_range() {
         let program = Bipartition {
             n: MOST,
             p: 1.0,

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn every_coefficient_is_the_sum_that_defines_it() {
+    fn every_coefficient_matches_its_definition() {
         for n in (1..10).map(|power| 1 << power) {
             let fft = program(n, 2);
             let mut input = fft.prepare().unwrap();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_one_becomes_the_roots_of_unity_in_the_order_of_its_place() {
+    fn unit_impulse_gives_roots_of_unity() {
         let fft = program(64, 2);
         let mut input = fft.prepare().unwrap();
         input.numbers.fill(Complex::default());
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_computes_the_same_bits_whatever_its_cutoff() {
+    fn cutoff_does_not_change_any_bit() {
         let pool = Tidegate::with_workers(2).unwrap();
         let mut expected = program(512, 2).prepare().unwrap();
         program(512, 2).serial(&mut expected);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_transform_gives_the_numbers_back() {
+    fn inverse_transform_restores_the_numbers() {
         let fft = program(1024, 2);
         let mut input = fft.prepare().unwrap();
         let original = input.numbers.clone();

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_recursion_and_the_addition_give_the_published_numbers() {
+    fn both_algorithms_give_published_numbers() {
         assert_eq!(serial(10), 55);
         assert_eq!(by_addition(40), 102_334_155);
         assert_eq!(by_addition(93), 12_200_160_415_121_876_738);

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_has_as_many_nodes_as_the_formula_says() {
+    fn node_count_matches_the_formula() {
         for (n, k) in [(1, 5), (6, 1), (5, 4), (4, 6)] {
             let knary = Knary { n, k, r: 1 };
             assert_eq!(Some(knary.walk(knary.root()).nodes), knary.nodes());
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_too_many_nodes_is_refused() {
+    fn oversized_tree_is_rejected() {
         let knary = Knary { n: 100, k: 3, r: 0 };
         assert_eq!(knary.nodes(), None);
     }

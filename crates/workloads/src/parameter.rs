@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_filled_in_for_the_size() {
+    fn missing_values_get_size_defaults() {
         let values = parse(&["p"], &[("q", "0.5")]).unwrap();
         assert_eq!(values.path("path"), Ok(Path::new("p")));
         assert_eq!(values.integer("n"), Ok(3));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_names_the_parameter_and_what_is_allowed() {
+    fn rejection_names_parameter_and_allowed_values() {
         let refusals: &[(&[&str], &Named<'_>, &str)] = &[
             (&[], &[], "missing value for path"),
             (&[""], &[], "invalid value \"\" for path: expected a path"),

@@ -182,7 +182,7 @@ mod tests {
     use crate::Tidegate;
 
     #[test]
-    fn any_number_of_elements_in_blocks_of_any_size_gives_the_sums_that_define_it() {
+    fn sums_are_right_in_any_blocks() {
         let pool = Tidegate::with_workers(2).unwrap();
         for n in 0..40 {
             let program = |block| Prefixsum { n, block, seed: 5 };

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_have_no_direction_and_are_as_many_as_the_probability_says() {
+    fn edges_are_undirected_with_given_density() {
         for probability in [0.0, 0.25, 0.9, 1.0] {
             let edges = Edges::new(500, probability, 3);
             let mut count = 0;

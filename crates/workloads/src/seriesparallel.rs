@@ -204,8 +204,9 @@ mod tests {
         [0, 1, 2].map(|kind| own[kind] + a[kind] + b[kind])
     }
 
+    /// It also has the requested number of leaves.
     #[test]
-    fn a_graph_has_its_leaves_and_about_its_share_of_parallel_pairs() {
+    fn graph_has_requested_parallel_share() {
         for parallel in [0, 30, 100] {
             let graph = Seriesparallel {
                 n: 10_000,

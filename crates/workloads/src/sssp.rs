@@ -272,8 +272,9 @@ mod tests {
         distances
     }
 
+    /// The graphs are dense or sparse, and their edges are relaxed in either order.
     #[test]
-    fn distances_in_dense_and_sparse_graphs_are_those_of_rounds_over_all_edges_in_either_order() {
+    fn distances_match_bellman_ford() {
         let pool = Tidegate::with_workers(2).unwrap();
         for (n, p) in [
             (1, 0.5),

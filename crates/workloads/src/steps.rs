@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_tells_order_and_number_of_words() {
+    fn checksum_depends_on_order_and_length() {
         let of = |words: &[u64]| checksum(words.iter().copied());
         assert_eq!(of(&[7]), 7);
         assert_ne!(of(&[1, 2]), of(&[2, 1]));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_numbers_lie_between_minus_one_and_one_on_both_sides_alike() {
+    fn uniform_numbers_are_symmetric_around_zero() {
         let numbers: Vec<_> = (0..100_000).map(|i| uniform(1, i)).collect();
         assert!(numbers.iter().all(|number| (-1.0..1.0).contains(number)));
         let mean = numbers.iter().sum::<f64>() / 1e5;

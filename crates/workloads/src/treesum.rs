@@ -140,8 +140,9 @@ mod tests {
         })
     }
 
+    /// Its nodes hold the numbers from 1 to n.
     #[test]
-    fn a_tree_of_any_number_of_nodes_is_balanced_and_holds_one_to_n() {
+    fn tree_of_any_size_is_balanced() {
         for nodes in 0..200 {
             let root = Node::tree(nodes);
             let levels = usize::BITS - nodes.leading_zeros();

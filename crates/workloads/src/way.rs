@@ -93,8 +93,9 @@ mod tests {
         values
     }
 
+    /// Only the last part may be shorter.
     #[test]
-    fn every_way_tells_each_part_its_number_and_only_the_last_is_shorter() {
+    fn parts_are_numbered_and_equally_long() {
         for (length, size) in [(1, 1), (7, 1), (8, 2), (9, 4), (3, 5)] {
             let mut expected = vec![(0, 0); length];
             each::<Serial, _>(Way::Call, &mut expected, size, &|_, number, part| {
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn no_values_have_no_parts_in_any_way() {
+    fn no_values_give_no_parts() {
         let none: &mut [u8] = &mut [];
         let fail = |_: Way<'_, '_, Tidegate>, _: usize, _: &mut [u8]| panic!("there is no part");
         each(Way::Call, none, 2, &fail);

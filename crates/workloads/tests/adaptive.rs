@@ -59,8 +59,9 @@ fn loopy_alone(steps: u64, width: Width) -> JobOutcome {
 /// step.
 const STEPS_OF_THE_SOURCE: u64 = 2_617_500_000;
 
+/// Counting ready tasks takes much longer to get all processors going.
 #[test]
-fn proactive_estimates_get_all_processors_going_much_sooner_than_counting_ready_tasks() {
+fn proactive_estimates_ramp_up_faster() {
     let all = |steps, rule: &str| {
         let job = loopy_alone(steps, Width::Desired(desire(rule)));
         let all = job.all_processors.map(seconds);
@@ -88,8 +89,9 @@ fn greedy_bound(job: &JobOutcome) -> f64 {
     2.0 * (seconds(job.work) / job.mean_allotment + seconds(job.span))
 }
 
+/// Their mean response is a quarter shorter than with half of the machine each.
 #[test]
-fn complementary_jobs_respond_a_quarter_faster_than_with_half_of_the_machine_each() {
+fn complementary_jobs_beat_static_halves() {
     // The serial phase on one processor takes as long as the parallel phase on the other fifteen.
     let phases = |first| Phases {
         rounds: 1,
@@ -124,8 +126,9 @@ fn complementary_jobs_respond_a_quarter_faster_than_with_half_of_the_machine_eac
     }
 }
 
+/// Three equal jobs respond no slower than with a third of the machine each.
 #[test]
-fn three_equal_jobs_respond_no_slower_than_with_a_third_of_the_machine_each() {
+fn equal_jobs_match_static_thirds() {
     let response = |widths: [Width; 3]| {
         let dags = widths.map(|width| (loopy(3_000, 6 * MS), width));
         mean_response(&run(&settings(1), &jobs(dags)).unwrap())

@@ -24,8 +24,9 @@ fn extent(program: &impl Simulated) -> WorkSpan {
     WorkSpan::of(&program.dag())
 }
 
+/// Its longest chain is its number.
 #[test]
-fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
+fn fib_has_one_task_per_call() {
     let [mut this, mut next] = [1, 1];
     for n in 0..20 {
         let calls = 2 * this - 1;
@@ -39,7 +40,7 @@ fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
 }
 
 #[test]
-fn loopy_has_the_work_of_its_subtasks_and_the_span_of_one() {
+fn loopy_span_is_one_subtask() {
     for form in [Form::Spawn, Form::Join] {
         let WorkSpan { work, span, .. } = extent(&Loopy {
             n: 64,
@@ -50,8 +51,9 @@ fn loopy_has_the_work_of_its_subtasks_and_the_span_of_one() {
     }
 }
 
+/// Of the children that run in parallel, one counts.
 #[test]
-fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
+fn knary_chain_is_its_serial_children() {
     let node = 100 * 5 / 3;
     for (k, r) in [(4, 0), (4, 1), (4, 2), (4, 3), (4, 4), (1, 0), (5, 0)] {
         let WorkSpan { work, span, .. } = extent(&Knary { n: 5, k, r });
@@ -65,7 +67,7 @@ fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
 }
 
 #[test]
-fn treesum_forks_at_every_node_and_adds_up_all() {
+fn treesum_forks_at_every_node() {
     for nodes in [1, 2, 3, 1_000, 1_023] {
         let WorkSpan {
             tasks, work, span, ..
@@ -76,7 +78,7 @@ fn treesum_forks_at_every_node_and_adds_up_all() {
 }
 
 #[test]
-fn uts_has_the_same_nodes_and_depth_in_both_forms() {
+fn both_uts_forms_have_equal_trees() {
     let uts = Uts::named("tiny").unwrap();
     let work: Vec<_> = [Form::Join, Form::Spawn]
         .into_iter()
@@ -89,8 +91,9 @@ fn uts_has_the_same_nodes_and_depth_in_both_forms() {
     assert_eq!(work[0].1, 6 * node);
 }
 
+/// The chain has each round's serial phase, its wait and one parallel task.
 #[test]
-fn phases_have_the_work_of_all_rounds_and_a_chain_of_serial_phases_rests_and_one_task_each() {
+fn phases_span_is_their_serial_chain() {
     for first in [First::Serial, First::Parallel] {
         let WorkSpan {
             tasks, work, span, ..
@@ -108,7 +111,7 @@ fn phases_have_the_work_of_all_rounds_and_a_chain_of_serial_phases_rests_and_one
 }
 
 #[test]
-fn a_series_parallel_graph_is_one_chain_or_none_or_something_between() {
+fn series_parallel_span_follows_its_mix() {
     let of = |parallel| {
         extent(&Seriesparallel {
             n: 1_000,
@@ -128,8 +131,9 @@ fn a_series_parallel_graph_is_one_chain_or_none_or_something_between() {
     }
 }
 
+/// It has one task for each block.
 #[test]
-fn a_wavefront_has_a_task_a_block_and_a_chain_along_two_edges() {
+fn wavefront_chain_follows_two_edges() {
     for (n, block, blocks) in [(96, 32, 3), (1, 1, 1), (7, 7, 1), (40, 1, 40)] {
         let found = extent(&Wavefront { n, block, seed: 1 });
         assert_eq!(found.tasks, 1 + blocks * blocks);
@@ -146,8 +150,9 @@ fn a_wavefront_has_a_task_a_block_and_a_chain_along_two_edges() {
     assert_eq!(found.span, 2 * (5 * 32 * 32 + 32 * 4 + 4 * 4));
 }
 
+/// Each interval has one task.
 #[test]
-fn layers_have_a_task_an_interval_and_none_begins_before_those_that_lead_to_it() {
+fn layers_wait_for_their_predecessors() {
     for (layers, width, edges) in [(1, 1, 0), (5, 1, 1), (1, 9, 3), (30, 12, 2), (30, 12, 0)] {
         let graph = Layers {
             layers,
@@ -166,7 +171,7 @@ fn layers_have_a_task_an_interval_and_none_begins_before_those_that_lead_to_it()
 }
 
 #[test]
-fn quicksort_is_the_same_every_time_it_is_unfolded() {
+fn quicksort_unfolds_deterministically() {
     let dag = Quicksort {
         n: 10_000,
         cutoff: 16,
@@ -179,8 +184,9 @@ fn quicksort_is_the_same_every_time_it_is_unfolded() {
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
 }
 
+/// The chain passes twice over the part that is not forked.
 #[test]
-fn a_transform_passes_all_twice_at_every_level_and_its_chain_does_so_with_what_is_not_forked() {
+fn fft_passes_twice_at_every_level() {
     let cutoff = 4096;
     // 14 elements per 10 ns; below the cutoff 12, at each of twelve levels.
     let (pass, transform) = (2_925, 40_960);
@@ -196,8 +202,9 @@ fn a_transform_passes_all_twice_at_every_level_and_its_chain_does_so_with_what_i
     }
 }
 
+/// The chain has one block of each pass.
 #[test]
-fn prefix_sums_wait_for_a_block_of_each_pass() {
+fn prefix_sums_wait_for_two_blocks() {
     for (n, last) in [(100, 25 + 31), (1_000, 25 + 31), (1_050, 13 + 16)] {
         let block = 100;
         let WorkSpan { work, span, .. } = extent(&Prefixsum { n, block, seed: 1 });
@@ -207,8 +214,9 @@ fn prefix_sums_wait_for_a_block_of_each_pass() {
     }
 }
 
+/// Its span is its chain of panels.
 #[test]
-fn lu_multiplies_as_often_as_elimination_does_and_waits_for_its_panels() {
+fn lu_multiplies_as_elimination_does() {
     let lu = |blocks, side| {
         let seed = 1;
         extent(&Lu { blocks, side, seed })
@@ -222,8 +230,9 @@ fn lu_multiplies_as_often_as_elimination_does_and_waits_for_its_panels() {
     assert_eq!(work, span);
 }
 
+/// Each step but the last adds one block of each loop.
 #[test]
-fn the_chain_of_sparselu_has_a_block_of_each_loop_in_every_step_but_the_last() {
+fn sparselu_chain_has_every_loop() {
     for blocks in [1, 2, 9, 50] {
         let WorkSpan { span, .. } = extent(&Sparselu { blocks, side: 60 });
         let product = 27_000;
@@ -233,8 +242,9 @@ fn the_chain_of_sparselu_has_a_block_of_each_loop_in_every_step_but_the_last() {
     }
 }
 
+/// The blocks of a full matrix wait for each other.
 #[test]
-fn a_diagonal_matrix_is_factored_block_beside_block_and_a_full_one_is_not() {
+fn diagonal_matrix_is_factored_in_parallel() {
     let of = |nonzeros| {
         let (n, seed) = (256, 1);
         extent(&Cholesky { n, nonzeros, seed })
@@ -295,8 +305,9 @@ fn ran<D: Dag>(settings: &Settings, dag: D) -> WorkSpan {
     }
 }
 
+/// One processor without scheduling costs takes as long as the work of each program.
 #[test]
-fn one_processor_without_costs_takes_the_work_of_every_program() {
+fn one_costless_processor_takes_the_work() {
     for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
         let (walked, ran) =
             visit_simulated(entry.name, Size::Tiny, &Given::default(), Unfolded).unwrap();
@@ -306,7 +317,7 @@ fn one_processor_without_costs_takes_the_work_of_every_program() {
 }
 
 #[test]
-fn a_program_that_cannot_be_simulated_is_refused_with_those_that_can() {
+fn unsimulated_program_error_lists_simulated_ones() {
     let error = visit_simulated("digest", Size::Tiny, &Given::default(), Unfolded)
         .unwrap_err()
         .to_string();

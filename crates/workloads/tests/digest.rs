@@ -121,7 +121,7 @@ fn parallel<R: Runtime>(path: &Path) -> Report {
 }
 
 #[test]
-fn every_run_finds_the_same_as_an_independent_computation() {
+fn digest_matches_independent_computation() {
     let tree = made_up("tree");
     let expected = expected_lines();
     let reports = [
@@ -164,8 +164,9 @@ fn sha256sum_accepts_the_lines() {
     }
 }
 
+/// These files changed between two runs.
 #[test]
-fn what_changes_between_two_runs_is_named_and_left_out() {
+fn changed_files_are_named_and_excluded() {
     let tree = made_up("settle");
     let digest = Digest::new(&tree.0);
     let mut before = digest.serial(&mut ());
@@ -183,7 +184,7 @@ fn what_changes_between_two_runs_is_named_and_left_out() {
 }
 
 #[test]
-fn a_chain_of_folders_as_deep_as_paths_go_is_read_to_its_end() {
+fn deepest_possible_path_is_read() {
     let tree = Temporary::new("deep");
     let room = 4096 - 1 - tree.0.as_os_str().len() - "/file".len();
     let deep: PathBuf = vec!["deep"; room / "deep/".len()].into_iter().collect();
@@ -197,7 +198,7 @@ fn a_chain_of_folders_as_deep_as_paths_go_is_read_to_its_end() {
 }
 
 #[test]
-fn a_path_that_is_no_readable_folder_is_refused_by_name() {
+fn unreadable_root_is_rejected_by_name() {
     let tree = Temporary::new("refused");
     tree.write(b"file", b"");
     symlink("file", tree.0.join("link")).unwrap();
@@ -217,7 +218,7 @@ fn a_path_that_is_no_readable_folder_is_refused_by_name() {
 }
 
 #[test]
-fn an_unreadable_folder_and_file_are_put_down_and_do_not_stop_the_run() {
+fn unreadable_entries_do_not_stop_run() {
     use std::os::unix::fs::PermissionsExt;
     let tree = Temporary::new("unreadable");
     tree.write(b"folder/inside", b"");

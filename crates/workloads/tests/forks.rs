@@ -123,7 +123,7 @@ fn agree(cases: &[Case<'_>]) {
 }
 
 #[test]
-fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
+fn programs_and_dags_fork_equally() {
     // Programs with intervals make neither forks nor spawns, and dags with places consist of
     // drafts.
     let placed = ["cachestress", "mergesort", "blockmatmul"];
@@ -136,8 +136,9 @@ fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
     }
 }
 
+/// Their input need not divide evenly.
 #[test]
-fn programs_that_halve_and_their_dags_do_so_whatever_is_left_at_the_end() {
+fn halving_programs_and_dags_fork_equally() {
     agree(&[
         ("fft", &[("n", "2"), ("cutoff", "2")]),
         ("fft", &[("n", "4096"), ("cutoff", "2")]),
@@ -151,7 +152,7 @@ fn programs_that_halve_and_their_dags_do_so_whatever_is_left_at_the_end() {
 }
 
 #[test]
-fn factorizations_and_their_dags_do_so_whatever_the_matrix() {
+fn factorizations_and_dags_fork_equally() {
     agree(&[
         ("cholesky", &[("n", "16")]),
         ("cholesky", &[("n", "512"), ("nonzeros", "0")]),

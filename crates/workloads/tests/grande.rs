@@ -34,7 +34,7 @@ fn serial_is_right<K: Kernel>(size: Size) {
 }
 
 #[test]
-fn serial_versions_reach_the_figures_of_the_references() {
+fn serial_versions_match_reference_figures() {
     serial_is_right::<Crypt>(Size::A);
     serial_is_right::<Series>(Size::A);
     serial_is_right::<LuFact>(A_IF_OPTIMISED);
@@ -54,7 +54,7 @@ fn largest_size_reaches_the_published_figures() {
 
 #[test]
 #[should_panic(expected = "no size C")]
-fn a_kernel_without_size_c_refuses_it() {
+fn kernel_without_size_c_rejects_it() {
     let _ = MolDyn::new(Size::C);
 }
 
@@ -69,7 +69,7 @@ where
 }
 
 #[test]
-fn after_a_reset_a_run_comes_to_the_same() {
+fn reset_run_gives_equal_figures() {
     reset_is_right::<Crypt>();
     reset_is_right::<Series>();
     reset_is_right::<LuFact>();
@@ -79,8 +79,9 @@ fn after_a_reset_a_run_comes_to_the_same() {
     reset_is_right::<RayTracer>();
 }
 
+/// Each thread has a piece, and encryption changes every block.
 #[test]
-fn crypt_in_pieces_by_threads_changes_every_block_and_restores_the_text() {
+fn threaded_crypt_restores_the_text() {
     let mut kernel = Crypt::new(Size::Test);
     let Crypt {
         plain,
@@ -107,7 +108,7 @@ fn crypt_in_pieces_by_threads_changes_every_block_and_restores_the_text() {
 }
 
 #[test]
-fn lufact_finds_the_solution_that_its_right_hand_side_was_made_from() {
+fn lufact_recovers_its_known_solution() {
     let mut kernel = LuFact::new(Size::Test);
     kernel.serial();
     let wrong = kernel.right.iter().map(|entry| (entry - 1.0).abs());
@@ -115,7 +116,7 @@ fn lufact_finds_the_solution_that_its_right_hand_side_was_made_from() {
 }
 
 #[test]
-fn lufact_column_by_column_behind_locks_is_the_serial_version() {
+fn locked_column_lufact_matches_serial() {
     let mut serial = LuFact::new(Size::Test);
     let wanted = serial.serial();
     let mut kernel = LuFact::new(Size::Test);
@@ -159,7 +160,7 @@ fn sor_goes_towards_the_solution() {
 /// Relaxes all rows in all sweeps as early as possible: rows at the top are far ahead while the
 /// bottom is still in the first sweep.
 #[test]
-fn sor_by_rows_in_an_order_far_from_the_serial_one_gives_the_same_bits() {
+fn reordered_sor_gives_identical_bits() {
     let mut serial = Sor::new(A_IF_OPTIMISED);
     let wanted = serial.serial();
     let mut kernel = Sor::new(A_IF_OPTIMISED);
@@ -184,7 +185,7 @@ fn sor_by_rows_in_an_order_far_from_the_serial_one_gives_the_same_bits() {
 }
 
 #[test]
-fn series_approximates_the_integrals_but_for_the_point_left_out() {
+fn series_approximates_its_integrals() {
     let mut kernel = Series::new(Size::Test);
     let (front, back) = kernel.coefficients.split_at_mut(30);
     std::thread::scope(|scope| {
@@ -217,7 +218,7 @@ fn series_approximates_the_integrals_but_for_the_point_left_out() {
 }
 
 #[test]
-fn moldyn_keeps_momentum_and_runs_backwards_to_where_it_was() {
+fn moldyn_conserves_momentum_and_is_reversible() {
     let mut kernel = MolDyn::new(Size::Test);
     let run = |kernel: &mut MolDyn, steps: Range<usize>| {
         for step in steps {
@@ -311,7 +312,7 @@ fn moldyn_by_parts_reaches_the_reference() {
 }
 
 #[test]
-fn montecarlo_finds_the_drift_that_it_drew_from() {
+fn montecarlo_recovers_its_drift() {
     let mut kernel = MonteCarlo::new(Size::Test);
     for (number, rate) in kernel.rates.iter_mut().enumerate().rev() {
         *rate = path(kernel.market, number);
@@ -326,7 +327,7 @@ fn montecarlo_finds_the_drift_that_it_drew_from() {
 }
 
 #[test]
-fn raytracer_by_rows_from_the_last_is_the_serial_version() {
+fn reversed_raytracer_rows_match_serial() {
     let mut kernel = RayTracer::new(Size::Test);
     let rows = kernel.checksums.len();
     std::thread::scope(|scope| {
@@ -339,7 +340,7 @@ fn raytracer_by_rows_from_the_last_is_the_serial_version() {
 }
 
 #[test]
-fn raytracer_sees_a_single_sphere_as_large_as_it_is() {
+fn raytracer_draws_sphere_true_to_size() {
     let mut scene = Scene::benchmark();
     scene.spheres = vec![Sphere {
         centre: scene.view.at,

@@ -58,8 +58,9 @@ fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
     visit(name, Size::Tiny, &given, RightOn(pool)).unwrap();
 }
 
+/// They run on one, two and three workers.
 #[test]
-fn every_program_verifies_on_one_two_and_three_workers_and_on_other_queues() {
+fn interval_programs_verify_on_every_queue() {
     let programs = || ENTRIES.iter().filter(|entry| entry.intervals);
     assert_eq!(programs().count(), 11);
     for queue in QUEUES {
@@ -71,7 +72,7 @@ fn every_program_verifies_on_one_two_and_three_workers_and_on_other_queues() {
 }
 
 #[test]
-fn every_kernel_verifies_however_many_pieces_it_is_divided_into() {
+fn kernels_verify_with_any_piece_count() {
     let pool = pool(2, QueueKind::Split);
     for name in [
         "crypt",
@@ -92,8 +93,9 @@ fn every_kernel_verifies_however_many_pieces_it_is_divided_into() {
     }
 }
 
+/// They have a single row, a single column or nothing at all.
 #[test]
-fn programs_of_one_row_one_column_or_nothing_verify() {
+fn degenerate_interval_programs_verify() {
     let pool = pool(2, QueueKind::Split);
     for named in [
         [("items", "0"), ("stages", "3")],
@@ -149,7 +151,7 @@ impl Drop for Ticket<'_> {
 }
 
 #[test]
-fn a_pipeline_never_has_more_intervals_than_its_window_however_many_items_pass() {
+fn pipeline_intervals_stay_within_window() {
     for workers in 1..=3 {
         let pool = pool(workers, QueueKind::Split);
         for (items, window) in [(5_000, 2), (5_000, 16), (20_000, 16), (20_000, 64)] {
@@ -170,7 +172,7 @@ fn a_pipeline_never_has_more_intervals_than_its_window_however_many_items_pass()
 }
 
 #[test]
-fn rows_are_created_once_each_in_their_order_whatever_the_batch() {
+fn rows_are_created_once_in_order() {
     for workers in [1, 3] {
         let pool = pool(workers, QueueKind::Split);
         for rows in [0, 1, 2, 3, 7, 8, 9, 100] {

@@ -39,7 +39,7 @@ impl Visitor for RightOn<'_> {
 }
 
 #[test]
-fn every_locality_gives_the_serial_answer_whatever_the_places_and_sizes() {
+fn every_locality_gives_serial_answer() {
     let sizes: [&[(&str, &str)]; 3] = [
         &[("n", "64")],
         &[("n", "64"), ("sorters", "1")],
@@ -63,7 +63,7 @@ fn every_locality_gives_the_serial_answer_whatever_the_places_and_sizes() {
 }
 
 #[test]
-fn cache_stress_agrees_with_what_a_single_pass_says() {
+fn cache_stress_matches_a_single_pass() {
     struct Agrees;
 
     impl Visitor for Agrees {
@@ -82,8 +82,9 @@ fn cache_stress_agrees_with_what_a_single_pass_says() {
     }
 }
 
+/// The runtime has no places, or too few for the worst locality.
 #[test]
-fn hints_are_refused_where_nobody_would_hear_them() {
+fn unused_hints_are_rejected() {
     struct Fits<'a, R>(&'a R);
 
     impl<R: Runtime> Visitor for Fits<'_, R> {
@@ -117,7 +118,7 @@ fn hints_are_refused_where_nobody_would_hear_them() {
 }
 
 #[test]
-fn parameters_that_do_not_go_together_are_told_with_what_is_allowed() {
+fn incompatible_parameters_name_allowed_values() {
     for (name, wrong, told) in [
         (
             "mergesort",

@@ -126,8 +126,9 @@ fn forms(name: &str) -> Vec<Given> {
     }
 }
 
+/// They run under every policy.
 #[test]
-fn every_program_is_right_under_every_policy_and_keeps_to_a_budget() {
+fn memory_programs_are_right_within_budget() {
     for name in PROGRAMS {
         for form in forms(name) {
             visit(name, Size::Tiny, &form, RightEverywhere).unwrap();
@@ -136,7 +137,7 @@ fn every_program_is_right_under_every_policy_and_keeps_to_a_budget() {
 }
 
 #[test]
-fn every_program_of_the_family_is_among_those_tried() {
+fn test_covers_every_memory_program() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/memory");
     let names = fs::read_dir(folder).unwrap().map(|entry| {
         let path = entry.unwrap().path();
@@ -151,7 +152,7 @@ fn every_program_of_the_family_is_among_those_tried() {
 }
 
 #[test]
-fn the_serial_run_declares_what_follows_from_the_parameters() {
+fn serial_peak_follows_from_parameters() {
     struct Peak;
 
     impl Visitor for Peak {
@@ -185,7 +186,7 @@ fn the_serial_run_declares_what_follows_from_the_parameters() {
 }
 
 #[test]
-fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
+fn impossible_parameters_name_allowed_values() {
     for (name, wrong, told) in [
         (
             "nested",
@@ -209,7 +210,7 @@ fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
 }
 
 #[test]
-fn a_dag_declares_in_series_what_the_serial_run_does() {
+fn dag_reserves_as_serial_run_does() {
     struct Both;
 
     impl SimulatedVisitor for Both {

@@ -164,17 +164,17 @@ fn every_program_is_right_with(wait: WaitPolicy) {
 }
 
 #[test]
-fn every_program_is_right_under_every_policy_while_waiters_help_descendants() {
+fn policies_work_while_waiters_help_descendants() {
     every_program_is_right_with(WaitPolicy::Descendants);
 }
 
 #[test]
-fn every_program_is_right_under_every_policy_while_waiters_help_any() {
+fn policies_work_while_waiters_help_any() {
     every_program_is_right_with(WaitPolicy::HelpAny);
 }
 
 #[test]
-fn every_idle_policy_and_every_form_is_among_those_tried() {
+fn test_covers_idle_policies_and_forms() {
     let tried: Vec<_> = idles().iter().map(IdlePolicy::to_string).collect();
     for name in ["elastic", "linear", "yield-then-combination", "long-quanta"] {
         assert!(tried.iter().any(|tried| tried == name), "{name}");

@@ -72,7 +72,7 @@ fn everywhere(name: &str, named: &[(&str, &str)]) {
 }
 
 #[test]
-fn every_program_gives_the_reference_answer_on_every_runtime_that_it_fits() {
+fn runtimes_give_the_reference_answer() {
     for entry in ENTRIES {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         match entry.name {
@@ -83,7 +83,7 @@ fn every_program_gives_the_reference_answer_on_every_runtime_that_it_fits() {
 }
 
 #[test]
-fn both_forms_of_a_program_give_the_same_answer() {
+fn both_forms_give_equal_answers() {
     // The forms that are not the default; the test above covers the default.
     let joins = ["loopy", "nested", "sortmany", "decompress"];
     let spawns = ["uts", "matmul", "strassen"];
@@ -98,7 +98,7 @@ fn both_forms_of_a_program_give_the_same_answer() {
 
 #[test]
 #[should_panic(expected = "std has no intervals")]
-fn a_runtime_without_intervals_says_so_when_a_program_needs_them() {
+fn runtime_without_intervals_rejects_programs() {
     struct OnThreads;
 
     impl Visitor for OnThreads {
@@ -114,7 +114,7 @@ fn a_runtime_without_intervals_says_so_when_a_program_needs_them() {
 }
 
 #[test]
-fn no_workers_are_refused_by_every_runtime() {
+fn every_runtime_rejects_zero_workers() {
     assert!(Serial::with_workers(0).is_err());
     assert!(Threads::with_workers(0).is_err());
     assert!(Tidegate::with_workers(0).is_err());

@@ -194,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn output_of_both_streams_is_kept_in_order() {
+    fn both_output_streams_keep_order() {
         let done = shell("echo one; echo two >&2; exit 3").run().unwrap();
         assert_eq!(done.end, End::Failure);
         assert!(done.text.ends_with("one\ntwo\n"), "{}", done.text);
     }
 
     #[test]
-    fn a_command_is_ended_at_its_limit_with_what_it_started() {
+    fn limit_kills_all_descendants() {
         let command = shell("sleep 1000; echo $((6 * 7))");
         let done = command.limit(Duration::from_millis(50)).run().unwrap();
         assert_eq!(done.end, End::TimeOut);

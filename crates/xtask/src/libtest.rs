@@ -88,7 +88,7 @@ mod tests {
     use crate::command::End;
 
     #[test]
-    fn every_result_is_read_with_its_name() {
+    fn every_result_has_its_name() {
         let output = "running 5 tests
 test a::b ... ok
 test c - should panic ... FAILED
@@ -107,14 +107,14 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out";
     }
 
     #[test]
-    fn output_of_a_test_may_precede_its_result() {
+    fn test_output_may_precede_its_result() {
         let output = "test a ... thread 'x' panicked at a.rs:1:1:\noh\nok\ntest b ... ok";
         assert_eq!(Tests::read(output).passed, ["a", "b"]);
         assert_eq!(Tests::read("ok\nFAILED"), Tests::default());
     }
 
     #[test]
-    fn success_without_a_test_is_a_failure() {
+    fn success_without_tests_is_failure() {
         let judged = |end, text: &str| {
             let text = text.to_string();
             judge(&Done { end, text }, 1).is_ok()

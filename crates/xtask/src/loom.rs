@@ -42,24 +42,24 @@ pub const GROUPS: &[Group] = &[
 /// Models with one worker, which can have a higher bound.
 const ONE_WORKER: &[&str] = &[
     "models::loom_installed_work_wakes_a_parked_worker",
-    "models::loom_a_scope_in_place_ends_after_its_task",
-    "models::loom_a_dropped_pool_finishes_what_was_spawned",
-    "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
+    "models::loom_in_place_scope_awaits_its_task",
+    "models::loom_dropped_pool_finishes_spawned_tasks",
+    "models::loom_outside_thread_joins_a_handle",
 ];
 
 /// Models that have two workers only part of the time.
 const PART: &[&str] = &[
-    "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
-    "models::loom_calls_two_halves_that_wait_for_each_other_both_run",
+    "models::loom_push_wakes_worker_falling_asleep",
+    "models::loom_calls_interdependent_halves_both_run",
     "models::loom_calls_a_joiner_robs_its_thief",
-    "models::loom_calls_a_joiner_sees_the_result_of_its_thief",
-    "models::loom_a_robber_of_a_reused_number_gets_nothing",
-    "models::loom_a_publisher_sees_a_worker_that_fell_asleep",
-    "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
-    "models::loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back",
-    "models::loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs",
-    "models::loom_calls_the_last_of_two_points_releases_what_waits_for_both",
-    "models::loom_calls_a_lock_is_handed_from_one_interval_to_the_next",
+    "models::loom_calls_joiner_sees_thief_result",
+    "models::loom_robbing_reused_number_gets_nothing",
+    "models::loom_publisher_sees_sleeping_worker",
+    "models::loom_calls_slot_releaser_sees_push",
+    "models::loom_calls_waiting_request_is_granted",
+    "models::loom_calls_edge_added_as_source_occurs",
+    "models::loom_calls_last_point_releases_waiter",
+    "models::loom_calls_lock_passes_to_next_interval",
     "models::loom_calls_a_builder_is_dropped_while_its_body_returns",
 ];
 
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_that_was_stopped_is_named() {
+    fn stopped_model_is_named() {
         let output = "\n---- m::a stdout ----\n1 of 2\n\n---- m::b stdout ----\ncut off\n\n";
         assert_eq!(cut_off(output), "; stopped before their end: m::b");
         assert_eq!(cut_off("test m::a ... ok"), "");

@@ -36,10 +36,10 @@ const SEEDS: &str = "-Zmiri-many-seeds=0..32";
 
 /// Tests that need a deeper call stack than the sanitizer supports, or that take too long under it.
 const LEFT_OUT: [&str; 4] = [
-    "a_chain_of_joins_may_be_deeper_than_the_ring",
-    "thieves_take_from_a_chain_deeper_than_the_ring",
-    "a_chain_of_second_halves_may_be_as_deep_as_the_stack_allows",
-    "endless_spawning_from_one_loop_needs_bounded_memory",
+    "join_chain_may_exceed_the_ring",
+    "thieves_steal_from_deep_chains",
+    "second_halves_nest_to_stack_limit",
+    "endless_spawn_loop_needs_bounded_memory",
 ];
 
 /// Runs every suite under Miri, with the nightly schedules if `full`.

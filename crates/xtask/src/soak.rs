@@ -23,24 +23,24 @@ pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 
 #[rustfmt::skip]
 pub const SOAKS: &[Soak] = &[
-    Soak("stampede", "tidegate-deque", 1000, "split::tests::in_a_stampede_of_thieves_every_task_is_taken_exactly_once"),
-    Soak("deque-steps", "tidegate-deque", 1000, "split::tests::random_steps_of_the_owner_agree_with_a_plain_double_ended_queue"),
+    Soak("stampede", "tidegate-deque", 1000, "split::tests::stampeding_thieves_take_tasks_once"),
+    Soak("deque-steps", "tidegate-deque", 1000, "split::tests::random_owner_steps_match_vec_deque"),
     Soak("changes", "tidegate", 1000, "changes_under_load_lose_no_task"),
-    Soak("spawns", "tidegate", 20, "endless_spawning_from_one_loop_needs_bounded_memory"),
-    Soak("priorities", "tidegate", 100, "every_task_runs_once_whoever_spawns_it"),
-    Soak("allotments", "tidegate-policy", 100, "after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_agree"),
-    Soak("assaults", "tidegate-share", 200, "random_bytes_over_a_table_are_errors_or_shares_within_limits"),
-    Soak("intervals", "tidegate", 50, "random_graphs_keep_their_order_their_locks_and_run_once"),
-    Soak("memory", "tidegate", 50, "every_random_program_ends_within_its_bound_under_every_policy"),
+    Soak("spawns", "tidegate", 20, "endless_spawn_loop_needs_bounded_memory"),
+    Soak("priorities", "tidegate", 100, "every_prioritized_task_runs_once"),
+    Soak("allotments", "tidegate-policy", 100, "allotments_keep_their_rule_promises"),
+    Soak("assaults", "tidegate-share", 200, "random_tables_never_break_limits"),
+    Soak("intervals", "tidegate", 50, "random_graphs_respect_order_and_locks"),
+    Soak("memory", "tidegate", 50, "random_programs_stay_within_bounds"),
     Soak("memory-asks", "tidegate", 10, "very_many_tasks_ask_at_once"),
-    Soak("memory-shared", "tidegate", 50, "every_random_program_ends_within_its_budget_while_others_use_the_pool"),
-    Soak("memory-plan", "tidegate-policy", 20, "every_random_program_ends_within_its_bound_on_any_number_of_slots"),
-    Soak("memory-sim", "tidegate-sim", 25, "every_random_dag_ends_within_the_bound_of_every_policy"),
-    Soak("bounds", "tidegate-sim", 50, "every_random_run_keeps_every_bound_that_it_has"),
-    Soak("scale", "tidegate-sim", 500, "many_tasks_on_many_processors_need_memory_for_those_under_way_only"),
+    Soak("memory-shared", "tidegate", 50, "random_programs_share_pool_within_budget"),
+    Soak("memory-plan", "tidegate-policy", 20, "random_plans_stay_within_bounds"),
+    Soak("memory-sim", "tidegate-sim", 25, "random_dags_respect_memory_bounds"),
+    Soak("bounds", "tidegate-sim", 50, "random_runs_keep_all_bounds"),
+    Soak("scale", "tidegate-sim", 500, "memory_covers_only_active_tasks"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
-    Soak("kills", "tidegate", 20, "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free"),
+    Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
 ];
 
 /// Runs these soaks with their whole work.
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_that_prints_no_size_has_not_taken_part() {
+    fn test_without_size_did_not_run() {
         let sizes = took_part("test a ... soak: 7 tasks");
         assert_eq!(sizes.as_deref(), Ok("7 tasks"));
         assert!(took_part("test a ... ok").is_err());

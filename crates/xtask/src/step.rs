@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn long_output_is_cut_at_its_beginning() {
+    fn long_output_loses_its_beginning() {
         let cut = "    (1 lines before these are in the log)\n    b\n    c";
         assert_eq!(last_lines("a\nb\nc\n", 2), cut);
         assert_eq!(last_lines("a\nb\n", 2), "    a\n    b");

@@ -88,7 +88,7 @@ fn what_is_missing_is_told() {
 /// A folder that cannot be opened is left out, and the count continues. The superuser may open all.
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_read_is_left_out() {
+fn unreadable_entries_are_left_out() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("open"), "word").unwrap();

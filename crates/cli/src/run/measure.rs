@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_say_that_runs_are_too_short() {
+    fn note_reports_too_short_runs() {
         let notes = run_twice(1).notes();
         assert!(notes[0].contains("too short to judge"), "{notes:?}");
     }

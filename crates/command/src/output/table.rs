@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_has_no_units_and_quotes_commas() {
+    fn csv_omits_units_and_quotes_commas() {
         let mut table = table();
         table.row([Value::from("c, \"d\""), Value::Missing, Value::Ratio(2.0)]);
         assert_eq!(

@@ -112,7 +112,7 @@ fn unwind(owner: Owner<'_, Task>, tasks: &Tasks, count: u64) {
 }
 
 #[test]
-fn loom_owner_pops_while_a_thief_exposes_by_force() {
+fn loom_owner_pops_during_forced_exposure() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         push(owner(&deque), tasks.fill(0));
@@ -124,7 +124,7 @@ fn loom_owner_pops_while_a_thief_exposes_by_force() {
 }
 
 #[test]
-fn loom_owner_pops_two_while_a_thief_exposes_by_force() {
+fn loom_owner_pops_two_during_forced_exposure() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
         push(owner(&deque), tasks.fill(0));
@@ -136,8 +136,9 @@ fn loom_owner_pops_two_while_a_thief_exposes_by_force() {
     });
 }
 
+/// Both thieves expose by force while the owner pops its three tasks.
 #[test]
-fn loom_two_thieves_expose_and_steal_against_the_owner() {
+fn loom_two_thieves_expose_and_steal() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = model.preemption_bound.or(Some(2));
     model.check(|| {
@@ -154,8 +155,9 @@ fn loom_two_thieves_expose_and_steal_against_the_owner() {
     });
 }
 
+/// The owner exposes tasks and takes them back while two thieves steal.
 #[test]
-fn loom_owner_exposes_and_takes_back_against_two_thieves() {
+fn loom_owner_retracts_against_two_thieves() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = model.preemption_bound.or(Some(2));
     model.check(|| {
@@ -175,8 +177,9 @@ fn loom_owner_exposes_and_takes_back_against_two_thieves() {
     });
 }
 
+/// The owner has taken all tasks back before the thief exposes one by force.
 #[test]
-fn loom_an_exposure_that_follows_a_take_back_keeps_its_guard() {
+fn loom_exposure_after_retraction_keeps_guard() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
         let me = owner(&deque);
@@ -193,7 +196,7 @@ fn loom_an_exposure_that_follows_a_take_back_keeps_its_guard() {
 }
 
 #[test]
-fn loom_an_exposure_in_flight_is_cancelled_by_the_owner() {
+fn loom_owner_cancels_exposure_in_flight() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
         let me = owner(&deque);
@@ -219,7 +222,7 @@ fn loom_an_exposure_in_flight_is_cancelled_by_the_owner() {
 }
 
 #[test]
-fn loom_a_thief_that_exposes_publishes_for_another() {
+fn loom_exposing_thief_publishes_for_another() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         push(owner(&deque), tasks.fill(0));
@@ -235,7 +238,7 @@ fn loom_a_thief_that_exposes_publishes_for_another() {
 }
 
 #[test]
-fn loom_a_flag_raised_is_answered_or_still_there() {
+fn loom_raised_flag_is_answered_or_pending() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
         let t = thief(&deque, &tasks, |deque, _| deque.raise(1));
@@ -257,8 +260,9 @@ fn loom_a_flag_raised_is_answered_or_still_there() {
     });
 }
 
+/// The owner reuses a ring position only after the thief has read its task.
 #[test]
-fn loom_a_ring_position_is_reused_only_after_its_thief_has_read_it() {
+fn loom_ring_position_waits_for_its_reader() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(6));
         let me = owner(&deque);
@@ -296,7 +300,7 @@ fn loom_a_ring_position_is_reused_only_after_its_thief_has_read_it() {
 /// The ring is full when thieves empty it, including the push at its limit. The next push must not
 /// fill the slot of the oldest position before its thief has read it.
 #[test]
-fn loom_push_stolen_at_limit_waits_for_readers() {
+fn loom_push_stolen_at_limit_waits() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(5));
         let me = owner(&deque);
@@ -327,7 +331,7 @@ fn loom_push_stolen_at_limit_waits_for_readers() {
 }
 
 #[test]
-fn loom_a_robber_with_an_old_generation_gets_nothing() {
+fn loom_stale_generation_steals_nothing() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         let me = owner(&deque);
@@ -349,7 +353,7 @@ fn loom_a_robber_with_an_old_generation_gets_nothing() {
 }
 
 #[test]
-fn loom_what_the_owner_publishes_is_released_to_the_thief() {
+fn loom_thief_sees_task_owner_published() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         let t = thief(&deque, &tasks, steal_one);
@@ -365,8 +369,9 @@ fn loom_what_the_owner_publishes_is_released_to_the_thief() {
     });
 }
 
+/// The pushing owner sees the signal, or the thread that raised it sees the task.
 #[test]
-fn loom_a_push_is_seen_by_one_who_raised_a_signal_or_sees_the_signal() {
+fn loom_push_and_signal_see_each_other() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         let sleeper = {

@@ -30,7 +30,7 @@ fn push(owner: Owner<'_, AtomicU32>, task: NonNull<AtomicU32>) -> Result<u64, Fu
 }
 
 #[test]
-fn the_owner_takes_the_youngest_and_a_thief_the_oldest() {
+fn owner_pops_youngest_thief_steals_oldest() {
     let counts = counts(3);
     let deque = Split::new();
     let me = owner(&deque);
@@ -57,8 +57,9 @@ fn the_owner_takes_the_youngest_and_a_thief_the_oldest() {
     assert_eq!(me.bottom(), 0);
 }
 
+/// The thief learns how many tasks wait, but gets at most the public ones.
 #[test]
-fn a_thief_is_told_how_many_wait_and_gets_at_most_what_is_public() {
+fn thief_gets_only_public_tasks() {
     let counts = counts(10);
     let deque = Split::new();
     let me = owner(&deque);
@@ -91,7 +92,7 @@ fn has_barrier() -> bool {
 }
 
 #[test]
-fn a_silent_owner_is_exposed_by_force() {
+fn silent_owner_is_exposed_by_force() {
     assert!(
         has_barrier(),
         "this kernel has no membarrier: the fall-back is tested elsewhere"
@@ -111,8 +112,9 @@ fn a_silent_owner_is_exposed_by_force() {
     assert!(me.pop_at(0));
 }
 
+/// A push into the full ring fails until a thief has read a stolen task.
 #[test]
-fn a_full_ring_refuses_and_a_theft_that_was_read_makes_room() {
+fn full_ring_accepts_pushes_after_steals() {
     let n = capacity() as usize;
     let counts = counts(1);
     let deque = Split::new();
@@ -141,7 +143,7 @@ mod counting_thefts {
 
     /// Thieves empty a full ring while its last push is in the cold exit.
     #[test]
-    fn copes_with_a_whole_ring_at_once() {
+    fn copes_with_emptying_full_ring() {
         let counts = counts(1);
         let deque = Split::new();
         let me = owner(&deque);
@@ -160,7 +162,7 @@ mod counting_thefts {
     /// The owner only pushes, and thieves move the border by force, so its cold exits see no
     /// signals.
     #[test]
-    fn copes_with_an_owner_that_never_answers() {
+    fn copes_with_silent_owner() {
         assert!(has_barrier(), "this kernel has no membarrier");
         let counts = counts(1);
         let deque = Split::new();
@@ -179,8 +181,9 @@ mod counting_thefts {
     }
 }
 
+/// The positions drift up by more than a ring, and the owner then lowers them.
 #[test]
-fn after_drifting_up_and_being_lowered_the_ring_does_not_lap_itself() {
+fn drifted_ring_does_not_lap_itself() {
     let counts = counts(1);
     let deque = Split::new();
     let me = owner(&deque);
@@ -197,7 +200,7 @@ fn after_drifting_up_and_being_lowered_the_ring_does_not_lap_itself() {
 }
 
 #[test]
-fn a_signal_opens_the_cold_exit_once() {
+fn signal_opens_the_cold_exit_once() {
     let counts = counts(1);
     let deque = Split::new();
     let me = owner(&deque);
@@ -223,7 +226,7 @@ fn soak(what: &str) -> u64 {
 }
 
 #[test]
-fn random_steps_of_the_owner_agree_with_a_plain_double_ended_queue() {
+fn random_owner_steps_match_vec_deque() {
     for seed in 1..=soak("rounds of 20,000 steps") {
         random_steps(seed);
     }
@@ -263,7 +266,7 @@ fn random_steps(mut seed: u64) {
 }
 
 #[test]
-fn in_a_stampede_of_thieves_every_task_is_taken_exactly_once() {
+fn stampeding_thieves_take_tasks_once() {
     has_barrier();
     for _ in 0..soak("stampedes over 200,000 tasks") {
         stampede();
@@ -351,7 +354,7 @@ mod in_a_child {
     }
 
     #[test]
-    fn a_task_that_was_won_and_not_read_aborts_it() {
+    fn unread_stolen_task_aborts_child() {
         let counts = counts(1);
         let (deque, turn) = (Split::new(), Barrier::new(2));
         let me = owner(&deque);
@@ -373,7 +376,7 @@ mod in_a_child {
     }
 
     #[test]
-    fn a_turn_that_a_thief_has_aborts_it() {
+    fn turn_held_by_thief_aborts_child() {
         let turn = Turn::default();
         let held = turn.attempt();
         assert!(aborts(|| drop(turn.wait())));

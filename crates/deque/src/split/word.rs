@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_are_recovered_across_the_wrap_of_the_packed_bits() {
+    fn positions_survive_packed_bit_wraparound() {
         for at in [
             0,
             1,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn each_verb_changes_its_own_fields_only() {
+    fn each_operation_changes_only_its_fields() {
         let word = Public::pack(0, 9, INDEX_MASK, INDEX_MASK + 3);
         assert_eq!(word.len(), 3);
         assert_eq!(word.stolen(2).len(), 1);

@@ -110,7 +110,7 @@ fn empty_after_copy<Q: Queue<Task>>(
 /// A thief takes the tasks below the border, and the owner can no longer get them; above the
 /// border, a thief only copies.
 #[test]
-fn a_thief_takes_what_a_duplicating_queue_has_promised_it() {
+fn thief_takes_what_duplicating_queue_promised() {
     let (queue, tasks) = (Duplicating::default(), Tasks::new(4));
     let (owner, mut cursor) = (Owner(&queue), Cursor::default());
     let steal = |cursor: &mut Cursor| queue.steal(cursor).map(|task| tasks.index(task));
@@ -126,8 +126,9 @@ fn a_thief_takes_what_a_duplicating_queue_has_promised_it() {
     assert_eq!(left, [3, 2]);
 }
 
+/// A thief's cursor keeps its position in every queue that it visits.
 #[test]
-fn a_thief_of_a_queue_with_multiplicity_knows_its_place_in_each_queue() {
+fn multiplicity_thief_tracks_each_queue() {
     let (one, other, tasks) = (
         Multiplicity::default(),
         Multiplicity::default(),

@@ -114,17 +114,17 @@ macro_rules! battery {
 
             #[test]
             #[cfg_attr(miri, ignore = "hundreds of sequences take it too long")]
-            fn an_owner_alone_sees_what_a_model_of_the_queue_sees() {
+            fn lone_owner_matches_the_model() {
                 alone::model::<$queue<Task>>(PROMISE);
             }
 
             #[test]
-            fn a_queue_fills_and_empties_over_and_over() {
+            fn queue_fills_and_empties_repeatedly() {
                 alone::waves::<$queue<Task>>();
             }
 
             #[test]
-            fn one_thief_and_the_owner_lose_nothing() {
+            fn single_thief_and_owner_lose_nothing() {
                 theft::storm::<$queue<Task>>(PROMISE, 1, 16);
             }
 
@@ -139,22 +139,22 @@ macro_rules! battery {
             }
 
             #[test]
-            fn owner_and_thieves_race_for_the_last_task() {
+            fn owner_races_thieves_for_last_task() {
                 theft::storm::<$queue<Task>>(PROMISE, 2, 1);
             }
 
             #[test]
-            fn a_thief_does_not_starve_while_the_owner_puts() {
+            fn thief_does_not_starve_during_puts() {
                 theft::starvation::<$queue<Task>>();
             }
 
             #[test]
-            fn a_claimed_value_comes_out_once_and_is_dropped_once() {
+            fn claimed_values_surface_and_drop_once() {
                 claims::storm::<$queue<_>>();
             }
 
             #[test]
-            fn values_that_nobody_took_are_dropped_once_with_the_queue() {
+            fn queue_drops_untaken_values_once() {
                 claims::left_over::<$queue<_>>();
             }
         }

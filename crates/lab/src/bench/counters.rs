@@ -148,8 +148,9 @@ mod tests {
         }
     }
 
+    /// A counter that never ran has no value.
     #[test]
-    fn a_counter_that_took_turns_is_scaled_and_one_that_had_none_says_nothing() {
+    fn multiplexed_counter_is_scaled() {
         assert_eq!(between(&at(10, 5, 5), &at(30, 15, 15)), Some(20.0));
         assert_eq!(between(&at(10, 5, 5), &at(30, 15, 10)), Some(40.0));
         assert_eq!(between(&at(10, 5, 5), &at(10, 15, 5)), None);
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_a_pool_that_is_made_afterwards_are_counted() {
+    fn later_pools_threads_are_counted() {
         const WORK: Duration = Duration::from_millis(5);
         let mut counter = match start(Software::TASK_CLOCK) {
             Ok(counter) => counter,

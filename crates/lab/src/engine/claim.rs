@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn range_names_what_agrees_and_what_contradicts() {
+    fn range_names_both_verdicts() {
         let finding = claim(2.0..=f64::INFINITY, Refuted::AtMost(1.0))
             .finding(Interval::exact(3.0), |value| format!("{value:.2}x"));
         assert_eq!(

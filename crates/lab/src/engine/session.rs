@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn resume_takes_shared_turns_from_the_store() {
+    fn resume_reuses_stored_shared_turns() {
         let folder = tempfile::tempdir().unwrap();
         let mut made = 0;
         let mut take = |resume, runs| {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_part_is_refused_with_those_known() {
+    fn unknown_part_error_lists_known_parts() {
         let folder = tempfile::tempdir().unwrap();
         let session = session(&folder, &["three"], false);
         session.expect(&cells(&AtomicU64::new(0)), 1);

@@ -132,8 +132,9 @@ mod tests {
         }
     }
 
+    /// A new start moves them out of the way.
     #[test]
-    fn resume_keeps_runs_and_a_new_start_moves_them() {
+    fn resume_keeps_earlier_runs() {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
         let keep = |resume| KeepFlags {
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_a_line_that_was_cut_off() {
+    fn drops_a_truncated_line() {
         let text = line(&head("tiny"))
             + &line(&Run {
                 cell: "cell".to_owned(),

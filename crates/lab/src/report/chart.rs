@@ -233,8 +233,9 @@ mod tests {
         }
     }
 
+    /// A chart without any numbers is drawn, too.
     #[test]
-    fn any_numbers_that_are_allowed_are_drawn_and_none_as_well() {
+    fn charts_accept_all_allowed_numbers() {
         let cases: [&[f64]; 8] = [
             &[],
             &[0.0],
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_names_for_all_its_colours() {
+    fn chart_names_all_its_colours() {
         let point = |x| Point {
             x,
             y: 1.0 + x,

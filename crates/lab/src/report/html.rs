@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_a_tag_is_shown_as_it_stands() {
+    fn html_special_characters_are_escaped() {
         let plain = Plain("a < b & \"c\"").to_string();
         assert_eq!(plain, "a &lt; b &amp; &quot;c&quot;");
     }

@@ -429,14 +429,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_program_counts_no_more_than_a_short_one() {
+    fn long_programs_get_equal_weight() {
         let grid = grid();
         let aggregated = [0, 1].map(|rule| grid.aggregated(rule, 0).value);
         assert_eq!(aggregated, [0.75, 1.25]);
     }
 
+    /// Lines have the names of the rules, and labels those of the loads.
     #[test]
-    fn lines_have_the_names_of_the_rules_and_labels_those_of_the_loads() {
+    fn chart_names_rules_and_loads() {
         let chart = grid().aggregated_chart("all");
         let names: Vec<&str> = chart.lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(

@@ -152,8 +152,9 @@ mod tests {
         jobs.iter().map(|job| job.allotment).collect()
     }
 
+    /// The published formula ends in an unfair allotment here.
     #[test]
-    fn where_the_published_formula_ends_unfair_the_iterated_one_does_not() {
+    fn iterated_formula_stays_fair() {
         let events = [(1, 3), (2, 1), (1, 20), (3, 16), (4, 7), (1, 6), (1, 13)];
         assert_eq!(run(30, &events, one_step), [10, 1, 12, 7]);
         assert_eq!(run(30, &events, fair_share), [11, 1, 11, 7]);
@@ -161,7 +162,7 @@ mod tests {
 
     /// Figure 5-2, job by job.
     #[test]
-    fn the_published_trace_for_sixteen_processors_is_followed() {
+    fn published_trace_is_reproduced() {
         let mut machine = AllotState::new(Allot::Dp, 16);
         let trace: [(u64, usize, &[usize]); 10] = [
             (1, 4, &[4]),
@@ -190,8 +191,9 @@ mod tests {
         }
     }
 
+    /// It moves no processor between two other jobs that are satisfied.
     #[test]
-    fn a_change_moves_no_processor_between_two_other_jobs_that_are_content() {
+    fn change_spares_other_satisfied_jobs() {
         let mut machine = AllotState::new(Allot::Dp, 16);
         for (job, desire) in [(1, 4), (2, 3), (3, 16)] {
             machine.arrive(job, desire);

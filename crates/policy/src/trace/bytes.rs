@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_is_read_back_and_nothing_else_is_read() {
+    fn only_written_numbers_are_read_back() {
         let mut rng = crate::Rng::new(1);
         let mut bytes = Vec::new();
         let values: Vec<u64> = (0..64).map(|shift| rng.draw() >> shift).collect();

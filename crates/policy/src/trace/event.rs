@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_and_events_match_one_to_one() {
+    fn codes_match_events_one_to_one() {
         for &event in ALL {
             assert_eq!(Event::of(event.code()), Some(event));
         }

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_workers_that_no_pool_has_is_refused_with_what_is_allowed() {
+    fn impossible_worker_count_is_rejected() {
         let mut trace = trace();
         assert!(Trace::from_bytes(&trace.to_bytes()).is_ok());
         for workers in [0, 1 << 40] {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn an_est_cycle_out_of_range_is_refused() {
+    fn out_of_range_cycle_is_rejected() {
         let mut trace = trace();
         trace.rules.est_cycle = Nanos::MAX;
         let said = "invalid value \"18446744073709551615ns\" for the trace's est-cycle: expected a \
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_of_an_older_form_is_refused() {
+    fn older_trace_format_is_rejected() {
         let said = "unsupported trace version: expected a file written by this version";
         assert_eq!(refused(b"tidegate trace 2\nidle=elastic\n"), said);
     }

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_under_another_rule_desires_something_else() {
+    fn other_rule_desires_something_else() {
         let same = replayed("wsap:eta=0.5", controller("wsap:eta=0.5")).unwrap();
         assert_eq!(same.events, 6);
         let other = replayed("instantaneous", controller("wsap:eta=0.5"));
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_that_belong_to_no_question_are_damage() {
+    fn decisions_without_question_are_damage() {
         let mut stream = controller("wsap");
         stream.decisions.push(7);
         let found = replayed("wsap", stream);
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_claims_more_workers_than_there_can_be_is_read_all_the_same() {
+    fn excessive_worker_count_is_still_read() {
         let mut recorder = StreamRecorder::new(1 << 16, || 0);
         recorder.record(Event::Begin, &[]);
         recorder.record(Event::Desire, &[u64::MAX]);

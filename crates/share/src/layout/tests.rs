@@ -26,12 +26,12 @@ fn row() -> Row {
 }
 
 #[test]
-fn a_row_is_read_as_it_was_written() {
+fn row_reads_back_as_written() {
     assert_eq!(Row::read(&row().to_bytes()), row());
 }
 
 #[test]
-fn every_field_of_a_row_has_bytes_of_its_own() {
+fn row_fields_do_not_overlap() {
     let mut fields: Vec<std::ops::Range<usize>> = [
         at::GENERATION,
         at::PID,
@@ -62,7 +62,7 @@ fn every_field_of_a_row_has_bytes_of_its_own() {
 }
 
 #[test]
-fn rows_at_their_extremes_are_brought_within_limits() {
+fn extreme_rows_are_clamped() {
     for byte in [0x00, 0x7f, 0x80, 0xff] {
         let row = Row::read(&[byte; ROW]);
         let report = row.report;
@@ -74,8 +74,9 @@ fn rows_at_their_extremes_are_brought_within_limits() {
     }
 }
 
+/// A foreign head has another format; a stale one is older than the machine's start.
 #[test]
-fn a_head_of_another_format_or_another_start_is_told_apart() {
+fn foreign_and_stale_heads_are_distinguished() {
     let mut head = Head::fresh(5);
     assert_eq!(head.check(5), Ok(()));
     assert_eq!(head.check(6), Err(Unfit::Stale));
@@ -86,7 +87,7 @@ fn a_head_of_another_format_or_another_start_is_told_apart() {
 }
 
 #[test]
-fn a_claim_is_in_use_under_a_new_generation_until_it_is_given_back() {
+fn claim_gets_a_new_generation() {
     let free = Claim(0);
     let first = free.next();
     assert!(first.is_in_use() && !first.given_back().is_in_use());
@@ -97,8 +98,9 @@ fn a_claim_is_in_use_under_a_new_generation_until_it_is_given_back() {
     assert_ne!(last.next().generation(), last.generation());
 }
 
+/// Names are cut between characters, and control characters are replaced.
 #[test]
-fn names_are_cut_at_whole_characters_and_control_characters_replaced() {
+fn names_are_cut_and_sanitized() {
     assert_eq!(Name::new("a\nb\0c\x1b").to_string(), "a?b?c?");
     let long = "ä".repeat(40);
     assert_eq!(Name::new(&long).to_string(), "ä".repeat(32));

@@ -132,15 +132,16 @@ mod tests {
     }
 
     #[test]
-    fn means_of_a_constant_allotment_that_is_always_used_are_that_allotment() {
+    fn constant_allotment_equals_its_means() {
         let constant = history(&[(100, 4, 9)]);
         assert_eq!(constant.effective(10), 4.0);
         assert_eq!(constant.trimmed(10), 4.0);
         assert_eq!(constant.trimmed(100), 4.0);
     }
 
+    /// The effective mean counts only the used part, and the trimmed mean leaves it out.
     #[test]
-    fn allotments_beyond_use_count_for_what_is_used_or_not_at_all() {
+    fn means_discount_unused_allotment() {
         let burst = history(&[(10, 1_000, 3), (90, 2, 5)]);
         assert_eq!(burst.effective(10), (10.0 * 3.0 + 90.0 * 2.0) / 100.0);
         assert_eq!(burst.trimmed(10), 2.0);
@@ -148,8 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greedy_schedule_may_take_longer_than_its_effective_allotment_allows_but_not_its_trimmed_one()
-     {
+    fn only_trimmed_mean_bounds_greedy_time() {
         // Enough tasks for eight processors; then a chain on six; then one processor, again with
         // enough.
         let (span, alone) = (1_000, 100_000);

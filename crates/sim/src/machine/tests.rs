@@ -33,8 +33,9 @@ fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
     machine.workers[thief].last_victim
 }
 
+/// On a flat machine, it robs any victim.
 #[test]
-fn a_hierarchical_thief_robs_near_ones_first_and_on_a_flat_machine_anybody() {
+fn hierarchical_thief_prefers_near_victims() {
     let pairs = PlaceTree::from_groups(4, &[vec![vec![0, 2], vec![1, 3]]]).unwrap();
     for thief in 0..4 {
         let victims = |places: &PlaceTree, victim| -> Vec<usize> {
@@ -94,8 +95,9 @@ fn tree(fault: Option<Fault>) -> (Settings, JobOutcome) {
     (settings, job)
 }
 
+/// Thieves that take nothing break the work-stealing bound even with real costs.
 #[test]
-fn thieves_that_take_nothing_break_the_bound_of_work_stealing_with_real_costs() {
+fn real_costs_expose_thieves_taking_nothing() {
     let time = |fault| {
         let (settings, job) = tree(fault);
         crate::bounds::stealing_time(&settings, &job)
@@ -105,8 +107,9 @@ fn thieves_that_take_nothing_break_the_bound_of_work_stealing_with_real_costs() 
     assert!(!wrong.holds(), "{wrong:?}");
 }
 
+/// Every job has all processors, regardless of its share.
 #[test]
-fn jobs_that_have_all_processors_whatever_their_shares_break_the_promise_of_allotments() {
+fn unfair_allotments_break_their_promise() {
     let broken = |fault, allot: &str| {
         let settings = Settings {
             allot: allot.parse().unwrap(),
@@ -130,7 +133,7 @@ fn jobs_that_have_all_processors_whatever_their_shares_break_the_promise_of_allo
 }
 
 #[test]
-fn thieves_of_the_youngest_tasks_break_the_bound_on_steals() {
+fn youngest_first_thieves_break_steal_bound() {
     let steals = |fault| {
         let (settings, job) = tree(fault);
         crate::bounds::steals(&job, 16, &settings.costs)

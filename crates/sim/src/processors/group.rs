@@ -175,8 +175,9 @@ mod tests {
         processors
     }
 
+    /// It preempts at once, but gets no more than its share.
     #[test]
-    fn who_wakes_displaces_another_at_once_but_has_no_more_than_its_share() {
+    fn waking_worker_preempts_within_share() {
         let mut processors = crowd(3);
         // A third worker always waits.
         assert!(!processors.take(2, 0, false));
@@ -204,8 +205,9 @@ mod tests {
         assert!((0.3..0.4).contains(&share), "{share}");
     }
 
+    /// A yield counts as a whole slice.
     #[test]
-    fn the_next_is_who_has_had_the_least_and_a_yield_counts_as_a_slice() {
+    fn least_served_worker_runs_next() {
         let mut processors = crowd(3);
         assert!(!processors.take(1, 10, false));
         assert!(!processors.take(2, 10, false));

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_race_agree_on_one_value() {
+    fn racing_threads_agree_on_one_value() {
         const THREADS: usize = 4;
         for _ in 0..if cfg!(miri) { 4 } else { 200 } {
             let (cell, begin) = (OnceBox::new(), Barrier::new(THREADS));

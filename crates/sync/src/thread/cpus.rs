@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_kept_off_a_processor_and_let_back() {
+    fn thread_leaves_cpu_and_may_return() {
         std::thread::spawn(|| {
             let here = Tid::this();
             let all = CpuSet::of(here).expect("Linux tells");

@@ -217,7 +217,7 @@ mod tests {
     extern "C" fn nothing() {}
 
     #[test]
-    fn a_value_is_made_once_however_many_threads_ask_and_dropped_once() {
+    fn value_is_created_and_dropped_once() {
         let marker = Arc::new(());
         let each = PerProcess::new();
         let made = AtomicU32::new(0);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_taken_is_made_anew() {
+    fn taken_value_is_created_anew() {
         let mut each = PerProcess::new();
         assert_eq!(each.take(), None::<u32>);
         assert_eq!(*each.get_or_init(|| 1), 1);
@@ -325,9 +325,8 @@ mod tests {
 
         /// Runs in a separate process, in which no other test has started counting forks.
         #[test]
-        fn a_value_that_was_being_made_is_made_anew() {
-            const TEST: &str =
-                "thread::fork::tests::in_a_child::a_value_that_was_being_made_is_made_anew";
+        fn half_made_value_is_created_anew() {
+            const TEST: &str = "thread::fork::tests::in_a_child::half_made_value_is_created_anew";
             const ALONE: &str = "TIDEGATE_TEST_ALONE";
             if std::env::var_os(ALONE).is_none() {
                 let exe = std::env::current_exe().unwrap();
@@ -369,21 +368,22 @@ mod tests {
         }
 
         #[test]
-        fn a_free_lock_is_shared_by_new_threads() {
+        fn new_threads_share_a_free_lock() {
             let lock = watched(0);
             assert_eq!(status_of(|| count_to_4000(&lock)), 0);
             assert_eq!(*lock.lock(), 0);
         }
 
         #[test]
-        fn a_lost_lock_is_lost_to_its_children() {
+        fn lost_lock_stays_lost_in_grandchild() {
             let lock = watched(0);
             let lost = || lock.lock_unless_lost().is_none();
             assert_eq!(status_while_held(&lock, || status_of(lost) == 0), 0);
         }
 
+        /// A lock that is free in the child and held when it forks is lost in the grandchild.
         #[test]
-        fn a_lock_held_by_its_threads_is_lost_to_its_children() {
+        fn lock_held_in_child_is_lost() {
             let lock = watched(0);
             let grandchild = || status_while_held(&lock, || lock.lock_unless_lost().is_none());
             assert_eq!(status_of(|| grandchild() == 0 && count_to_4000(&lock)), 0);

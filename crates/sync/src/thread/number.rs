@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_live_at_once_have_different_numbers_and_keep_them() {
+    fn live_threads_keep_distinct_numbers() {
         const THREADS: usize = 8;
         let all_live = Barrier::new(THREADS);
         let numbers: HashSet<usize> = std::thread::scope(|scope| {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_used_again_after_its_thread_has_ended() {
+    fn ended_threads_numbers_are_reused() {
         const THREADS: usize = if cfg!(miri) { 8 } else { 100 };
         let threads = (0..THREADS).map(|_| std::thread::spawn(number));
         let numbers: HashSet<usize> = threads.map(|it| it.join().unwrap()).collect();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_has_its_own_number_while_its_thread_local_values_are_destroyed() {
+    fn number_outlives_thread_local_values() {
         struct Asks(std::sync::mpsc::Sender<[bool; 2]>);
         impl Drop for Asks {
             fn drop(&mut self) {
@@ -184,7 +184,7 @@ mod tests {
 
     /// No number exceeds the count of numbers in use, even beyond the first segments of the bitmap.
     #[test]
-    fn the_lowest_free_number_is_given_out() {
+    fn lowest_free_number_is_assigned() {
         const LIVE: usize = if cfg!(miri) { 200 } else { 10_000 };
         let numbers = Numbers::new();
         for expected in 0..LIVE {
@@ -202,7 +202,7 @@ mod tests {
 
     /// Threads take and return numbers all the time, around the end of the first segment.
     #[test]
-    fn no_number_is_as_high_as_the_threads_are_many() {
+    fn numbers_stay_below_thread_count() {
         const THREADS: usize = 4;
         const ROUNDS: usize = if cfg!(miri) { 20 } else { 5_000 };
         const HELD: usize = WORD - 2;

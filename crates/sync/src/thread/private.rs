@@ -153,8 +153,9 @@ mod tests {
         unsafe { libc::fcntl(descriptor, libc::F_GETFD) >= 0 }
     }
 
+    /// The child finds the file closed, and does not close a new one with its number.
     #[test]
-    fn a_child_finds_the_file_closed_and_does_not_close_it_again() {
+    fn child_closes_private_file_only_once() {
         let file = PrivateFile::new(File::open("/dev/null").unwrap());
         let descriptor = file.get().unwrap().as_raw_fd();
         // SAFETY: the child only queries, opens and closes descriptors and exits. It takes no lock

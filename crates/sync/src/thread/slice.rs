@@ -66,8 +66,9 @@ mod imp {
 mod tests {
     use super::*;
 
+    /// All other attributes stay, and new threads do not inherit the slice.
     #[test]
-    fn a_shorter_slice_changes_nothing_else_of_the_thread_and_nothing_of_what_it_starts() {
+    fn shorter_slice_affects_nothing_else() {
         let thread = std::thread::spawn(|| {
             let before = imp::get().expect("Linux tells");
             let length = Duration::from_micros(100);

@@ -364,8 +364,9 @@ mod tests {
         kept.end().before(next.start()).unwrap();
     }
 
+    /// An edge from an ended interval is not backward even if its parent's node has been reused.
     #[test]
-    fn an_edge_from_what_has_ended_is_not_backward_where_its_parent_was() {
+    fn reused_node_makes_no_backward_edge() {
         let pool = crate::Pool::builder().workers(1).build().unwrap();
         let (reused, unordered) = (AtomicBool::new(false), AtomicBool::new(false));
         let result = pool.install(|| {

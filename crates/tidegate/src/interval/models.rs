@@ -27,7 +27,7 @@ impl Passed {
 }
 
 #[test]
-fn loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs() {
+fn loom_calls_edge_added_as_source_occurs() {
     check_calls(|| {
         let (cell, read, begun) = (Passed::new(), Once::new(), Parker::new());
         let ended = super::run(|s| {
@@ -50,7 +50,7 @@ fn loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs() {
 }
 
 #[test]
-fn loom_calls_the_last_of_two_points_releases_what_waits_for_both() {
+fn loom_calls_last_point_releases_waiter() {
     check_calls(|| {
         let (cells, read) = ([Passed::new(), Passed::new()], Once::new());
         let news = Parker::new();
@@ -107,7 +107,7 @@ fn loom_calls_a_builder_is_dropped_while_its_body_returns() {
 }
 
 #[test]
-fn loom_calls_a_lock_is_handed_from_one_interval_to_the_next() {
+fn loom_calls_lock_passes_to_next_interval() {
     check_calls(|| {
         let (lock, cell) = (super::Lock::new(), Passed::new());
         let ended = super::run(|s| {

@@ -20,7 +20,7 @@ fn leaves(layout: &Layout) -> Vec<String> {
 }
 
 #[test]
-fn workers_stand_on_every_core_once_before_they_share_one() {
+fn workers_fill_cores_before_sharing() {
     let all = layout(PACKAGES, 8, PlaceBy::Cache);
     assert_eq!(
         (0..8).map(|s| all.cpu(s).unwrap()).collect::<Vec<_>>(),
@@ -38,8 +38,9 @@ fn workers_stand_on_every_core_once_before_they_share_one() {
     assert_eq!([0, 1].map(|group| more.workers_in(group)), [3, 3]);
 }
 
+/// The workers that share the named unit of the machine form a place.
 #[test]
-fn places_are_what_shares_the_thing_that_was_named() {
+fn places_follow_the_named_unit() {
     for (by, expected) in [
         (PlaceBy::Cache, vec!["0-1,4-5", "2-3,6-7"]),
         (PlaceBy::Core, vec!["0,4", "1,5", "2,6", "3,7"]),
@@ -62,7 +63,7 @@ fn places_are_what_shares_the_thing_that_was_named() {
 }
 
 #[test]
-fn places_lie_in_larger_ones_up_to_that_of_all() {
+fn places_nest_up_to_the_machine() {
     let layout = layout(PACKAGES, 8, PlaceBy::Core);
     let up = |group| std::iter::successors(Some(group), |g| layout.parent(*g));
     for group in 0..4 {
@@ -96,7 +97,7 @@ fn others_come_by_distance() {
 }
 
 #[test]
-fn a_machine_that_was_not_asked_is_one_place_without_cpus() {
+fn unknown_machine_is_one_place() {
     let nowhere = Layout::nowhere(3);
     assert_eq!(
         (nowhere.leaves(), nowhere.groups(), nowhere.workers_in(0)),

@@ -157,7 +157,7 @@ mod tests {
     /// One thread has a slot. The second thread has the other CPU slot but does not run yet, so it
     /// has no hint.
     #[test]
-    fn a_granted_cpu_slot_is_held_before_its_thread_runs() {
+    fn granted_slot_counts_before_thread_runs() {
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);
         let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
         let shared = PoolInner::bare(Options::of(builder).unwrap());

@@ -490,10 +490,11 @@ impl Builder {
     /// has begun: at least 1. By default there is no bound.
     ///
     /// If a call of [`Pool::spawn`](crate::Pool::spawn) exceeds the bound, it queues its task and
-    /// waits until the queue is within the bound again; [`Pool::try_spawn`](crate::Pool::try_spawn)
-    /// returns the closure instead. Callers that wait continue in the order of their calls. The
-    /// bound does not apply to tasks of the pool itself: while they waited, the queue might not
-    /// drain.
+    /// blocks; [`Pool::try_spawn`](crate::Pool::try_spawn) returns the closure instead. Each task
+    /// that a worker begins lets the caller that has waited longest continue, so the queue has at
+    /// most this many tasks and one more for each waiting caller. A task of the pool itself never
+    /// waits, because the queue might not drain meanwhile. For the same reason, no task of the pool
+    /// should wait for a thread that spawns into it.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;

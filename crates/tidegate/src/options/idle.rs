@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_do_not_fit_together_name_the_method() {
+    fn inconsistent_parameters_name_the_method() {
         let linear = Linear {
             min: 2,
             max: 1,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backoff_and_an_idle_policy_contradict_each_other() {
+    fn backoff_contradicts_idle_policy() {
         let backoff = BackoffFactory::new(|_| Parks);
         assert_eq!(
             error(IdlePolicy::Yield, Some(backoff)),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backoff_takes_the_place_of_the_default() {
+    fn backoff_replaces_the_default() {
         let backoff = BackoffFactory::new(|_| Parks);
         let rule = IdleRule::of(None, Some(backoff), Environment::Strict).unwrap();
         assert_eq!(rule.built_in(), None);

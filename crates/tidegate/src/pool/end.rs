@@ -79,14 +79,17 @@ impl PoolInner {
     /// owner of the pool's handle calls this, so at most one thread waits.
     pub(super) fn wait_until_over(&self, limit: Nanos) -> bool {
         let until = clock::now().saturating_add(limit);
-        while !self.is_over() {
-            let left = until.saturating_sub(clock::now());
-            if left == 0 {
-                return false;
+        // If the caller is a worker of another pool, that pool's tasks may be what this one needs.
+        crate::blocking(|| {
+            while !self.is_over() {
+                let left = until.saturating_sub(clock::now());
+                if left == 0 {
+                    return false;
+                }
+                self.over.park_timeout(Duration::from_nanos(left));
             }
-            self.over.park_timeout(Duration::from_nanos(left));
-        }
-        true
+            true
+        })
     }
 
     /// Adds a reason for the pool to live. The caller has one itself.

@@ -298,9 +298,9 @@ impl PoolInner {
     /// Lets go for the pool's handle. Returns whether the caller can wait for the threads to end.
     fn close(self: &Arc<Self>) -> bool {
         self.let_go();
-        if WorkerThread::of(self).is_some() || !self.kind().end_waits() {
-            // The caller is one of the pool's own tasks, and the threads may wait for it. They end
-            // unaided.
+        if WorkerThread::in_pool(self).is_some() || !self.kind().end_waits() {
+            // The caller runs on top of one of the pool's own tasks, and the threads may wait for
+            // it. They end unaided.
             return false;
         }
         enter::work_off_alone(self);

@@ -54,7 +54,7 @@ mod ends {
 
     /// The join finds a task above its half and puts it into a queue, the first one of the scope.
     #[test]
-    fn with_a_queue_made_in_the_child() {
+    fn with_queue_made_in_child() {
         let ran = AtomicUsize::new(0);
         let end = end_in(&alone(), |shared| {
             let forked = crate::scope(|scope| {

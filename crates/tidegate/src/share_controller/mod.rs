@@ -381,7 +381,7 @@ mod tests {
     /// Tests the gap between `wake_for_work`, which grants the slot under the ledger's lock, and
     /// `start_thread`, which creates the worker afterwards.
     #[test]
-    fn a_thread_that_has_a_slot_and_no_worker_yet_is_looked_at_without_a_panic() {
+    fn starting_thread_is_observed_without_panic() {
         let shared = bare();
         let _ = shared.ledger().set_slots(1);
         shared
@@ -396,8 +396,9 @@ mod tests {
         std::mem::forget(shared);
     }
 
+    /// A thread that is ready but has no slot counts as one waiting task.
     #[test]
-    fn a_thread_that_is_ready_and_has_no_slot_counts_as_work_that_waits() {
+    fn ready_thread_counts_as_waiting_work() {
         let shared = bare();
         let (first, second) = {
             let mut ledger = shared.ledger();
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loan_adds_nothing_to_what_is_wanted() {
+    fn loans_do_not_raise_demand() {
         let shared = bare();
         let controller = shared.controller.as_ref().unwrap();
         controller.cap.store(1, Ordering::Relaxed);

@@ -110,7 +110,7 @@ time: 1.500 s busy, 0.250 s stealing, 2.000 s asleep, 0.000 s ready but not runn
     }
 
     #[test]
-    fn show_rare_events_only_if_they_happened() {
+    fn rare_events_appear_only_if_nonzero() {
         let rare = Stats {
             panics: 2,
             blocking_limit_hits: 3,

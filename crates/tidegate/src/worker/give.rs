@@ -42,7 +42,7 @@ mod tests {
     use tidegate_policy::SharePolicy;
 
     #[test]
-    fn a_guest_that_leaves_passes_its_stolen_batch_on() {
+    fn leaving_guest_passes_on_stolen_batch() {
         // A pool that shares may have only one slot while another job works. The thread that blocks
         // would hold it, and no slot would be free for the guest.
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);

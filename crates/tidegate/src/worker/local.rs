@@ -176,7 +176,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
 
     #[test]
-    fn a_thread_finds_its_own_value_again_and_others_do_not_see_it() {
+    fn each_thread_sees_only_its_value() {
         let local = WorkerLocal::new(|| Cell::new(0));
         local.with(|own| own.set(7));
         std::thread::scope(|scope| {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_inside_a_call_finds_the_same_value() {
+    fn nested_call_shares_its_callers_value() {
         let local = WorkerLocal::new(|| RefCell::new(vec![1]));
         local.with(|outer| {
             outer.borrow_mut().push(2);
@@ -199,8 +199,9 @@ mod tests {
         });
     }
 
+    /// An init that asks for the value itself keeps the value made first.
     #[test]
-    fn an_init_that_asks_for_the_value_itself_keeps_the_first_one_that_was_made() {
+    fn recursive_init_keeps_first_value() {
         use std::sync::{Arc, Weak};
         let made = Cell::new(0);
         let local = Arc::new_cyclic(|me: &Weak<WorkerLocal<Cell<i32>>>| {
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_init_leaves_room_for_another_try() {
+    fn init_panic_allows_a_retry() {
         let tries = std::sync::atomic::AtomicI32::new(0);
         let local = WorkerLocal::new(move || {
             let tries = tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn values_left_by_ended_threads_are_kept_and_passed_on() {
+    fn values_of_ended_threads_are_reused() {
         const THREADS: usize = if cfg!(miri) { 8 } else { 100 };
         let mut local = WorkerLocal::new(|| Cell::new(0));
         for _ in 0..THREADS {

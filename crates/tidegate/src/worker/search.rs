@@ -395,12 +395,12 @@ mod tests {
     }
 
     #[test]
-    fn no_thread_is_woken_for_the_last_task_of_a_batch() {
+    fn last_batch_task_wakes_no_thread() {
         assert_eq!(status_of_idle_beside_batch(1), Status::Idle);
     }
 
     #[test]
-    fn a_thread_is_woken_for_what_is_left_of_a_batch() {
+    fn remaining_batch_tasks_wake_a_thread() {
         assert_eq!(status_of_idle_beside_batch(2), Status::Running);
     }
 

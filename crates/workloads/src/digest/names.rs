@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_are_those_that_are_not_plain_text() {
+    fn names_with_special_characters_are_odd() {
         for name in ["a b", "é", "-", "..."] {
             assert!(!is_odd(OsStr::new(name)), "{name}");
         }

@@ -137,8 +137,9 @@ mod tests {
         }
     }
 
+    /// A link or a pipe in the place of a file is neither followed nor waited for.
     #[test]
-    fn what_took_the_place_of_a_file_is_neither_followed_nor_waited_for() {
+    fn replaced_file_is_not_opened() {
         let folder = std::env::temp_dir().join(format!("tidegate-replaced-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let (link, pipe) = (folder.join("link"), folder.join("pipe"));
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_says_why() {
+    fn unreadable_file_reports_its_reason() {
         let trouble = trouble(Path::new("/proc/self/mem"));
         assert!(!trouble.vanished);
         assert!(trouble.reason.contains("Input/output error"), "{trouble:?}");

@@ -248,8 +248,9 @@ mod tests {
     use crate::digest::Digest as Run;
     use crate::program::Program;
 
+    /// Two runs disagree about the digest of a file that has not changed.
     #[test]
-    fn a_wrong_digest_of_an_unchanged_file_is_not_settled_away() {
+    fn wrong_digest_survives_settling() {
         let path = std::env::temp_dir().join(format!("tidegate-fault-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("file"), "contents").unwrap();

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_goes_between_listing_and_reading_has_vanished() {
+    fn file_removed_after_listing_has_vanished() {
         let path = std::env::temp_dir().join(format!("tidegate-vanish-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("stays"), "1").unwrap();

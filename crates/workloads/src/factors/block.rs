@@ -93,19 +93,19 @@ mod tests {
     }
 
     #[test]
-    fn a_product_is_subtracted_row_by_column() {
+    fn product_is_subtracted_row_by_column() {
         let mut c = [1.0; 4];
         subtract_product(2, &[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], &mut c);
         assert_eq!(c, [-18.0, -21.0, -42.0, -49.0]);
     }
 
     #[test]
-    fn a_block_falls_into_the_triangles_that_it_was_made_of() {
+    fn block_factors_into_its_triangles() {
         assert_eq!(factors(), [2.0, 1.0, -1.0, 2.0, 4.0, 3.0, -3.0, 4.0, -2.0]);
     }
 
     #[test]
-    fn what_was_multiplied_by_a_triangle_is_found_again() {
+    fn solving_undoes_multiplying_by_triangle() {
         let mut block = product(&LOWER, &OTHER);
         solve_lower(3, &factors(), &mut block);
         assert_eq!(block, OTHER);

@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_of_the_factors_product_is_that_of_the_matrix() {
+    fn factor_product_equals_the_matrix() {
         for (n, nonzeros) in [(16, 0), (16, 100), (32, 3), (64, 40), (128, 5), (128, 4000)] {
             let (program, input) = factored(n, nonzeros, 1);
             let [matrix, l] = [&input.original, &input.square].map(|tree| rows(&program, tree));
@@ -399,14 +399,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_factor_is_told() {
+    fn wrong_cholesky_factor_is_detected() {
         let (program, mut input) = factored(64, 40, 1);
         input.square.add(64, (33, 33), 1e-9);
         assert_eq!(program.answer(&input, &())["factored"], false);
     }
 
+    /// No zeros are stored.
     #[test]
-    fn a_diagonal_matrix_stays_one_and_no_zeros_are_stored() {
+    fn diagonal_matrix_stays_diagonal() {
         let (program, input) = factored(256, 0, 1);
         assert_eq!(program.blocks(&input.square).len(), 16);
         assert!(
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_half_of_the_matrix_is_stored_and_has_as_many_elements_as_asked_for() {
+    fn stored_lower_half_has_requested_nonzeros() {
         let program = Cholesky {
             n: 256,
             nonzeros: 300,

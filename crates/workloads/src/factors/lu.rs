@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_matrix_falls_into_its_factors_with_its_rows_exchanged() {
+    fn small_matrix_is_factored_with_pivoting() {
         let (program, mut input) = program(2, 1);
         // By columns: 0 2, 3 1.
         input.original = vec![vec![0.0, 3.0], vec![2.0, 1.0]];
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_factors_are_those_of_the_matrix_however_many_blocks_there_are() {
+    fn lu_factors_reproduce_the_matrix() {
         for (blocks, side) in [(1, 1), (1, 7), (2, 3), (5, 4), (20, 1)] {
             let (program, mut input) = program(blocks, side);
             let factored = program.rows() == 1;
@@ -281,8 +281,9 @@ mod tests {
         }
     }
 
+    /// Wrong row exchanges are detected as well.
     #[test]
-    fn what_are_not_the_factors_or_the_exchanges_is_told() {
+    fn wrong_lu_factors_are_detected() {
         let (program, mut input) = program(3, 4);
         program.serial(&mut input);
         for (panel, at) in [(0, 0), (0, 47), (1, 20), (2, 3)] {

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_are_told_from_what_is_none() {
+    fn wrong_factors_are_rejected() {
         let matrix = [6.0, 3.0, 3.0, 7.0];
         assert!(told(matrix, [6.0, 3.0, 0.5, 5.5]));
         assert!(!told(matrix, [6.0, 3.0, 0.5, 5.5 + 1e-13]));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_that_of_the_precision() {
+    fn error_bound_depends_on_precision() {
         let found = [6.0, 3.0, 0.5, 5.5 + 1e-7];
         let (matrix, factors) = ([(0, 0, &[6.0, 3.0, 3.0, 7.0][..])], [(0, 0, &found[..])]);
         let within = |epsilon| {

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_matrix_is_filled_as_the_suites_is() {
+    fn filled_blocks_match_the_benchmark() {
         let filled = |row: usize| (0..8).map(move |column| u8::from(is_filled(row, column)));
         let rows: Vec<Vec<_>> = (0..8).map(|row| filled(row).collect()).collect();
         assert_eq!(
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_on_from_block_to_block() {
+    fn numbers_continue_from_block_to_block() {
         let program = Sparselu { blocks: 2, side: 1 };
         // 1325 times 3125 is 11857 modulo 65536, and so on.
         let numbers =
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_factors_are_those_of_the_matrix_however_many_blocks_there_are() {
+    fn sparse_factors_reproduce_the_matrix() {
         for (blocks, side) in [(1, 10), (2, 3), (5, 7), (8, 10), (12, 5)] {
             let program = Sparselu { blocks, side };
             let mut input = program.prepare().unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_not_the_factors_is_told_wherever_the_error_is() {
+    fn error_in_any_block_is_detected() {
         let program = Sparselu { blocks: 5, side: 2 };
         let mut input = program.prepare().unwrap();
         assert_eq!(program.answer(&input, &())["factored"], false);
@@ -262,8 +262,9 @@ mod tests {
         }
     }
 
+    /// An empty block is filled in where a filled row and a filled column meet.
     #[test]
-    fn blocks_are_filled_where_a_row_and_a_column_meet() {
+    fn row_and_column_fill_a_block() {
         let program = Sparselu { blocks: 5, side: 7 };
         let mut input = program.prepare().unwrap();
         let filled = |blocks: &[Block]| blocks.iter().flatten().count();

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_vector_of_the_published_algorithm_comes_out() {
+    fn published_test_vector_is_reproduced() {
         let key = Key::encryption([1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(key.rounds[1], [7, 8, 0x0400, 0x0600, 0x0800, 0x0a00]);
         let cipher = key.apply([0, 1, 2, 3]);
@@ -199,8 +199,9 @@ mod tests {
         assert_eq!(key.inverted().apply(cipher), [0, 1, 2, 3]);
     }
 
+    /// Keys and blocks with words of 0, which stand for 65536, are included.
     #[test]
-    fn an_inverted_key_undoes_and_is_undone_also_where_words_are_0() {
+    fn inverted_key_undoes_encryption() {
         let keys = [[0; 8], [u16::MAX; 8], [9, 0, 1, 0, 0x8000, 3, 0, 1]];
         for key in keys.map(Key::encryption) {
             let inverted = key.inverted();
@@ -211,8 +212,9 @@ mod tests {
         }
     }
 
+    /// Every number has an inverse.
     #[test]
-    fn products_are_those_modulo_65537_and_every_number_has_an_inverse() {
+    fn products_are_modulo_65537() {
         let value = |a: u16| if a == 0 { 1 << 16 } else { u64::from(a) };
         for a in [0, 1, 2, 3, 255, 256, 32768, 32769, 65534, 65535] {
             for b in (0..=u16::MAX).step_by(17) {

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_system_is_solved_with_its_rows_exchanged() {
+    fn small_system_is_solved_with_pivoting() {
         // 2y = 4, 3x + y = 5.
         let mut columns = vec![vec![0.0, 3.0], vec![2.0, 1.0]];
         let mut right = [4.0, 5.0];
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_zeros_has_no_multipliers() {
+    fn column_of_zeros_has_no_multipliers() {
         let mut column = [7.0, 0.0, 0.0];
         assert_eq!(pivot(1, &mut column), 1);
         assert_eq!(column, [7.0, 0.0, 0.0]);

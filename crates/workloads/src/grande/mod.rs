@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mismatch_says_what_was_found_and_what_is_allowed() {
+    fn mismatch_prints_actual_and_expected_values() {
         let near = |found| Mismatch::unless_near("sum", found, 2.0, 0.5);
         assert_eq!(near(2.5), Ok(()));
         let told = near(2.75).unwrap_err().to_string();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_a_mismatch() {
+    fn nan_is_always_a_mismatch() {
         assert!(Mismatch::unless_near("sum", f64::NAN, 2.0, 0.5).is_err());
         assert!(Mismatch::unless_at_most("error", f64::NAN, 6.0).is_err());
     }

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_made_up_series_has_the_drift_and_volatility_that_it_was_made_from() {
+    fn estimates_recover_drift_and_volatility() {
         let found = Market::estimated(&history(MADE_UP, HISTORY));
         assert!((found.drift - MADE_UP.drift).abs() < 1e-12, "{found:?}");
         assert!(
@@ -168,8 +168,9 @@ mod tests {
         );
     }
 
+    /// Drift and volatility solved from two published figures reproduce the third.
     #[test]
-    fn the_market_that_two_published_figures_imply_gives_the_third() {
+    fn market_from_two_figures_gives_third() {
         // Obtained by solving the first two for drift and volatility.
         let implied = Market {
             drift: -0.031_622_656_051_392_91,
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_the_same_in_every_range() {
+    fn path_does_not_depend_on_range() {
         let mut all = [0.0; 4];
         paths(MADE_UP, 0, &mut all);
         let mut some = [0.0; 2];

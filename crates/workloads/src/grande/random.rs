@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_that_java_draws_from_the_same_seed() {
+    fn generator_reproduces_javas_numbers() {
         let mut random = Random::new(42);
         assert_eq!(random.word() as i32, -1_170_105_035);
         assert_eq!(random.word() as i32, 234_785_527);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn gaussian_numbers_have_mean_0_and_deviation_1() {
+    fn gaussian_numbers_are_standard_normal() {
         let mut random = Random::new(1);
         let numbers: Vec<_> = (0..100_000).map(|_| random.gaussian()).collect();
         let mean = numbers.iter().sum::<f64>() / 1e5;

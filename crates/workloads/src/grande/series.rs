@@ -117,8 +117,9 @@ impl Kernel for Series {
 mod tests {
     use super::*;
 
+    /// The sum leaves out the last point before the end.
     #[test]
-    fn integrals_that_are_known_come_out_less_the_point_left_out() {
+    fn known_integrals_miss_one_point() {
         let step = (TO - FROM) / f64::from(STEPS);
         let near = |found: f64, exact: f64, left_out: f64| {
             let wanted = exact - left_out * step;
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn coefficients_without_a_published_figure_are_looked_at_too() {
+    fn unpublished_coefficients_are_checked_too() {
         let mut kernel = Series::new(Size::Test);
         let figure = kernel.serial();
         assert_eq!(kernel.check(&figure), Ok(()));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coefficient_is_the_same_in_every_range() {
+    fn coefficient_does_not_depend_on_range() {
         let mut all = [[0.0; 2]; 8];
         coefficients(0, &mut all);
         let mut some = [[0.0; 2]; 3];

@@ -141,8 +141,9 @@ mod tests {
         })
     }
 
+    /// The cells at its border keep their values.
     #[test]
-    fn a_row_is_relaxed_as_the_formula_says_and_its_border_is_not() {
+    fn row_is_relaxed_by_the_formula() {
         let cell = |row: usize, column: usize| 1.0 / (1 + 7 * row + column * column) as f64;
         for length in 3..9 {
             for (sweep, row) in [(0, 1), (1, 1), (2, length - 2), (3, length - 2)] {

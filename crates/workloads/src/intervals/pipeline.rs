@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_tells_when_an_item_overtakes_another_in_a_stage() {
+    fn checksum_detects_overtaking_in_stage() {
         let through = |items: [u64; 2]| {
             let mut state = 0;
             for mut item in items {

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_any_length_make_the_same_cells_as_the_whole_rod() {
+    fn block_length_does_not_change_cells() {
         let cells: Vec<f64> = (0..12).map(|number| f64::from(number * number)).collect();
         let mut whole = vec![0.0; 12];
         advance(7.0, &cells, 9.0, &mut whole);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn heat_spreads_evenly_and_none_is_lost_inside() {
+    fn heat_spreads_evenly_without_loss() {
         let mut from = vec![0.0; 101];
         from[50] = 1.0;
         let mut to = from.clone();

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_score_and_the_last_row_are_those_of_the_whole_table() {
+    fn score_and_last_row_match_table() {
         for n in [1, 2, 3, 40, 61] {
             let program = Wavefront {
                 n,
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_pair_has_its_known_score() {
+    fn known_pair_has_its_known_score() {
         // GTTGAC against GTT-AC: five matches and a gap.
         let table = table(b"TGTTGACGG", b"GGTTACTA");
         let score = table.iter().flatten().copied().max();

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_of_the_product_is_that_of_row_and_column() {
+    fn product_elements_match_plain_multiplication() {
         for (blocks, block, panel) in [(1, 3, 1), (2, 2, 1), (4, 3, 3), (8, 1, 100)] {
             let program = program(blocks, block, panel);
             let mut input = program.prepare().unwrap();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_quadrant_of_the_product_are_neighbours() {
+    fn first_and_last_quadrant_are_neighbours() {
         let ranks: Vec<_> = (0..16).map(|block| program(4, 1, 1).rank(block)).collect();
         assert_eq!(ranks[..4], [0, 1, 2, 3]);
         assert_eq!(ranks[12..], [4, 5, 6, 7]);

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merged_arrays_of_any_lengths_are_what_the_standard_library_makes_of_them() {
+    fn merging_arrays_matches_standard_library() {
         for (left, right) in [(0, 0), (0, 3), (5, 0), (1, 1), (7, 40)] {
             let array = |n: u64, seed| {
                 let mut array: Vec<_> = (0..n).map(|i| random(seed, i) as u32 % 16).collect();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_serial_version_sorts_every_element_whatever_the_number_of_sorters() {
+    fn serial_sorts_with_any_sorter_count() {
         for (n, sorters) in [(0, 1), (1, 4), (1000, 1), (1001, 8)] {
             let program = Mergesort {
                 n,

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn best_never_moves_and_worst_always_does() {
+    fn best_never_moves_worst_always_does() {
         let (places, best) = hints(Locality::Best);
         assert!(best.iter().all(|place| *place == Some(places[1])));
         let (_, worst) = hints(Locality::Worst);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn random_draws_every_place_and_ignorant_none() {
+    fn random_uses_every_place_ignorant_none() {
         let (places, random) = hints(Locality::Random);
         let drawn = |place| random.iter().filter(|one| **one == Some(place)).count();
         assert!(places.into_iter().all(|place| drawn(place) > 5));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_simulated_task_is_put_where_a_real_one_is() {
+    fn simulated_tasks_get_real_places() {
         for locality in [Locality::Best, Locality::Worst] {
             let (places, hints) = hints(locality);
             for (turn, hint) in hints.into_iter().enumerate() {
@@ -235,8 +235,9 @@ mod tests {
         assert!((0..3).all(|place| drawn(place) > 5));
     }
 
+    /// Hints are rejected without places, and the worst locality also with a single place.
     #[test]
-    fn a_runtime_without_places_takes_no_hints_and_one_place_is_too_few_for_the_worst() {
+    fn hints_need_places() {
         let told = |refusal: Result<(), ParameterError>| refusal.unwrap_err().to_string();
         let serial = |locality: Locality| locality.fits(&Serial);
         assert_eq!(serial(Locality::Ignorant), Ok(()));
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "serial has no places")]
-    fn a_run_on_a_runtime_without_places_does_not_pass_for_one_with_hints() {
+    fn placeless_runtime_panics_on_hints() {
         Serial.install(|_| Hints::new::<Serial>(Locality::Best, 1));
     }
 }

@@ -280,8 +280,9 @@ mod tests {
         output
     }
 
+    /// A command may copy bytes that it is itself writing.
     #[test]
-    fn commands_write_and_repeat_even_what_they_are_writing() {
+    fn repeats_may_overlap_their_output() {
         let mut input = Compressed::default();
         assert_eq!(decompressed(&input), b"");
         input.add(b"abc", 7, 2);
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_become_as_many_times_longer_as_they_are_to() {
+    fn blocks_expand_by_their_factor() {
         for factor in [USUAL, BURST] {
             let input = Compressed::random(1000, factor, 7);
             let length = input.commands.len();

@@ -69,7 +69,7 @@ impl Scheme for Eightfold {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_element_is_that_of_row_and_column() {
+    fn eightfold_product_is_correct() {
         super::super::product::is_the_plain_product::<super::Eightfold>();
     }
 }

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mix_is_the_part_that_holds_memory() {
+    fn mix_is_fraction_holding_memory() {
         for (mix, least, most) in [(0.0, 0.0, 0.0), (0.25, 0.23, 0.27), (1.0, 1.0, 1.0)] {
             let [holding, all] = counted(Call::first(20), mix);
             let part = f64::from(holding) / f64::from(all);

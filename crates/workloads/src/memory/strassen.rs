@@ -119,7 +119,7 @@ impl Scheme for Sevenfold {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_element_is_that_of_row_and_column() {
+    fn sevenfold_product_is_correct() {
         super::super::product::is_the_plain_product::<super::Sevenfold>();
     }
 }

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_span_of_a_join_is_that_of_its_longer_half() {
+    fn span_of_join_is_longer_half() {
         fn reserve(times: usize) {
             (0..times).for_each(|_| drop(Profiled::reserve(1)));
         }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_of_a_scope_count_from_where_they_were_spawned() {
+    fn scope_tasks_count_from_their_spawn() {
         let ((), span) = Profiled::span_of(10, || {
             Profiled::scope(|scope| {
                 Profiled::spawn(scope, |_| drop(Profiled::reserve(100)));

@@ -98,8 +98,9 @@ mod tests {
         Uts::from_values(&Values::parse(Uts::PARAMETERS, Size::Tiny, &given)?)
     }
 
+    /// The error names the parameter and the type of tree.
     #[test]
-    fn a_parameter_that_the_tree_ignores_is_refused_with_its_name_and_the_type() {
+    fn ignored_parameter_is_rejected() {
         for (kind, ignored) in [
             ("geometric", &["q", "m"][..]),
             ("binomial", &["shape", "depth"]),
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn only_parameters_on_which_the_tree_depends_are_told() {
+    fn only_relevant_parameters_are_reported() {
         let told = |kind| {
             let parameters = uts(&[("type", kind)]).unwrap().parameters();
             let mut names: Vec<_> = parameters.keys().cloned().collect();

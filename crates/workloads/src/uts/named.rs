@@ -141,8 +141,9 @@ mod tests {
         );
     }
 
+    /// These trees have up to 100,000 nodes.
     #[test]
-    fn trees_of_up_to_a_hundred_thousand_nodes_have_the_counts_known() {
+    fn small_trees_have_known_counts() {
         let small: Vec<_> = TREES.iter().filter(|t| t.counts.nodes < 100_000).collect();
         assert_eq!(small.len(), 2);
         for named in small {
@@ -155,7 +156,7 @@ mod tests {
         debug_assertions,
         ignore = "takes a second for four million nodes, a minute without optimisation"
     )]
-    fn trees_of_up_to_thirty_million_nodes_have_the_counts_known() {
+    fn large_trees_have_known_counts() {
         for named in TREES.iter().filter(|t| t.counts.nodes < 100_000_000) {
             assert_eq!(counts(named), named.counts, "{}", named.name);
         }

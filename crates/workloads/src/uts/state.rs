@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn states_and_numbers_are_those_of_the_original() {
+    fn states_match_the_original_benchmark() {
         let root = State::root(42);
         assert_eq!(hex(root), "a11dabbcec7aab309c890ab3dbc256eaeb582782");
         let child = root.child(0);

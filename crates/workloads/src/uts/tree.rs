@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn geometric_trees_have_the_mean_of_their_shape() {
+    fn geometric_trees_have_their_mean() {
         let shape = |shape, depth| children(Tree { shape, ..TREE }, depth);
         // With the mean b, u gives floor(ln(1-u) / ln(b/(1+b))) children.
         assert_eq!(shape(Shape::Linear, 0), [1, 4, 17]);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_binomial_root_has_more_than_a_hundred_children() {
+    fn only_binomial_root_exceeds_hundred_children() {
         let wide = |kind| {
             children(
                 Tree {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worked_out_beforehand_changes_nothing() {
+    fn precomputation_does_not_change_the_tree() {
         for shape in [
             Shape::Linear,
             Shape::ExpDecrease,

@@ -145,7 +145,7 @@ mod tests {
 
     /// Versions of xtask that did not record the checks of all code wrote such a file.
     #[test]
-    fn a_file_without_code_is_a_reason_for_its_checks_alone() {
+    fn file_without_code_requires_its_checks() {
         let recorded = "# Head\ncrates/sync 4\nCargo.lock 2\nrustc 3\n";
         let reasons = states().map(|state| state.reason(Some(recorded)));
         assert_eq!(
@@ -154,8 +154,9 @@ mod tests {
         );
     }
 
+    /// A missing file, a shallow clone or an uncommitted change is a reason.
     #[test]
-    fn a_missing_file_a_shallow_clone_and_an_uncommitted_change_are_reasons() {
+    fn incomplete_state_requires_checks() {
         let reason = states()[0].reason(None);
         assert_eq!(reason.as_deref(), Some("there is no .ci/checked"));
         let reason = reason_after(|state| state.shallow = true);
@@ -164,8 +165,9 @@ mod tests {
         assert_eq!(reason, "not committed:  M a");
     }
 
+    /// The inputs are the sources, the lock file and the compiler.
     #[test]
-    fn another_source_lock_file_or_compiler_is_a_reason() {
+    fn changed_inputs_require_checks() {
         for (at, entry) in states()[0].entries.iter().enumerate() {
             let reason = reason_after(|state| state.entries[at].push('0'));
             assert_eq!(reason, format!("not in {FILE}: {entry}0"));

@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_text_runs_what_reads_text() {
+    fn text_change_runs_text_steps() {
         let expected = "fmt house patches licences rustdoc web links advisories semver doc tests";
         assert_eq!(names(false, [false, false]).join(" "), expected);
     }
 
     #[test]
-    fn a_change_of_code_runs_what_builds_it() {
+    fn code_change_runs_build_steps() {
         let found = names(false, [true, false]);
         assert!(found.contains(&"check other targets") && !found.contains(&"loom"));
         assert_eq!(names(false, [true, true]).len(), STEPS.len());

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_of_others_are_listed_or_optional() {
+    fn external_packages_are_listed_or_optional() {
         let on = |name, used, optional| violations(name, used, false, optional, "normal");
         assert_eq!(on("sync", "libc", false) + on("sim", "libc", false), 0);
         assert_eq!(on("deque", "libc", false), 1);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_a_most_of_lines() {
+    fn too_long_file_is_found() {
         let text = "line\n".repeat(LINES);
         assert_eq!(lines(texts, "docs/a.md", &text), [0; 0]);
         let longer = text + "line\n";
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_on_one_machine_is_found() {
+    fn machine_specific_path_is_found() {
         let places = FOREIGN.replace('+', "");
         let place = places.split(' ').next().unwrap();
         let text = format!("crates/workloads, src/work/a.rs, /working\nsee {place}/main");

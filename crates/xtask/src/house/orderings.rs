@@ -81,13 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn an_ordering_without_a_comment_is_found() {
+    fn uncommented_ordering_is_found() {
         assert_eq!(found("fn f() {\n    a.load(Ordering::Acquire);\n}"), [2]);
         assert_eq!(found("fn f() { fence(SeqCst) }"), [1]);
     }
 
+    /// The comment is in or above the line, or above the function.
     #[test]
-    fn a_comment_in_or_above_the_line_or_function_is_enough() {
+    fn nearby_comment_is_enough() {
         let text = "fn f() {\n    // Pairs with the release in g.\n    a.load(\n        Acquire,\n    );\n}";
         assert_eq!(found(text), [0; 0]);
         assert_eq!(found("fn f() {\n    a(Relaxed); // a hint only\n}"), [0; 0]);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_of_another_function_or_far_above_does_not_count() {
+    fn distant_comment_does_not_count() {
         let text =
             "fn g() {\n    // Pairs with h there.\n    a();\n}\nfn f() {\n    a(Acquire);\n}";
         assert_eq!(found(text), [6]);

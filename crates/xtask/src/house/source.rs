@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_what_is_neither_comment_nor_string() {
+    fn comments_and_strings_are_not_code() {
         assert_eq!(code(r#"f("a \" // b", c); // d"#), "f(, c); ");
         assert!(has_word("a::Relaxed)", "Relaxed") && !has_word("Relaxed_", "Relaxed"));
     }

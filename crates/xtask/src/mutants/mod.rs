@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_test_or_a_crash_catches_the_mutant() {
+    fn failure_or_crash_catches_the_mutant() {
         let failed = "running 1 test\nthread 't' panicked at a.rs:1:1:\ntaken twice\n";
         assert!(caught(End::Failure, failed));
         assert_eq!(message(failed), "taken twice");
@@ -194,15 +194,16 @@ mod tests {
         assert!(caught(End::Failure, "running 1 test\n(signal: 6, SIGABRT)"));
     }
 
+    /// A missing test catches nothing, either.
     #[test]
-    fn a_test_that_passes_hangs_or_is_missing_does_not() {
+    fn pass_or_hang_catches_nothing() {
         assert!(!caught(End::Success, "running 1 test\ntest a ... ok"));
         assert!(!caught(End::TimeOut, "running 1 test"));
         assert!(!caught(End::Failure, "error: could not compile"));
     }
 
     #[test]
-    fn the_head_of_a_patch_names_the_test() {
+    fn patch_header_names_the_test() {
         let text = "Two lines\nof title.\n\nMore.\nFails: loom p 2 m::t\n\ndiff --git a/a b/a\n";
         let file = format!("{FOLDER}late.patch");
         let found = Mutant::parse(&file, text).unwrap();

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_is_applied_and_taken_back() {
+    fn patch_is_applied_and_reverted() {
         let tree = Tree::mirror(&small("patched")).unwrap();
         let read = || Ok(tree.workspace.read("a.rs")?);
         let during = tree.patched("a.patch", read);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_that_does_not_fit_is_an_error() {
+    fn misfitting_patch_is_an_error() {
         let workspace = small("misfit");
         fs::write(workspace.root.join("a.rs"), "two\n").unwrap();
         let tree = Tree::mirror(&workspace).unwrap();

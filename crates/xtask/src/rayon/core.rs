@@ -121,8 +121,9 @@ fn documentation(source: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The code is left out.
     #[test]
-    fn documentation_keeps_its_lines_and_loses_the_code() {
+    fn documentation_keeps_its_line_numbers() {
         let source = "//! A.\n\n/// ```\n/// f();\n/// ```\npub fn f() {\n    /// B.\n    const C: u8 = 0;\n}";
         assert_eq!(
             documentation(source),
@@ -130,8 +131,9 @@ mod tests {
         );
     }
 
+    /// Tests of the table are switched off.
     #[test]
-    fn a_test_of_the_table_is_switched_off_and_must_exist() {
+    fn excluded_test_must_exist() {
         for (test, _) in LEFT_OUT {
             let (module, name) = test.rsplit_once("::").unwrap();
             assert!(without_left_out(module, "fn f() {}").is_err());
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_nothing_runs_are_an_error() {
+    fn tests_in_unused_files_are_errors() {
         assert!(source("latch.rs", "#[test]\nfn f() {}").is_err());
         assert_eq!(
             source("scope/mod.rs", "//! A.").unwrap().path,

@@ -80,28 +80,28 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_passes_if_every_excuse_comes_true() {
+    fn suite_passes_if_excuses_apply() {
         let expected =
             "tests: 1\n    ignored by rayon: b: slow\n    differs as intended: c: better";
         assert_eq!(report(End::Failure, GOOD).as_deref(), Ok(expected));
     }
 
     #[test]
-    fn an_excuse_that_is_not_needed_is_wrong() {
+    fn unneeded_excuse_is_an_error() {
         let text = "running 2 tests\ntest b ... ok\ntest c ... ok";
         let wrong = ["not ignored, so take it out of the table: b", "not failed"];
         fails(End::Success, text, &wrong);
     }
 
     #[test]
-    fn failed_and_ignored_tests_without_an_excuse_are_named() {
+    fn unexcused_tests_are_named() {
         let text = format!("{GOOD}running 2 tests\ntest e ... FAILED\ntest f ... ignored");
         let wrong = ["failed, and the table does not say why: e", "why: f"];
         fails(End::Failure, &text, &wrong);
     }
 
     #[test]
-    fn a_suite_that_did_not_run_to_its_end_is_wrong() {
+    fn unfinished_suite_is_an_error() {
         let text = "running 2 tests\ntest e has been running for over 60 seconds";
         fails(End::TimeOut, text, &["stopped at the limit: e"]);
         let text = "running 2 tests\ntest d ... ok\nerror: test failed (signal: 6)";

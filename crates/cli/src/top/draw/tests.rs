@@ -80,7 +80,7 @@ fn press(screen: &mut Screen, code: KeyCode, room: usize) {
 }
 
 #[test]
-fn the_picture_of_two_jobs_at_80x24_is_this() {
+fn two_jobs_match_expected_picture() {
     let mut screen = Screen::new("/run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)".into());
     let job = |pid, name: &str, desire, allotment| Row {
         pid,
@@ -119,7 +119,7 @@ fn the_picture_of_two_jobs_at_80x24_is_this() {
 }
 
 #[test]
-fn any_number_of_jobs_is_drawn_at_any_size() {
+fn any_job_count_fits_any_size() {
     for jobs in [0, 1, 30, 256] {
         let mut screen = screen(jobs, 300);
         for size in SIZES {
@@ -140,8 +140,9 @@ fn any_number_of_jobs_is_drawn_at_any_size() {
     }
 }
 
+/// Names may hold wide or control characters.
 #[test]
-fn a_name_ends_where_its_column_does_whatever_it_holds() {
+fn long_name_stays_in_its_column() {
     let screen = screen(NAMES.len(), 1);
     for size in SIZES {
         let lines = picture(&screen, size);
@@ -176,7 +177,7 @@ fn a_name_ends_where_its_column_does_whatever_it_holds() {
 }
 
 #[test]
-fn a_message_stands_where_the_rows_would_be() {
+fn message_replaces_the_rows() {
     let mut screen = screen(3, 2);
     screen.update(Err("no table here ".repeat(20)), load(300), Duration::ZERO);
     for size in SIZES {
@@ -193,8 +194,9 @@ fn a_message_stands_where_the_rows_would_be() {
     assert!(all.contains("300 processors   50 % busy"), "{all}");
 }
 
+/// The title of the column shows the order.
 #[test]
-fn keys_sort_and_reverse_and_the_title_says_by_what() {
+fn keys_change_the_sort_order() {
     let mut screen = screen(5, 1);
     let pids = |screen: &Screen| -> Vec<u32> {
         let rows = screen.view.as_ref().unwrap();
@@ -222,7 +224,7 @@ fn keys_sort_and_reverse_and_the_title_says_by_what() {
 }
 
 #[test]
-fn keys_scroll_to_the_ends_and_no_further() {
+fn scrolling_stops_at_both_ends() {
     let mut screen = screen(30, 1);
     let size = (80, 24);
     let shown = |screen: &Screen| {
@@ -252,7 +254,7 @@ fn keys_scroll_to_the_ends_and_no_further() {
 }
 
 #[test]
-fn three_keys_end_and_one_stops_and_no_other_one() {
+fn only_known_keys_quit_or_suspend() {
     use crate::top::screen::Asked;
     let mut screen = screen(1, 1);
     let mut asked = |code, modifiers| screen.press(KeyEvent::new(code, modifiers), 10);
@@ -272,8 +274,9 @@ fn three_keys_end_and_one_stops_and_no_other_one() {
     }
 }
 
+/// A job's history stays with the job when rows move.
 #[test]
-fn a_job_that_stands_still_is_marked_and_a_history_follows_its_job() {
+fn stalled_job_is_marked() {
     let mut screen = Screen::new(String::new());
     let stalled = Row {
         stalled: true,
@@ -296,7 +299,7 @@ fn a_job_that_stands_still_is_marked_and_a_history_follows_its_job() {
 }
 
 #[test]
-fn the_sums_are_those_of_the_jobs_that_move() {
+fn totals_exclude_stalled_jobs() {
     let job = |pid, stalled| Row {
         pid,
         desire: 4,

@@ -196,7 +196,7 @@ mod tests {
     use tidegate::interval::Recorder;
 
     #[test]
-    fn a_batch_has_the_edges_that_its_pattern_says() {
+    fn batch_has_its_pattern_edges() {
         let edges = PATTERNS.map(|(name, pattern)| {
             let recording = Recorder::new();
             recording.run(|body| pattern.batch(body)).unwrap();

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_take_the_versions_that_they_name() {
+    fn moves_apply_to_named_versions() {
         let taken = |from| {
             let (package, to) = ("a", "1.2.0".to_owned());
             let step = Move { package, from, to };
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_says_which_versions_it_stands_in_for() {
+    fn tidegate_lock_names_replaced_versions() {
         let lock = cargo::checkout(OURS).unwrap().join(LOCK);
         let moves = moves(&Lock::read(&lock).unwrap());
         for package in EXACT.into_iter().chain(NEEDED_NEWER) {

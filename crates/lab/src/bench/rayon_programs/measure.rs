@@ -195,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn failure_is_an_error_with_the_status() {
+    fn failure_error_contains_the_status() {
         let (work, _folder) = shell("exit 3");
         let error = work.measure().unwrap_err().to_string();
         assert!(error.contains("exit status: 3"), "{error}");
     }
 
     #[test]
-    fn hanging_program_is_killed_at_its_limit() {
+    fn hanging_program_is_killed_at_limit() {
         let (mut work, _folder) = shell("exec sleep 1000");
         work.seconds = 0;
         let error = work.measure().unwrap_err().to_string();

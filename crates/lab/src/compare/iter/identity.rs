@@ -101,8 +101,9 @@ mod tests {
         })
     }
 
+    /// Stock rayon is rejected as Tidegate's side, and vice versa.
     #[test]
-    fn each_side_is_accepted_only_as_what_it_should_be() {
+    fn each_side_must_identify_itself() {
         let [stock, ours] = [None, Some("1.3")].map(|t| Identity::read(&greeting(t)).unwrap());
         assert!(stock.check(false).is_ok() && ours.check(true).is_ok());
         let told = ours.check(false).unwrap_err().to_string();
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_part_is_no_greeting() {
+    fn incomplete_greeting_is_rejected() {
         for part in ["program", "source", "compiler", "chains"] {
             let mut greeting = greeting(None);
             greeting[part] = Value::Null;

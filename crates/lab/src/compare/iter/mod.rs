@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_chain_is_answered_with_known_ones() {
+    fn unknown_chain_error_lists_known_ones() {
         let known = ["zip", "rev"].map(|name| Chain {
             name: name.into(),
             sizes: Vec::new(),

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_and_nodes_are_in_the_tree() {
+    fn tree_contains_packages_and_nodes() {
         let places = MARS.settings(80).places;
         let distances = [1, 2, 4, 9, 10, 20, 40].map(|other| places.distance(0, other));
         assert_eq!(distances, [1, 2, 3, 4, 5, 6, 7]);

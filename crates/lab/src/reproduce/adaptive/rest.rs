@@ -131,7 +131,7 @@ mod tests {
     use crate::engine::Verdict;
 
     #[test]
-    fn short_sleeps_are_where_figure_5_11_has_them() {
+    fn short_sleeps_match_figure_5_11() {
         let short = short_sleeps();
         let ms: Vec<u64> = short.iter().map(|time| time / 1_000_000).collect();
         assert_eq!(ms, [12, 40]);

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn small_runs_do_not_judge_how_often_workers_park() {
+    fn small_runs_do_not_judge_parking() {
         let findings = findings(&measured(Size::Small, published), Size::Small);
         let small = findings
             .iter()

@@ -180,7 +180,7 @@ mod tests {
     use tidegate_policy::memory::{Hybrid, SleepFunction};
 
     #[test]
-    fn first_scheduler_is_the_one_all_are_compared_with() {
+    fn first_scheduler_is_the_baseline() {
         let schedulers = schedulers(1 << 20);
         assert_eq!(schedulers[0].memory, Some(MemoryPolicy::None));
         let names = schedulers.each_ref().map(|rule| rule.name.as_str());
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn swept_rules_have_names_of_their_own() {
+    fn swept_rules_have_distinct_names() {
         let subject = Subject::new(works(Size::Tiny).remove(0)).unwrap();
         let plan = sweep::plan(&subject);
         let mut names: Vec<_> = plan.rules.iter().map(|rule| &rule.name).collect();

@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_has_so_many_processors_and_three_distances_where_it_has_several_packages() {
+    fn large_machines_have_three_distances() {
         for (processors, height) in [(1, 1), (16, 1), (64, 2), (256, 3)] {
             let settings = machine(processors);
             assert_eq!(settings.places.workers(), processors);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_differs_from_the_defaults_in_one_choice() {
+    fn each_rule_changes_one_default() {
         let rules = rules();
         let usual = &rules[0];
         for rule in &rules[1..] {

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_does_not_fall_or_is_none_does_not() {
+    fn constant_or_missing_loss_disagrees() {
         let equal = [
             Verdict::Weaker,
             Verdict::Agrees,

@@ -259,14 +259,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_leaves_processors_unused_contradicts() {
+    fn unused_processors_contradict() {
         let without = verdicts(HALVES, 30.0, 5.0);
         assert_eq!(without[..4], [Verdict::Contradicts; 4]);
         assert_eq!(verdicts(15.0, 13.68, 8.0)[4], Verdict::Contradicts);
     }
 
+    /// No rule can respond faster than this.
     #[test]
-    fn the_best_that_a_rule_can_do() {
+    fn ideal_response_matches_known_values() {
         assert!((ideal(9.73) - 0.757).abs() < 1e-3);
         assert!((ideal(13.68) - 0.714).abs() < 1e-3);
     }

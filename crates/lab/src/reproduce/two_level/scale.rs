@@ -320,8 +320,9 @@ mod tests {
         assert_eq!(verdicts(1.2, |_| 5.0), [Verdict::Agrees; 4]);
     }
 
+    /// A long start contradicts, too.
     #[test]
-    fn a_long_start_and_a_best_cycle_that_grows_contradict() {
+    fn growing_best_cycle_contradicts() {
         let growing = verdicts(5.0, |processors| if processors > 16 { 100.0 } else { 1.0 });
         assert_eq!(growing, [Verdict::Contradicts; 4]);
     }

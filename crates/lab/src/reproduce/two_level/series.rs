@@ -87,8 +87,9 @@ mod tests {
         loopy.dag()
     }
 
+    /// In series, work and span add up.
     #[test]
-    fn work_and_span_grow_with_the_factor_and_add_up_in_series() {
+    fn slowing_scales_work_and_span() {
         let one = WorkSpan::of(&loopy());
         let slowed = WorkSpan::of(&Slowed {
             dag: loopy(),

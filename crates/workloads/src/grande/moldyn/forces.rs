@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn forces_are_the_slope_of_the_potential() {
+    fn forces_are_slope_of_the_potential() {
         let (mut state, forces_there) = state();
         let h = 1e-6;
         for number in [0, 99, 321, 499] {
@@ -203,8 +203,9 @@ mod tests {
         }
     }
 
+    /// The forces of disjoint ranges add up, and every force has its counterpart.
     #[test]
-    fn ranges_add_up_to_all_and_each_force_has_its_counterpart() {
+    fn partial_forces_sum_to_whole() {
         let (state, whole) = state();
         let mut sum = vec![[0.0; 3]; whole.each.len()];
         for range in [0..70, 70..300, 300..500] {

@@ -135,8 +135,9 @@ mod tests {
         colour: Vector::new(1.0, 1.0, 1.0),
     };
 
+    /// A ray hits a sphere in front of it or around its start, but not one behind it.
     #[test]
-    fn a_ray_hits_a_sphere_in_front_from_inside_and_not_behind() {
+    fn sphere_hit_depends_on_ray_start() {
         let along_z = |z: f64| Ray {
             from: Vector::new(0.0, 0.0, z),
             towards: Vector::new(0.0, 0.0, 1.0),
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_misses_a_sphere_when_it_passes_farther_than_the_radius() {
+    fn distant_ray_misses_the_sphere() {
         let passing = |x: f64| Ray {
             from: Vector::new(x, 0.0, 0.0),
             towards: Vector::new(0.0, 0.0, 1.0),
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_sphere_is_the_first_hit() {
+    fn nearest_sphere_is_hit_first() {
         let mut scene = Scene::benchmark();
         scene.spheres.push(Sphere {
             centre: Vector::new(0.0, 15.0, -22.0),

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reflected_ray_leaves_at_the_angle_at_which_it_came() {
+    fn reflection_preserves_the_angle() {
         let normal = Vector::new(0.0, 1.0, 0.0);
         for x in [0.0, 0.1, 0.5, 3.0] {
             let towards = Vector::new(x, -1.0, 0.5).unit();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_that_hits_nothing_is_black() {
+    fn ray_that_hits_nothing_is_black() {
         let scene = Scene::benchmark();
         let ray = Ray {
             from: scene.view.from,

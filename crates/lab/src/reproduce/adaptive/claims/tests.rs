@@ -234,7 +234,7 @@ fn each_claim_can_agree_and_contradict() {
 }
 
 #[test]
-fn ours_is_not_in_the_mean_of_the_thesis() {
+fn thesis_mean_excludes_our_rule() {
     let aggregated = |world| {
         let results = World(world).results();
         let row = rows().find(|row| row.id == "mars-linear");

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_hits_can_agree_and_contradict() {
+    fn shares_and_hits_decide_the_verdict() {
         for (missed, verdict) in [(0.55, Verdict::Agrees), (0.2, Verdict::Contradicts)] {
             let measured = measured(Size::Paper, |variant| Observed {
                 touched: 1.0,
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_fit_the_cache_judge_nothing() {
+    fn cache_sized_inputs_judge_nothing() {
         let measured = measured(Size::Tiny, |_| Observed {
             seconds: 1.0,
             touched: 2.0,

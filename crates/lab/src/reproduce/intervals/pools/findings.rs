@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn localities_are_judged_only_where_there_are_several_caches() {
+    fn judging_localities_needs_several_caches() {
         let verdicts = |factor, several| verdicts(factor, several)[..LOCALITIES.len()].to_vec();
         assert_eq!(verdicts(1.1, true), [Verdict::Agrees; 6]);
         assert_eq!(verdicts(1.0, true), [Verdict::Contradicts; 6]);

@@ -310,7 +310,7 @@ pub mod tests {
     }
 
     #[test]
-    fn caches_of_the_last_level_are_counted() {
+    fn last_level_caches_are_counted() {
         for (text, several) in [
             ("cpus 0-3\nL2 0-1 2-3 size=1M\nL3 0-3 size=8M", false),
             ("cpus 0-3\nL2 0-1 2-3 size=1M", true),
@@ -325,7 +325,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_subject_checks_its_answer_and_counts() {
+    fn subject_checks_its_answer_and_counters() {
         let key = Key {
             program: "series",
             contender: Contender::Queue(QueueKind::ChaseLev),

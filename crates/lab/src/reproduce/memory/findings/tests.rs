@@ -59,7 +59,7 @@ fn the_contrary_contradicts() {
 }
 
 #[test]
-fn tiny_programs_are_judged_by_their_bounds_only() {
+fn tiny_programs_judge_only_bounds() {
     let findings = found(Size::Tiny, |_, _| 1.0);
     for finding in findings {
         let expected = match finding.id.starts_with("bound") {

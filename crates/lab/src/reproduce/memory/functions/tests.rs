@@ -32,8 +32,9 @@ fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict
         .collect()
 }
 
+/// Only a function that is better on all programs dominates.
 #[test]
-fn functions_that_are_better_on_all_programs_dominate() {
+fn function_must_win_every_program() {
     let found = verdicts(Size::Small, |rule, program| match rule {
         // Better on both programs.
         "hybrid, sqrt at 64" => (0.5, 1.9),

@@ -115,8 +115,9 @@ fn smaller_savings_are_weaker() {
     }
 }
 
+/// A hybrid that saves more memory contradicts the paper.
 #[test]
-fn a_hybrid_that_saves_more_than_narlikar_contradicts() {
+fn hybrid_must_not_beat_narlikar() {
     for (hybrid, expected) in [
         (12.0, Verdict::Contradicts),
         (9.0, Verdict::Agrees),

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_follows_the_model_of_its_strategy_only() {
+    fn machine_follows_only_its_model() {
         let runs = |strategy| {
             let of = |seed| Course::new(amount(strategy), Scale::of(Size::Small), seed);
             (1..=4).map(of).collect::<Result<Vec<_>, _>>().unwrap()

@@ -58,8 +58,9 @@ mod tests {
     use super::super::{STRATEGIES, amount};
     use super::*;
 
+    /// The number of tasks grows only as the chance of branching says.
     #[test]
-    fn a_model_loses_no_worker_and_has_as_many_tasks_more_as_branch() {
+    fn model_conserves_workers_and_tasks() {
         for amount in STRATEGIES.map(amount) {
             let mut fractions = vec![0.0; 65];
             (fractions[0], fractions[16]) = (0.75, 0.25);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn published_figures_agree_but_for_the_theorem() {
+    fn published_figures_contradict_only_the_theorem() {
         let [rest @ .., theorem] = &verdicts(1.9, 1.0, 10.0, 9.5)[..] else {
             panic!()
         };

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overhead_that_is_gone_at_five_ms_agrees() {
+    fn overhead_vanishing_at_five_ms_agrees() {
         let published = verdicts(|ms| if ms < 5.0 { 0.1 / ms } else { 0.001 });
         assert!(
             published

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn two_processors_cannot_tell_how_jobs_share_them() {
+    fn two_processors_cannot_judge_sharing() {
         let few = verdicts(2, 1.0);
         for id in [
             "real-O1",
