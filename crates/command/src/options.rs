@@ -203,8 +203,8 @@ impl Options {
         })
     }
 
-    /// Returns these options for a pool whose runs are not measured: it leaves no trace and explains
-    /// nothing.
+    /// Returns these options for a pool whose runs are not measured: it leaves no trace and
+    /// explains nothing.
     #[must_use]
     pub fn unobserved(&self) -> Self {
         Self {

@@ -1,9 +1,10 @@
 //! What a pool prints to standard error for the user of the program, one line at a time.
 //!
-//! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its version, its
-//! number of workers and the reason for it, and the options that differ from their defaults. A pool
-//! is used when a thread outside runs something in it; a pool that is never used prints nothing. In
-//! a child process made by `fork` the pool is a new one and prints the line again.
+//! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its
+//! version, its number of workers and the reason for it, and the options that differ from their
+//! defaults. A pool is used when a thread outside runs something in it; a pool that is never used
+//! prints nothing. In a child process made by `fork` the pool is a new one and prints the line
+//! again.
 //!
 //! This module makes no decisions. Numbers to compute with are in [`Stats`](crate::Stats).
 

@@ -1,8 +1,8 @@
 //! Loops over the items of a vector or an array by value.
 //!
-//! While the loop runs, its storage is an empty vector that keeps only the allocation. The pieces own
-//! the items: each item is moved to the closure, or dropped with the piece that still has it. If a
-//! piece is leaked, its items are leaked, too.
+//! While the loop runs, its storage is an empty vector that keeps only the allocation. The pieces
+//! own the items: each item is moved to the closure, or dropped with the piece that still has it.
+//! If a piece is leaked, its items are leaked, too.
 
 use crate::parallel_for::items::ParallelItems;
 use crate::parallel_for::items::private::{Piece, Sealed};
@@ -23,7 +23,8 @@ impl<I: ParallelItems> Storage<I> {
         self.0 = items;
         // SAFETY: 0 is at most the capacity, and the first 0 items are initialized.
         unsafe { self.0.set_len(0) };
-        // The vector never touches its items again, which are initialized: they belong to the piece.
+        // The vector never touches its items again, which are initialized: they belong to the
+        // piece.
         Owned(&mut self.0.spare_capacity_mut()[..length])
     }
 }

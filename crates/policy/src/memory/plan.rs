@@ -174,7 +174,8 @@ impl<T> Plan<T> {
         self.arrives(thread, task)
     }
 
-    /// Like [`begin_unrelated`](Self::begin_unrelated), for a task of a scope that [`expect`](Self::expect)s it.
+    /// Like [`begin_unrelated`](Self::begin_unrelated), for a task of a scope that
+    /// [`expect`](Self::expect)s it.
     pub fn begin_unrelated_in(&mut self, thread: usize, scope: Scope) -> Task {
         let task = self.book.root_in(scope);
         self.arrives(thread, task)

@@ -1,7 +1,7 @@
 //! What parallel loops run over.
 //!
-//! A loop cuts its items into pieces. [`for_each`] keeps items by value in a [`Storage`], from which
-//! the pieces borrow, so cutting never allocates.
+//! A loop cuts its items into pieces. [`for_each`] keeps items by value in a [`Storage`], from
+//! which the pieces borrow, so cutting never allocates.
 //!
 //! [`for_each`]: crate::for_each()
 
