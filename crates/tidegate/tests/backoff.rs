@@ -105,7 +105,7 @@ fn worker_resets_backoff_after_success() {
 }
 
 #[test]
-fn each_thread_keeps_its_own_after_the_exit_handler() {
+fn exit_handler_keeps_the_backoff() {
     watched(|| {
         let (seen, exits) = (Arc::new(Seen::default()), Arc::new(Tally::new()));
         let (made, kept) = (seen.clone(), seen.clone());
@@ -159,7 +159,7 @@ impl CustomBackoff for Spawning {
 
 /// No other thread could run them.
 #[test]
-fn tasks_that_it_spawns_run_on_its_own_thread() {
+fn own_thread_runs_spawned_tasks() {
     const TASKS: usize = 6;
     let rests = [
         Rest::Retry,

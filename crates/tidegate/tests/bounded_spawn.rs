@@ -44,7 +44,7 @@ fn a_full_queue_returns_the_closure() {
 }
 
 #[test]
-fn a_caller_that_exceeds_the_bound_continues() {
+fn excess_caller_continues() {
     watched(|| {
         let pool = pool(1);
         let (busy, release) = occupy(&pool);
@@ -60,7 +60,7 @@ fn a_caller_that_exceeds_the_bound_continues() {
 }
 
 #[test]
-fn tasks_of_the_pool_exceed_the_bound() {
+fn pool_tasks_are_exempt() {
     watched(|| {
         let pool = pool(1);
         let total = pool.spawn(|| {
@@ -91,7 +91,7 @@ fn many_callers_keep_a_small_bound() {
 /// While a worker of one pool waits for room in another pool, it may run other tasks on top, which
 /// wait for room as well.
 #[test]
-fn workers_of_another_pool_may_exceed_the_bound_on_top_of_each_other() {
+fn nested_outside_workers_continue() {
     watched(|| {
         let (narrow, other) = (pool(1), Pool::builder().workers(2).build().unwrap());
         let (busy, release) = occupy(&narrow);
@@ -106,7 +106,7 @@ fn workers_of_another_pool_may_exceed_the_bound_on_top_of_each_other() {
 }
 
 #[test]
-fn a_bound_of_zero_is_an_error() {
+fn zero_is_an_error() {
     let error = Pool::builder().max_queued(0).build().unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -125,7 +125,7 @@ mod dropped_builders {
 
     /// The drop or the return comes first, and the other one starts the interval.
     #[test]
-    fn run_once_if_their_body_returns_meanwhile() {
+    fn run_once_when_their_body_returns() {
         watched(|| {
             let rounds = soak(200, "builders dropped while their body returns");
             let (own, ran) = (pool(2), Tally::new());

@@ -145,7 +145,7 @@ fn start_handler_may_await_triggering_task() {
 }
 
 #[test]
-fn the_code_that_creates_a_backoff_may_wait_for_that_task_too() {
+fn backoff_factory_may_await_that_task() {
     struct Parks;
     impl CustomBackoff for Parks {
         fn backoff(&mut self, _: u64) -> Rest {

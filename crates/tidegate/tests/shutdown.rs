@@ -458,7 +458,7 @@ mod exit_handlers_that_spawn {
 }
 
 #[test]
-fn a_shutdown_with_a_time_limit_returns_when_the_pool_has_ended() {
+fn shutdown_timeout_waits_for_the_end() {
     watched(|| {
         for workers in [1, 2, 4] {
             let lives = Arc::new(Lives::default());
@@ -475,7 +475,7 @@ fn a_shutdown_with_a_time_limit_returns_when_the_pool_has_ended() {
 }
 
 #[test]
-fn a_shutdown_that_exceeds_its_limit_leaves_the_tasks_running() {
+fn exceeded_timeout_leaves_tasks_running() {
     watched(|| {
         let (go_on, may_go_on) = channel::<()>();
         let (ran, has_run) = channel();
@@ -495,7 +495,7 @@ fn a_shutdown_that_exceeds_its_limit_leaves_the_tasks_running() {
 }
 
 #[test]
-fn a_task_that_shuts_its_own_pool_down_does_not_wait() {
+fn own_task_does_not_await_shutdown() {
     watched(|| {
         let (tell, told) = channel();
         let pool = Arc::new(pool(1));

@@ -60,7 +60,7 @@ const PART: &[&str] = &[
     "models::loom_calls_edge_added_as_source_occurs",
     "models::loom_calls_last_point_releases_waiter",
     "models::loom_calls_lock_passes_to_next_interval",
-    "models::loom_calls_a_builder_is_dropped_while_its_body_returns",
+    "models::loom_calls_builder_drop_races_return",
 ];
 
 /// Runs these groups, with the nightly bounds if `full`.

@@ -79,7 +79,7 @@ fn loom_calls_last_point_releases_waiter() {
 
 /// Whether the drop comes before or after the return, exactly one of the two starts the interval.
 #[test]
-fn loom_calls_a_builder_is_dropped_while_its_body_returns() {
+fn loom_calls_builder_drop_races_return() {
     check_calls(|| {
         let (cell, read, news) = (Passed::new(), Once::new(), Parker::new());
         let ended = super::run(|s| {

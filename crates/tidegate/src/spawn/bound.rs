@@ -126,7 +126,7 @@ mod tests {
     use super::SpawnBound;
 
     #[test]
-    fn callers_wait_in_order_while_the_queue_exceeds_the_limit() {
+    fn callers_beyond_the_limit_wait_in_order() {
         let bound = SpawnBound::new(1);
         assert!(bound.enter().is_none());
         assert!(!bound.try_enter());

@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_of_a_pool_without_threads_has_no_backoff() {
+    fn guest_of_threadless_pool_has_no_backoff() {
         struct Parks;
         impl CustomBackoff for Parks {
             fn backoff(&mut self, _: u64) -> Rest {
