@@ -179,8 +179,8 @@ pub struct RunArguments {
     /// The trace.
     #[command(flatten)]
     pub trace: TraceArguments,
-    /// Defaults of the parameters: milliseconds, seconds, or as in the program's source; also test,
-    /// A, B
+    /// Sets the parameters' defaults, for runs of milliseconds (tiny) or seconds (small), or as in
+    /// the program's source (paper); test, A and B are aliases
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
     /// The output format.
@@ -247,8 +247,8 @@ sim_seed, options (desire null: all processors; est_cycle: the time between two 
 policy that divides processors among jobs; allotments: the given limits or null). In seconds of simulated time: t1 \
 (work of all tasks), tinf (span: the longest chain of dependent tasks), t (the run), all_procs_seconds (until every \
 processor has had work; null if one never had), asleep_seconds (of all workers, for lack of work), held_up_seconds \
-(by estimates of the desire). Further: p_mean (mean processors allotted), p_trimmed (without the tinf of time with \
-the most processors, as the bounds count it), tasks, attempts (to steal), steals, failed_busy, failed_empty, \
+(by estimates of the desire). Further: p_mean (mean processors allotted), p_trimmed (that mean without the tinf \
+seconds that had the most processors, as in the bounds), tasks, attempts (to steal), steals, failed_busy, failed_empty, \
 peak_bytes (reserved), touched_bytes (by tasks that report it) and missed_bytes (of these, not in the place's \
 cache), sleeps and refusals (of memory requests), bounds (by name: value, limit, holds, and tells, which is false \
 if no run could break the bound), waste (seconds of searching, and the limit for a good scheduler), events \

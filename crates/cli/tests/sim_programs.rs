@@ -34,7 +34,8 @@ fn jobs_take_programs_in_turns() {
         found["programs"][1]["parameters"],
         json!({"n": 4, "k": 3, "r": 1})
     );
-    // Each job has its program's tasks, and each program has the same work and span as alone.
+    // Each job has as many tasks as its program has alone, and each program has the same work and
+    // span as when it runs alone.
     let tasks = column(&found, "jobs", "tasks");
     for (number, alone) in [fib, knary, uts].into_iter().enumerate() {
         let alone = json(&mut tidegate(&format!("sim {alone} --json")));

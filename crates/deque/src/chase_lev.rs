@@ -38,7 +38,7 @@ impl<T> ChaseLev<T> {
             .is_ok()
     }
 
-    /// The owner has found the deque empty, so it no longer needs the room of its peak.
+    /// Gives up the space that the peak needed. The owner calls this when it finds the deque empty.
     #[cold]
     fn shrink(&self) {
         // Acquire, with the load of `top` that found it empty, pairs with the Release in `wins`:

@@ -15,7 +15,7 @@ use tunables::{
     ALONE_CYCLE, CALM_CYCLES, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE, TURN,
 };
 
-/// Whether a job divides the processors with other jobs. Default: [`Auto`](Self::Auto).
+/// Whether a job shares the processors with other jobs. Default: [`Auto`](Self::Auto).
 ///
 /// ```
 /// use tidegate_policy::SharePolicy;

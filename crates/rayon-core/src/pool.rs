@@ -253,7 +253,7 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
     Member::with(|member| member.map(Member::has_work))
 }
 
-/// The most threads that a pool may have. The builder reduces a higher number to it.
+/// The maximum number of threads in a pool. The builder reduces higher numbers to this one.
 pub fn max_num_threads() -> usize {
     closed::most_threads()
 }

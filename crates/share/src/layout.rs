@@ -15,7 +15,7 @@ use tidegate_policy::tunables::WEIGHT;
 
 /// The version of the format. Each version has its own file.
 pub(crate) const VERSION: u64 = 1;
-/// The number of rows, and so the most jobs that can have a seat.
+/// The number of rows, and so the maximum number of jobs that can have a seat.
 pub const ROWS: usize = 256;
 
 pub(crate) const WORD: usize = 8;

@@ -91,7 +91,7 @@ pub(crate) fn is_held(file: &File, at: u64) -> io::Result<bool> {
     Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// The most bytes that a file written by this process may have.
+/// The maximum size, in bytes, of a file that this process writes.
 pub(crate) fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,

@@ -10,7 +10,7 @@ pub(crate) const WORDS: usize = 16;
 pub struct CpuMask(pub(crate) [u64; WORDS]);
 
 impl CpuMask {
-    /// The most processors that a set can hold.
+    /// The maximum number of processors in a set.
     pub const MOST: usize = 64 * WORDS;
 
     /// Creates the set of these processors.

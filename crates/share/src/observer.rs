@@ -31,7 +31,7 @@ pub struct Job {
     pub allotment: usize,
     /// The number of processors that it keeps busy.
     pub usage: usize,
-    /// The most processors that it may have.
+    /// The maximum number of processors that it may have.
     pub limit: usize,
     /// Its weight relative to the other jobs.
     pub weight: usize,

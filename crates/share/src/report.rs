@@ -51,7 +51,6 @@ impl Report {
         divided(self) != divided(before)
     }
 
-    /// What the job claims of the machine.
     pub(crate) fn claim(&self) -> Claim {
         Claim {
             desire: self.desire,

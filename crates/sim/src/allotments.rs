@@ -32,7 +32,7 @@ const PROCESSORS: Tunable<usize> = Tunable {
     ..SIM_PROCESSORS
 };
 
-/// The most processors that each job may have over time.
+/// The maximum number of processors that each job may have over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allotments {
     /// Pairs of a time after the job's arrival and the limit from then on. The last limit holds

@@ -2,7 +2,7 @@
 //!
 //! A program describes what a [`Task`](Dag::Task) does next, one [`Step`] at a time. The caller
 //! (the machine or a [walk](crate::WorkSpan)) requests the next step when the last one is done, so
-//! only those tasks exist that have started and not finished.
+//! only tasks that have started and not finished are in memory.
 //!
 //! Two shapes cover most programs. A *fork* starts two tasks and waits for both, like the runtime's
 //! `join`. A *loop* spawns tasks one by one and then joins them. The child runs first, and the rest
@@ -10,8 +10,8 @@
 //! allocation for adaptively parallel work-stealing jobs", 2004, section 4.2). A *call* runs a task
 //! in series and leaves nothing to steal.
 //!
-//! A task only counts the tasks that it has started. So if it forks or calls while tasks that it
-//! spawned are running, it waits for these, too.
+//! A task counts the tasks that it has started, but cannot tell them apart. So if it forks or calls
+//! while tasks that it spawned are running, it also waits for those.
 //!
 //! Graphs that are not trees of forks are made of *drafts*. A draft is a named task that begins
 //! after a given number of releases; any task may release it, before or after it is drafted. An
@@ -25,10 +25,10 @@
 //! deque and the spawner continues, as in the runtime.
 //!
 //! A task may touch data by name. Loading the part that its place's [cache](crate::Settings::cache)
-//! does not hold takes time. A draft may be put into a place, as an interval may.
+//! does not hold takes time. Like an interval, a draft may be put into a place.
 //!
-//! Tasks neither carry results nor hold shared data. If a program's course depends on data, its dag
-//! holds the data and works on it as the tasks unfold.
+//! Tasks neither carry results nor hold shared data. If data determines what a program does next,
+//! its dag holds the data and works on it as the tasks unfold.
 
 use tidegate_policy::Nanos;
 

@@ -65,9 +65,10 @@ pub(crate) enum Role {
     /// A task of the plan.
     #[default]
     Own,
-    /// The first half of a fork. To the plan, its parent is at work.
+    /// The first half of a fork. The plan attributes its work to its parent.
     First,
-    /// A call, or a second half that its joiner took back. To the plan, its parent is at work.
+    /// A call, or a second half that its joiner took back. The plan attributes its work to its
+    /// parent.
     Inner,
 }
 

@@ -43,8 +43,8 @@ pub struct Settings {
     pub costs: Costs,
     /// How processors are divided among jobs that have a desire.
     pub allot: Allot,
-    /// The most processors that each job has over time, whatever its [width](Job::width) and its
-    /// share.
+    /// The maximum number of processors for each job over time, whatever its [width](Job::width)
+    /// and its share.
     pub allotments: Option<Allotments>,
     /// The time between two estimates of the jobs' desires.
     pub cycle: Nanos,
@@ -52,7 +52,7 @@ pub struct Settings {
     pub sample: Nanos,
 }
 
-/// The most workers of all jobs together. Each takes half a kilobyte.
+/// The maximum number of workers of all jobs together. Each takes half a kilobyte.
 const MOST_WORKERS: usize = 1 << 22;
 
 impl Settings {
@@ -215,7 +215,7 @@ impl Width {
         }
     }
 
-    /// The most processors that it may have, if its width is fixed or limited.
+    /// The maximum number of processors that it may have, if its width is fixed or limited.
     pub(crate) const fn limit(&self) -> Option<usize> {
         match *self {
             Self::Fixed(limit) | Self::Limited(_, limit) => Some(limit),

@@ -150,7 +150,7 @@ fn tasks_wait_for_their_releases() {
     }
 }
 
-/// The graphs are not trees.
+/// The bound also holds for graphs that are not trees.
 #[test]
 fn costless_graph_keeps_greedy_bound() {
     for seed in 0..60 {

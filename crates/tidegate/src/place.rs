@@ -128,7 +128,7 @@ pub(crate) fn check_place(pool: &PoolInner, place: PlaceId) {
     );
 }
 
-/// The number of a place of this pool.
+/// Returns the place's index in the pool's layout.
 ///
 /// # Panics
 /// If the place belongs to another pool.

@@ -1,4 +1,4 @@
-//! Identifies the worker that the calling thread is.
+//! Identifies the calling thread's worker.
 
 use crate::worker::WorkerThread;
 use std::fmt;
@@ -34,7 +34,7 @@ impl fmt::Debug for WorkerId {
     }
 }
 
-/// Returns the worker that the calling thread is. `None` outside all pools.
+/// Returns the calling thread's worker, or `None` outside all pools.
 ///
 /// A thread of no pool is a worker for the duration of a call that runs on its own stack, such as
 /// [`join`](crate::join).

@@ -57,7 +57,7 @@ struct Case {
     place: Place,
     /// Whether a thief gets what can be stolen, or cannot get it (the pool has one thread).
     stolen: bool,
-    /// Whether it happens inside a scope inside a join, each with its own tasks.
+    /// Whether the panic happens in a scope inside a join, each with its own tasks.
     nested: bool,
     /// Whether the pool is dropped at once, or used again first.
     dropped: bool,

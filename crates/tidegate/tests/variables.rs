@@ -33,7 +33,7 @@ fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
     Some(command.stdout(Stdio::null()).output().expect("it starts"))
 }
 
-/// The lines that the process printed. It must have ended well.
+/// Returns Tidegate's lines on the process's standard error. Panics if the process failed.
 fn told(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");

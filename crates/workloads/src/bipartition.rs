@@ -32,7 +32,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 
-/// The most vertices that a graph may have.
+/// The maximum number of vertices in a graph.
 const MOST: usize = 64;
 
 /// The largest weight of an edge.

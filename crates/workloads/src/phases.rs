@@ -19,7 +19,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
-/// The most steps that a phase may have.
+/// The maximum number of steps in a phase.
 const MOST_STEPS: u64 = 1_000_000_000_000;
 
 /// The program `phases`.

@@ -22,7 +22,7 @@ pub struct Seriesparallel {
     pub n: u64,
     /// The percentage of pairs of parts that run in parallel.
     pub parallel: u64,
-    /// The most steps that a leaf takes.
+    /// The maximum number of steps that a leaf takes.
     pub steps: u64,
     /// The seed for all random choices.
     pub seed: u64,

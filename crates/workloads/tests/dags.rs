@@ -242,7 +242,7 @@ fn sparselu_chain_has_every_loop() {
     }
 }
 
-/// The blocks of a full matrix wait for each other.
+/// The blocks of a diagonal matrix are independent; those of a full matrix wait for each other.
 #[test]
 fn diagonal_matrix_is_factored_in_parallel() {
     let of = |nonzeros| {

@@ -36,7 +36,7 @@ pub enum Simulation {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Simulation options")]
 pub struct SimulationFlags {
-    /// Seed of the machine's random draws; a program's own seed is a parameter of it
+    /// Seed of the machine's random draws; a program's own seed is one of its parameters
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     pub sim_seed: u64,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::IDLE))]
@@ -65,7 +65,7 @@ pub struct SimulationFlags {
     /// 8 4 2"; may be repeated
     #[arg(long, value_name = "PROGRAM", value_parser = other_program)]
     pub job: Vec<OtherProgram>,
-    /// Number of jobs that share the machine, taking the programs in turns [default: one per
+    /// Number of jobs that share the machine, taking the programs in turn [default: one per
     /// program, or one per time of --arrivals]
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 1_000), allow_negative_numbers = true)]
     pub instances: Option<usize>,
@@ -86,7 +86,8 @@ pub struct SimulationFlags {
     /// Run with N seeds, starting with --sim-seed, and print a row for each and a summary
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 10_000), allow_negative_numbers = true)]
     pub seeds: Option<usize>,
-    /// Defaults of the parameters: milliseconds, seconds, or as in the program's source
+    /// Sets the parameters' defaults, for runs of milliseconds (tiny) or seconds (small), or as in
+    /// the program's source (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// The output format.

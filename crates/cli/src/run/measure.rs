@@ -47,7 +47,7 @@ pub struct Run {
     pub seconds: Sample,
     /// Time of the serial version.
     pub serial_seconds: f64,
-    /// What the measured runs used together.
+    /// The resources that all measured runs together used.
     pub used: Usage,
     /// Peak memory of the process until the end of the measured runs, in bytes.
     pub peak_rss_bytes: Option<u64>,

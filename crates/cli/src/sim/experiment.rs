@@ -22,7 +22,7 @@ use tidegate_command::output::{Progress, show_count, show_seconds};
 
 /// What to simulate.
 pub struct Experiment {
-    /// The programs; the jobs take them in turns.
+    /// The programs; the jobs take them in turn.
     pub subjects: Vec<Subject>,
     /// The machine, with the first seed.
     pub settings: Settings,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::roster::Row;
 
-/// A column, by which rows can be sorted.
+/// A column of the screen. Rows can be sorted by any column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// The process ID.
@@ -60,7 +60,7 @@ impl Column {
         }
     }
 
-    /// Returns the key that sorts by it, and the index of that letter in the title.
+    /// Returns the key that sorts by this column, and the index of that letter in the title.
     pub fn key(self) -> (char, usize) {
         match self {
             // The first letter of "in use" would be hard to remember.

@@ -18,7 +18,7 @@ pub fn tidegate(arguments: &str) -> Command {
     )
 }
 
-/// Like `tidegate`, but with a topology file of these tests.
+/// Like `tidegate`, but with a topology file from `tests/topologies`.
 pub fn with_topology(arguments: &str, name: &str) -> Command {
     let mut command = tidegate(arguments);
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topologies");

@@ -41,8 +41,8 @@ pub struct ComparisonFlags {
     /// Repetitions of each row [default: enough for a stable median, depending on the case]
     #[arg(long, value_name = "R", global = true, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: Option<u32>,
-    /// Defaults of the parameters: milliseconds, seconds, or as in the program's source; also test,
-    /// A, B
+    /// Sets the parameters' defaults, for runs of milliseconds (tiny) or seconds (small), or as in
+    /// the program's source (paper); test, A and B are aliases
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
     /// Sharing options of Tidegate's pools.

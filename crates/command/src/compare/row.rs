@@ -164,7 +164,7 @@ pub trait Conclusion: fmt::Display {
     fn to_json(&self, rows: Value) -> Value;
 }
 
-/// The outcome of a comparison.
+/// Everything that a comparison prints.
 pub struct Outcome {
     /// The rows.
     pub rows: Vec<Row>,

@@ -12,7 +12,7 @@ use tidegate_deque::{Cursor, Miss, Queue};
 /// What a queue promises in its documentation.
 #[derive(Clone, Copy)]
 struct Promise {
-    /// A task comes out exactly once; otherwise at least once.
+    /// Whether a task comes out exactly once, rather than at least once.
     exact: bool,
     take: End,
     steal: End,

@@ -63,7 +63,7 @@ pub struct TwoLevelArguments {
     /// Run only these experiments [default: all]
     #[arg(long, value_name = "EXPERIMENT,..", value_enum, value_delimiter = ',')]
     pub only: Vec<Experiment>,
-    /// Program size: milliseconds (tiny, for tests) or seconds
+    /// Program size: runs of milliseconds (tiny, for tests) or of seconds (others)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// How the results are printed.
@@ -126,8 +126,8 @@ pub struct ProgramsArguments {
     /// Number of repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// Program size: milliseconds (tiny, for tests), seconds, or as in the programs' sources; also
-    /// test, A, B
+    /// Program size: runs of milliseconds (tiny, for tests) or seconds (small), or as in the
+    /// programs' sources (paper); test, A and B are aliases
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// Where finished runs are stored.
@@ -149,7 +149,7 @@ JSON: a list of rows: program, locality (null for programs without hints), place
 cache-references and cache-misses; null if it does not provide them). Each figure is a median, with its 95 % \
 interval in NAME_low and NAME_high.
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 /// The arguments of `bench rayon-programs`.
 #[derive(Args, Debug)]
@@ -187,7 +187,7 @@ single process), wall_ratio, wall_low, wall_high, cpu_ratio, cpu_low, cpu_high (
 are also null for fewer than 6 samples), slower, equal (whether all copies printed the same as the first run on \
 stock). The file in --dir contains every sample.
 
-Exit codes: 0 done, 1 different results, 2 bad usage or value, 3 a program could not be fetched, built or run.";
+Exit codes: 0 success, 1 different results, 2 invalid usage or value, 3 a program could not be fetched, built or run.";
 
 /// The arguments of `bench calibrate`.
 #[derive(Args, Debug)]
@@ -195,7 +195,7 @@ pub struct CalibrateArguments {
     /// Number of rounds; the costs are medians
     #[arg(long, value_name = "R", default_value_t = 15, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// Length of a round: hundredths of a second (tiny, for tests) or tenths
+    /// Length of a round: hundredths of a second (tiny, for tests) or tenths (others)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// Where finished runs are stored.
@@ -214,7 +214,7 @@ JSON: a list of rows, which `sim --costs FILE` reads: name (of the row of `tideg
 an integer; null if this machine cannot measure it), nanos_low, nanos_high, least_nanos, greatest_nanos, median_of \
 (rounds), default_nanos, how. _low and _high are the 95 % interval of a figure.
 
-Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_SPACE: &str = "\
 Each run is a separate process: on rayon, which ignores reservations, and on Tidegate under each policy, with 1, 2, \
@@ -231,7 +231,7 @@ times workers times actions for depth-first and dfdeques; the budget; null if no
 k_bytes, tinf_seconds, tinf_actions, peak_ratio and time_ratio (to work stealing, the policy none, with the same \
 number of workers), verified (every answer equals the serial one, and no run of a policy with a bound exceeded it).
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_INTERVALS: &str = "\
 Empty tasks are created in batches of 100, each batch in an inline interval, in a scope, or as a graph of dagrs. \
@@ -244,7 +244,7 @@ task), ns_per_interval (for an empty task with its edges), ns_per_edge (the adde
 serial_seconds and ratio_to_serial (for a program). Each figure is a median, with its 95 % interval in NAME_low and \
 NAME_high. Fields that do not apply to a case are null.
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_QUEUES: &str = "\
 JSON: an object with two lists of rows, queues and programs. Rows of queues: queue, put_take_ns (an owner alone), \
@@ -254,7 +254,7 @@ steal_attempts and steal_failures (while an owner unfolds trees and thieves stea
 are made of intervals and run on a pool with that queue: program, queue, workers, seconds, ratio_to_default (of the \
 seconds to those with the default queue). Each figure is a median, with its 95 % interval in NAME_low and NAME_high.
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_TWO_LEVEL: &str = "\
 Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, with an \
@@ -267,7 +267,7 @@ ideal_makespan (total CPU time divided by the processors or the longest job alon
 (the largest slowdown of a job divided by the smallest; a job's slowdown is its response divided by its response \
 alone).
 
-Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_HANDOVER: &str = "\
 JSON: handover_us (from one job's last publication to the first task on the processor that it gives up), futex_us (a \
@@ -277,4 +277,4 @@ job's first publication to the end of the last task on the processor that it is 
 until every worker has had work). Each is a median, with its 95 % interval in NAME_low and NAME_high, and its 99th \
 percentile in NAME_p99.
 
-Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 success, 2 invalid usage or value, 3 the request could not be carried out.";

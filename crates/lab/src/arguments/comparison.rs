@@ -57,7 +57,7 @@ impl Case {
 
 /// Explains the output of `compare iter`.
 const AFTER_ITER: &str = "\
-Builds two programs, one on the published rayon-core and one on this repository's, and samples them in turns, with \
+Builds two programs, one on the published rayon-core and one on this repository's, and samples them alternately, with \
 two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but sort_strings also \
 run on 10^7 items.
 

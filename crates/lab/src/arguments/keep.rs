@@ -15,7 +15,7 @@ pub struct KeepFlags {
         global = true
     )]
     pub dir: PathBuf,
-    /// Reuse the finished runs of an earlier, interrupted command, and make only the missing ones
+    /// Reuse the finished runs of an earlier, interrupted command, and do only the missing ones
     #[arg(long, global = true)]
     pub resume: bool,
 }

@@ -41,7 +41,7 @@ pub struct ReproduceArguments {
     /// Run only on this machine
     #[arg(long)]
     pub real: bool,
-    /// Program size: instantaneous for tests, small, or as published
+    /// Program size: very short runs for tests (tiny), short runs (small), or as published (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// Maximum number of runs of each program, each with a different seed; the page shows the
@@ -99,12 +99,13 @@ impl Experiments {
 }
 
 pub const AFTER_REPORT: &str = "\
-Exit codes: 0 success, 2 invalid usage or a file that `reproduce --json` has not written, 3 a file cannot be read or written.";
+Exit codes: 0 success, 2 invalid usage or a file that is not output of `reproduce --json`, 3 a file cannot be read or written.";
 
 /// The arguments of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
-    /// Output of `reproduce --json`, in the order of the page; - for standard input
+    /// Output files of `reproduce --json`, in the order in which the page shows them; - for standard
+    /// input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Where to write the page, which is self-contained; - for standard output

@@ -1,4 +1,4 @@
-//! The programs made of intervals, timed in turns, serially and on several pools.
+//! Times the programs made of intervals in interleaved runs, serially and on several pools.
 
 use tidegate::{
     Pool,
@@ -27,7 +27,7 @@ pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// Times all programs in turns, serially and on each of these named pools.
+/// Times all programs in interleaved runs, serially and on each of these named pools.
 pub fn time(
     session: &Session,
     size: Size,

@@ -1,4 +1,4 @@
-//! `tidegate-lab compare`: compares runtimes in one mechanism, in turns.
+//! `tidegate-lab compare`: compares runtimes on one mechanism, in interleaved runs.
 //!
 //! | file | lanes of |
 //! |---|---|
@@ -43,7 +43,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     })
 }
 
-/// Measures each lane `repeat` times, in turns, and relates the rows of each case to one another.
+/// Measures each lane `repeat` times, interleaved, and relates the rows of each case to each other.
 fn rows(session: &Session, mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
     let is_able = |lane: &usize| lanes[*lane].take.is_some();
     let able: Vec<usize> = (0..lanes.len()).filter(is_able).collect();

@@ -1,10 +1,10 @@
 //! The experiment engine: runs cells repeatedly, keeps the runs on disk, summarizes and judges
 //! them.
 //!
-//! An experiment is a list of [`Cell`]s, each of which makes one run from a seed. A [`Session`]
-//! makes simulated runs in parallel and real ones in turns. It appends each finished run to a
-//! [store] at once, so an interrupted session loses only the run in progress, and `--resume` makes
-//! only the missing runs. The runs of a cell form a [`Sample`], samples give an [`Interval`], and a
+//! An experiment is a list of [`Cell`]s, each of which does one run from a seed. A [`Session`] does
+//! simulated runs in parallel and interleaves real ones. It appends each finished run to a [store]
+//! at once, so an interrupted session loses only the run in progress, and `--resume` does only the
+//! missing runs. The runs of a cell form a [`Sample`], samples give an [`Interval`], and a
 //! [`Claim`] of the source judges the interval.
 
 mod build;

@@ -155,7 +155,7 @@ impl Session {
         self.collect(cells, |_| done.by_ref().take(runs as usize).collect())
     }
 
-    /// Runs cells on this machine in turns, so that changes in its load affect all of them alike. A
+    /// Interleaves the runs of cells on this machine, so that changes in load affect all alike. A
     /// first round warms up and is not counted, unless only one run is requested.
     pub fn in_turns<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
     where

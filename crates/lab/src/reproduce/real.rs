@@ -69,7 +69,7 @@ impl Processes {
     }
 }
 
-/// The seed of a run's data. Programs whose course depends strongly on their data get new data in
+/// The seed of a run's data. Programs whose behavior depends strongly on their data get new data in
 /// each run.
 fn seed_of(work: &Work, run: u64) -> Option<u64> {
     work.reseeded.then_some(run)

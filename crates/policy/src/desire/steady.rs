@@ -118,7 +118,7 @@ impl SteadyState {
         self.cycles.push_back(cycle);
     }
 
-    /// The most processors that could be used recently.
+    /// The largest number of processors that could be used recently.
     fn remembered(&self) -> usize {
         let wanted = self.cycles.iter().map(|cycle| cycle.wanted).max();
         let used = self.cycles.iter().map(|cycle| cycle.used).max();

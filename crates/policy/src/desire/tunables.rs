@@ -11,8 +11,8 @@ const DWS: Basis = Basis::Published("Haselsteiner 2015, section 2.7");
 
 table! {
     EST_CYCLE: u64 = time("est-cycle", 100 * US, 100 * MS, 5 * MS).set_by("TIDEGATE_EST_CYCLE"),
-        "Time between two estimates of a job's desire; from 5ms on, adaptivity cost under 5 \
-        percent.", Basis::Published("Sen 2004, section 7.1");
+        "Time between two estimates of a job's desire; at 5ms or more, adaptivity costs less \
+        than 5 percent.", Basis::Published("Sen 2004, section 7.1");
     ATTEMPT_TIME: u64 = time("attempt-time", 10, MS, US),
         "How long an attempt to steal takes; a thief parked for lack of work counts as making \
         failed attempts at this rate.", GUESSED;

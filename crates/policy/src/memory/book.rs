@@ -173,7 +173,7 @@ impl Members {
     }
 }
 
-/// Later than all moments.
+/// Later than any moment of a task.
 const UNDER_WAY: u64 = u64::MAX;
 
 /// The book; see the module.

@@ -11,8 +11,8 @@ const MOST_STACK: usize = if usize::BITS > 32 { 64 } else { 1 } * GIB as usize;
 
 table! {
     BIND: bool = choice("bind", SWITCH, false).set_by("TIDEGATE_BIND"),
-        "Whether to pin each worker to one processor; off, because the kernel moves threads away \
-        from processors that other programs need.", GUESSED;
+        "Whether to pin each worker to one processor; off by default, so that the kernel can move \
+        threads away from processors that other programs need.", GUESSED;
     SPARE_THREADS: Option<usize> =
         count("spare-threads", "threads", Some(0), Some(MOST_THREADS), None).set_by("TIDEGATE_SPARE_THREADS"),
         "Maximum number of spare threads, beyond one thread per worker, that stand in for waiting \

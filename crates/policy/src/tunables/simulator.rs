@@ -12,8 +12,8 @@ table! {
         "Number of processors of the simulated machine; the default is that of the machine in the \
         published experiments.", Basis::Published("Sen 2004, chapter 7");
     SIM_CACHE: usize = bytes("sim.cache", 0, 1_024 * GIB as usize, 0),
-        "How much data the cache of each place holds; 0 means that all data is near everywhere, so \
-        that only tasks and scheduling take time.", GUESSED;
+        "How much data the cache of each place holds; with 0, access to data takes no time, only \
+        tasks and scheduling do.", GUESSED;
     SIM_FORK: u64 = time("sim.fork", 0, MS, 1),
         "Cost of a fork or spawn; a fork and its join together cost what they cost in the runtime \
         beyond the serial program.", MEASURED;

@@ -23,7 +23,7 @@ pub(super) struct Running<'a> {
     /// Whether it has arrived and is not over.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
-    /// The most processors that are imposed on it now, and the changes of that number.
+    /// The limit imposed on its processors now, and the changes of that limit.
     pub(super) given: usize,
     pub(super) course: Peekable<Course<'a>>,
     pub(super) history: AllotmentHistory,

@@ -279,7 +279,7 @@ impl Machine<'_> {
         self.frames.get(id).memory().scope = Some(scope);
     }
 
-    /// Begins a task that the plan sees as its parent at work.
+    /// Begins a task whose work the plan attributes to its parent.
     fn inside(
         &mut self,
         w: usize,

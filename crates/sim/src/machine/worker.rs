@@ -44,7 +44,7 @@ pub(super) struct Worker {
     pub(super) had_work: bool,
     /// How long after getting a processor its next event comes.
     pub(super) late: Nanos,
-    /// What is left of the step during which it was stopped.
+    /// The time left in the step during which it was stopped.
     pub(super) left: Nanos,
     pub(super) last_victim: Option<usize>,
     /// Its thread in the plan of its job, if the job keeps the depth-first order.

@@ -194,7 +194,7 @@ mod tests {
             assert!(works || round > 0, "it has slept");
             now += 90;
             if works {
-                // Otherwise it would have nine tenths.
+                // If it could preempt in every round, it would get nine tenths.
                 had += 90;
                 assert!(processors.release(1, now).is_some());
             }

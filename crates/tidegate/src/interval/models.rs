@@ -1,4 +1,4 @@
-//! Loom models of points, edges and locks, in pools of two.
+//! Loom models of points, edges and locks, in pools with two workers.
 
 use crate::models::{Once, check_calls};
 use tidegate_sync::UnsafeCell;

@@ -27,7 +27,7 @@ pub(super) struct Tree {
     failure: Mutex<Option<Failure>>,
     /// How many threads walk from nodes up to their ancestors.
     walkers: AtomicUsize,
-    /// Nodes that could not be freed because of walks, and their number.
+    /// Nodes that must not be freed while threads walk, and how many there are.
     graves: Mutex<Graves>,
     buried: AtomicUsize,
     /// The locks that intervals of this tree hold.
@@ -199,7 +199,7 @@ impl Tree {
         watched.entry(NonNull::from(core)).or_insert(created_at);
     }
 
-    /// Must be called before the end of each interval.
+    /// Must be called for every interval before it ends.
     pub(super) fn unwatch(&self, core: &Core) {
         if core.has(mark::WATCHED) {
             self.watched.lock().remove(&NonNull::from(core));

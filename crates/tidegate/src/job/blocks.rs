@@ -15,7 +15,7 @@ use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const ALIGN: usize = 16;
 const LARGE: usize = 128;
 const SMALL: usize = 16;
-/// The most bytes of each size that a worker keeps.
+/// The maximum number of bytes of each size that a worker keeps.
 const KEPT: usize = 32 * 1024;
 
 /// The blocks that one worker keeps.

@@ -208,7 +208,8 @@ pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
     if pool.is_inherited() {
         return;
     }
-    // This answers no request, and the caller may hold the ledger.
+    // Not `change`, which wakes threads: the caller may hold the ledger, and a new task answers no
+    // request.
     if let Some(mut plan) = pool.memory.ordered() {
         plan.expect(scope);
     }

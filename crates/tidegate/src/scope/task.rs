@@ -36,12 +36,12 @@ impl Scoped {
         }
     }
 
-    /// Whether the task has no count of its own. Only for the holder of the task.
+    /// Whether the task has no count of its own. The caller must hold the task.
     pub(crate) fn is_uncounted(&self) -> bool {
         !self.counted.get()
     }
 
-    /// Gives the task its own count, if it has none. Only for the holder of the task.
+    /// Gives the task its own count, if it has none. The caller must hold the task.
     pub(crate) fn count(&self) {
         // SAFETY: the scope waits for the task, which has not run.
         let scope = unsafe { self.scope.as_ref() };
@@ -50,8 +50,8 @@ impl Scoped {
         }
     }
 
-    /// Removes the task's own count. Only for the holder of the task, and only if something else
-    /// keeps the scope.
+    /// Removes the task's own count. The caller must hold the task, and something else must keep
+    /// the scope alive.
     pub(crate) fn uncount(&self) {
         // SAFETY: the scope waits for the task.
         let scope = unsafe { self.scope.as_ref() };

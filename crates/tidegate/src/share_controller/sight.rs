@@ -1,4 +1,4 @@
-//! What a pool observes of itself in a cycle: its counters, and their growth.
+//! What a pool measures about itself in a cycle: its counters, and their growth.
 
 use crate::pool::PoolInner;
 use crate::stats::Phase;
@@ -75,7 +75,7 @@ impl Sight {
         }
     }
 
-    /// Observes the cycle since the last look, in a pool that divides the machine by `shares`.
+    /// Measures the cycle since the last look. `shares` is how the machine is now divided.
     pub(super) fn look(&mut self, shared: &PoolInner, shares: Shares) -> &Cycle {
         let (now, totals) = (clock::now(), Totals::of(shared));
         let cycle = &mut self.cycle;

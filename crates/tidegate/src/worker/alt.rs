@@ -134,7 +134,7 @@ pub(super) fn flush_to_stealable(worker: WorkerThread<'_>) {
     }
 }
 
-/// Like `flush_to_stealable`, but for a worker that has no frames and leaves.
+/// Like `flush_to_stealable`, but for a worker that leaves or rests and has no task in progress.
 pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
         scope::pass_on(worker, task);

@@ -9,7 +9,8 @@ pub(crate) fn expose(worker: WorkerThread<'_>) {
     alt::flush_to_stealable(worker);
 }
 
-/// Moves all tasks to the pool's queues, for a worker that has no frames and leaves or rests.
+/// Moves all tasks to the pool's queues, for a worker that leaves or rests and has no task in
+/// progress.
 pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
     scope::clear_above(worker, 0);
     alt::flush_to_injector(worker);

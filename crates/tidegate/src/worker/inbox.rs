@@ -6,7 +6,8 @@ use crate::sleep;
 use crate::sleep::wake;
 use tidegate_policy::slots::Status;
 
-/// Runs the tasks in the inbox. In a child made by `fork`, they belong to the parent.
+/// Runs the tasks in the inbox. Does nothing in a child made by `fork`, because the tasks belong to
+/// the parent.
 pub(crate) fn run(worker: WorkerThread<'_>) {
     while !worker.shared().is_inherited() {
         let Some(task) = worker.inbox.pop() else {

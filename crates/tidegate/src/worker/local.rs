@@ -199,7 +199,7 @@ mod tests {
         });
     }
 
-    /// An init that asks for the value itself keeps the value made first.
+    /// If the initializer uses the local itself, the value that is created first stays.
     #[test]
     fn recursive_init_keeps_first_value() {
         use std::sync::{Arc, Weak};

@@ -36,7 +36,7 @@ impl<'a> std::ops::Deref for WorkerThread<'a> {
 }
 
 impl<'a> WorkerThread<'a> {
-    /// The worker that the calling thread is, if it is one.
+    /// The calling thread's worker, or `None` outside all pools.
     #[inline(always)]
     pub(crate) fn get() -> Option<Self> {
         let worker = CURRENT.with(Cell::get);
@@ -50,13 +50,13 @@ impl<'a> WorkerThread<'a> {
         })
     }
 
-    /// The worker of `pool` that the calling thread is now, if it is one.
+    /// The calling thread's worker, if it currently runs for `pool`.
     #[inline]
     pub(crate) fn of(pool: &PoolInner) -> Option<Self> {
         Self::get().filter(|current| std::ptr::eq(current.shared(), pool))
     }
 
-    /// The worker of `pool` that the calling thread is, now or in a frame below.
+    /// The calling thread's worker in `pool`, if it runs for `pool` now or in a frame below.
     pub(crate) fn in_pool(pool: &PoolInner) -> Option<Self> {
         let mut here = Self::get();
         while let Some(current) = here {

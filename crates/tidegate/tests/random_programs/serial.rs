@@ -21,7 +21,7 @@ pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
 
 struct Serial {
     expected: Expected,
-    /// The number of graphs around the current step.
+    /// How many graphs enclose the current step.
     graphs: usize,
 }
 

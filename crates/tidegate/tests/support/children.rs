@@ -35,7 +35,7 @@ pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Outp
     command.output().expect("a shell")
 }
 
-/// Returns the child's standard error. The child must have ended well.
+/// Returns the child's standard error. Panics if the child failed.
 #[track_caller]
 pub fn succeeds(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -118,7 +118,7 @@ impl Tally {
     }
 }
 
-/// The order of arrivals.
+/// Events in the order in which they were noted.
 #[derive(Default)]
 pub struct Log(Mutex<Vec<&'static str>>);
 

@@ -29,7 +29,7 @@ const REFERENCE: [[f64; 2]; 4] = [
     [0.152_388_987_025_192_88, -0.814_346_111_304_429_8],
 ];
 const TOLERANCE: f64 = 1e-12;
-/// The most coefficients that are computed again to check the others.
+/// The maximum number of coefficients that are computed again to check the others.
 const AGAIN: usize = 16;
 
 /// The kernel.

@@ -22,7 +22,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random, steps};
 
-/// The most intervals that a graph may have.
+/// The maximum number of intervals in a graph.
 const MOST: u64 = 1 << 32;
 
 /// The program `layers`.
@@ -34,7 +34,7 @@ pub struct Layers {
     pub width: u64,
     /// Edges from each interval to the next layer.
     pub edges: u64,
-    /// The most steps that an interval takes.
+    /// The maximum number of steps that an interval takes.
     pub steps: u64,
     /// The seed for all random choices.
     pub seed: u64,

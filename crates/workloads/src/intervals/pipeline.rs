@@ -26,7 +26,7 @@ pub struct Pipeline {
     pub items: u64,
     /// Number of stages.
     pub stages: usize,
-    /// The most items that are in progress at a time.
+    /// The maximum number of items in progress at a time.
     pub window: u64,
     /// Steps of work per item and stage.
     pub work: u64,

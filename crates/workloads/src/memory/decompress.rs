@@ -38,7 +38,7 @@ const USUAL: usize = 2;
 /// The expansion factor of a burst block.
 const BURST: usize = 100;
 
-/// The most literal bytes in a command.
+/// The maximum number of literal bytes in a command.
 const PLAIN: usize = 32;
 
 /// The bytes in a command other than the literal bytes.
@@ -52,7 +52,7 @@ const WINDOW: usize = 1 << 12;
 pub struct Decompress {
     /// Number of blocks.
     pub blocks: usize,
-    /// The most bytes in a compressed block.
+    /// The maximum size of a compressed block in bytes.
     pub length: usize,
     /// One in `burst` blocks is a burst block.
     pub burst: u64,

@@ -28,7 +28,7 @@ use crate::steps::{checksum, random};
 pub struct Sortmany {
     /// Number of pieces.
     pub pieces: usize,
-    /// The most elements in a piece.
+    /// The maximum number of elements in a piece.
     pub length: usize,
     /// Up to this many elements are sorted without recursion.
     pub cutoff: usize,

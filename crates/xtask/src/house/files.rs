@@ -1,6 +1,6 @@
-//! What files may contain. Only a few may contain `unsafe`. No file may have more than 600 lines or
-//! name a place that other readers do not have. Clippy checks that each `unsafe` block has its note
-//! and a single operation.
+//! Checks what files contain: `unsafe` only in the listed modules, at most 600 lines, and no path
+//! or host that only its author can reach. Clippy checks that each `unsafe` block has a safety
+//! comment and a single operation.
 
 use super::source::{code, has_word};
 use super::{Repo, crate_of, violation};

@@ -1,6 +1,6 @@
 //! `bench calibrate`: measures the costs of the simulated machine on this one.
 //!
-//! Each round measures every cost once, in turns. Measurements with two threads use the two
+//! Each round measures every cost once. Measurements with two threads use the two
 //! processors nearest to each other; the cost of distance uses the two furthest apart.
 
 mod estimate;

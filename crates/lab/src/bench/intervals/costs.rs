@@ -95,7 +95,7 @@ pub fn all<'a>(
     all
 }
 
-/// Measures all cases in turns.
+/// Measures all cases in interleaved runs.
 pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(), Failure> {
     let name = |cost: &Cost<'_>| format!("{}/{}/{}", cost.case, cost.runtime, cost.workers);
     let names: Vec<String> = all.iter().map(name).collect();

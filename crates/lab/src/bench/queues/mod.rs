@@ -74,8 +74,8 @@ fn print(
     print_notes(format, notes)
 }
 
-/// The costs of a bare queue: nanoseconds, and how often owner and thieves try while they disturb
-/// each other.
+/// The costs of a queue outside a pool: times in nanoseconds, and the attempts and failures of an
+/// owner and thieves that compete.
 #[derive(Serialize, Deserialize)]
 struct Costs {
     put_take: f64,
@@ -143,7 +143,7 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Runs all programs, each on all queues in turns.
+/// Runs all programs on pools with each queue, interleaved.
 fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let pool = |queue: &QueueKind| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
     let pools = QueueKind::ALL

@@ -52,7 +52,7 @@ pub enum Build {
 impl Build {
     pub const ALL: [Build; 2] = [Build::Stock, Build::Tidegate];
 
-    /// The name of its folder.
+    /// The name of the folder that holds this build's copy of a source.
     pub fn name(self) -> &'static str {
         match self {
             Build::Stock => "stock",
@@ -61,7 +61,7 @@ impl Build {
     }
 }
 
-/// A program's source, laid out.
+/// The copies of a program's source, one for each [`Build`].
 pub struct Laid {
     folder: PathBuf,
     features: Vec<&'static str>,

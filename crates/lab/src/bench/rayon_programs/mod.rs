@@ -1,7 +1,7 @@
 //! `bench rayon-programs`: published programs that use rayon, on its own runtime and on ours.
 //!
 //! Each program of [`table`] is built twice, from the same source and with the same versions of all
-//! other packages ([`source`], [`mod@lay`], [`lock`]). It then runs in turns on stock, on Tidegate,
+//! other packages ([`source`], [`mod@lay`], [`lock`]). It then runs by turns on stock, on Tidegate,
 //! and on Tidegate sharing the machine, both alone and as two copies at the same time ([`run`]). A
 //! library has a driver program below [`table::DRIVERS`]. [`measure`] runs the copies in a process
 //! of its own, [`answer`] compares what they print, and [`row`] reports the results.

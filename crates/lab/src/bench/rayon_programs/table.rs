@@ -29,8 +29,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// The name of its folder. It contains the version, so that no file of an older version
-    /// remains.
+    /// The folder that holds the source. Its name contains the version, so that no file of an
+    /// older version remains.
     pub fn folder(self) -> String {
         match self {
             Self::Registry(package, version) => format!("{package}-{version}"),

@@ -1,6 +1,6 @@
 //! `bench two-level`: several jobs at once, under each scheme.
 //!
-//! Repetitions run the schemes in turns, so that changes in the machine's load affect all of them
+//! Each repetition runs all schemes, so that changes in the machine's load affect all of them
 //! alike. Every job's answer is compared with that of the same program in every other run, which
 //! shows that all schemes do the same work.
 

@@ -4,7 +4,7 @@
 //! a [`program`](program::Program) of its own in `benches/iter`; [`cargo`](crate::cargo) builds
 //! both from one source. Each line of a program's standard input requests a measurement. For each
 //! number of workers, both are started with pools of that size. The programs list the chains, their
-//! sizes and the places they are called from; this module takes their samples in turns. A program
+//! sizes and the places they are called from; this module takes their samples by turns. A program
 //! with the wrong rayon-core is rejected.
 //!
 //! A sample is the mean of consecutive calls, as in a user's loop, after some warm-up calls.

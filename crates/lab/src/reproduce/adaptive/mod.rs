@@ -22,7 +22,7 @@ use claims::{SEVEN, TUNED};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 
-/// The default of this runtime, which no mean includes.
+/// This runtime's default, which the means leave out.
 const OURS: &str = "elastic";
 
 /// The seven schedulers of the thesis, its other tuned backoffs, and ours.

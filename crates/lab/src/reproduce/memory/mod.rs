@@ -187,7 +187,8 @@ mod tests {
         assert_eq!(names, [STEALING, HYBRID, NARLIKAR, DFDEQUES, BUDGET]);
     }
 
-    /// Independent of what the sweep shows to be best; see docs/memory.md, "Alpha and beta".
+    /// Alpha and beta come from this rule, even if a sweep finds better values; see docs/memory.md,
+    /// "Alpha and beta".
     #[test]
     fn alpha_follows_the_written_rule() {
         for (s1, alpha, beta) in [(64 << 20, 1 << 20, 1 << 18), (100, 2, 0)] {

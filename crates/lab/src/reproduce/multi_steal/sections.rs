@@ -116,7 +116,7 @@ fn over_processors(
     lines(grid, title, y, strategies, figure)
 }
 
-/// Lines over the processors of a grid.
+/// A chart with one line per name. The x axis is the number of processors.
 fn lines<'a>(
     grid: &Grid,
     title: &str,

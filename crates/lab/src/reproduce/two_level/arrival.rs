@@ -76,7 +76,8 @@ impl Arrival {
         case.with(Instances::At(vec![0.0, 0.0, self.later]))
     }
 
-    /// The figures of static halves, computed from how long each of two jobs takes on its half.
+    /// The figures of a static split into halves. `alone` is the time that a job takes if it has
+    /// one half to itself.
     fn fixed(&self, alone: f64) -> [f64; 3] {
         figures(alone + (alone - self.later) / 3.0, 2.0 * alone)
     }

@@ -52,7 +52,7 @@ impl Statements {
         }
     }
 
-    /// Sorts everything into the order that a [`Topology`] has.
+    /// Sorts everything into the order that a [`Topology`] must have.
     pub(super) fn finish(self) -> Result<Topology, Problem> {
         let mut topology = self.topology;
         if topology.cpus.is_empty() {

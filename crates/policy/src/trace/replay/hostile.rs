@@ -8,7 +8,7 @@ use crate::{DesirePolicy, Rng, VictimPolicy};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-/// Policies that have a state.
+/// Stateful policies.
 const IDLES: &[&str] = &[
     "elastic",
     "linear",
