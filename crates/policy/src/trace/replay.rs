@@ -54,7 +54,7 @@ impl fmt::Display for Difference {
         )?;
         match self.now {
             Some(now) => write!(f, "{now} now")?,
-            None => f.write_str("and the rules look at other numbers now")?,
+            None => f.write_str("and the rules now use other inputs")?,
         }
         write!(f, " (at {at} ns, from {inputs:?})")
     }
