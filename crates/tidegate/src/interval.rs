@@ -75,7 +75,8 @@ const WATCHES_ALL: bool = cfg!(debug_assertions);
 /// ended. It runs in the pool whose task makes the call, or else in the global pool.
 ///
 /// Inside, `f` creates intervals through the [`Scope`] that it is passed. They may borrow anything
-/// that outlives this call.
+/// that outlives this call. If `f` returns an `Err`, that is its value and no failure: the intervals
+/// that it has created run.
 ///
 /// In the body of another interval, call [`Scope::inline`] instead: `run` doesn't know the
 /// enclosing interval. If an interval inside requests a [lock](IntervalBuilder::lock) that an

@@ -31,8 +31,10 @@ use std::ops::Deref;
 /// # Ok::<(), interval::Failure>(())
 /// ```
 ///
-/// If that body fails, some edges may be missing. Therefore the intervals whose builders were
-/// dropped are skipped; those that were scheduled run.
+/// If that body panics or, in [`Scope::try_interval`](super::Scope::try_interval), returns an error,
+/// some edges may be missing. Therefore the intervals that it created and whose builders were
+/// dropped are skipped; those that were scheduled run. A builder that another body owns is
+/// scheduled when it is dropped, even if that body fails before it has added edges.
 ///
 /// A body that waits for one of its intervals must schedule it. A body that creates many intervals
 /// should schedule them, too, so that they run while it creates the others. A builder that is
