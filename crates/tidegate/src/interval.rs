@@ -3,9 +3,9 @@
 //! An [`Interval`] is the slice of time in which one task and all intervals that it creates run;
 //! tasks that it starts with [`spawn`](fn@crate::spawn) don't count. Its two points,
 //! [start](Interval::start) and [end](Interval::end), can be ordered relative to points of other
-//! intervals ([`Point::before`]). Nothing waits except where a declared order requires it. An
-//! interval can hold [locks](IntervalBuilder::lock) while it lasts, run at a
-//! [place](IntervalBuilder::at), and leave a [value](Interval::value) to later intervals. If it
+//! intervals ([`Point::before`]). An interval waits for another only if a declared order requires
+//! it. An interval can hold [locks](IntervalBuilder::lock) for its whole duration, run at a
+//! [place](IntervalBuilder::at), and pass a [value](Interval::value) to later intervals. If it
 //! fails, intervals after it don't run. No worker ever blocks on a point or a lock.
 //!
 //! ```
@@ -68,23 +68,24 @@ use std::sync::Arc;
 use tidegate_sync::clock;
 use tree::Tree;
 
-/// Whether a stall reports all intervals, and not only those with names.
+/// Whether the report of a stall lists all intervals, rather than only those with names.
 const WATCHES_ALL: bool = cfg!(debug_assertions);
 
-/// Runs `f` as an *inline interval*: the call returns when it and all intervals inside it have
-/// ended. It runs in the pool whose task makes the call, or else in the global pool.
+/// Runs `f` as an *inline interval*: the call returns when this interval and all intervals inside
+/// it have ended. The interval runs in the calling task's pool, or in the global pool if the caller
+/// is outside all pools.
 ///
-/// Inside, `f` creates intervals through the [`Scope`] that it is passed. They may borrow anything
-/// that outlives this call. If `f` returns an `Err`, that is its value and no failure: the intervals
+/// `f` receives a [`Scope`], through which it creates intervals. They may borrow anything that
+/// outlives this call. If `f` returns an `Err`, that is its result and not a failure: the intervals
 /// that it has created run.
 ///
 /// In the body of another interval, call [`Scope::inline`] instead: `run` doesn't know the
-/// enclosing interval. If an interval inside requests a [lock](IntervalBuilder::lock) that an
-/// enclosing one holds, it waits forever.
+/// enclosing interval, so an interval inside the call that requested a
+/// [lock](IntervalBuilder::lock) of the enclosing interval would wait forever.
 ///
 /// # Errors
 /// Returns the first failure of an interval inside, or a panic of `f`; or reports a
-/// [stall](Failure::is_stall) if intervals wait for each other.
+/// [stall](Failure::is_stall) if intervals inside can never end.
 ///
 /// ```
 /// use tidegate::interval;
@@ -100,14 +101,14 @@ const WATCHES_ALL: bool = cfg!(debug_assertions);
 /// ```
 ///
 /// # What the compiler rejects
-/// An interval that borrows from a body, which ends before the interval:
+/// An interval that borrows from a body, because the body ends before the interval:
 /// ```compile_fail,E0597
 /// tidegate::interval::run(|s| {
 ///     let number = 1;
 ///     s.interval(|_| println!("{number}"));
 /// }).unwrap();
 /// ```
-/// A handle that leaves its inline interval:
+/// A handle that escapes from its inline interval:
 /// ```compile_fail
 /// let escaped = tidegate::interval::run(|s| s.interval(|_| 1).schedule()).unwrap();
 /// println!("{:?}", escaped.value());
@@ -133,7 +134,7 @@ where
     }
 }
 
-/// Runs an inline interval inside the body of `around`, if there is one.
+/// Runs an inline interval. `around` is the scope of the enclosing interval, if any.
 pub(crate) fn inline<'env, R, F>(
     current: WorkerThread<'_>,
     around: Option<&Scope<'_, '_>>,
@@ -216,8 +217,8 @@ impl Drop for Handle {
     }
 }
 
-/// An interval as seen from inside. Its closure is passed a scope, and creates intervals inside the
-/// interval with it.
+/// An interval as seen from inside. The interval's closure receives a scope, through which it
+/// creates intervals inside the interval.
 ///
 /// ```
 /// let mut halves = [0, 0];
@@ -240,7 +241,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// The scope of the worker that runs this node.
+    /// The scope for a node whose body runs on `current`.
     fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
         Self {
             node,
@@ -259,14 +260,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.children.get()
     }
 
-    /// Creates a draft of an interval inside this one. The interval begins when everything before
-    /// its start has occurred, but not before it is [scheduled](IntervalBuilder::schedule). If the
-    /// builder is dropped, that is when this body returns.
+    /// Creates a draft of an interval inside this one. The interval begins once it is
+    /// [scheduled](IntervalBuilder::schedule) and everything before its start has occurred. If the
+    /// builder is dropped, the interval is scheduled when this body returns.
     ///
     /// If `f` panics, the interval fails.
     ///
     /// # Panics
-    /// If this interval has created about 2^30 intervals already.
+    /// If this interval has already created about 2^30 intervals.
     #[inline]
     #[track_caller]
     pub fn interval<T, F>(&self, f: F) -> IntervalBuilder<'scope, T>
@@ -304,8 +305,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         );
         self.children.set(number);
         let scope = self.core().scope();
-        // SAFETY: 1. the scope waits for all nodes that can run, and no pointer to one that never
-        // can is followed; 2. 'scope outlives the scope; 3. this is the parent's body.
+        // SAFETY: 1. the scope waits for all nodes that can run, and no pointer to a node that
+        // never can run is followed; 2. 'scope outlives the scope; 3. this is the parent's body.
         let node = unsafe { kind::create(scope, Some(self.node), number, f, WorkerThread::get()) };
         let handle = Handle(node);
         let tree = self.core().tree();
@@ -319,9 +320,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         IntervalBuilder::of(Interval { handle, marker })
     }
 
-    /// Runs `f` as an interval on this thread, and returns when it and all intervals inside it have
-    /// ended. Its points can be ordered only relative to those of intervals inside it. A failure is
-    /// returned and doesn't fail this interval.
+    /// Runs `f` as an inline interval on this thread, and returns when the inline interval and all
+    /// intervals inside it have ended. The points of the inline interval can be ordered only
+    /// relative to those of intervals inside it. Its failure is returned and doesn't make the
+    /// enclosing interval fail.
     ///
     /// # Errors
     /// Like [`run`].
@@ -374,8 +376,8 @@ pub struct Interval<'scope, T = ()> {
     marker: PhantomData<(&'scope (), T)>,
 }
 
-// SAFETY: through a handle, a thread reaches atomics, data under locks, and the value. It gets the
-// value by reference only as `value` allows, and otherwise only to drop it.
+// SAFETY: through a handle, a thread reaches atomics, data under locks, and the value. It gets a
+// reference to the value only as `value` allows, and otherwise only drops it.
 unsafe impl<T: Send> Send for Interval<'_, T> {}
 // SAFETY: as for `Send`.
 unsafe impl<T: Send> Sync for Interval<'_, T> {}
@@ -397,10 +399,11 @@ impl<'scope, T> Interval<'scope, T> {
         Point::of(self.handle.0, Which::End)
     }
 
-    /// The value that the body returned, if the interval has ended. None before that, and if the
-    /// interval failed or was skipped.
+    /// The value that the body returned. `None` if the interval has not ended yet, has failed or
+    /// was skipped.
     ///
-    /// An interval that comes after the end always finds the value, if there is one.
+    /// An interval ordered after this one's end always finds the value, unless this interval failed
+    /// or was skipped.
     #[must_use]
     pub fn value(&self) -> Option<&T>
     where
@@ -416,8 +419,8 @@ impl<'scope, T> Interval<'scope, T> {
     /// Creates a draft of an interval that comes after this one and is passed its value.
     ///
     /// # Errors
-    /// If `body` belongs to another inline interval, or if the intervals that it creates come
-    /// before this one's end. `f` doesn't run in these cases.
+    /// If `body` belongs to another inline interval, or if the intervals that `body` creates come
+    /// before this interval's end. In these cases, `f` doesn't run.
     #[track_caller]
     pub fn then<'env, U, F>(
         &self,
@@ -486,18 +489,19 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// Makes `later` wait for this point, and see everything that was done before it.
+    /// Makes `later` wait for this point, and see everything that was done before this point.
     ///
-    /// This takes about twenty nanoseconds between intervals of one parent if the later one was
-    /// created later. For other pairs, it also has to check whether the edge would close a cycle.
+    /// This takes about twenty nanoseconds if both intervals have the same parent and `later`
+    /// belongs to the one that was created later. For other pairs, the call must also check whether
+    /// the edge would close a cycle.
     ///
     /// # Errors
-    /// If the order is impossible; see [`UsageErrorKind`]. Nothing has changed then.
+    /// If the order is impossible; see [`UsageErrorKind`]. In that case, nothing changes.
     ///
     /// # Panics
     /// If about 2^30 points were already declared to come before `later`.
     pub fn before(self, later: Point<'_>) -> Result<(), UsageError> {
-        // SAFETY: 1. a point borrows from a handle, or from a body that runs.
+        // SAFETY: 1. a point borrows from a handle, or from the scope of a running body.
         unsafe { edges::add(self.place, later.place) }
     }
 

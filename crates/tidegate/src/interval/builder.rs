@@ -9,9 +9,9 @@ use std::ops::Deref;
 
 /// An interval that is not scheduled yet, so it cannot start while its edges are being added.
 ///
-/// [`schedule`](Self::schedule) lets it start at once. If the builder is dropped, the interval is
-/// scheduled when the body that created it returns, or at once if that body has returned. So no
-/// interval starts before the body has added all edges:
+/// [`schedule`](Self::schedule) schedules it immediately. If the builder is dropped, the interval
+/// is scheduled when the body that created it returns, or immediately if that body has already
+/// returned. So no interval starts before the body has added all edges:
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -33,12 +33,12 @@ use std::ops::Deref;
 ///
 /// If that body panics or, in [`Scope::try_interval`](super::Scope::try_interval), returns an error,
 /// some edges may be missing. Therefore the intervals that it created and whose builders were
-/// dropped are skipped; those that were scheduled run. A builder that another body owns is
-/// scheduled when it is dropped, even if that body fails before it has added edges.
+/// dropped are skipped, and only those that were scheduled explicitly run. A builder that another
+/// body owns is scheduled when it is dropped, even if that body fails before it has added edges.
 ///
-/// A body that waits for one of its intervals must schedule it. A body that creates many intervals
-/// should schedule them, too, so that they run while it creates the others. A builder that is
-/// leaked ([`std::mem::forget`]) is never scheduled, so the inline interval
+/// A body that waits for one of its intervals must schedule that interval. A body that creates many
+/// intervals should also schedule them, so that the first ones run while it creates the others. A
+/// builder that is leaked ([`std::mem::forget`]) is never scheduled, so the inline interval
 /// [stalls](super::Failure::is_stall).
 pub struct IntervalBuilder<'scope, T = ()>(Option<Interval<'scope, T>>);
 
@@ -55,7 +55,7 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
     }
 
     /// Names the interval, for messages and graphs. The default is its number among the intervals
-    /// of its parent. If the interval never ends, the message of the stall contains the name.
+    /// of its parent. If the interval never ends, the error message of the stall contains the name.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let core = self.core();
         core.extras_or_new().lock().name = Some(name.into());
@@ -80,7 +80,7 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
     /// Makes the interval hold the lock from before its start until after its end.
     ///
     /// Intervals inside a call of [`run`](fn@super::run) must not request a lock that an interval
-    /// around the call holds.
+    /// enclosing the call holds.
     ///
     /// # Errors
     /// If this interval or an enclosing one has already requested the lock, or if an enclosing

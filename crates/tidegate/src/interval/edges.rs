@@ -11,14 +11,14 @@ use std::ptr::{NonNull, null_mut, without_provenance_mut};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::barrier;
 
-/// In debug builds, also check edges that cannot close a cycle. This bounds how many points such a
-/// search visits.
+/// Debug builds also check edges that cannot close a cycle. Each such search visits at most this
+/// many points.
 const SEARCH_MOST: usize = 2_000;
 
 /// A point of a live node.
 pub(super) type Place = (NonNull<Core>, Which);
 
-/// An edge, in the list of the point that it leaves.
+/// An edge, in the list of the point from which it leads.
 pub(super) struct Edge {
     /// The node that the edge leads to, with the point in the lowest bit; null if the edge was
     /// withdrawn.
@@ -52,7 +52,7 @@ impl Edge {
     }
 }
 
-/// Adds an edge.
+/// Makes `to` wait for `from`.
 ///
 /// # Safety
 /// 1. The caller has references to both nodes.
@@ -90,11 +90,12 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     match (above, push(a.words(from.1).after, to, current)) {
         (Some(above), Some(edge)) => {
             // Pairs with the heavy barrier above: if two edges are added at once and one of them is
-            // not forward, that one sees the other or is seen by it.
+            // not forward, the thread that adds that edge sees the other edge, or the other thread
+            // sees that the tree is unordered.
             tree.light();
             let unordered = tree.is_unordered();
             let most = if unordered { usize::MAX } else { SEARCH_MOST };
-            // The count keeps the target from occurring during the search.
+            // The additional count keeps the target from occurring during the search.
             if (unordered || cfg!(debug_assertions)) && count_up(b.words(to.1)) {
                 closes = closes_cycle(edge, from, to, (above, most));
                 if closes {
@@ -103,7 +104,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
                 ready.count_down(to.0, to.1, false);
             }
         }
-        // The first point has occurred: there is nothing to wait for.
+        // `from` has occurred, so there is nothing to wait for.
         (_, None) => ready.count_down(to.0, to.1, a.has_failed(from.1)),
         (None, Some(_)) => unreachable!("both points of what has ended have occurred"),
     }
@@ -134,8 +135,8 @@ fn closes_cycle(
     barrier::full();
     let closes = reaches(to, from, above, most);
     if closes {
-        // SAFETY: the edge lies on a cycle, so the point that it leaves has not occurred, and
-        // cannot while the target is kept from occurring.
+        // SAFETY: the edge lies on a cycle, so the point from which it leads has not occurred, and
+        // cannot occur while the target is kept from occurring.
         let edge = unsafe { edge.as_ref() };
         // Relaxed: the count-down that follows publishes it.
         edge.target.store(null_mut(), Ordering::Relaxed);
@@ -143,7 +144,8 @@ fn closes_cycle(
     closes
 }
 
-/// Adds one to the number of points before this one, unless the point has occurred.
+/// Adds one to the number of points that a point waits for. Returns `false` if the point has
+/// already occurred.
 fn count_up(words: PointWords<'_>) -> bool {
     let one_more = |count| {
         assert!(count < MOST_WAITING, "too many edges to one point");
@@ -188,7 +190,8 @@ pub(super) unsafe fn check_follower(
     Ok(())
 }
 
-/// Pushes an edge to the list of a point, or of a body's return. None if that has occurred.
+/// Pushes an edge onto the list of a point or of a body's return. `None` if the point has occurred
+/// or the body has returned.
 pub(super) fn push(
     list: &AtomicPtr<Edge>,
     to: Place,
@@ -227,7 +230,7 @@ pub(super) fn push(
 
 /// How two points are related by the tree alone.
 enum Kinship {
-    /// The first comes before the second in any case.
+    /// The first comes before the second, because of how the intervals are nested.
     Implied,
     /// The second comes before the first.
     Reversed,
@@ -235,12 +238,12 @@ enum Kinship {
     Begun,
     /// The first has occurred.
     Over,
-    /// The points lie below different children of `above`. `forward`: the first point lies below
-    /// the older child.
+    /// The points lie below different children of `above`. `forward` says whether the first point
+    /// lies below the older child.
     Apart { above: NonNull<Core>, forward: bool },
 }
 
-/// None if the second point has occurred.
+/// Returns `None` if the second point has occurred.
 fn kinship(from: Place, to: Place) -> Option<Kinship> {
     // SAFETY: the caller of `add` has references to both nodes.
     let a = unsafe { from.0.as_ref() };
@@ -253,7 +256,7 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
         });
     }
     if let (Some(above), true) = (a.parent, a.parent == b.parent) {
-        // The most frequent case; there is no need to walk up the tree.
+        // The most frequent case, in which there is no need to walk up the tree.
         let forward = a.number < b.number;
         // A node that has ended may have had a different parent at the same address, in which case
         // its number means nothing. Many programs keep handles to ended intervals and order new
@@ -276,7 +279,7 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
     Some(walked(from, to))
 }
 
-/// Like `kinship`, but found by walking from both nodes up to the root.
+/// The general case of `kinship`: walks from both nodes up to the root.
 fn walked(from: Place, to: Place) -> Kinship {
     let way = |node: NonNull<Core>| {
         // SAFETY: the ancestors of a node that has not ended are alive, or the walk keeps them.
@@ -304,7 +307,8 @@ fn walked(from: Place, to: Place) -> Kinship {
 }
 
 /// Searches at most `most` points for `to`, starting at `from`. Returns whether it found that `to`
-/// comes after `from`. No path that leaves `above` leads back into it.
+/// comes after `from`. Paths that lead out of `above` are not followed, because none leads back
+/// into it.
 fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
     let mut seen = HashSet::new();
     let mut next = vec![from];
@@ -331,7 +335,7 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
     false
 }
 
-/// The points that wait for a point with this list; none if it has occurred.
+/// The points that wait for the point to which this list belongs. Empty if that point has occurred.
 ///
 /// # Safety
 /// 1. The point does not occur during the iteration.
@@ -364,14 +368,15 @@ mod tests {
         kept.end().before(next.start()).unwrap();
     }
 
-    /// An edge from an ended interval is not backward even if its parent's node has been reused.
+    /// An edge from an ended interval is not backward even if the memory of that interval's parent
+    /// has been reused.
     #[test]
     fn reused_node_makes_no_backward_edge() {
         let pool = crate::Pool::builder().workers(1).build().unwrap();
         let (reused, unordered) = (AtomicBool::new(false), AtomicBool::new(false));
         let result = pool.install(|| {
             run(|body| {
-                // A handle keeps the last child after its parent has ended.
+                // A handle keeps the last child alive after its parent has ended.
                 let kept = Arc::new(OnceLock::new());
                 let keep = kept.clone();
                 let first = body.interval(move |body| {

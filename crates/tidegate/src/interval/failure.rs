@@ -32,18 +32,18 @@ pub enum UsageErrorKind {
     Cycle,
     /// The point that should wait has already occurred.
     Occurred,
-    /// The points belong to different inline intervals, so they have different roots. If one of
-    /// these is inside the other, it ends before the outer body continues; otherwise neither ever
-    /// waits for the other.
+    /// The points belong to different inline intervals, so they have different roots. If one inline
+    /// interval is inside the other, the inner one ends before the outer body continues; otherwise
+    /// neither ever waits for the other.
     OtherTree,
     /// This interval or an enclosing one has already requested the lock.
     LockTwice,
-    /// An enclosing interval has requested a lock that was created later.
+    /// An enclosing interval has requested a lock that was created later than this one.
     LockOrder,
 }
 
-/// The error returned if an order between intervals, or a lock, is rejected. Nothing has changed
-/// then.
+/// The error returned if an order between intervals, or a lock, is rejected. The rejected call has
+/// no effect.
 ///
 /// ```
 /// use tidegate::interval;
@@ -74,7 +74,7 @@ impl UsageError {
         }
     }
 
-    /// The reason.
+    /// Why the order or the lock was rejected.
     ///
     /// ```
     /// use tidegate::interval::{self, Lock, UsageErrorKind};
@@ -124,7 +124,7 @@ impl fmt::Display for UsageError {
 
 impl Error for UsageError {}
 
-/// The payload of a panic. The lock makes a failure `Sync`, like other errors.
+/// The payload of a panic. The mutex makes a [`Failure`] `Sync`, as errors usually are.
 pub(super) struct Carried(Mutex<Payload>);
 
 impl Carried {
@@ -139,16 +139,16 @@ impl From<Payload> for Cause {
     }
 }
 
-/// Why one interval failed.
+/// Why an interval failed.
 pub(super) enum Cause {
     Error(BoxError),
     Panic(Carried),
-    /// Intervals wait for each other.
+    /// Intervals can never end; see [`Failure::is_stall`].
     Stalled(Stall),
 }
 
-/// The error of an inline interval: the first interval inside it that failed, and the intervals
-/// that contain that one.
+/// The error of an inline interval: which interval inside it failed first and why, and the chain of
+/// intervals that contain the failed one.
 ///
 /// ```
 /// use tidegate::interval;
@@ -204,7 +204,8 @@ impl Failure {
         &self.chain
     }
 
-    /// How many other intervals failed. Those that were skipped because of a failure don't count.
+    /// How many other intervals failed. Intervals that were skipped because of a failure don't
+    /// count.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {
@@ -222,8 +223,8 @@ impl Failure {
     /// Whether the inline interval failed because intervals inside it can never end: they wait for
     /// each other, or for an interval whose builder was neither scheduled nor dropped.
     ///
-    /// The message lists the intervals that wait, and what for. In release builds, it lists only
-    /// those that have a [name](super::IntervalBuilder::named).
+    /// The error message lists the waiting intervals and what each waits for. In release builds, it
+    /// lists only intervals that have a [name](super::IntervalBuilder::named).
     ///
     /// ```
     /// // A draft that is neither scheduled nor dropped never begins.
@@ -235,7 +236,7 @@ impl Failure {
         matches!(self.cause, Cause::Stalled(_))
     }
 
-    /// The error that a body returned. None if a body panicked, or on a stall.
+    /// The error that the failed body returned. `None` if the body panicked, or on a stall.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {
@@ -252,7 +253,7 @@ impl Failure {
         }
     }
 
-    /// The payload of the panic of a body.
+    /// The payload of the failed body's panic.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {

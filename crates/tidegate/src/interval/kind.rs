@@ -35,7 +35,7 @@ struct Node<'scope, 'env, F, T> {
     marker: PhantomData<fn(&Scope<'scope, 'env>)>,
 }
 
-/// Space for either of the two; both lie at its beginning.
+/// Space for either the closure or the value; both lie at the beginning of the slot.
 #[repr(C)]
 union Slot<F, T> {
     body: ManuallyDrop<F>,
@@ -89,7 +89,7 @@ where
     }
 
     unsafe fn drop_value(core: NonNull<Core>) {
-        // SAFETY: a node of this type; the caller has its last reference.
+        // SAFETY: a node of this type; the caller has the node's last reference.
         let node: &Self = unsafe { core.cast().as_ref() };
         // SAFETY: the slot holds a value, and no other thread can access it any more.
         node.slot
@@ -103,12 +103,12 @@ where
     }
 }
 
-/// Creates an interval under `parent`, not yet scheduled, with one reference for its draft and one
+/// Creates a draft of an interval under `parent`. Its node has one reference for the draft and one
 /// for the runtime.
 ///
 /// # Safety
-/// 1. The scope lasts until the interval has ended. 2. What `body` borrows lasts as long. 3. The
-///    caller is the body of `parent`.
+/// 1. The scope lasts until the interval has ended. 2. Everything that `body` borrows lasts as
+///    long. 3. The caller is the body of `parent`.
 #[inline]
 pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
     scope: NonNull<ScopeCore>,

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
-/// The task of a node: runs the node, then the nodes that become ready one after the other.
+/// The task of a node: runs the node, then the node that this has made ready, and so on.
 pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
     let current = WorkerThread::from(runner);
     let mut next = Some(header.cast::<Core>());
@@ -25,7 +25,7 @@ pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
         unsafe { execute(node, &mut ready) };
         next = ready.settle();
         if current.is_called() {
-            // Another thread wants the slot or some work, so the node in hand goes to the deque.
+            // Another thread wants the slot or some work, so the next node goes to the deque.
             next.into_iter()
                 .for_each(|node| submit(node, Some(current)));
             return;
@@ -38,7 +38,7 @@ pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
 unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     // SAFETY: the end has not occurred, so the runtime's reference keeps the node alive (1).
     let core = unsafe { node.as_ref() };
-    // Relaxed: the mark was set before the count came to 0 and made the node ready.
+    // Relaxed: the mark was set before the count reached 0 and made the node ready.
     let skip = core.has(mark::SKIP);
     let mut children = 0;
     if skip || core.has(mark::VOID) {
@@ -47,15 +47,15 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             core.mark(mark::FAILED);
         }
         let dropped = unwind::catch(|| {
-            // SAFETY: a node of that kind; this function owns its closure, which did not run (1).
+            // SAFETY: a node of that kind; this function owns its closure, which has not run (1).
             unsafe { (core.kind.drop_body)(node) };
         });
         if let Err(payload) = dropped {
             core.fail(payload.into());
         }
     } else {
-        // Settled before the body runs: what comes after the start may run in parallel with the
-        // body.
+        // Settled before the body runs: intervals that only wait for the start may run in parallel
+        // with the body.
         let mut started = Ready::without_hand(ready.current());
         started.release(core.start().after, false);
         started.settle_all();
@@ -81,18 +81,18 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     end_body(node, children, ready);
 }
 
-/// Ends the body of an interval that has created this many children.
+/// Ends the body of an interval. `children` is how many intervals the body has created.
 pub(super) fn end_body(node: NonNull<Core>, children: u32, ready: &mut Ready<'_>) {
     // SAFETY: the node's end waits for this call.
     let core = unsafe { node.as_ref() };
     if children > 0 {
         core.mark(mark::PARENT);
-        // While BODY is in the count, the end cannot occur, whatever this starts.
+        // While BODY is in the count, the end cannot occur, whatever this release starts.
         ready.release(&core.returned, core.has(mark::BROKEN));
     }
     let change = children.wrapping_sub(BODY);
-    // AcqRel: publishes what the body has done, and acquires what was done before the end
-    // elsewhere.
+    // AcqRel: publishes what the body has done, and acquires what other threads have done before
+    // the end.
     let before = core.end().waiting.fetch_add(change, Ordering::AcqRel);
     if before.wrapping_add(change) == 0 {
         end(node, ready);
@@ -103,7 +103,7 @@ pub(super) fn end_body(node: NonNull<Core>, children: u32, ready: &mut Ready<'_>
 pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
     let mut node = first;
     loop {
-        // SAFETY: the runtime's reference is dropped only below.
+        // SAFETY: the runtime's reference, which is dropped only below, keeps the node alive.
         let core = unsafe { node.as_ref() };
         let (parent, failed) = (core.parent, core.has(mark::FAILED));
         if parent.is_none() {
@@ -130,8 +130,8 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
     }
 }
 
-/// Starts `node`, because everything before its start has occurred: takes its locks, and submits it
-/// to the scheduler once it has them all.
+/// Starts `node`; everything before its start must have occurred. Takes the node's locks, and
+/// submits the node to the scheduler once it holds them all.
 pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
     // SAFETY: the node has not started.
     let core = unsafe { node.as_ref() };
@@ -146,8 +146,8 @@ pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
 pub(super) fn schedule(node: NonNull<Core>) {
     // SAFETY: the node has not started.
     let waiting = unsafe { node.as_ref() }.start().waiting;
-    // AcqRel: publishes what the draft was given, and acquires what was done before the start
-    // elsewhere.
+    // AcqRel: publishes the draft's name, place and locks, and acquires what other threads have
+    // done before the start.
     if waiting.fetch_sub(DRAFT, Ordering::AcqRel) == DRAFT {
         let mut ready = Ready::without_hand(WorkerThread::get());
         start(node, &mut ready);
@@ -155,16 +155,16 @@ pub(super) fn schedule(node: NonNull<Core>) {
     }
 }
 
-/// Schedules a draft that was dropped when the body that created it returns, or at once if it has
-/// returned. If that body fails, the interval is skipped.
+/// Schedules a dropped draft as soon as the body that created it returns, or immediately if that
+/// body has already returned. If the body fails, the interval is skipped.
 pub(super) fn schedule_at_return(node: NonNull<Core>) {
     // SAFETY: the node has not started.
     let core = unsafe { node.as_ref() };
     let parent = core.parent.expect("a body has created it");
     // SAFETY: the parent's end waits for the end of `node`, which cannot start before the edge
-    // below is in the list. After that, neither node is used unless the push was refused.
+    // below is in the list. After that, neither node is used unless the push fails.
     let parent = unsafe { parent.as_ref() };
-    // AcqRel: as in `schedule`. One for the return of the body takes the place of DRAFT.
+    // AcqRel: as in `schedule`. A count of one, for the return of the body, replaces DRAFT.
     core.start().waiting.fetch_sub(DRAFT - 1, Ordering::AcqRel);
     let current = WorkerThread::get();
     if edges::push(&parent.returned, (node, Which::Start), current).is_none() {
@@ -174,8 +174,9 @@ pub(super) fn schedule_at_return(node: NonNull<Core>) {
     }
 }
 
-/// Whether the worker that has made `node` ready may run it next: the worker covers the node's
-/// scope (`WorkerThread::covers`), the node has no count of its own, and it waits at no place.
+/// Whether the worker that has made `node` ready may run it next. This requires that the worker
+/// covers the node's scope (`WorkerThread::covers`), and that the node has neither its own count
+/// nor a place.
 pub(super) fn stays_in_hand(node: NonNull<Core>, current: Option<WorkerThread<'_>>) -> bool {
     // SAFETY: the node has not run.
     let core = unsafe { node.as_ref() };
@@ -210,14 +211,15 @@ pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
     }
 }
 
-/// Like `submit`, but called by a task of another tree: only the task's own count keeps its scope
-/// alive.
+/// Like `submit`, but called by a task of another tree, so only the submitted task's own count
+/// keeps its scope alive.
 pub(super) fn submit_from_afar(node: NonNull<Core>) {
     // SAFETY: the node has not run.
     let core = unsafe { node.as_ref() };
     let (scope, task) = (core.live_scope(), task_of(node));
     match core.place() {
-        // The task may already run, so only a reference of our own keeps the pool alive.
+        // Another thread may run the task before this call returns, so only the reference taken
+        // here keeps the pool alive.
         Some(place) => place::put_at(&scope.pool().as_arc(), place, task),
         None => scope.outside().push(task),
     }

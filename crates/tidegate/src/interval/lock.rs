@@ -19,7 +19,7 @@ use tidegate_sync::thread::{Process, abort_child};
 /// [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
 ///
 /// Clones refer to the same lock. An interval that has requested several locks takes them in the
-/// order in which they were created. No worker blocks meanwhile.
+/// order in which the locks were created. No worker blocks while an interval waits for a lock.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -89,8 +89,8 @@ impl State {
 
 struct Waiter {
     node: NonNull<Core>,
-    /// The waiter has a count in its scope, so that the scope waits for it even if no other task of
-    /// its tree is left.
+    /// Whether the waiter has a count in its scope, so that the scope waits for it even if no other
+    /// task of its tree is left.
     counted: bool,
     process: Process,
 }
@@ -105,8 +105,8 @@ impl Waiter {
         unsafe { self.node.as_ref() }.scope()
     }
 
-    /// Gives the waiter a count of its own if the holder is of another tree, and takes the count
-    /// away if it is of the same one.
+    /// Gives the waiter its own count if the holder belongs to another tree, and removes that count
+    /// if the holder belongs to the waiter's tree.
     fn waits_for(&mut self, holder: NonNull<ScopeCore>) {
         let counts = self.scope() != holder;
         // SAFETY: as in `scope`.
@@ -121,7 +121,7 @@ impl Waiter {
 }
 
 impl Lock {
-    /// Creates a lock, which no interval holds.
+    /// Creates a lock that no interval holds.
     ///
     /// ```
     /// use tidegate::interval::Lock;
@@ -138,8 +138,8 @@ impl Lock {
         }))
     }
 
-    /// Requests the lock for an interval. Returns whether the interval has it now; otherwise it
-    /// gets the lock later.
+    /// Requests the lock for an interval. Returns whether the interval now holds the lock; if not,
+    /// it gets the lock later.
     fn request(&self, node: NonNull<Core>) -> bool {
         // SAFETY: the node has not started.
         let core = unsafe { node.as_ref() };
@@ -161,7 +161,7 @@ impl Lock {
         false
     }
 
-    /// Hands the lock to the interval that has waited longest.
+    /// Hands the lock to the interval that has waited longest, and returns that interval.
     fn hand_on(&self) -> Option<NonNull<Core>> {
         let mut state = self.0.state.lock();
         state.check_waiters();
@@ -169,17 +169,17 @@ impl Lock {
         state.set_holder(next.as_ref().map(Waiter::scope));
         let State { holder, queue, .. } = &mut *state;
         if let Some(holder) = holder.filter(|now| before != Some(*now)) {
-            // A waiter without a count is of the tree that held the lock until now; the caller runs
-            // in that tree, so its scope is alive. A waiter that loses its count is of the tree
-            // that holds the lock now: the new holder has a count there, or the caller runs in that
-            // tree.
+            // A waiter without a count belongs to the tree that held the lock until now. The caller
+            // runs in that tree, so the tree's scope is alive. A waiter that loses its count
+            // belongs to the tree that now holds the lock: either the new holder has a count there,
+            // or the caller runs in that tree.
             queue.iter_mut().for_each(|waiter| waiter.waits_for(holder));
         }
         next.map(|waiter| waiter.node)
     }
 
-    /// Removes the waiters of a tree that has stalled, and hands on the lock if that tree holds it:
-    /// they will never run, and the holder will never end.
+    /// Removes the waiters of a stalled tree, because they will never run, and hands on the lock if
+    /// that tree holds it, because the holder will never end.
     pub(super) fn abandon(&self, scope: NonNull<ScopeCore>) {
         let held = {
             let mut state = self.0.state.lock();
@@ -193,12 +193,12 @@ impl Lock {
         }
     }
 
-    /// Rejects a request that this interval or an enclosing one has already made, and one that
-    /// would reverse the order of locks.
+    /// Rejects a lock that this interval or an enclosing one has already requested, and a lock that
+    /// was created before one that an enclosing interval has requested.
     pub(super) fn check(&self, core: &Core) -> Result<(), UsageError> {
         let mut next = Some(NonNull::from(core));
         while let Some(node) = next {
-            // SAFETY: this node is a draft; each other one contains it, and so has not ended.
+            // SAFETY: the first node is a draft; each other node contains it, and so has not ended.
             let around = unsafe { node.as_ref() };
             let locks = || around.extras().map(|extras| extras.lock().locks.clone());
             for other in locks().unwrap_or_default() {
@@ -217,8 +217,8 @@ impl Lock {
                     ));
                 }
             }
-            // The body that called an inline interval resumes only when that has ended, so its
-            // interval counts as enclosing.
+            // The body that called an inline interval resumes only when the inline interval has
+            // ended, so the body's interval counts as enclosing.
             next = around.parent.or_else(|| around.tree().around);
         }
         Ok(())
@@ -252,8 +252,8 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// Takes the locks of an interval that is about to start. Returns whether it has them all; if not,
-/// it continues when it is handed the next one.
+/// Takes the locks of an interval that is about to start. Returns whether the interval now holds
+/// them all; if not, it continues when it is handed the next lock.
 pub(super) fn take(node: NonNull<Core>) -> bool {
     // SAFETY: the node has not started.
     let Some(extras) = (unsafe { node.as_ref() }).extras() else {
@@ -275,7 +275,7 @@ pub(super) fn take(node: NonNull<Core>) -> bool {
     }
 }
 
-/// Releases the locks of an interval whose end occurs.
+/// Releases the locks of an interval that ends.
 pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
     let Some(extras) = core.extras() else {
         return;
@@ -293,7 +293,7 @@ pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
     }
 }
 
-/// Continues with an interval that a task of the tree of `scope` has handed a lock.
+/// Continues starting an interval to which a task in the tree of `scope` has handed a lock.
 fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Ready<'_>>) {
     // SAFETY: the node has not started.
     let core = unsafe { node.as_ref() };
@@ -368,8 +368,9 @@ impl<T> Locked<T> {
         &self.lock
     }
 
-    /// Calls `f` with the data, on behalf of the interval whose body this is. Intervals inside it
-    /// can't request the lock, because they would have to wait for its end.
+    /// Calls `f` with the data, on behalf of the interval whose scope is `body`. Intervals inside
+    /// that interval can't request the lock, because they would have to wait for the end of the
+    /// interval that contains them.
     ///
     /// ```
     /// use tidegate::interval::{self, Locked};
@@ -385,8 +386,8 @@ impl<T> Locked<T> {
     /// ```
     ///
     /// # Panics
-    /// If the interval has not requested the lock, or if this is called inside another call for the
-    /// same data.
+    /// If the interval has not requested the lock, or if `f` calls this function again for the same
+    /// data.
     pub fn with<R>(&self, body: &Scope<'_, '_>, f: impl FnOnce(&mut T) -> R) -> R {
         assert!(
             body.holds(&self.lock),
@@ -400,7 +401,7 @@ impl<T> Locked<T> {
         f(&mut data)
     }
 
-    /// Consumes this and returns the data.
+    /// Returns the data.
     ///
     /// ```
     /// let sum = tidegate::interval::Locked::new(55);
@@ -424,7 +425,8 @@ mod tests {
     use super::Lock;
     use crate::fork::forks::{BADLY, End, end_of, exit, holding};
 
-    /// A thread of the parent may have been handing the lock over.
+    /// A thread of the parent holds the lock's mutex during the fork, so it may have been handing
+    /// the lock over.
     #[test]
     fn a_lost_lock_aborts_the_child() {
         let pool = crate::Pool::builder().workers(1).build().unwrap();

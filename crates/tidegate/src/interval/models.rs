@@ -4,7 +4,8 @@ use crate::models::{Once, check_calls};
 use tidegate_sync::UnsafeCell;
 use tidegate_sync::park::Parker;
 
-/// A cell that one interval writes and another reads. Loom finds a race if these are not ordered.
+/// A cell that one interval writes and another reads. Loom reports a race if the two intervals are
+/// not ordered.
 struct Passed(UnsafeCell<u32>);
 
 // SAFETY: the models verify that the accesses are ordered.
@@ -77,7 +78,8 @@ fn loom_calls_last_point_releases_waiter() {
     });
 }
 
-/// Whether the drop comes before or after the return, exactly one of the two starts the interval.
+/// Whether the builder is dropped before or after the body returns, exactly one of the two events
+/// starts the interval.
 #[test]
 fn loom_calls_builder_drop_races_return() {
     check_calls(|| {

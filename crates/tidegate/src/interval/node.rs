@@ -1,5 +1,5 @@
-//! An interval in memory. docs/intervals.md describes the protocol and which thread may change each
-//! word.
+//! A node represents an interval in memory. docs/intervals.md describes the protocol and which
+//! thread may change each word.
 //!
 //! **Safety argument.** A node is alive until its end has occurred and no handle is left (`refs`).
 //! These hold pointers to nodes:
@@ -11,9 +11,9 @@
 //! * the task of a node that is ready;
 //! * a lock's queue, to nodes that have not started.
 //!
-//! The tree is in the frame of the inline interval's call. It outlives all of these, except
-//! handles, which cannot leave the call, and nodes of a stalled tree, which no thread follows any
-//! more.
+//! The tree is in the frame of the inline interval's call. It outlives all of these pointers except
+//! handles, which cannot leave the call, and pointers to nodes of a stalled tree, which no thread
+//! follows any more.
 
 use super::edges::Edge;
 use super::failure::Cause;
@@ -34,9 +34,10 @@ use tidegate_sync::lock::Mutex;
 pub(super) const DRAFT: u32 = 1 << 31;
 /// In `end.waiting`: the body has not ended, and its children have not been added yet.
 pub(super) const BODY: u32 = 1 << 31;
-/// The number of children for which BODY leaves room, in addition to edges.
+/// The number of children for which BODY leaves room in `end.waiting`, in addition to edges.
 pub(super) const MOST_CHILDREN: u32 = 1 << 30;
-/// The largest value of a `waiting` word, BODY included; the rest is left for children.
+/// The largest value to which edges may raise a `waiting` word, including BODY; the rest is left
+/// for children.
 pub(super) const MOST_WAITING: u32 = BODY + (1 << 30);
 
 /// Bits of `marks`.
@@ -54,7 +55,7 @@ pub(super) mod mark {
     pub(in super::super) const VOID: u32 = 16;
     /// The body has failed. Set before the body returns.
     pub(in super::super) const BROKEN: u32 = 32;
-    /// A stall reports the interval if it has not ended by then.
+    /// If the tree stalls before the interval has ended, the report lists the interval.
     pub(in super::super) const WATCHED: u32 = 64;
 }
 
@@ -65,7 +66,7 @@ pub(super) enum Which {
     End,
 }
 
-/// The words of a point.
+/// The two words of a point: how many points it waits for, and which points wait for it.
 #[derive(Clone, Copy)]
 pub(super) struct PointWords<'a> {
     pub(super) waiting: &'a AtomicU32,
@@ -84,21 +85,21 @@ impl PointWords<'_> {
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
     pub(super) place: Option<PlaceId>,
-    /// In the order of their numbers.
+    /// The requested locks, in the order of their numbers.
     pub(super) locks: Vec<Lock>,
-    /// How many of them are held.
+    /// How many of `locks` the interval holds, counted from the first.
     pub(super) held: usize,
     /// The interval's number in its tree's recording.
     pub(super) recorded: Option<usize>,
 }
 
-/// An interval without its closure. Every node begins with it.
+/// The part of a node that is independent of the closure's type. Every node begins with it.
 #[repr(C)]
 pub(super) struct Core {
     scoped: Scoped,
     pub(super) kind: &'static Kind,
     pub(super) parent: Option<NonNull<Core>>,
-    // The two counts are neighbours so that no padding separates them.
+    // The two counts are adjacent so that no padding separates them.
     start_waiting: AtomicU32,
     end_waiting: AtomicU32,
     start_after: AtomicPtr<Edge>,
@@ -107,7 +108,7 @@ pub(super) struct Core {
     /// returned.
     pub(super) returned: AtomicPtr<Edge>,
     extras: AtomicPtr<Mutex<Extras>>,
-    /// The number among its parent's children.
+    /// The interval's number among its parent's children.
     pub(super) number: u32,
     refs: AtomicU32,
     marks: AtomicU32,
@@ -140,7 +141,7 @@ impl Core {
 
     pub(super) fn has(&self, mark: u32) -> bool {
         // Relaxed: a thread that relies on a mark has acquired a count or a list that was changed
-        // after it.
+        // after the mark was set.
         self.marks.load(Ordering::Relaxed) & mark != 0
     }
 
@@ -208,13 +209,13 @@ impl Core {
         self.extras()?.lock().place
     }
 
-    /// Gives the node's task a count of its own, so that its scope waits for it even before it is
-    /// ready.
+    /// Gives the node's task its own count, so that the scope waits for the task even before the
+    /// node is ready.
     pub(super) fn count(&self) {
         self.scoped.count();
     }
 
-    /// Takes that count away. Something else must keep the scope alive.
+    /// Removes the task's own count. Something else must keep the scope alive.
     pub(super) fn uncount(&self) {
         self.scoped.uncount();
     }
@@ -229,11 +230,10 @@ impl Core {
         self.tree().keep(cause, self);
     }
 
-    /// The extras, if this interval has any.
     pub(super) fn extras(&self) -> Option<&Mutex<Extras>> {
         // Acquire pairs with `extras_or_new`.
         let extras = self.extras.load(Ordering::Acquire);
-        // SAFETY: created there, and freed with the node.
+        // SAFETY: created in `extras_or_new`, and freed with the node.
         unsafe { extras.as_ref() }
     }
 
@@ -258,7 +258,7 @@ impl Core {
             .is_some_and(|extras| extras.lock().name.is_some())
     }
 
-    /// The name for messages.
+    /// The interval's name for messages. `root` for an inline interval without a name.
     pub(super) fn name(&self) -> String {
         let name = self.extras().and_then(|extras| extras.lock().name.clone());
         match (name, self.parent) {
@@ -268,7 +268,7 @@ impl Core {
         }
     }
 
-    /// The value, if the end has occurred and the body has left one.
+    /// The value, if the end has occurred and the body has left a value.
     ///
     /// # Safety
     /// 1. The caller has a reference to the node.

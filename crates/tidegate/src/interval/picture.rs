@@ -17,7 +17,7 @@ const FAILED: &str = "#e15759";
 
 impl Graph {
     /// Returns the order as a Graphviz graph. Each interval is a box, with a frame around the
-    /// intervals that it created. Edges from ends are solid, and those from starts dashed.
+    /// intervals that it created. Edges from ends are solid, and edges from starts are dashed.
     /// Intervals that never ran are grey, and failed ones red.
     ///
     /// ```
@@ -42,7 +42,7 @@ impl Graph {
         }
         let roots = self.intervals.iter().enumerate();
         let roots = roots.filter(|(_, interval)| interval.parent.is_none());
-        // Pending output: an interval, or the end of a frame.
+        // Output that is still to be written: an interval, or `None` for the end of a frame.
         let mut next: Vec<Option<usize>> = roots.map(|(number, _)| Some(number)).rev().collect();
         while let Some(item) = next.pop() {
             let Some(number) = item else {
@@ -119,7 +119,7 @@ impl Graph {
         for (interval, ran) in ran() {
             let row = workers.partition_point(|worker| *worker < ran.worker);
             let (left, y) = (x(ran.from), (row as f64 + 0.1) * ROW);
-            // Narrow enough to tell neighbours apart, but never invisible.
+            // To scale, so that neighbours stay distinct, but never too narrow to be visible.
             let wide = (x(ran.to) - left).max(0.3);
             let fill = if ran.failed { FAILED } else { fill(ran.place) };
             let name = escaped(&interval.name);

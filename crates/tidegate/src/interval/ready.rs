@@ -7,7 +7,7 @@ use crate::worker::WorkerThread;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
-/// The nodes that have become ready through what one thread does.
+/// The nodes that one thread's actions have made ready.
 pub(super) struct Ready<'a> {
     current: Option<WorkerThread<'a>>,
     /// Whether the first node that may run is kept for the caller.
@@ -52,16 +52,16 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Adds a node that starts but does not run.
+    /// Adds a node that starts, but whose body does not run.
     pub(super) fn skips(&mut self, node: NonNull<Core>) {
         self.rest.push(Todo::Skip(node));
     }
 
-    /// Lets a point occur, or a body return: counts down all points in its list, in the order in
+    /// Lets a point occur, or a body return: counts down all points in `list`, in the order in
     /// which the edges were added.
     pub(super) fn release(&mut self, list: &AtomicPtr<Edge>, failed: bool) {
-        // AcqRel: publishes what came before the point to threads that find it has occurred, and
-        // acquires the edges.
+        // AcqRel: publishes what came before the point to threads that find that it has occurred,
+        // and acquires the edges.
         let added = list.swap(Edge::OCCURRED, Ordering::AcqRel);
         let mut next = reversed(added);
         while let Some(edge) = NonNull::new(next) {
@@ -77,7 +77,8 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Counts down the points before this one.
+    /// Records that a point waits for one point less. If it now waits for none, starts or ends the
+    /// interval. `failed` says whether something before the point has failed.
     pub(super) fn count_down(&mut self, node: NonNull<Core>, which: Which, failed: bool) {
         // SAFETY: the point waits for this count-down.
         let core = unsafe { node.as_ref() };
@@ -93,15 +94,16 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Processes everything that has become ready, in a list without a hand.
+    /// Processes everything that has become ready. Only for a list that keeps no node for the
+    /// caller.
     pub(super) fn settle_all(self) {
         debug_assert!(!self.has_hand);
         let left = self.settle();
         debug_assert!(left.is_none());
     }
 
-    /// Processes everything that has become ready. Returns the node that is left for the caller to
-    /// run.
+    /// Processes everything that has become ready. Returns the node that the caller must run next,
+    /// if any.
     pub(super) fn settle(mut self) -> Option<NonNull<Core>> {
         while let Some(todo) = self.rest.pop() {
             match todo {
@@ -119,7 +121,7 @@ impl Drop for Ready<'_> {
     }
 }
 
-/// Reverses the list of a point, because edges are pushed to its front.
+/// Reverses the list of a point, because edges are pushed onto its front.
 fn reversed(mut list: *mut Edge) -> *mut Edge {
     let mut turned = null_mut();
     while let Some(edge) = NonNull::new(list) {

@@ -1,8 +1,8 @@
 //! A record of the intervals of one or more runs, for graphs and pictures.
 //!
-//! A tree that is being recorded has a [`Recorder`]. Each of its intervals has a number there,
-//! which is kept among its extras. In trees that are not recorded, each interval and edge costs one
-//! check.
+//! A tree that is being recorded has a [`Recorder`]. The number that an interval has in the
+//! recording is kept among the interval's extras. In trees that are not recorded, each interval and
+//! edge costs one check.
 
 use super::node::{Core, Which};
 use super::{Failure, Scope, run_in};
@@ -13,11 +13,11 @@ use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 
-/// Runs intervals and records them: which ones there were, their declared order, and which thread
-/// ran each of them, where and when.
+/// Runs intervals and records them: which intervals were created, their declared order, and where,
+/// when and by which thread each was run.
 ///
-/// The runs of one recorder share one [`Graph`] and one clock. They should run in one pool, because
-/// a graph identifies threads by their number in the pool. Recording takes a few hundred
+/// The runs of one recorder share one [`Graph`] and one clock. All runs should use the same pool,
+/// because a graph identifies threads by their number in the pool. Recording takes a few hundred
 /// nanoseconds for each interval and edge, and keeps them all in memory until
 /// [`finish`](Self::finish).
 ///
@@ -47,7 +47,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder that has recorded nothing.
+    /// Creates a recorder with an empty graph.
     ///
     /// ```
     /// let graph = tidegate::interval::Recorder::new().finish();
@@ -58,9 +58,9 @@ impl Recorder {
         Self::default()
     }
 
-    /// Does the same as [`run`](fn@super::run) and records all intervals inside. These include
-    /// those of [`Scope::inline`](super::Scope::inline), but not those of another `run` called
-    /// inside.
+    /// Like [`run`](fn@super::run), but records all intervals inside. These include intervals
+    /// inside calls of [`Scope::inline`](super::Scope::inline), but not those inside another call
+    /// of `run`.
     ///
     /// ```
     /// use tidegate::interval::Recorder;
@@ -84,7 +84,7 @@ impl Recorder {
         run_in(Some(self.0.clone()), f)
     }
 
-    /// Returns everything recorded.
+    /// Returns everything that was recorded.
     ///
     /// ```
     /// use tidegate::interval::Recorder;
@@ -142,11 +142,12 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The interval's name; that of a root is `root`.
+    /// The interval's name; `root` for the root of a run.
     pub name: String,
-    /// The number of the interval inside which this one was created; none for the root of a run.
+    /// The index in [`Graph::intervals`] of the interval inside which this one was created; `None`
+    /// for the root of a run.
     pub parent: Option<usize>,
-    /// When and where the body ran; none if it was skipped or never started.
+    /// When and where the body ran; `None` if it was skipped or never started.
     pub ran: Option<Span>,
 }
 
@@ -169,8 +170,8 @@ pub struct Recording {
 pub struct Span {
     /// The number of the thread in its pool, which may have more threads than workers.
     pub worker: usize,
-    /// The index in [`Pool::places`](crate::Pool::places) of the place where the thread ran, if it
-    /// was in one.
+    /// The index in [`Pool::places`](crate::Pool::places) of the place where the thread ran; `None`
+    /// if the thread was in no place.
     pub place: Option<usize>,
     /// The start, in nanoseconds since the recorder was created.
     pub from: Nanos,
@@ -200,14 +201,16 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
-    /// The number of the first interval, and whether the point is its end.
+    /// The index of the first point's interval in [`Graph::intervals`], and whether the point is
+    /// the interval's end.
     pub from: (usize, bool),
-    /// The number of the second interval, and whether the point is its end.
+    /// The index of the second point's interval, and whether the point is the interval's end.
     pub to: (usize, bool),
 }
 
 impl Graph {
-    /// All intervals that were created. The root of a run comes before all others of that run.
+    /// All intervals that were created. The root of a run comes before all other intervals of that
+    /// run.
     ///
     /// ```
     /// use tidegate::interval::Recorder;

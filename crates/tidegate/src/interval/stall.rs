@@ -1,4 +1,4 @@
-//! Reports a stall: which intervals wait, and what for.
+//! Reports a stall: which intervals wait, and what they wait for.
 //!
 //! A stalled tree has no task left, so nothing in it changes any more. The report covers the
 //! watched intervals ([`Tree::watch`]) and counts the others.
@@ -11,19 +11,19 @@ use std::fmt;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 
-/// How many intervals a message lists at most.
+/// The maximum number of intervals or points that a message lists.
 const MOST_LISTED: usize = 5;
 
 /// Why an inline interval has not ended.
 pub(super) struct Stall {
     /// The number of the root's children that have not ended.
     count: u32,
-    /// Which intervals wait, and what for; causes come before their consequences.
+    /// Which intervals wait, and what they wait for; causes come before their consequences.
     waits: Vec<String>,
 }
 
 impl Stall {
-    /// Examines a tree without tasks whose root has not ended.
+    /// Examines a tree that has no task left although its root has not ended.
     pub(super) fn of(tree: &Tree, root: &Core) -> Self {
         let waiting = Waiting::in_tree(tree);
         let mut waits: Vec<_> = waiting
@@ -97,7 +97,8 @@ impl<'a> Waiting<'a> {
         Self { nodes, before }
     }
 
-    /// What this interval waits for, and the rank of that among the causes of a stall.
+    /// Describes what this interval waits for. The number is the rank of that reason in the report;
+    /// causes have lower ranks than consequences.
     fn reason(&self, Node { core, label }: &Node<'_>) -> (u8, String) {
         let which = match core.start().has_occurred() {
             true => Which::End,
@@ -114,7 +115,7 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// The points that a point waits for, of which there are `count`.
+    /// Describes the `count` points that a point waits for.
     fn points(&self, place: Place, count: usize) -> String {
         let mut known = self.before.get(&place).cloned().unwrap_or_default();
         let unknown = count - known.len();
@@ -125,7 +126,7 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// The lock that this interval waits for.
+    /// Describes the lock that this interval waits for, and its holder if known.
     fn lock(&self, core: &Core) -> String {
         let wanted = core.extras().and_then(|extras| {
             let extras = extras.lock();
@@ -146,7 +147,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// The number of points before this one that have not occurred.
+/// How many points this point still waits for.
 fn count(core: &Core, which: Which) -> u32 {
     // Relaxed: no other thread changes it any more.
     core.words(which).waiting.load(Ordering::Relaxed)
@@ -163,7 +164,8 @@ fn path(core: &Core) -> Vec<u32> {
     path
 }
 
-/// The first of these texts, and how many of `count` are not among them.
+/// Joins the first of these texts, and adds how many of the `count` items are missing from the
+/// list.
 fn list(texts: &[String], count: usize, separator: &str) -> String {
     let listed = &texts[..texts.len().min(MOST_LISTED)];
     let all = listed.join(separator);

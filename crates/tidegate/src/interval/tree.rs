@@ -15,41 +15,43 @@ use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-/// Intervals that a stall reports, each with the place in the program that created it, if known.
+/// The intervals that the report of a stall lists, each with the source location that created it,
+/// if known.
 type Watched = BTreeMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
 /// Lives in the frame of the inline interval's call.
 #[derive(Default)]
 pub(super) struct Tree {
-    /// The root's end has occurred.
+    /// Whether the root's end has occurred.
     ended: AtomicBool,
     /// The first failure, which also counts the others.
     failure: Mutex<Option<Failure>>,
-    /// How many threads walk from nodes up to their ancestors.
+    /// How many threads are walking from nodes up to their ancestors.
     walkers: AtomicUsize,
     /// Nodes that must not be freed while threads walk, and how many there are.
     graves: Mutex<Graves>,
     buried: AtomicUsize,
     /// The locks that intervals of this tree hold.
     holds: Mutex<Vec<Lock>>,
-    /// Intervals of this tree that have not ended. They have [`mark::WATCHED`].
+    /// The intervals of this tree that have [`mark::WATCHED`] and have not ended.
     watched: Mutex<Watched>,
-    /// There is an edge that does not lead from an older to a younger child of an interval.
+    /// Whether the tree has an edge that does not lead from an older to a younger child of an
+    /// interval.
     unordered: AtomicBool,
-    /// The process-wide barrier was available when the tree began, so every thread that
+    /// Whether the process-wide barrier was available when the tree began. If so, every thread that
     /// adds an edge can rely on it.
     has_barrier: bool,
     /// Held while searching for a cycle.
     order: Mutex<()>,
     /// The interval whose body called the inline interval.
     pub(super) around: Option<NonNull<Core>>,
-    /// Records this tree.
+    /// The log of this tree, if the tree is being recorded.
     recorder: Option<Arc<Log>>,
 }
 
 // SAFETY: all fields but `around` and `watched` are Sync. Only threads inside the call follow
 // `around`, and the enclosing interval waits for the call. Nodes are removed from `watched` before
-// they end, and it is followed only after the last task of a stalled tree.
+// they end, and the pointers in it are followed only after the last task of a stalled tree.
 unsafe impl Sync for Tree {}
 
 #[derive(Default)]
@@ -58,13 +60,14 @@ struct Graves(Vec<NonNull<Core>>);
 // SAFETY: the nodes are not in use any more, so any thread may free them.
 unsafe impl Send for Graves {}
 
-/// While it exists, nodes that the walk may pass through are not freed.
+/// While a `Walk` exists, nodes that the walk may pass through are not freed.
 pub(super) struct Walk<'a>(&'a Tree);
 
 impl Tree {
-    /// Creates the tree of an inline interval called by the body of `around`, if any.
+    /// Creates the tree of an inline interval. `around` is the interval whose body calls it, if
+    /// any.
     pub(super) fn new(around: Option<NonNull<Core>>, recorder: Option<Arc<Log>>) -> Self {
-        // SAFETY: that body calls this function.
+        // SAFETY: the body of `around` calls this function.
         let outer = around.and_then(|node| unsafe { node.as_ref() }.tree().recorder.clone());
         Self {
             around,
@@ -74,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// Makes the tasks of `scope` intervals of this tree. Must be called before the first of them
+    /// Turns the tasks of `scope` into intervals of this tree. Must be called before the first task
     /// is created.
     ///
     /// # Safety
@@ -91,8 +94,8 @@ impl Tree {
         unsafe { extension.cast::<Self>().as_ref() }
     }
 
-    /// The light side of the barrier between two threads that add edges; a full fence if the heavy
-    /// side may have no effect.
+    /// The light side of the barrier between two threads that add edges. It is a full fence if the
+    /// heavy side may have no effect.
     pub(super) fn light(&self) {
         if self.has_barrier {
             barrier::light();
@@ -101,7 +104,6 @@ impl Tree {
         }
     }
 
-    /// Records this tree, if anything does.
     #[inline]
     pub(super) fn recorder(&self) -> Option<&Log> {
         self.recorder.as_deref()
@@ -122,8 +124,8 @@ impl Tree {
         let mut first = self.failure.lock();
         match &mut *first {
             Some(failure) => {
-                // A stall after a failure does not count: the failure may be what keeps the others
-                // waiting.
+                // A stall after a failure does not count: the failure may be the reason why the
+                // other intervals wait.
                 failure.more += usize::from(!matches!(cause, Cause::Stalled(_)));
                 drop(first);
                 let lost = match cause {
@@ -149,7 +151,6 @@ impl Tree {
         pool.panics.report(payload, UnhandledPanic::Second);
     }
 
-    /// Begins a [`Walk`].
     pub(super) fn walk(&self) -> Walk<'_> {
         // Relaxed: ordered by the fence.
         self.walkers.fetch_add(1, Ordering::Relaxed);
@@ -168,7 +169,8 @@ impl Tree {
         self.walkers.load(Ordering::Acquire) > 0
     }
 
-    /// Frees a node that had children and has no reference left, now or when no thread walks.
+    /// Frees a node that had children and has no reference left: now if no thread is walking,
+    /// otherwise later.
     pub(super) fn bury(&self, node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
         // Relaxed: a stale value only delays the freeing, because the next call of `bury` checks
         // again.
@@ -192,7 +194,7 @@ impl Tree {
         }
     }
 
-    /// Lets a stall report `core`, a draft.
+    /// Adds a draft to the intervals that the report of a stall lists.
     pub(super) fn watch(&self, core: &Core, created_at: Option<&'static Location<'static>>) {
         core.mark(mark::WATCHED);
         let mut watched = self.watched.lock();
@@ -220,7 +222,7 @@ impl Tree {
         self.unordered.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the turn to search.
+    /// Waits until no other thread searches for a cycle.
     pub(super) fn order(&self) -> MutexGuard<'_, ()> {
         self.order.lock()
     }
@@ -231,7 +233,7 @@ impl Tree {
 
     pub(super) fn gives(&self, lock: &Lock) {
         let mut holds = self.holds.lock();
-        // Search from the end, because it was probably taken recently.
+        // Search from the end, because the lock was probably taken recently.
         if let Some(at) = holds.iter().rposition(|other| other == lock) {
             holds.swap_remove(at);
         }
