@@ -8,7 +8,7 @@ static LIVE: Sum = Sum::zero();
 static PEAK: Sum = Sum::zero();
 static UNDECLARED: Sum = Sum::zero();
 
-/// Adds to the sum that all pools have declared.
+/// Adds to the memory that the tasks of all pools have declared.
 pub(crate) fn declare(bytes: u64) {
     DECLARED.add(bytes);
 }
@@ -17,7 +17,7 @@ pub(crate) fn undeclare(bytes: u64) {
     DECLARED.take(bytes);
 }
 
-/// Counts the memory that a program allocates, if it is made the program's global allocator.
+/// A global allocator that counts the memory that the program allocates.
 ///
 /// ```
 /// use tidegate::memory::{CountingAllocator, stats};
@@ -31,12 +31,12 @@ pub(crate) fn undeclare(bytes: u64) {
 /// # drop(buffer);
 /// ```
 ///
-/// Each allocation and each free costs an atomic addition to a word that all threads share. While
-/// counting is paused, it costs a load.
+/// Each allocation and each free performs an atomic addition on a word that all threads share.
+/// While counting is paused, it only performs a load.
 #[derive(Debug)]
 pub struct CountingAllocator<A = System> {
     allocator: A,
-    /// Whether it counts: 0 or 1.
+    /// 1 while the allocator counts, otherwise 0.
     counts: Sum,
 }
 
@@ -131,8 +131,8 @@ impl<A> CountingAllocator<A> {
     }
 }
 
-/// The memory allocated through [`CountingAllocator`], in bytes; all fields are 0 if that isn't the
-/// global allocator.
+/// The memory allocated through [`CountingAllocator`], in bytes. All fields are 0 if the program
+/// has another global allocator.
 ///
 /// ```
 /// use tidegate::memory::AllocatorStats;
@@ -152,12 +152,13 @@ pub struct AllocatorStats {
     pub undeclared_peak: u64,
 }
 
-/// A sum that may have fallen below 0, because memory was freed that had not been counted.
+/// Returns the sum, or 0 if it has fallen below 0 because memory was freed that had not been
+/// counted.
 fn floored(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }
 
-/// Returns what the program has allocated so far.
+/// Returns how much memory the program has allocated, now and at its peak.
 ///
 /// ```
 /// use tidegate::memory::{CountingAllocator, stats};
@@ -209,7 +210,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: as in `alloc`.
         let new = unsafe { self.allocator.realloc(block, layout, size) };
         if !new.is_null() {
-            // Uncount the old block first: as far as this allocator can tell, the two never
+            // Uncount the old block first: as far as this allocator can tell, the two blocks never
             // coexist.
             self.uncount(layout.size());
             self.count(size);

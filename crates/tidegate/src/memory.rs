@@ -1,10 +1,10 @@
 //! Memory that tasks reserve before they use it.
 //!
-//! A [`reserve`] declares that a task is about to use some memory. The pool's
-//! [`MemoryPolicy`](crate::policy::MemoryPolicy) decides what happens: only count the reservations
-//! (the default), suspend tasks that use much memory, run tasks in a different order, or keep the
-//! sum of all reservations within a budget. This module allocates nothing, and a task can still
-//! allocate memory without a reservation.
+//! A call of [`reserve`] declares that a task is about to use some memory. The pool's
+//! [`MemoryPolicy`](crate::policy::MemoryPolicy) decides what this does: only count the
+//! reservations (the default), suspend tasks that use much memory, run tasks in a different order,
+//! or keep the sum of all reservations within a budget. A reservation allocates nothing, and a task
+//! can still allocate memory without a reservation.
 //!
 //! ```
 //! use tidegate::{Pool, memory};
@@ -34,13 +34,13 @@
 //   or a parked task to resume.
 // * `take_back` (worker/alt): a joiner reaches its half.
 // * `begin`, `end`, `leave` (scope, worker/half, sleep, pool): a task begins, a task ends, a thread
-//   has no frames.
+//   has no frames left.
 // * `waits`, `goes_on`, `blocks` (wait, blocking): a task waits, resumes, runs without a slot.
-// * `expect`, `close` (scope, place, broadcast): a scope gets a task that the plan did not fork, a
+// * `expect`, `close` (scope, place, broadcast): a scope gets a task that the plan does not know, a
 //   scope ends.
 // * `wake_sleeper`, `forget_granted` (search, wait, sleep): under `hybrid`, a round passes, a task
-//   begins at a base.
-// * `set_budget`, `report_stall` (pool, sleep): the budget changes, a wait is long.
+//   begins on a thread without frames.
+// * `set_budget`, `report_stall` (pool, sleep): the budget changes, a wait has become long.
 //
 // `Memory` is data. Other modules read `is_ordered`, `has_work`, `can_rescue`, `has_parked`,
 // `unstarted`, `figures` and `trace` from it, and call its `set_workers`.
@@ -71,15 +71,15 @@ use tidegate_policy::memory::book;
 
 /// A memory reservation, released on drop; created by [`reserve`].
 ///
-/// Any thread may drop it. If its task ends first, the reservation is charged to the task that
-/// forked that one.
+/// Any thread may drop the reservation. If the task that made it ends first, the reservation is
+/// charged to the task's parent, which forked the task.
 ///
-/// If a thread outside all pools holds a reservation, outside all tasks, the pool doesn't expect to
-/// get the memory back: it counts as held by a task that never ends, and a request that doesn't fit
-/// next to it is refused. A reservation that is forgotten ([`std::mem::forget`]) is charged for as
-/// long as the pool lives. If a task then waits for memory longer than `memory.stall` (`tidegate
-/// tunables`; 10 s), the pool prints a line to standard error, with the source location where the
-/// reservation was made.
+/// If a reservation is moved to a thread outside all pools, the pool doesn't expect to get the
+/// memory back: the reservation counts as held by a task that never ends, and a request that
+/// doesn't fit next to it is refused. A reservation that is forgotten ([`std::mem::forget`])
+/// remains charged as long as the pool lives. If a task then waits for memory longer than
+/// `memory.stall` (`tidegate tunables`; 10 s), the pool prints a line to standard error, with the
+/// source location where the reservation was made.
 ///
 /// ```
 /// use tidegate::{Pool, memory};
@@ -97,18 +97,18 @@ pub struct Reservation {
     bytes: usize,
     /// The plan's name for the initial grant.
     first: Option<book::Reservation>,
-    /// The plan's names for what `grow` has added.
+    /// The plan's names for the grants that `grow` has added.
     more: Vec<book::Reservation>,
     at: &'static Location<'static>,
 }
 
-/// Reserves memory that the calling task is about to use, in bytes. The task may have to wait for
-/// it.
+/// Reserves `bytes` bytes of memory, which the calling task is about to use. The task may have to
+/// wait for them.
 ///
 /// While the task waits, another thread uses its slot; the task then resumes on its own stack. The
 /// pool's [`MemoryPolicy`](crate::policy::MemoryPolicy) decides whether and how long it waits;
-/// under a budget, until enough memory has been released. A task that holds a lock while it waits
-/// may block the tasks that would release memory.
+/// under a budget, it waits until enough memory has been released. A task that holds a lock while
+/// it waits may block the tasks that would release memory.
 ///
 /// A reservation of 0 bytes is granted immediately.
 ///
@@ -128,8 +128,8 @@ pub struct Reservation {
 ///
 /// # Errors
 /// * [`NoPool`](ReservationError::NoPool): the calling thread runs no task of a pool.
-/// * [`TooLarge`](ReservationError::TooLarge): more than `isize::MAX` bytes, which no allocation
-///   can have.
+/// * [`TooLarge`](ReservationError::TooLarge): more than `isize::MAX` bytes, which is larger than
+///   any allocation.
 /// * [`Refused`](ReservationError::Refused): the request can never be granted, because it exceeds
 ///   the budget, or because all tasks that could release memory are waiting. In the latter case the
 ///   serial run needs more than the budget's `serial` value. The request is not counted; the task
@@ -188,8 +188,8 @@ pub fn reserve_for<T>(n: usize) -> Result<Reservation, ReservationError> {
 /// Like [`reserve`].
 ///
 /// # Panics
-/// Like [`Vec::with_capacity`], which aborts the process if the system has no memory: a pool
-/// without a budget grants every request that an allocation could have.
+/// Like [`Vec::with_capacity`], which aborts the process if the system is out of memory: a pool
+/// without a budget grants every request up to the largest possible allocation.
 #[track_caller]
 pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
     let reservation = reserve_for::<T>(n)?;
@@ -211,7 +211,8 @@ impl Reservation {
         self.bytes
     }
 
-    /// Reserves `bytes` more for the calling task, which keeps what it has and may have to wait.
+    /// Reserves `bytes` more for the calling task. The task may have to wait, and keeps its
+    /// reservation meanwhile.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -227,7 +228,7 @@ impl Reservation {
     /// # Errors
     /// Like [`reserve`], with the size limit applied to the whole reservation; also
     /// [`OtherPool`](ReservationError::OtherPool) if the calling thread runs a task of another
-    /// pool. The reservation is unchanged then.
+    /// pool. An error leaves the reservation unchanged.
     pub fn grow(&mut self, bytes: usize) -> Result<(), ReservationError> {
         let current = WorkerThread::get().ok_or(ReservationError::NoPool)?;
         if !std::ptr::eq(current.shared(), &*self.pool) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use tidegate_policy::show_size;
 
-/// A number of bytes in readable form.
+/// Displays a number of bytes in readable form.
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {
@@ -18,7 +18,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// The error returned if a [`reserve`](super::reserve) is not granted.
+/// The error returned if a request for memory, such as [`reserve`](super::reserve), is not granted.
 ///
 /// ```
 /// use tidegate::memory::{ReservationError, reserve};
@@ -37,9 +37,10 @@ impl fmt::Display for Size {
 pub enum ReservationError {
     /// The calling thread runs no task of a pool.
     NoPool,
-    /// The calling thread runs a task of a pool other than that of the reservation to grow.
+    /// The reservation to grow belongs to a different pool than the task that the calling thread
+    /// runs.
     OtherPool,
-    /// The size exceeds that of any possible allocation.
+    /// The requested size exceeds that of any possible allocation.
     TooLarge {
         /// The requested size in bytes.
         bytes: usize,
@@ -48,7 +49,7 @@ pub enum ReservationError {
     Refused {
         /// The requested size in bytes.
         bytes: u64,
-        /// The pool's budget in bytes: the most that all its tasks together may declare.
+        /// The pool's budget in bytes: the maximum that all tasks of the pool together may declare.
         budget: u64,
         /// The part of the budget that is kept for the serial run, in bytes.
         serial: u64,
@@ -80,9 +81,9 @@ pub enum ReservationError {
 pub struct Holder {
     /// Where [`reserve`](super::reserve) was called.
     pub at: &'static Location<'static>,
-    /// Their total size in bytes.
+    /// The total size of these reservations in bytes.
     pub bytes: u64,
-    /// Their number.
+    /// The number of these reservations.
     pub reservations: usize,
 }
 

@@ -1,5 +1,5 @@
 //! The plan of a pool that keeps the depth-first order ([`tidegate_policy::memory::plan`]), and the
-//! mapping of its names to tasks, scopes and threads.
+//! mapping of the plan's names to tasks, scopes and threads.
 //!
 //! This module knows neither the pool nor its workers: threads are numbers, and sleeping threads
 //! are [`Event`]s. A forked task is in the plan and nowhere else. Tasks that come from outside, or
@@ -24,19 +24,20 @@ use tidegate_sync::seed;
 
 pub(super) struct Ordered {
     plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
-    /// By the address of a task: from its fork until it begins, or for a half until its joiner
-    /// resumes.
+    /// The plan's names of tasks, by the task's address. An entry lasts from the fork until the
+    /// task begins or, for a half, until its joiner resumes.
     tasks: ByAddress<book::Task>,
-    /// By the address of a scope: from its first task until it ends.
+    /// The plan's names of scopes, by the scope's address. An entry lasts from the first task of
+    /// the scope until the scope ends.
     scopes: ByAddress<book::Scope>,
-    /// By thread: the events that its tasks sleep on, innermost last.
+    /// For each thread, the events that its tasks sleep on, innermost last.
     asleep: Vec<Vec<Arc<Event>>>,
-    /// By thread: the unanswered requests of its tasks, innermost last.
+    /// For each thread, the unanswered requests of its tasks, innermost last.
     asks: Vec<Vec<Request>>,
-    /// By the number of a reservation: the request that was granted.
+    /// For each reservation, by its number, the request that was granted.
     reservations: Vec<Option<Request>>,
     rng: Rng,
-    /// A rescue found nothing to begin, and the plan has not changed since.
+    /// Whether a rescue has found nothing to begin, and the plan has not changed since.
     pub(super) in_vain: bool,
     /// The value of `in_vain` before the current turn.
     was_in_vain: bool,
@@ -47,7 +48,7 @@ pub(super) type Request = (u64, &'static Location<'static>);
 
 /// What a worker does next.
 pub(super) enum Step {
-    /// Run this task, which was in the deque of this worker.
+    /// Run this task. If the task was stolen, the number is that of its victim.
     Start(Task, Option<usize>),
     /// Give the slot to the thread that sleeps on this event.
     Wake(Arc<Event>),
@@ -57,7 +58,8 @@ pub(super) enum Step {
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
 
-/// A hash function for addresses, which no attacker chooses.
+/// A hash function for addresses. It is not collision-resistant, because no attacker chooses
+/// addresses.
 #[derive(Default)]
 struct Scatter(u64);
 
@@ -79,7 +81,7 @@ impl Hasher for Scatter {
     }
 }
 
-/// The entry at this index. The list grows as needed.
+/// Returns the entry at this index, after growing the list if necessary.
 fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     if list.len() <= at {
         list.resize_with(at + 1, T::default);
@@ -92,7 +94,7 @@ pub(super) fn address<T>(of: &T) -> usize {
 }
 
 impl Ordered {
-    /// Creates the plan of this policy; None if the policy does not keep the order.
+    /// Creates the plan for this policy. `None` if the policy does not keep the depth-first order.
     pub(super) fn new(
         memory: MemoryPolicy,
         workers: usize,
@@ -135,13 +137,13 @@ impl Ordered {
         self.apply(Command::SetWorkers(workers));
     }
 
-    /// Sends a command to the plan. Random choices come from the plan's own generator.
+    /// Sends a command to the plan. Random choices come from `rng`.
     fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
         let Self { plan, rng, .. } = self;
         plan.apply(command, |many| rng.below(many as u64) as usize)
     }
 
-    /// Changes the plan, so a rescue may find something again.
+    /// Makes a change to the plan, after which a rescue may find something again.
     pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
         self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
         change(self)
@@ -181,7 +183,7 @@ impl Ordered {
         self.tasks.insert(header, name);
     }
 
-    /// The name of the scope at this address, which may be new to the plan.
+    /// Returns the plan's name of the scope at this address. The scope may be new to the plan.
     fn open(&mut self, scope: usize) -> book::Scope {
         if let Some(name) = self.scopes.get(&scope) {
             return *name;
@@ -191,7 +193,7 @@ impl Ordered {
         name
     }
 
-    /// Announces a task of the scope that the plan does not know until it begins.
+    /// Announces that the scope has a task that the plan will not know until the task begins.
     pub(super) fn expect(&mut self, scope: &ScopeCore) {
         let scope = self.open(address(scope));
         self.apply(Command::Expect(scope));
@@ -203,13 +205,13 @@ impl Ordered {
         }
     }
 
-    /// What thread `t` does next. It has no frames.
+    /// Returns what thread `t`, which has no frames, does next.
     pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
         let next = self.plan.apply(Command::Next(t), draw).next()?;
         Some(self.step(next))
     }
 
-    /// What thread `t` does next while all threads wait.
+    /// Returns what thread `t` does next while all threads wait.
     pub(super) fn rescue(&mut self, t: usize) -> Option<Step> {
         let next = self.apply(Command::Rescue(t)).next();
         self.in_vain = next.is_none();
@@ -230,7 +232,7 @@ impl Ordered {
         }
     }
 
-    /// Takes a task of the scope that thread `t` waits for, if one is next in order.
+    /// Takes a task of the scope that thread `t` waits for, if such a task is next in order.
     pub(super) fn next_of(&mut self, t: usize, scope: &ScopeCore) -> Option<Task> {
         self.in_vain = self.was_in_vain;
         let scope = *self.scopes.get(&address(scope))?;
@@ -239,14 +241,14 @@ impl Ordered {
         task
     }
 
-    /// Takes a half back. Returns false if it has already begun.
+    /// Takes a half back. Returns `false` if the half has already begun.
     pub(super) fn take_back(&mut self, half: &Header) -> bool {
         let name = self.tasks.get(&address(half)).copied();
         let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
         taken.is_some() && self.tasks.remove(&address(half)).is_some()
     }
 
-    /// Records that a task, taken from anywhere, begins on thread `t`.
+    /// Records that a task begins on thread `t`, wherever the task was taken from.
     pub(super) fn begin(&mut self, t: usize, task: &Task) {
         let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
         let known = if is_half {
@@ -287,7 +289,7 @@ impl Ordered {
                 scope.map(Until::Scope)
             }
             Awaited::Outside(_) => None,
-            // The plan has known since `ask`.
+            // The plan has known of this wait since `ask`.
             Awaited::Memory(_) => return,
         };
         self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
@@ -320,7 +322,7 @@ impl Ordered {
         }
     }
 
-    /// The answer to the request for which thread `t` was woken.
+    /// Returns the answer to the request of thread `t`, which was woken for it.
     pub(super) fn answer(&mut self, t: usize) -> Result<book::Reservation, ReservationError> {
         let request = self.asks[t].pop().expect("a thread that asked");
         match self.apply(Command::Answer(t)).answer() {
@@ -335,7 +337,8 @@ impl Ordered {
         reservation
     }
 
-    /// Ends a reservation. `t` is the thread that drops it, if it belongs to the pool.
+    /// Ends a reservation. `t` is the thread that drops the reservation, if that thread belongs to
+    /// the pool.
     pub(super) fn give_back(&mut self, t: Option<usize>, reservation: book::Reservation) {
         let (bytes, _) = self.reservations[reservation.index()]
             .take()
@@ -343,7 +346,8 @@ impl Ordered {
         self.apply(Command::GiveBack(t, reservation, bytes));
     }
 
-    /// Sets the budget. `Err` is the smallest valid budget; `None` means that the plan has none.
+    /// Sets the budget. `Err` is the smallest valid budget; `None` means that the plan has no
+    /// budget.
     pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
         let (_, serial) = self.plan.plan().budget()?;
         if bytes < serial {
@@ -353,15 +357,15 @@ impl Ordered {
         Some(Ok(()))
     }
 
-    /// The request that thread `t` waits for, and the budget; None if either is missing. This does
-    /// not count as a change of the plan.
+    /// Returns the request that thread `t` waits for, and the budget. `None` if either is missing.
+    /// This does not count as a change of the plan.
     pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
         self.in_vain = self.was_in_vain;
         let (budget, _) = self.plan.plan().budget()?;
         Some((*self.asks.get(t)?.last()?, budget))
     }
 
-    /// Puts thread `t` to sleep until the plan names it.
+    /// Returns an event on which thread `t` must sleep until the plan wakes the thread.
     fn sleeps(&mut self, t: usize) -> Arc<Event> {
         let event = Arc::new(Event::for_this_thread());
         entry(&mut self.asleep, t).push(event.clone());

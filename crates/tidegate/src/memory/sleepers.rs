@@ -1,9 +1,9 @@
 //! The hybrid of work stealing and Narlikar's scheduler: tasks that request much memory sleep while
 //! thieves find other work. See [`tidegate_policy::memory::rounds`].
 //!
-//! No sleeper is forgotten: it counts as work that a searcher may find, and a thread skips to the
-//! first sleeper before it rests. A searching thread passes no rounds for a CPU slot that another
-//! thread holds. docs/memory.md describes the protocol.
+//! No sleeper is forgotten: a sleeper counts as work that a searcher may find, and before a thread
+//! rests, it skips all rounds up to the first sleeper. A searching thread passes no rounds for a
+//! CPU slot that another thread holds. docs/memory.md describes the protocol.
 
 use crate::worker::wait::{self, Awaited};
 use crate::worker::{Event, Worker, WorkerThread};
@@ -35,7 +35,8 @@ impl Sleepers {
         &mut self.granted[thread]
     }
 
-    /// How many rounds the thread must sleep before it gets this many bytes; 0 grants them now.
+    /// Returns how many rounds the thread must sleep before it gets this many bytes; 0 means that
+    /// it gets them now.
     fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
         let workers = self.cpu_slots.len() as u64;
         let policy = self.policy;
@@ -50,14 +51,14 @@ impl Sleepers {
         &mut self.cpu_slots[cpu_slot % cpu_slots]
     }
 
-    /// Removes the first sleeper of this CPU slot, or else of any.
+    /// Removes the first sleeper of this CPU slot, or else of any CPU slot.
     fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         let own = self.at(cpu_slot).skip();
         own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// Passes a round at this CPU slot if it has sleepers, or else at a CPU slot that has some and
-    /// that no thread holds.
+    /// Passes a round at this CPU slot if it has sleepers, or else at a CPU slot that has sleepers
+    /// and that no thread holds.
     fn pass_somewhere(
         &mut self,
         cpu_slot: usize,
@@ -77,11 +78,12 @@ impl Sleepers {
 /// How the clock of a CPU slot advances.
 #[derive(Clone, Copy)]
 pub(crate) enum Round {
-    /// A round passes, before an attempt to steal.
+    /// Before an attempt to steal: a round passes.
     Passes,
-    /// A round passes there, or at a CPU slot that no thread holds, after a sweep found nothing.
+    /// After a sweep found nothing: a round passes, if necessary at another CPU slot that no thread
+    /// holds.
     PassesSomewhere,
-    /// All rounds up to the first sleeper pass, because there is nothing else to do.
+    /// If there is nothing else to do: all rounds up to the first sleeper pass.
     Skipped,
 }
 
@@ -105,8 +107,8 @@ pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
     wait::until(worker, Awaited::Memory(&event));
 }
 
-/// Wakes the sleeper whose round has come. Returns whether there was one; the worker's slot may
-/// have gone to it.
+/// Wakes the sleeper whose round has come. Returns whether there was such a sleeper; the worker's
+/// slot may have gone to it.
 pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     let memory = &worker.shared().memory;
     if !memory.has_work() {
@@ -126,15 +128,17 @@ pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     due.inspect(Event::open_kept).is_some()
 }
 
-/// Resets the thread's count of granted bytes, because another task begins at its base.
+/// Resets the thread's count of granted bytes, because the thread has no frames and begins another
+/// task.
 pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     if let Some(mut sleepers) = worker.shared().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;
     }
 }
 
-/// Whether a thread has the CPU slot. Hints are checked first, to avoid the pool's lock. A thread
-/// that was granted the CPU slot but does not run yet has no hint, but it is in the ledger.
+/// Whether any thread holds the CPU slot. Hints are checked first, to avoid the pool's lock. A
+/// thread that was granted the CPU slot but does not run yet has set no hint, but the ledger shows
+/// that the CPU slot is taken.
 fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
     let shared = worker.shared();
     let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);
@@ -154,8 +158,8 @@ mod tests {
     use crate::{Pool, policy::SharePolicy};
     use tidegate_policy::slots::Status;
 
-    /// One thread has a slot. The second thread has the other CPU slot but does not run yet, so it
-    /// has no hint.
+    /// One thread runs. The other thread was granted the other CPU slot but does not run yet, so it
+    /// has set no hint.
     #[test]
     fn granted_slot_counts_before_thread_runs() {
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);

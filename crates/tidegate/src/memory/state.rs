@@ -1,5 +1,5 @@
-//! A pool's declared memory as data: the totals, the rule that decides, and flags that other
-//! modules read without its lock.
+//! A pool's declared memory as data: the totals, the rule that decides on requests, and flags that
+//! other modules read without the rule's lock.
 
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
@@ -11,17 +11,17 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 pub(crate) struct Memory {
-    /// The sum of all reservations, unless the plan keeps it; `peak` is its maximum.
+    /// The sum of all reservations, unless the plan counts them; `peak` is its maximum.
     declared: AtomicU64,
     peak: AtomicU64,
     sleeps: AtomicU64,
     rule: Rule,
-    // Copies of the rule's state, written under its lock and read without it.
-    /// Whether the rule has a use for a free slot.
+    // Copies of the rule's state, written under the rule's lock and read without the lock.
+    /// Whether the rule could use a free slot.
     work: AtomicBool,
     /// How many tasks in the plan have not begun.
     unstarted: AtomicUsize,
-    /// Whether a rescue found nothing to begin, and the plan has not changed since.
+    /// Whether a rescue has found nothing to begin, and the plan has not changed since.
     in_vain: AtomicBool,
     /// Whether tasks are parked. Parked tasks have their own threads.
     parked: AtomicBool,
@@ -60,7 +60,8 @@ impl Memory {
         }
     }
 
-    /// Whether the rule keeps the depth-first order. If so, it holds every task that has not begun.
+    /// Whether the rule keeps the depth-first order. If so, the rule holds every forked task that
+    /// has not begun.
     pub(crate) fn is_ordered(&self) -> bool {
         matches!(self.rule, Rule::Ordered(_))
     }
@@ -79,7 +80,7 @@ impl Memory {
         }
     }
 
-    /// The recorded commands and replies of the plan, if there are any.
+    /// The commands and replies of the plan, if they are recorded.
     pub(crate) fn trace(&self) -> Option<Stream> {
         let ordered = self.ordered()?;
         let recorder = ordered.recorder()?;
@@ -92,7 +93,7 @@ impl Memory {
         self.work.load(Ordering::Acquire)
     }
 
-    /// Whether a rescue could find something in the rule.
+    /// Whether a rescue could find something to begin in the plan.
     pub(crate) fn can_rescue(&self) -> bool {
         // Relaxed: a thread that reads a stale value looks once more, and a thread that changed the
         // plan looks for work itself.
@@ -105,7 +106,7 @@ impl Memory {
         self.parked.load(Ordering::Relaxed)
     }
 
-    /// How many tasks in the plan have not begun; may be slightly stale.
+    /// How many tasks in the plan have not begun; may be slightly out of date.
     pub(crate) fn unstarted(&self) -> usize {
         // Relaxed: only used for estimates.
         self.unstarted.load(Ordering::Relaxed)
@@ -168,7 +169,7 @@ impl Memory {
         self.sleeps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The declared bytes, their peak, and how often a task has slept for memory.
+    /// The declared bytes, their peak, and how often a task has slept while waiting for memory.
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
         // Relaxed, all: for statistics.
         let [declared, peak, sleeps] =
@@ -182,7 +183,7 @@ impl Memory {
     pub(super) fn declare(&self, bytes: u64) {
         allocator::declare(bytes);
         if self.is_ordered() {
-            // The plan has already counted it.
+            // The plan has already counted the bytes.
             return;
         }
         // Relaxed, all: the sum orders nothing else.

@@ -1,7 +1,7 @@
-//! Operations of other modules on a pool's memory; [`crate::memory`] has a table of them.
+//! The operations that other modules perform on a pool's memory; [`crate::memory`] lists them.
 //!
 //! A pool without a plan skips them. So does a child process made by `fork`, because another thread
-//! may have held the plan's lock.
+//! may have held the plan's lock during the fork.
 
 use super::error::{Holders, ReservationError, Size};
 use super::ordered::{Ordered, Request, Step};
@@ -29,12 +29,12 @@ pub(crate) enum Look<'a> {
     /// The task that all waiting threads depend on.
     Rescue,
     /// No task: the worker's slot, which only threads with frames could use, goes to the first
-    /// parked task. That may be the worker's own.
+    /// parked task. The worker may itself be the thread of that task.
     Parked,
 }
 
-/// Reserves memory, and waits for it if necessary. Returns no name for 0 bytes, or in a pool
-/// without a plan.
+/// Reserves memory, and waits for it if necessary. Returns `None` for 0 bytes, or in a pool without
+/// a plan.
 pub(super) fn reserve(
     worker: WorkerThread<'_>,
     request: Request,
@@ -113,7 +113,7 @@ pub(crate) fn fork(
     forked?.0
 }
 
-/// Finds a planned task for this worker. Its slot may go to another thread instead.
+/// Finds a planned task for this worker. Instead, the worker's slot may go to another thread.
 pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task> {
     while look.may_find(&worker.shared().memory) {
         let step = change(worker.shared(), |plan| look.step(plan, worker.index));
@@ -160,23 +160,23 @@ impl Look<'_> {
     }
 }
 
-/// Whether a worker that keeps looking must do something else.
+/// Whether a worker must stop looking for a planned task, because it has something else to do.
 fn is_wanted(worker: WorkerThread<'_>) -> bool {
     worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
 }
 
-/// Takes a half back. Returns false if it has already begun.
+/// Takes a half back. Returns `false` if the half has already begun.
 pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     change(worker.shared(), |plan| plan.take_back(half)) == Some(true)
 }
 
-/// Records that a task, taken from anywhere, begins on this worker.
+/// Records that a task begins on this worker, wherever the task was taken from.
 pub(crate) fn begin(worker: WorkerThread<'_>, task: &Task) {
     change(worker.shared(), |plan| plan.begin(worker.index, task));
 }
 
-/// Records that the worker's topmost task has ended. Threads that wait for it are notified only
-/// afterwards.
+/// Records that the worker's topmost task has ended. Must be called before the threads that wait
+/// for the task are notified.
 pub(crate) fn end(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.end(worker.index));
 }
@@ -186,8 +186,8 @@ pub(crate) fn leave(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.leave(worker.index));
 }
 
-/// Records that the worker's topmost task gives its slot away and continues without one, or has a
-/// slot again.
+/// Records that the worker's topmost task gives its slot away and continues without a slot
+/// (`blocks`), or that it has a slot again.
 pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
     change(worker.shared(), |plan| plan.blocks(worker.index, blocks));
 }
@@ -197,13 +197,13 @@ pub(crate) fn waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     change(worker.shared(), |plan| plan.waits(worker.index, awaited));
 }
 
-/// Records that the wait of the worker's topmost task is over.
+/// Records that the wait of the worker's topmost task has ended.
 pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     change(worker.shared(), |plan| plan.goes_on(worker.index, awaited));
 }
 
-/// Announces a task of the scope that the plan does not know: from outside, or through a place or
-/// an inbox.
+/// Announces that the scope has a task that the plan does not know, because the task comes from
+/// outside, or goes to a place or an inbox.
 pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
     if pool.is_inherited() {
         return;
