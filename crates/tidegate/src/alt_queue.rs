@@ -1,13 +1,13 @@
-//! Queues in place of the split deque.
+//! Alternative queues, which replace the split deque.
 //!
-//! A worker with another queue keeps the fast path of its deque closed. Each push takes the cold
-//! exit, which steals the new task from the worker's own deque, like any thief, and puts it into
-//! that queue. To the rest of the runtime, it is then a stolen task that lies unstarted somewhere.
-//! A joiner that finds its half stolen looks for it there first.
+//! A worker with an alternative queue keeps its deque's fast path closed, so each push takes the
+//! slow path. The slow path steals the new task from the worker's own deque, as a thief would, and
+//! puts it into the alternative queue. The rest of the runtime sees that task as stolen but not
+//! started. A joiner whose half has been stolen looks for it in that queue first.
 //!
 //! So the deque, positions and latches work as usual, the pool needs no type parameter, and a join
-//! pays for another queue only if there is one. Some queues may return a task more than once, so a
-//! claim ([`tidegate_deque::claim`]) decides which taker runs it.
+//! pays for an alternative queue only if the worker has one. Some queues may return a task more
+//! than once, so a claim ([`tidegate_deque::claim`]) decides which taker runs the task.
 
 use crate::job::Task;
 use tidegate_deque::claim::{self, Cell};
@@ -29,12 +29,12 @@ pub(crate) enum AltQueue {
     Planned,
 }
 
-/// A queue of one worker.
+/// A worker's own queue.
 pub(crate) struct Own {
     /// Never contended: only the worker's own thread uses the owner's end.
     owner: Mutex<Box<dyn Owner>>,
     thieves: Box<dyn Thieves>,
-    /// The number of tasks that were put and not yet taken; may be slightly stale.
+    /// The number of tasks in the queue; may be slightly out of date.
     len: AtomicUsize,
 }
 
@@ -115,7 +115,8 @@ impl Own {
 }
 
 impl AltQueue {
-    /// The alternative queue for a worker of a pool with this kind of queue, if there is one.
+    /// The alternative queue of a worker in a pool with this kind of queue. `None` for the split
+    /// deque.
     pub(crate) fn of(queue: QueueKind) -> Option<Self> {
         Some(Self::Own(match queue {
             QueueKind::Split => return None,
@@ -132,7 +133,7 @@ impl AltQueue {
         }))
     }
 
-    /// The worker's own queue, if it has one.
+    /// The queue, if it belongs to this worker alone.
     pub(crate) fn own(&self) -> Option<&Own> {
         match self {
             Self::Own(own) => Some(own),
@@ -140,8 +141,9 @@ impl AltQueue {
         }
     }
 
-    /// Whether a spawned task should go to the queue of its scope: too many tasks wait here
-    /// already, including the `kept` ones, or the task would end up in that queue anyway.
+    /// Whether a spawned task should go to its scope's queue instead, because this queue and a
+    /// stolen batch of `kept` tasks together are full, or because the task would end up in the
+    /// scope's queue anyway.
     pub(crate) fn is_full(&self, kept: usize) -> bool {
         match self {
             Self::Own(own) => own.len() + kept >= capacity() as usize,

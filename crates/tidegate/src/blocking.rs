@@ -10,7 +10,7 @@ use crate::worker::WorkerThread;
 /// Meanwhile, other workers can steal the tasks that this worker has forked. When `f` returns, the
 /// caller continues as soon as a slot is free, or without one after a grace period of 2 ms
 /// (`owed-grace` in `tidegate tunables`). A join, a scope or another wait inside `f` takes a slot
-/// while it lasts. Outside a pool, inside another `blocking` and in a pool without [spare
+/// for its duration. Outside a pool, inside another `blocking` and in a pool without [spare
 /// threads](crate::Builder::spare_threads), this is a plain call.
 ///
 /// Up to 512 threads of a pool can block at once while others run
@@ -39,10 +39,11 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-/// Responds to other workers' requests, in a leaf task that runs for long without forking.
+/// Responds to other workers' requests. Call it in a leaf task that runs for a long time without
+/// forking.
 ///
-/// Costs one load if there is no request. It is never needed for progress, because thieves continue
-/// without a response after a while.
+/// Costs one load if there is no request. Progress never depends on this call, because a thief that
+/// gets no response continues after a while.
 ///
 /// ```
 /// for chunk in 0..100 {

@@ -2,12 +2,13 @@
 //!
 //! Each thread gets its part in its inbox. All parts are delivered under one lock
 //! (`members::deliver_to_all`), so two broadcasts reach every thread in the same order, and
-//! closures that meet at a barrier cannot deadlock across two broadcasts. Parts need no slot.
+//! closures that meet at a barrier cannot deadlock across two broadcasts. A part needs no slot to
+//! run.
 //!
-//! * A sleeping thread runs its part at once.
+//! * A sleeping thread runs its part immediately.
 //! * A waiting thread runs it on top of its frame.
 //! * A running thread runs it when its deque is empty.
-//! * A preempted thread runs it when its task waits or is over.
+//! * A preempted thread runs it when its task waits or ends.
 
 use crate::memory;
 use crate::pool::PoolInner;
@@ -46,7 +47,7 @@ pub(crate) fn broadcast<R: Send>(
         .collect()
 }
 
-/// Like `broadcast`, but does not wait. The pool lives until all parts have run.
+/// Like `broadcast`, but does not wait. The pool stays alive until all parts have run.
 pub(crate) fn spawn_broadcast(pool: &PoolInner, f: impl Fn(usize, usize) + Send + Sync + 'static) {
     let f = Arc::new(f);
     members::deliver_to_all(pool, |threads| {
@@ -81,7 +82,8 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::sync::{Arc, Barrier};
 
-    /// The thread has two parts in its inbox, and forks the process in the first.
+    /// A thread forks the process in the first of the two parts in its inbox. The child must not
+    /// run the second part.
     #[test]
     fn part_returning_in_child_aborts_it() {
         let builder = crate::Pool::builder().workers(1).spare_threads(0);

@@ -1,7 +1,8 @@
-//! Single values that a worker keeps: hints for other threads, and values private to the owner.
+//! A worker's atomic values: hints that other threads read, and values private to the worker.
 //!
-//! Workers are shared, so both kinds are atomics. Neither orders anything else: every access is
-//! Relaxed. Code that needs an ordering uses its own atomic and names the partner.
+//! Threads share a worker's data, so both kinds are atomics. Neither orders other accesses: every
+//! access is Relaxed. Code that needs an ordering uses an atomic of the standard kind and names the
+//! partner.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -41,13 +42,14 @@ impl<T: Scalar> Hint<T> {
         value.store(&self.0);
     }
 
-    /// Returns the old value. Any number of threads may call this at once; each old value is
-    /// returned once.
+    /// Sets the value and returns the old one. Any number of threads may call this at once; each
+    /// old value is returned to only one of them.
     pub(crate) fn swap(&self, value: T) -> T {
         value.swap(&self.0)
     }
 
-    /// Like `swap` but cheaper. Only the one thread that writes this hint may call it.
+    /// Like `swap`, but cheaper. Only the thread that writes this hint may call it, and there must
+    /// be only one.
     #[inline]
     pub(crate) fn replace(&self, value: T) -> T {
         let old = self.get();

@@ -1,19 +1,19 @@
-//! Closed pools: a fixed number of threads, each with one number for life, without guests or spare
+//! Closed pools: a fixed number of threads, each of which keeps its number, without guests or spare
 //! threads.
 //!
-//! This repository's `rayon-core` is built on them. They are not covered by the API's stability
-//! guarantees. A closed pool differs from others as follows:
+//! This repository's `rayon-core` is built on closed pools. They are not covered by the API's
+//! stability guarantees. A closed pool differs from other pools as follows:
 //!
-//! * A function given to the builder starts its threads, and a thread that cannot be started is an
-//!   error.
-//! * Dropping its handle lets it end, without waiting.
-//! * The second half of a [join](Member::join) runs even if the first panics, and is passed whether
-//!   it was stolen.
+//! * A function passed to [`ClosedPool::build`] starts its threads. If a thread cannot be started,
+//!   `build` returns an error.
+//! * Dropping its handle ends the pool, but does not wait for the threads.
+//! * The second half of a [join](Member::join) runs even if the first half panics. Its closure's
+//!   argument says whether it was stolen.
 //! * A task that waits for something outside the pool runs tasks from the pool's queues on top of
-//!   its frame, if no idle thread does. Without spare threads no other thread could run them, and
-//!   they may be what the other side waits for.
-//! * A spawn never runs another task immediately.
-//! * Every panic that cannot be returned to a caller goes to one handler, including panics of
+//!   its own frame, unless an idle thread runs them. Without spare threads, no other thread could
+//!   run them, and the other side may be waiting for them.
+//! * A spawn never runs a task on the caller's stack.
+//! * One handler receives every panic that cannot be returned to a caller, including panics in
 //!   handlers.
 
 pub use crate::options::Closed;
@@ -70,11 +70,11 @@ pub fn stack_sizes() -> (usize, usize) {
 pub struct ClosedPool(Pool);
 
 impl ClosedPool {
-    /// Creates a pool whose threads are started by `start`. If `with_caller`, the calling thread
-    /// becomes the first thread, and `start` starts the others.
+    /// Creates a pool whose threads are started by `start`. If `with_caller` is true, the calling
+    /// thread becomes the first thread, and `start` starts the others.
     ///
     /// # Errors
-    /// See [`Refused`]. Threads that are already running end.
+    /// See [`Refused`]. Threads that have already started end again.
     pub fn build(
         builder: Builder,
         closed: Closed,
@@ -89,8 +89,8 @@ impl ClosedPool {
             ..builder.spare_threads(0)
         };
         if with_caller {
-            // The calling thread keeps a slot for good and runs code that the pool does not
-            // control, so the pool cannot ask for the slot back.
+            // The calling thread keeps a slot forever and runs code that the pool does not control,
+            // so the pool cannot take the slot back.
             builder = builder.share(SharePolicy::Off);
         }
         let options = Options::of(builder).map_err(Refused::Options)?;
@@ -98,7 +98,7 @@ impl ClosedPool {
         Ok(Self(pool))
     }
 
-    /// Returns a way to run something in the pool.
+    /// Returns an [`Entry`], through which any thread can run functions in the pool.
     #[must_use]
     pub fn entry(&self) -> Entry {
         Entry(self.0.used().clone())
@@ -110,14 +110,14 @@ impl ClosedPool {
         self.0.shared().options.workers
     }
 
-    /// The calling thread as a member of this pool, if it is one.
+    /// The calling thread as a member of this pool. `None` if it does not belong to the pool.
     #[must_use]
     pub fn member(&self) -> Option<Member<'_>> {
         WorkerThread::of(self.0.shared()).map(Member)
     }
 }
 
-/// A way into a closed pool.
+/// Runs functions in a closed pool; any thread may use it.
 #[derive(Clone)]
 pub struct Entry(Arc<PoolInner>);
 
@@ -133,7 +133,7 @@ impl Entry {
         scope::scope_in_place(&self.0, f)
     }
 
-    /// Spawns a `'static` task that is not waited for.
+    /// Spawns a `'static` task. No call waits for the task.
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
         if self.0.kind().is_breadth_first() {
             self.spawn_fifo(f);
@@ -142,8 +142,8 @@ impl Entry {
         }
     }
 
-    /// Like `spawn`, but tasks that one thread spawns in this way begin in the order of their
-    /// spawns.
+    /// Like `spawn`, but the tasks that a thread spawns with this function start in the order in
+    /// which it spawned them.
     pub fn spawn_fifo(&self, f: impl FnOnce() + Send + 'static) {
         crate::spawn::spawn_fifo(&self.0, f);
     }
@@ -171,8 +171,8 @@ impl fmt::Debug for Entry {
 pub struct Member<'a>(WorkerThread<'a>);
 
 impl<'a> Member<'a> {
-    /// Calls `f` with the calling thread, if it belongs to a closed pool. It stays a member for the
-    /// duration of the call.
+    /// Calls `f` with the calling thread as a member, or with `None` if the thread does not belong
+    /// to a closed pool. A member stays a member for the duration of the call.
     #[inline(always)]
     pub fn with<R>(f: impl FnOnce(Option<Member<'_>>) -> R) -> R {
         f(Member::get())
@@ -192,20 +192,20 @@ impl<'a> Member<'a> {
         self.0.index
     }
 
-    /// The number of threads in its pool.
+    /// The number of threads in the member's pool.
     #[inline(always)]
     #[must_use]
     pub fn threads(self) -> usize {
         self.0.shared().options.workers
     }
 
-    /// Returns a way into its pool.
+    /// Returns an [`Entry`] to the member's pool.
     #[must_use]
     pub fn entry(self) -> Entry {
         Entry(self.0.shared().as_arc())
     }
 
-    /// Runs both closures, even if `a` panics. The argument of `b` is whether `b` was stolen.
+    /// Runs both closures, even if `a` panics. The argument of `b` says whether `b` was stolen.
     #[inline(always)]
     pub fn join<RA, RB: Send>(
         self,
@@ -220,20 +220,20 @@ impl<'a> Member<'a> {
         scope::scope(self.0, f)
     }
 
-    /// Whether its deque contains tasks.
+    /// Whether the thread's own deque or queue contains tasks.
     #[must_use]
     pub fn has_work(self) -> bool {
         self.0.has_work() || self.0.offers()
     }
 
-    /// Runs one of the thread's own tasks on top of the caller's frame. Returns whether there was
-    /// one.
+    /// Runs one of the thread's own tasks on top of the caller's frame. Returns `false` if the
+    /// thread has no task.
     pub fn run_own(self) -> bool {
         yield_now::run_own(self.0)
     }
 
-    /// Runs one task of any thread of the pool on top of the caller's frame. Returns whether there
-    /// was one.
+    /// Runs one task of any thread of the pool on top of the caller's frame. Returns `false` if it
+    /// finds no task.
     pub fn run_any(self) -> bool {
         yield_now::run_any(self.0)
     }
@@ -254,8 +254,8 @@ pub fn spawn<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Sen
     }
 }
 
-/// Spawns a task into a scope. Tasks that one thread spawns into it in this way begin in the order
-/// of their spawns.
+/// Spawns a task into a scope. The tasks that a thread spawns into the scope with this function
+/// start in the order in which it spawned them.
 pub fn spawn_fifo<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
     scope.spawn_fifo(f);
 }
@@ -290,7 +290,7 @@ mod tests {
         let controllers = [false, true].map(|with_caller| {
             let pool = build(with_caller);
             let has = pool.0.shared().controller.is_some();
-            // The calling thread is one of the pool's threads for good.
+            // Never dropped: the calling thread remains one of the pool's threads.
             std::mem::forget(pool);
             has
         });

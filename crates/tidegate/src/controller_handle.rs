@@ -1,5 +1,5 @@
 //! The interface between a pool and its share controller. Workers wake the controller when the pool
-//! begins to do something, and the controller limits the pool's number of slots.
+//! becomes active, and the controller limits the pool's number of slots.
 
 use crate::options::Options;
 use crate::trace::Notes;
@@ -10,17 +10,17 @@ use tidegate_sync::park::Parker;
 
 /// The part of the share controller that other threads access.
 pub(crate) struct ControllerHandle {
-    /// The share controller is parked until the pool does something. Written under the ledger's
-    /// lock.
+    /// Whether the share controller is parked until the pool becomes active. Written under the
+    /// ledger's lock.
     pub(crate) asleep: AtomicBool,
-    /// The pool has done something since the share controller's last look. Written under the
+    /// Whether the pool has been active since the share controller's last look. Written under the
     /// ledger's lock.
     pub(crate) active: AtomicBool,
     pub(crate) parker: Parker,
     /// Ends the share controller's wait for a change of the table.
     pub(crate) waker: Mutex<Option<Waker>>,
-    /// How many slots other jobs leave to the pool, and how many are lent in addition. Written
-    /// under the ledger's lock.
+    /// How many slots other jobs leave to the pool, and how many the pool is lent in addition
+    /// (`lent`). Both are written under the ledger's lock.
     pub(crate) cap: AtomicUsize,
     pub(crate) lent: AtomicUsize,
     /// Records the share controller's decisions.
@@ -52,7 +52,7 @@ impl ControllerHandle {
         }
     }
 
-    /// How many slots a pool has that wants `wanted` slots and may have at most `most`. Called
+    /// How many slots the pool gets if it wants `wanted` slots and may have at most `most`. Called
     /// under the ledger's lock.
     pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
         // Relaxed, both: ordered by the ledger's lock.

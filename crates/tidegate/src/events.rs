@@ -2,9 +2,9 @@
 //! are empty.
 //!
 //! The target of the events is `tidegate`, the message is the name of the function, and each event
-//! has the name of the pool. The thread that an event is about emits it, unless a field says
-//! otherwise. It does so outside of the runtime's locks, and never on the path of running tasks. A
-//! subscriber must not run anything in the pool, nor panic.
+//! carries the name of the pool. Unless a field says otherwise, an event is emitted by the thread
+//! that it describes. No event is emitted under the runtime's locks or on the path of running
+//! tasks. A subscriber must neither run anything in the pool nor panic.
 
 use crate::stats::Phase;
 
@@ -34,9 +34,9 @@ events! {
     DEBUG start(worker: usize) { worker }
     /// A thread of the pool ends.
     DEBUG stop(worker: usize) { worker }
-    /// A worker goes to sleep, for this reason.
+    /// A worker goes to sleep for `reason`.
     TRACE park(worker: usize, reason: Phase) { worker, ?reason }
-    /// A thread wakes a worker.
+    /// A thread wakes `worker`.
     TRACE wake(worker: usize) { worker }
     /// A worker has taken tasks from another worker.
     TRACE steal(worker: usize, victim: usize, tasks: u64) { worker, victim, tasks }

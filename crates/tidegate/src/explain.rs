@@ -2,11 +2,10 @@
 //!
 //! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its
 //! version, its number of workers and the reason for it, and the options that differ from their
-//! defaults. A pool is used when a thread outside runs something in it; a pool that is never used
-//! prints nothing. In a child process made by `fork` the pool is a new one and prints the line
-//! again.
+//! defaults. A pool is used when a thread outside it runs something in it; a pool that is never
+//! used prints nothing. A child process made by `fork` has a new pool, which prints the line again.
 //!
-//! This module makes no decisions. Numbers to compute with are in [`Stats`](crate::Stats).
+//! This module makes no decisions. For machine-readable numbers, see [`Stats`](crate::Stats).
 
 use crate::options::{IdleRule, Options, Sharing, Source, machine};
 use crate::pool::PoolInner;
@@ -15,8 +14,8 @@ use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
 
-/// Called before something is run from outside. Prints the line if this is the first time and the
-/// line was requested.
+/// Must be called before a thread outside the pool runs something in it. Prints the line if it was
+/// requested and has not been printed yet.
 #[inline]
 pub(crate) fn announce(pool: &PoolInner) {
     // Relaxed: a flag that publishes no data.
@@ -36,7 +35,7 @@ fn explain(pool: &PoolInner) {
     }
 }
 
-/// The line for a pool with these options. `workers` is the current number of workers.
+/// Returns the line for a pool with these options. `workers` is the current number of workers.
 fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),

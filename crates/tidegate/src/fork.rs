@@ -5,14 +5,15 @@
 //! threads:
 //!
 //! * A [`Pool`](crate::Pool), including the global one, starts new threads when it is first used in
-//!   the child. It has the same options, and calls the handlers for the start of a thread again.
-//!   Tasks spawned in the parent run only in the parent. The old memory is never freed, because
-//!   threads that no longer exist may hold its locks.
-//! * Dropping a pool in the child ends the threads that it has there, if any.
+//!   the child. There, the pool keeps its options and runs the thread-start handlers again. Tasks
+//!   spawned in the parent run only in the parent. The old memory is never freed, because threads
+//!   that no longer exist may hold its locks.
+//! * Dropping a pool in the child ends the threads that the pool has started there, if any.
 //! * In the child, the thread that called `fork` is not a worker, even if it called `fork` inside a
 //!   task. Tasks that it forks run in the child's new global pool.
-//! * Joining a [`Handle`](crate::Handle) from before the fork runs the task in the child as well if
-//!   no thread had begun it, and panics otherwise. Dropping the handle does nothing.
+//! * If the child joins a [`Handle`](crate::Handle) from before the fork, the task runs in the
+//!   child as well if no thread had started it, and the join panics otherwise. Dropping the handle
+//!   does nothing.
 //!
 //! # Returning into a task
 //! The frames below a `fork` inside a task belong to the parent's pool. A child that returns into
@@ -27,7 +28,8 @@
 //!   leave [`blocking`](crate::blocking()).
 //!
 //! So a task that forks should end its child with `exec` or `exit`. In a pool whose queue is not
-//! the split deque, even joins and scopes of which nothing was stolen may abort the child.
+//! the split deque, the child may be aborted even in a join or scope none of whose tasks was
+//! stolen.
 //!
 //! # Implementation
 //! [`tidegate_sync::thread`] detects a fork. Three things keep a child from waiting:
@@ -36,14 +38,14 @@
 //!   a thread that no longer exists. Code that can do without the guarded data in a child first
 //!   checks `PoolInner::is_inherited`, or calls `lock_unless_lost`.
 //! * Lazily created values are in a [`tidegate_sync::OnceBox`], which never waits.
-//! * The process is checked when waiting for a latch, by the ledger (`PoolInner::ledger`), and by
-//!   thieves (in the deque).
+//! * The current process is compared with the pool's before a wait for a latch, by the ledger
+//!   (`PoolInner::ledger`), and by thieves (in the deque).
 //!
 //! Code that may run in a child is passed its worker as an argument, because `WorkerThread::get`
 //! finds none. In the parent, a join costs nothing extra: the checks are on slow paths and where a
 //! pool is entered from outside.
 
-/// How tests run code in child processes.
+/// Helpers that let tests run code in child processes.
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 #[path = "../tests/support/forks.rs"]
 pub(crate) mod forks;

@@ -1,4 +1,4 @@
-//! The global pool, and free functions that use it outside of any other pool.
+//! The global pool, and free functions that use it if the caller is in no pool.
 
 use crate::explain;
 use crate::handle::start;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use tidegate_sync::OnceBox;
 use tidegate_sync::thread::PerProcess;
 
-/// The options of the global pool. A child made by `fork` starts its global pool with them, too.
+/// The options of the global pool. A child made by `fork` also starts its global pool with them.
 static OPTIONS: OnceBox<Arc<Options>> = OnceBox::new();
 
-/// The pool that free functions use outside of any other, started at its first use.
+/// Returns the pool that free functions use if the caller is in no pool. The first call starts it.
 pub(crate) fn global() -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
@@ -24,14 +24,14 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 
 /// Starts the global pool with the options of `builder`.
 ///
-/// Call it early in `main`, before anything uses the global pool, which would start it with default
+/// Call it early in `main`, before anything uses the global pool and so starts it with default
 /// options. A library should leave this to the program. The global pool lives until the process
-/// ends, which does not wait for its tasks.
+/// ends; the process does not wait for the pool's tasks.
 ///
 /// Environment variables are read as for any [`Builder`]: a variable sets an option that the
 /// builder does not set. An invalid value is an error here, whereas a global pool that starts at
-/// its first use only prints it. A child made by `fork` starts its own global pool with these
-/// options.
+/// its first use only prints the error. A child made by `fork` starts its own global pool with
+/// these options.
 ///
 /// ```
 /// use tidegate::Pool;
@@ -46,8 +46,8 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 ///
 /// # Errors
 /// If the global pool exists already, because it was built or a free function of this crate has
-/// used it. Also if the options are invalid, see [`Builder::build`]. In that case there is no
-/// global pool yet, and a later call may succeed.
+/// used it. Also if the options are invalid, see [`Builder::build`]; then no global pool is
+/// started, and a later call may succeed.
 pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     let exists = || BuildError::new("build_global: the global pool exists already".to_owned());
     if OPTIONS.get().is_some() {
@@ -61,11 +61,11 @@ pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Returns how many workers the calling task's pool may run at once. Outside all pools, this is the
-/// global pool, which starts if it hasn't yet.
+/// Returns how many workers the calling task's pool may run at once. Outside all pools, uses the
+/// global pool, and starts it if it hasn't started yet.
 ///
-/// This is [`Pool::workers`](crate::Pool::workers) of that pool, with the same meaning while it
-/// shares the machine with other programs.
+/// See [`Pool::workers`](crate::Pool::workers) for what the number means while the pool shares the
+/// machine with other programs.
 ///
 /// ```
 /// use tidegate::{Pool, current_num_workers};
@@ -85,8 +85,8 @@ pub fn current_num_workers() -> usize {
 
 /// Returns the smallest place of the worker that runs the calling task. `None` outside all pools.
 ///
-/// A task may find itself in another place after it has waited: its worker gives up its place while
-/// it waits, and may get another one afterwards.
+/// A task may be in another place after it has waited: its worker gives up its place while it
+/// waits, and may get another place afterwards.
 ///
 /// ```
 /// use tidegate::{Pool, current_place};
@@ -101,8 +101,8 @@ pub fn current_place() -> Option<PlaceId> {
     WorkerThread::get().map(place::place)
 }
 
-/// Returns the smallest places of the calling task's pool. Outside all pools, this is the global
-/// pool; see [`Pool::places`](crate::Pool::places).
+/// Returns the smallest places of the calling task's pool. Outside all pools, returns those of the
+/// global pool; see [`Pool::places`](crate::Pool::places).
 ///
 /// ```
 /// use tidegate::{Pool, places};

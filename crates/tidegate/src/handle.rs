@@ -25,13 +25,13 @@ use tidegate_sync::thread::PerProcess;
 
 /// A pool of workers; created by [`Pool::builder`].
 ///
-/// Dropping a pool runs the tasks that were spawned into it, and joins its threads. If a task of
-/// the pool itself drops it, the drop returns immediately and the threads end later. Any other drop
-/// waits. The thread that drops a pool must therefore not be one that a task of this pool waits
-/// for: if a task of pool A calls `b.install(|| drop(a))`, the closure runs on a thread of pool B
-/// and waits for the threads of A, one of which waits for the closure.
+/// Dropping a pool runs the tasks that were spawned into it and joins its threads. If a task drops
+/// its own pool, the drop returns immediately and the threads end later; any other drop waits for
+/// them. So a thread must not drop a pool while a task of that pool waits for the thread: if a task
+/// of pool A calls `b.install(|| drop(a))`, the closure runs on a thread of pool B and waits for
+/// the threads of A, one of which waits for the closure.
 ///
-/// A child made by `fork` starts threads of its own for the pool when it first uses the pool.
+/// A child made by `fork` starts new threads for the pool when it first uses the pool.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -56,7 +56,7 @@ impl Builder {
     /// Creates the pool and starts its threads.
     ///
     /// If the operating system refuses a thread, the pool prints a line to standard error and
-    /// continues with the threads that it has.
+    /// continues with the threads that it could start.
     ///
     /// ```
     /// use tidegate::Pool;
@@ -69,8 +69,8 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// If an option, or the environment variable that stands in for it, has an invalid value, or if
-    /// two of them contradict each other. The error names them and the values that they accept.
+    /// If an option, or the environment variable that is read in its place, has an invalid value,
+    /// or if two options contradict each other. The error names them and the accepted values.
     pub fn build(self) -> Result<Pool, BuildError> {
         Ok(Pool::start(Options::of(self)?))
     }
@@ -86,7 +86,7 @@ impl fmt::Debug for Builder {
 }
 
 impl Pool {
-    /// Returns a builder, with which to choose the options of a new pool.
+    /// Returns a builder, which sets the options of a new pool.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).name("render").build()?;
@@ -103,7 +103,7 @@ impl Pool {
         Self::with(start(options.clone()), options)
     }
 
-    /// Like `start`, but the closure starts the threads; see [`PoolInner::start_by`].
+    /// Like `start`, but the given closure starts the threads; see [`PoolInner::start_by`].
     pub(crate) fn start_by(
         options: Options,
         with_caller: bool,
@@ -121,7 +121,7 @@ impl Pool {
         Self { options, shared }
     }
 
-    /// The pool of this process. A child made by `fork` starts its own at the first call.
+    /// The current process's pool. In a child made by `fork`, the first call starts a new pool.
     pub(crate) fn shared(&self) -> &Arc<PoolInner> {
         self.shared.get_or_init(|| start(self.options.clone()))
     }
@@ -133,12 +133,12 @@ impl Pool {
         shared
     }
 
-    /// Runs `f` on a thread of the pool and waits for it. Inside `f`, the free functions of this
-    /// crate use this pool.
+    /// Runs `f` on a thread of the pool and waits for `f` to return. Inside `f`, the free functions
+    /// of this crate use this pool.
     ///
-    /// If the caller is a task of this pool, this is a plain call. If it is a task of another pool,
-    /// its worker gives its slot there to another thread while it waits. If the operating system
-    /// refused all threads of the pool, `f` runs on the caller's own stack.
+    /// If the caller is a task of this pool, this is a plain call. If the caller is a task of
+    /// another pool, its worker gives its slot in that pool to another thread while it waits. If
+    /// the operating system refused all threads of the pool, `f` runs on the caller's own stack.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -154,10 +154,10 @@ impl Pool {
     }
 
     /// Runs `f` on a worker of `place`, or on another worker that has nothing else to do, and waits
-    /// for it; see [`PlaceId`].
+    /// for `f` to return; see [`PlaceId`].
     ///
-    /// If the caller is a task of this pool on a worker of that place, this is a plain call. Any
-    /// other worker gives its slot to another thread while it waits.
+    /// If the caller is a task of this pool on a worker of that place, this is a plain call. A
+    /// caller on any other worker gives its slot to another thread while it waits.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).places("each:1".parse()?).build()?;
@@ -318,8 +318,8 @@ impl Pool {
         })
     }
 
-    /// Like [`interval::run`], in this pool. Inside the body of another interval, the limits
-    /// described there apply.
+    /// Like [`interval::run`], in this pool. Called inside the body of another interval, it has the
+    /// limits described there.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -342,8 +342,8 @@ impl Pool {
         enter::take_part(self.used(), |current| interval::inline(current, None, f))
     }
 
-    /// Like [`spawn`](fn@crate::spawn), in this pool. Outside the pool, waits while more tasks are
-    /// queued than [`Builder::max_queued`] allows.
+    /// Like [`spawn`](fn@crate::spawn), in this pool. Called from outside the pool, it waits while
+    /// more tasks are queued than [`Builder::max_queued`] allows.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -382,12 +382,12 @@ impl Pool {
         broadcast::broadcast(self.used(), |number, _| f(number))
     }
 
-    /// Returns how many workers the pool may run at once: [`Builder::workers`], or what
-    /// [`set_workers`](Self::set_workers) has changed it to.
+    /// Returns how many workers the pool may run at once: [`Builder::workers`], or the last number
+    /// set with [`set_workers`](Self::set_workers).
     ///
-    /// This takes one load. While the pool shares the machine with other programs, it may run fewer
-    /// workers; see [`Stats::allotment`]. If the builder did not set the number of workers, it
-    /// follows changes of the process's CPU quota.
+    /// This costs one load. While the pool shares the machine with other programs, it may run fewer
+    /// workers; see [`Stats::allotment`]. If the builder did not set the number of workers, the
+    /// number follows changes of the process's CPU quota.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(3).build()?;
@@ -401,10 +401,10 @@ impl Pool {
 
     /// Returns what the pool has done so far.
     ///
-    /// No worker stops for this. But the call takes some hundred microseconds per worker, because
-    /// it looks at every slot of each deque to find out how full the deque has ever been. So call
-    /// it at the end of a phase, and not in a loop. The time of a sleep that has not ended is
-    /// included up to now; the sleep itself is counted when it ends.
+    /// This stops no worker, but the call takes some hundred microseconds per worker, because it
+    /// reads every slot of each deque to find the deque's peak length. So call it at the end of a
+    /// phase, not in a loop. The time of a sleep that is still in progress is included up to now;
+    /// the sleep itself is counted when it ends.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -439,7 +439,7 @@ impl Pool {
     ///
     /// If the number grows, new threads start as soon as there is work for them. If it falls,
     /// workers stop at their next fork, steal or [`yield_point`](crate::yield_point). Other workers
-    /// can steal the tasks that they leave.
+    /// can steal the tasks that the stopped workers leave behind.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -451,17 +451,19 @@ impl Pool {
     ///
     /// # Errors
     /// If `workers` is 0, above 4096, or more than the pool has room for, which is 1024 or
-    /// [`Builder::max_threads`], whichever is larger. The number of workers is unchanged then.
+    /// [`Builder::max_threads`], whichever is larger. In that case, the number of workers does not
+    /// change.
     pub fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
         self.shared().set_workers(workers)
     }
 
     /// Changes the memory budget of the pool, in bytes, while it runs; see [`Builder::memory`].
     ///
-    /// If the new budget is smaller than what tasks have already declared, they keep it until they
+    /// If tasks have already declared more than the new budget, they keep that memory until they
     /// release it. The leftmost path is the chain of running tasks that comes first in the order of
-    /// the serial run. Until all other declared memory fits next to its reserve, requests on that
-    /// path are granted up to the old budget, because nothing else could make room.
+    /// the serial run. Until the reserve of this path and the memory declared by all other tasks
+    /// fit into the new budget, requests on the path are granted up to the old budget, because
+    /// nothing else could free memory.
     ///
     /// ```
     /// use tidegate::{Pool, memory};
@@ -475,8 +477,8 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// If the pool has no budget, or the new budget is less than its `serial` value. The budget is
-    /// unchanged then.
+    /// If the pool has no budget, or the new budget is less than its `serial` value. In that case,
+    /// the budget does not change.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
         memory::set_budget(self.shared(), bytes).map_err(BuildError::new)
     }
@@ -517,10 +519,10 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// [`ShutdownTimeout`] if the pool has not ended by then. Its threads finish the tasks that are
-    /// left, and end unaided. A task of the pool gets this error at once, because the pool cannot
-    /// end before the task does. The limit does not cover destructors of thread-local values, which
-    /// run when the pool's threads exit.
+    /// [`ShutdownTimeout`] if the pool has not ended by then. Its threads finish the remaining
+    /// tasks and then end by themselves. If a task of the pool calls this function, it gets the
+    /// error immediately, because the pool cannot end before the task does. The limit does not
+    /// cover destructors of thread-local values, which run when the pool's threads exit.
     pub fn shutdown_timeout(mut self, limit: Duration) -> Result<(), ShutdownTimeout> {
         let ended = |shared: Arc<PoolInner>| shared.end_within(nanos(limit));
         if self.shared.take().is_none_or(ended) {

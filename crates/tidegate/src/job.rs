@@ -2,8 +2,9 @@
 //!
 //! Four kinds of object begin with a [`Header`]: the second half of a join (in the joiner's frame),
 //! a closure spawned into a scope or detached (on the heap), and a closure installed from outside
-//! (in the caller's frame). A [`Task`] is the right to run one of them once. The worker that takes
-//! a task out of a deque or queue runs it, passes it on or gives it back. A task is never dropped.
+//! (in the caller's frame). A [`Task`] is the right to run one of these objects once. The worker
+//! that takes a task out of a deque or queue runs it, passes it on or gives it back. A task is
+//! never dropped.
 //!
 //! **Fields.** `run` is written before the task is pushed, and read by the worker that runs it.
 //! [`crate::latch`] describes the latch word. The closure belongs to the pusher until the push,
@@ -18,7 +19,7 @@ use crate::latch::Latch;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// The worker that runs a task. This module passes it on and doesn't look inside.
+/// The worker that runs a task. This module only passes the pointer on.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<'a>(NonNull<()>, PhantomData<&'a ()>);
 
@@ -60,13 +61,13 @@ impl Header {
 pub(crate) struct Task(NonNull<Header>);
 
 // SAFETY: closures and results are Send by the bounds of the functions that make tasks; the pointer
-// itself is only a name for them.
+// only identifies them.
 unsafe impl Send for Task {}
 
 impl Task {
     /// # Safety
-    /// 1. The header is live and filled until the task has run, and no other `Task` is made from
-    ///    it.
+    /// 1. The header is live and initialized until the task has run, and no other `Task` is made
+    ///    from it.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(header: NonNull<Header>) -> Self {
         Self(header)

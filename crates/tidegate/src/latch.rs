@@ -5,30 +5,31 @@
 //!
 //! - `New`: not stolen, or the thief has not recorded the theft yet. A thief changes it to `Kept`,
 //!   `Taken` or `Queued`, and the runner to `Open`.
-//! - `Kept(worker)`: the task lies unstarted with that worker, which stole it in one batch with
-//!   younger tasks or has it in its queue in place of the deque ([`crate::alt_queue`]). The next
-//!   taker changes it to `Kept`, `Taken` or `Queued`, and the runner to `Open`.
-//! - `Queued`: the task lies unstarted in the pool's queue. The next taker changes it to `Taken`,
-//!   and the runner to `Open`.
+//! - `Kept(worker)`: that worker has the task but has not started it. It stole the task in one
+//!   batch with younger tasks, or keeps the task in its alternative queue ([`crate::alt_queue`]).
+//!   The next taker changes it to `Kept`, `Taken` or `Queued`, and the runner to `Open`.
+//! - `Queued`: the task waits in the pool's queue and has not started. The next taker changes it to
+//!   `Taken`, and the runner to `Open`.
 //! - `Taken(worker, gen)`: a thief runs the task. With `gen`, the joiner may rob that worker while
-//!   its generation lasts. The runner changes it to `Open`.
+//!   the worker's generation is `gen`. The runner changes it to `Open`.
 //! - `Open`: the task has finished and its result is written. Final.
-//! - `Scoped`, `Detached`: the header of a spawned task, which is never joined by latch. Final.
+//! - `Scoped`, `Detached`: the header of a spawned task, which no worker joins through this latch.
+//!   Final.
 //!
-//! In the first four states the word also has the joiner's number and whether the joiner sleeps;
-//! only the joiner changes these bits.
+//! In the first four states, the word also contains the joiner's number and whether the joiner
+//! sleeps; only the joiner changes these bits.
 //!
-//! `open` is one swap and the last access to the frame that contains the latch: the old word names
-//! the worker to wake. A waiter that is not a worker of the runner's pool uses an `Event` instead
-//! (worker/event.rs). The waiting itself is in worker/wait.rs.
+//! `open` is a single swap, which is the last access to the frame that contains the latch; the old
+//! word names the worker to wake. A waiter that is not a worker of the runner's pool uses an
+//! `Event` instead (worker/event.rs). The waiting itself is in worker/wait.rs.
 
 use std::fmt;
 use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// The word has, from its low end: the kind, whether the joiner sleeps, and the joiner. The taker
-/// is at its high end.
+/// From its low end, the word contains the kind, whether the joiner sleeps, and the joiner's
+/// number. The taker is at the high end.
 const KIND_BITS: u32 = 3;
 const SLEEPS: u64 = 1 << KIND_BITS;
 const WORKER_BITS: u32 = 15;
@@ -47,22 +48,22 @@ const DETACHED: u64 = 6;
 /// The largest number of workers that a latch can distinguish.
 pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
 
-/// The worker that has a task, and the generation under which the task's descendants may be robbed
-/// there. Without a generation they may not be robbed.
+/// The worker that has taken a task, and the generation during which that worker may be robbed of
+/// the task's descendants. Without a generation, they may not be robbed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Thief {
     pub(crate) worker: usize,
     pub(crate) generation: Option<Gen>,
-    /// The task runs on top of a wait: the generation belongs to an older task, and outlives this
-    /// one.
+    /// Whether the task runs on top of a wait. If so, the generation belongs to an older task, and
+    /// outlives this task.
     pub(crate) on_top: bool,
 }
 
-/// Packed as the worker, then two flags, then the generation.
+/// Packed, from the low end, as the worker, two flags and the generation.
 impl Thief {
     const BITS: u32 = WORKER_BITS + 2 + Gen::BITS;
 
-    /// A thief of which only the number is known; it cannot be robbed.
+    /// A thief that is only known by its number; it cannot be robbed.
     pub(crate) fn unnamed(worker: usize) -> Self {
         Self {
             worker,
@@ -71,10 +72,10 @@ impl Thief {
         }
     }
 
-    /// The worker to rob after `hop` hops, and the generation. After a task that runs on top of a
-    /// wait, another task may follow under the same generation. The robber's own latch shows that
-    /// this has not happened to its own thief; nothing shows it for a later thief. So a task on top
-    /// of a wait counts only at the first hop.
+    /// The worker to rob after `hop` hops, and its generation. A task that runs on top of a wait
+    /// may be followed by another task under the same generation. For the robber's own thief, the
+    /// robber's latch shows that this has not happened; for later thieves, nothing shows it. So a
+    /// thief with a task on top of a wait can be robbed only at the first hop.
     pub(crate) fn robbable(self, hop: usize) -> Option<(usize, Gen)> {
         let generation = self.generation.filter(|_| hop == 0 || !self.on_top);
         generation.map(|generation| (self.worker, generation))
@@ -156,7 +157,7 @@ impl Latch {
     }
 
     pub(crate) fn is_half(&self) -> bool {
-        // Relaxed: a half never turns into a spawned task or back.
+        // Relaxed: a half never turns into a spawned task, or a spawned task into a half.
         decode(self.0.load(Ordering::Relaxed)) != State::Spawned
     }
 
@@ -169,20 +170,20 @@ impl Latch {
         self.state() == State::Open
     }
 
-    /// Records that `thief` runs the task. Returns the joiner if it sleeps: it may rob this thief
-    /// now.
+    /// Records that `thief` runs the task. Returns the joiner if it sleeps, because it may now rob
+    /// this thief.
     pub(crate) fn set_thief(&self, thief: Thief) -> Option<usize> {
         self.set_taker(TAKEN | thief.pack() << TAKER_AT)
     }
 
-    /// Records that `worker` keeps the task for later. Returns the joiner if it sleeps: it may take
-    /// the task back.
+    /// Records that `worker` keeps the task for later. Returns the joiner if it sleeps, because it
+    /// may now take the task back.
     pub(crate) fn set_keeper(&self, worker: usize) -> Option<usize> {
         self.set_taker(KEPT | Thief::unnamed(worker).pack() << TAKER_AT)
     }
 
-    /// Records that the task lies in the pool's queue. Returns the joiner if it sleeps: it may take
-    /// the task from there.
+    /// Records that the task waits in the pool's queue. Returns the joiner if it sleeps, because it
+    /// may now take the task from there.
     pub(crate) fn set_queued(&self) -> Option<usize> {
         self.set_taker(QUEUED)
     }
@@ -191,14 +192,14 @@ impl Latch {
         self.change(|word| taker | word & SLEEPER).and_then(sleeper)
     }
 
-    /// The joiner is about to sleep. Returns `false` if the latch is open.
+    /// Records that the joiner is about to sleep. Returns `false` if the latch is open.
     #[must_use]
     pub(crate) fn fall_asleep(&self, joiner: usize) -> bool {
         self.change(|word| word & !SLEEPER | SLEEPS | (joiner as u64) << JOINER_AT)
             .is_some()
     }
 
-    /// The joiner has stopped sleeping, although the latch may still be closed.
+    /// Records that the joiner has stopped sleeping, although the latch may still be closed.
     pub(crate) fn get_up(&self) {
         let _ = self.change(|word| word & !SLEEPER);
     }

@@ -1,13 +1,13 @@
-//! The CPU slots of a pool on the machine, and the groups that they form.
+//! Where the CPU slots of a pool lie on the machine, and which groups they form.
 //!
 //! There is one CPU slot for each worker that the pool is created with. The first CPU slots lie on
-//! the first hardware thread of each core, the next ones on the second, and so on, starting again
-//! after the last. So no core of the machine is idle while another has two workers. [`PlaceBy`]
-//! determines the smallest groups, the leaves. Above them are the machine's larger structures, and
-//! finally the group of all workers.
+//! the first hardware thread of each core, the next ones on the second hardware thread of each
+//! core, and so on. After the last CPU, the assignment starts again with the first. So no core is
+//! idle while another core has two workers. [`PlaceBy`] determines the smallest groups, the leaves.
+//! Above them are the machine's larger structures, and finally the group of all workers.
 //!
 //! A layout is created with its pool and never changes. If CPUs are added or removed, only pools
-//! created later notice.
+//! created later take notice.
 
 use tidegate_machine::{CpuList, Level, LevelKind, Topology};
 use tidegate_policy::{CpuSlots, PlaceBy, PlaceTree};
@@ -15,9 +15,9 @@ use tidegate_sync::serial;
 
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Distinguishes the places of this pool from those of others.
+    /// Distinguishes the places of this pool from those of other pools.
     pub(crate) serial: u64,
-    /// The CPU of each CPU slot. Empty if the machine was not read.
+    /// The CPU of each CPU slot. Empty if the machine's topology was not read.
     cpus: Vec<usize>,
     /// The smallest group of each CPU slot.
     leaf: Vec<usize>,
@@ -28,7 +28,7 @@ pub(crate) struct Layout {
     tree: PlaceTree,
 }
 
-/// CPU slots that share something.
+/// CPU slots that share a part of the machine.
 #[derive(Debug)]
 struct Group {
     cpu_slots: Vec<usize>,
@@ -36,7 +36,7 @@ struct Group {
 }
 
 impl Layout {
-    /// Lays the CPU slots out on these CPUs of a machine.
+    /// Assigns the CPU slots of a pool to the usable CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
         let cpus: Vec<usize> = order.into_iter().cycle().take(workers).collect();
@@ -58,11 +58,11 @@ impl Layout {
         Self::of(workers, cpus, levels, tree)
     }
 
-    /// Groups CPU slots by their numbers, `size` to a place.
+    /// Forms places of `size` CPU slots with consecutive numbers.
     fn of_numbers(cpus: Vec<usize>, size: usize, machine: PlaceTree) -> Self {
         let cpu_slots: Vec<usize> = (0..cpus.len()).collect();
         let groups: Vec<Vec<usize>> = cpu_slots.chunks(size).map(Vec::from).collect();
-        // If the machine has no structure, use that of the places.
+        // If the machine has no structure, use the places as its structure.
         let by_number = || PlaceTree::from_groups(cpus.len(), std::slice::from_ref(&groups));
         let tree = Some(machine).filter(|machine| machine.height() > 1);
         let tree = tree.map_or_else(by_number, Ok);
@@ -70,13 +70,13 @@ impl Layout {
         Self::of(cpu_slots.len(), cpus, vec![groups], tree)
     }
 
-    /// A layout without a machine.
+    /// A layout for an unknown machine.
     pub(crate) fn nowhere(workers: usize) -> Self {
         Self::of(workers, vec![], vec![], PlaceTree::flat(workers))
     }
 
-    /// Builds the groups from nested levels, finest first. A group that repeats one of an earlier
-    /// level is dropped.
+    /// Builds the groups from nested levels, finest first. A group with the same CPU slots as an
+    /// earlier group is dropped.
     fn of(
         workers: usize,
         cpus: Vec<usize>,
@@ -134,7 +134,7 @@ impl Layout {
         self.groups.len()
     }
 
-    /// The number of groups that contain no others. They come first.
+    /// The number of groups that contain no other group. These groups come first.
     pub(crate) fn leaves(&self) -> usize {
         self.leaves
     }
@@ -144,7 +144,7 @@ impl Layout {
     }
 
     /// The groups that contain a CPU slot, smallest first. Without a CPU slot, only the group of
-    /// all.
+    /// all CPU slots.
     pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
         let all = self.groups.len() - 1;
         let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);
@@ -180,7 +180,7 @@ impl Layout {
             .collect()
     }
 
-    /// The distance between two CPU slots. A worker without one is near every other.
+    /// The distance between two CPU slots. A worker without a CPU slot is near every other worker.
     pub(crate) fn distance(&self, a: Option<usize>, b: Option<usize>) -> u32 {
         match (a, b) {
             (Some(a), Some(b)) if self.tree.height() > 1 => self.tree.distance(a, b).max(1),
@@ -196,7 +196,7 @@ fn stands_of(cpus: &[usize], lies_there: impl Fn(usize) -> bool) -> Vec<usize> {
 }
 
 /// The usable CPUs in the order in which CPU slots are assigned to them: the first of each core,
-/// then the second of each core.
+/// then the second of each core, and so on.
 fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     let rank = |cpu: usize| {
         let core = topology.cores().iter().find(|core| core.contains(cpu));
@@ -212,7 +212,7 @@ fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     order
 }
 
-/// The smallest groups of places; a single one if the machine's structure is unknown.
+/// The CPUs of the smallest places. A single group if the machine's structure is unknown.
 fn partition(topology: &Topology, by: PlaceBy, among: &CpuList) -> Vec<CpuList> {
     let kind = match by {
         PlaceBy::Core => LevelKind::Core,

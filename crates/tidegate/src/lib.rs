@@ -19,9 +19,9 @@
 //! 2. **Loop.** [`for_each`] visits the items of a range, slice or vector. [`map_reduce`] combines
 //!    values in a tree whose shape depends only on the number of items, so a floating-point sum is
 //!    the same for any number of workers.
-//! 3. **Spawn.** [`scope`] waits for any number of tasks that borrow from its caller, optionally
-//!    [by priority](Scope::spawn_with_priority). [`spawn`] starts a task that borrows nothing, and
-//!    returns a [`Handle`] to its result.
+//! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
+//!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
+//!    borrows nothing, and returns a [`Handle`] to its result.
 //! 4. **Mark blocking calls.** Wrap a slow read in [`blocking`], so that another thread can run
 //!    tasks meanwhile.
 //! 5. **Order.** [`interval::run`] runs a task graph, with locks, values and failures that follow
@@ -38,26 +38,27 @@
 //! A worker that waits in a join, a scope or a loop only runs tasks that descend from what it waits
 //! for. This is [`WaitPolicy::Descendants`](policy::WaitPolicy::Descendants), the default. If there
 //! are no such tasks, the worker gives its slot, the right to run, to another thread and sleeps. So
-//! a task that holds a lock across a join never meets an unrelated task on its own stack that wants
-//! the same lock, and no stack gets deeper than the program's own recursion.
+//! if a task holds a lock across a join, no unrelated task that wants the same lock ever runs on
+//! top of it, and no stack gets deeper than the program's own recursion.
 //!
 //! Two things may nevertheless run on top of any waiting call. A part of a [`broadcast`] must run
-//! on that very thread. And if every thread of a pool waits and the pool may start no other, a
-//! waiting thread runs tasks that keep the pool from deadlock; [`Counters::rescues`] counts these.
+//! on its thread, even while the thread waits. And if every thread of a pool waits and the pool may
+//! not start another, a waiting thread runs queued tasks, to avoid a deadlock;
+//! [`Counters::rescues`] counts these.
 //!
 //! If the two halves of a join wait for each other, both make progress on two workers. Idle workers
 //! sleep, and use no processor time.
 //!
 //! # Where things run
 //!
-//! * **A task of the pool.** [`join`], [`scope`], [`for_each`], [`map_reduce`] and
-//!   [`interval::run`] run on its worker, and [`spawn`] spawns into its pool. [`Pool::install`] is
-//!   a plain call.
-//! * **A thread of no pool.** The free functions use the global pool. Those that wait run on the
-//!   caller's own stack if the pool has a free slot, otherwise on one of the pool's threads.
-//!   [`Pool::install`] runs on a thread of the pool.
-//! * **A task of another pool.** The methods of a [`Pool`] run on one of that pool's threads. The
-//!   free functions use the task's own pool.
+//! * **In a task of the pool**, [`join`], [`scope`], [`for_each`], [`map_reduce`] and
+//!   [`interval::run`] run on the task's worker, and [`spawn`] spawns into the task's pool.
+//!   [`Pool::install`] is a plain call.
+//! * **On a thread outside all pools**, the free functions use the global pool. Functions that wait
+//!   run on the caller's own stack if the pool has a free slot, otherwise on one of the pool's
+//!   threads. [`Pool::install`] runs on a thread of the pool.
+//! * **In a task of one pool**, the methods of another [`Pool`] run on one of that other pool's
+//!   threads. The free functions use the task's own pool.
 //!
 //! [`broadcast`] runs on every thread of the pool.
 //!
@@ -115,30 +116,31 @@
 //! | `TIDEGATE_TABLE` | the file that programs share ([`tidegate_share`]) | `/dev/shm/my/table` |
 //! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |
 //!
-//! An invalid value is an error of [`Builder::build`], which names the variable and the values that
-//! it accepts. The global pool has no caller to return an error to, so it prints the error to
-//! standard error and uses the default. Two kinds of contradictions are handled in the same way:
-//! `TIDEGATE_WAIT` or `TIDEGATE_QUEUE` with a value that `TIDEGATE_MEMORY` excludes, which then
-//! takes precedence; and a `TIDEGATE_STEAL` that the queue in use does not support, in which case
-//! thieves take one task.
+//! If a value is invalid, [`Builder::build`] returns an error that names the variable and the
+//! accepted values. The global pool has no caller to return an error to, so it prints the error to
+//! standard error and uses the default. Two kinds of contradictions are handled in the same way. If
+//! `TIDEGATE_MEMORY` excludes the value of `TIDEGATE_WAIT` or `TIDEGATE_QUEUE`, then
+//! `TIDEGATE_MEMORY` takes precedence. If the queue in use does not support the value of
+//! `TIDEGATE_STEAL`, thieves take one task.
 //!
 //! # After `fork`
 //!
-//! A child made by `fork` starts threads of its own: the global pool and any [`Pool`] start theirs
-//! at their first use in the child. The thread that called `fork` is outside all pools in the
+//! A child made by `fork` starts new threads: the global pool and any [`Pool`] start theirs when
+//! they are first used in the child. The thread that called `fork` is outside all pools in the
 //! child, even if it called `fork` inside a task.
 //!
-//! Such a child should end by `exec` or `exit`. If it returns into the task's joins, scopes, loops
-//! and intervals, these end normally as long as nothing of them was stolen. The child prints a line
-//! to standard error and aborts if it would wait for a thread that exists only in its parent, or
-//! for a lock that such a thread held during the fork. In the child, [`Handle::join`] panics if the
-//! parent has begun the task, and so does a spawn into a [`Scope`] of the parent.
+//! A child forked inside a task should end by `exec` or `exit`. If it returns into the task's
+//! joins, scopes, loops and intervals, these end normally as long as none of their tasks was
+//! stolen. The child prints a line to standard error and aborts if it would wait for a thread that
+//! exists only in its parent, or for a lock that such a thread held during the fork. In the child,
+//! [`Handle::join`] panics if the parent has started the task, and spawning into a [`Scope`] of the
+//! parent also panics.
 //!
 //! # Platforms
 //!
 //! The crate needs the standard library, an operating system with threads, and a 64-bit target. It
-//! has no `no_std` mode. Only the decisions are a `no_std` crate, [`tidegate_policy`], which needs
-//! `alloc`.
+//! has no `no_std` mode. Only the crate that makes the scheduling decisions, [`tidegate_policy`],
+//! is `no_std`; it needs `alloc`.
 //!
 //! * **Linux.** Tested on x86-64. For aarch64, the crate is type-checked but was never run.
 //! * **macOS and Windows.** Type-checked but never run. Each fork executes memory fences that Linux
@@ -251,8 +253,8 @@ mod shown {
 
 /// Runs `a` and `b`, possibly in parallel, and returns both results.
 ///
-/// `a` runs directly. `b` runs after it on the same stack, unless another worker has stolen it. In
-/// that case, the call runs tasks that `b` has forked, or sleeps, until `b` has ended. If the
+/// `a` runs directly. `b` runs after `a` on the same stack, unless another worker has stolen `b`.
+/// In that case, the call runs tasks that `b` has forked, or sleeps, until `b` has ended. If the
 /// caller belongs to no pool, both closures run in the global pool, on the caller's own stack if
 /// the pool has a free slot.
 ///
@@ -268,7 +270,7 @@ mod shown {
 /// to [`Builder::on_panic`].
 ///
 /// # What the compiler rejects
-/// Two closures that write the same variable, or one that writes what the other reads:
+/// Two closures that write the same variable, or a closure that writes what the other reads:
 /// ```compile_fail,E0499
 /// let mut sum = 0;
 /// tidegate::join(|| sum += 1, || sum += 2);
@@ -354,9 +356,9 @@ where
 /// Spawns a task that borrows nothing, and returns a handle to its result.
 ///
 /// The task runs on a thread of the calling task's pool, or of the global pool if the caller is
-/// outside all pools. If it has not begun by the time of [`Handle::join`], that call may run it. A
-/// task whose handle is dropped runs nevertheless. Dropping the pool waits for the task, but the
-/// end of the program doesn't.
+/// outside all pools. If the task has not begun when [`Handle::join`] is called, that call may run
+/// it. A task whose handle is dropped runs nevertheless. Dropping the pool waits for the task, but
+/// the end of the program doesn't.
 ///
 /// ```
 /// let handle = tidegate::spawn(|| 6 * 7);
@@ -384,14 +386,14 @@ where
     }
 }
 
-/// Calls `f` once on each thread that belongs to the pool at this moment, with the numbers from 0
-/// on. Returns the results in the order of the numbers.
+/// Calls `f` once on each thread that currently belongs to the pool. The argument numbers the calls
+/// from 0. Returns the results in the order of these numbers.
 ///
 /// These calls need no slot. A sleeping thread runs its call immediately, a waiting thread on top
 /// of its frames, and a running thread when its deque is empty. A thread that has lost its slot to
-/// other programs runs it when its task waits or ends. The closures of one broadcast may therefore
-/// meet at a barrier. The pool is the calling task's, or the global pool if the caller is outside
-/// all pools. Threads that take part as guests don't count.
+/// other programs runs its call when its task waits or ends. The calls of one broadcast may
+/// therefore wait for each other at a barrier. The pool is that of the calling task, or the global
+/// pool if the caller is outside all pools. Threads that take part as guests don't count.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -410,11 +412,11 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     }
 }
 
-/// Returns what the calling task's pool has done so far. Outside all pools, this is the global
-/// pool, which starts if it hasn't yet.
+/// Returns what the calling task's pool has done so far. Outside all pools, reports on the global
+/// pool, and starts it if it hasn't started yet.
 ///
-/// [`Pool::stats`] describes the cost of a call, and when each event is counted. The result prints
-/// as a summary.
+/// [`Pool::stats`] describes the cost of a call, and when each event is counted. The result
+/// displays as a summary.
 ///
 /// ```
 /// let (a, b) = tidegate::join(|| 1, || 2);

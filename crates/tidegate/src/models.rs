@@ -1,9 +1,9 @@
 //! Loom models of the whole runtime: real pools with one or two threads, every interleaving within
 //! the preemption bound.
 //!
-//! A model that ends has found no interleaving in which a thread sleeps forever, and no data race.
-//! Time is not real here (see `tidegate_sync::clock`): a thread that waits for a time has waited
-//! long enough at its second look.
+//! If a model passes, loom has found no interleaving with a data race or a thread that sleeps
+//! forever. Time is simulated (see `tidegate_sync::clock`): a thread that waits for a time finds at
+//! its second look that it has waited long enough.
 
 use crate::Pool;
 use crate::pool::enter;
@@ -31,7 +31,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Like `check`, but explores interleavings only from `loom::explore` to `loom::stop_exploring`.
-/// The whole life of a pool with two workers has too many of them.
+/// The whole life of a pool with two workers has too many interleavings.
 fn check_part(body: impl Fn() + Send + Sync + 'static) {
     let mut model = model();
     model.expect_explicit_explore = true;
@@ -166,18 +166,18 @@ fn loom_push_wakes_worker_falling_asleep() {
         let pool = pool(2);
         let (first, second) = (Parker::new(), Parker::new());
         pool.install(|| {
-            // The other worker has stolen this half, and has nothing to do after it.
+            // The other worker steals this half, and has nothing to do after it.
             let stolen = || {
                 loom::explore();
                 first.unpark();
             };
             crate::join(|| first.park(), stolen);
-            // It has stopped running, and has its last look still to do.
+            // Then the other worker has given up its slot, and its last look is still to come.
             let shared = WorkerThread::get().expect("a worker").shared();
             while !shared.sleep.has_vacancy() {
                 loom::thread::yield_now();
             }
-            // It must come for this half before or after it has fallen asleep.
+            // The other worker must steal this half, whether or not it has fallen asleep by then.
             let awaited = || {
                 loom::stop_exploring();
                 second.unpark();
@@ -187,8 +187,8 @@ fn loom_push_wakes_worker_falling_asleep() {
     });
 }
 
-/// Explores only the part from the first fork to the end of the last join, but more deeply than the
-/// whole life of a pool allows.
+/// Explores only the part from the first fork to the end of the last join, which allows a deeper
+/// search than the whole life of a pool.
 pub(crate) fn check_calls(body: impl Fn() + Send + Sync + 'static) {
     check_part(move || {
         let pool = pool(2);
@@ -293,23 +293,23 @@ fn loom_calls_joiner_sees_thief_result() {
     });
 }
 
-/// Yields that let the worker fall asleep: more than any idle policy needs here.
+/// How often to yield so that the worker falls asleep: more often than any idle policy needs here.
 const YIELDS: usize = 50;
 
-/// Only the fences of both threads order the sleeper's mark before the publisher's look.
+/// Only the fences in both threads order the sleeper's mark before the publisher's look.
 #[test]
 fn loom_publisher_sees_sleeping_worker() {
     check_part(|| {
         let pool = pool(1);
-        // The worker falls asleep meanwhile. A check whether it has would order the two threads.
+        // The worker falls asleep meanwhile. Checking that it sleeps would order the two threads.
         (0..YIELDS).for_each(|_| loom::thread::yield_now());
         loom::explore();
         pool.install(loom::stop_exploring);
     });
 }
 
-/// A robber knows its victim by number and generation. Here the victim has left, and the next
-/// guest, which got its number, makes a task public.
+/// A robber identifies its victim by number and generation. Here the victim has left, and the next
+/// guest, which has got the victim's number, makes a task public.
 #[test]
 fn loom_robbing_reused_number_gets_nothing() {
     check_part(|| {

@@ -1,11 +1,11 @@
-//! Memory for spawned tasks: blocks of two sizes. The worker that has run a task keeps its block
-//! for the next task that it spawns.
+//! Memory for spawned tasks: blocks of two sizes. A worker that has run a task keeps the task's
+//! block, and uses it for the next task that it spawns.
 //!
-//! So a spawn and its run on one worker cost a few instructions instead of an allocator call each.
-//! A block goes to the list of the worker that ran the task, so blocks may move from a worker that
-//! spawns to a worker that steals. A list keeps at most [`KEPT`] bytes and gives further blocks
-//! back to the allocator. A value that does not fit has memory of its own. Tasks use the large
-//! blocks, and the edges between intervals use the small ones.
+//! So if one worker spawns and runs a task, either step costs a few instructions instead of an
+//! allocator call. A block goes to the list of the worker that ran the task, so blocks may move
+//! from a worker that spawns to a worker that steals. A list keeps at most [`KEPT`] bytes and gives
+//! further blocks back to the allocator. A value that does not fit into a block is allocated
+//! separately. Tasks use the large blocks, and the edges between intervals use the small ones.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const ALIGN: usize = 16;
 const LARGE: usize = 128;
 const SMALL: usize = 16;
-/// The maximum number of bytes of each size that a worker keeps.
+/// The maximum number of bytes that a worker keeps in blocks of each size.
 const KEPT: usize = 32 * 1024;
 
 /// The blocks that one worker keeps.
@@ -39,9 +39,9 @@ impl<'a> OwnBlocks<'a> {
     }
 }
 
-/// Free blocks of one size; the first word of each block has the address of the next one. Only the
-/// owner's thread uses them, with plain loads and stores. The words are atomics because a worker is
-/// shared.
+/// Free blocks of one size; the first word of each block contains the address of the next block.
+/// Only the owner's thread uses the list, with plain loads and stores. The words are atomics
+/// because threads share the worker's data.
 #[derive(Default)]
 struct List<const SIZE: usize> {
     first: AtomicPtr<u8>,
@@ -52,7 +52,8 @@ const fn fits<T>(size: usize) -> bool {
     size_of::<T>() <= size && align_of::<T>() <= ALIGN
 }
 
-/// Moves `value` to memory of its own. `blocks` is given if the calling thread is a worker.
+/// Moves `value` to a block, or to a separate allocation if it does not fit. `blocks` is given if
+/// the calling thread is a worker.
 #[inline]
 pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
     if !fits::<T>(LARGE) {
@@ -71,7 +72,7 @@ pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
     block
 }
 
-/// Moves a placed value back out of its memory.
+/// Moves a placed value out of its memory, and gives the memory back.
 ///
 /// # Safety
 /// 1. `placed` is from [`place`], and is not used any more.
@@ -134,7 +135,7 @@ impl<const SIZE: usize> List<SIZE> {
     fn take(&self) -> Option<NonNull<u8>> {
         // Relaxed, here and below: only the owner's thread uses these words.
         let block = NonNull::new(self.first.load(Ordering::Relaxed))?;
-        // SAFETY: the first word of a kept block is the address of the next (`keep`).
+        // SAFETY: the first word of a kept block is the address of the next block (`keep`).
         let next = unsafe { block.cast::<*mut u8>().read() };
         self.first.store(next, Ordering::Relaxed);
         self.count

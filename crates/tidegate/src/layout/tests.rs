@@ -1,9 +1,9 @@
 use super::*;
 
-/// Two packages with two cores each, and two hardware threads per core. As usual, the siblings'
-/// numbers are not adjacent.
+/// Two packages with two cores each, and two hardware threads per core. As on most machines, the
+/// two hardware threads of a core do not have adjacent numbers.
 const PACKAGES: &str = "cpus 0-7\ncore 0,4 1,5 2,6 3,7\nL2 0,4 1,5 2,6 3,7\nL3 0-1,4-5 2-3,6-7\npackage 0-1,4-5 2-3,6-7";
-/// Large cores that share a cache, and small ones that have no cache of that level.
+/// Large cores that share a cache, and small cores that have no cache of that level.
 const MIXED: &str = "cpus 0-7\nL2 0 1 2 3 4-5 6-7\nL3 0-3";
 
 fn layout(machine: &str, workers: usize, by: PlaceBy) -> Layout {
@@ -83,7 +83,7 @@ fn places_nest_up_to_the_machine() {
 fn others_come_by_distance() {
     let layout = layout(PACKAGES, 8, PlaceBy::Core);
     let beyond = layout.beyond(Some(0));
-    // The other core of the package, then the other package with its two cores.
+    // First the other core of the package, then the other package with its two cores.
     assert_eq!(layout.cpus_of(beyond[0]).to_string(), "1,5");
     assert_eq!(beyond.len(), 4);
     assert!(layout.distance(Some(0), Some(4)) < layout.distance(Some(0), Some(1)));
