@@ -82,8 +82,8 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::sync::{Arc, Barrier};
 
-    /// A thread forks the process in the first of the two parts in its inbox. The child must not
-    /// run the second part.
+    /// A thread forks the process in the first of the two parts in its inbox. The child must be
+    /// aborted at the end of the first part, before it runs the second one.
     #[test]
     fn part_returning_in_child_aborts_it() {
         let builder = crate::Pool::builder().workers(1).spare_threads(0);

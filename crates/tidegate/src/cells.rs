@@ -1,8 +1,7 @@
 //! A worker's atomic values: hints that other threads read, and values private to the worker.
 //!
 //! Threads share a worker's data, so both kinds are atomics. Neither orders other accesses: every
-//! access is Relaxed. Code that needs an ordering uses an atomic of the standard kind and names the
-//! partner.
+//! access is Relaxed. Code that needs an ordering uses an atomic directly, and names the partner.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -78,7 +77,7 @@ impl<T: Scalar> OwnerCell<T> {
         value.store(&self.0);
     }
 
-    /// Returns the old value.
+    /// Sets the value and returns the old one.
     #[inline]
     pub(crate) fn replace(&self, value: T) -> T {
         let old = self.get();

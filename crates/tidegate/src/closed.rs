@@ -6,7 +6,7 @@
 //!
 //! * A function passed to [`ClosedPool::build`] starts its threads. If a thread cannot be started,
 //!   `build` returns an error.
-//! * Dropping its handle ends the pool, but does not wait for the threads.
+//! * Dropping its handle lets the pool end, but does not wait for its threads.
 //! * The second half of a [join](Member::join) runs even if the first half panics. Its closure's
 //!   argument says whether it was stolen.
 //! * A task that waits for something outside the pool runs tasks from the pool's queues on top of
@@ -133,7 +133,7 @@ impl Entry {
         scope::scope_in_place(&self.0, f)
     }
 
-    /// Spawns a `'static` task. No call waits for the task.
+    /// Spawns a `'static` task, and does not wait for it.
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
         if self.0.kind().is_breadth_first() {
             self.spawn_fifo(f);
@@ -171,8 +171,8 @@ impl fmt::Debug for Entry {
 pub struct Member<'a>(WorkerThread<'a>);
 
 impl<'a> Member<'a> {
-    /// Calls `f` with the calling thread as a member, or with `None` if the thread does not belong
-    /// to a closed pool. A member stays a member for the duration of the call.
+    /// Calls `f` with the calling thread as a member of its closed pool, or with `None` if the
+    /// thread belongs to no closed pool. The thread stays in its pool for the duration of the call.
     #[inline(always)]
     pub fn with<R>(f: impl FnOnce(Option<Member<'_>>) -> R) -> R {
         f(Member::get())

@@ -17,7 +17,7 @@ pub(crate) struct ControllerHandle {
     /// ledger's lock.
     pub(crate) active: AtomicBool,
     pub(crate) parker: Parker,
-    /// Ends the share controller's wait for a change of the table.
+    /// Interrupts the share controller's wait for a change of the table.
     pub(crate) waker: Mutex<Option<Waker>>,
     /// How many slots other jobs leave to the pool, and how many the pool is lent in addition
     /// (`lent`). Both are written under the ledger's lock.

@@ -1,9 +1,10 @@
 //! What a pool prints to standard error for the user of the program, one line at a time.
 //!
 //! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its
-//! version, its number of workers and the reason for it, and the options that differ from their
-//! defaults. A pool is used when a thread outside it runs something in it; a pool that is never
-//! used prints nothing. A child process made by `fork` has a new pool, which prints the line again.
+//! version, its number of workers and what determined that number, and the options that differ from
+//! their defaults. A pool is used when a thread outside it runs something in it; a pool that is
+//! never used prints nothing. A child process made by `fork` has a new pool, which prints the line
+//! again.
 //!
 //! This module makes no decisions. For machine-readable numbers, see [`Stats`](crate::Stats).
 

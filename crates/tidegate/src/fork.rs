@@ -20,9 +20,9 @@
 //! them continues as long as it needs nothing from the parent's threads:
 //!
 //! * A join returns if its second half was not stolen. A scope returns if no other thread has begun
-//!   or stolen one of its tasks. Loops, reductions and intervals consist of these.
+//!   or stolen one of its tasks. Loops, reductions and intervals consist of joins and scopes.
 //! * The child is aborted, with a line on standard error, if it would wait for a thread of the
-//!   parent or for a lock that one of them held at the fork. It is also aborted at the end of a
+//!   parent, or for a lock that such a thread held at the fork. It is also aborted at the end of a
 //!   handler, of a part of a broadcast, or of the task at the base of one of the pool's threads.
 //! * The child never runs detached tasks or parts of broadcasts of the parent. It needs no slot to
 //!   leave [`blocking`](crate::blocking()).
@@ -38,12 +38,12 @@
 //!   a thread that no longer exists. Code that can do without the guarded data in a child first
 //!   checks `PoolInner::is_inherited`, or calls `lock_unless_lost`.
 //! * Lazily created values are in a [`tidegate_sync::OnceBox`], which never waits.
-//! * The current process is compared with the pool's before a wait for a latch, by the ledger
-//!   (`PoolInner::ledger`), and by thieves (in the deque).
+//! * The current process is compared with the pool's process before a wait for a latch, by the
+//!   ledger (`PoolInner::ledger`), and by thieves (in the deque).
 //!
-//! Code that may run in a child is passed its worker as an argument, because `WorkerThread::get`
-//! finds none. In the parent, a join costs nothing extra: the checks are on slow paths and where a
-//! pool is entered from outside.
+//! Code that may run in a child receives its worker as an argument, because `WorkerThread::get`
+//! returns `None` there. In the parent, a join costs nothing extra: the checks are on slow paths
+//! and where a pool is entered from outside.
 
 /// Helpers that let tests run code in child processes.
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]

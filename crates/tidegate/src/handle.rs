@@ -126,7 +126,8 @@ impl Pool {
         self.shared.get_or_init(|| start(self.options.clone()))
     }
 
-    /// Like [`shared`](Self::shared), for a caller that runs something in the pool.
+    /// Like [`shared`](Self::shared), for a caller that runs something in the pool. The first such
+    /// call announces the pool.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
         explain::announce(shared);
@@ -137,8 +138,8 @@ impl Pool {
     /// of this crate use this pool.
     ///
     /// If the caller is a task of this pool, this is a plain call. If the caller is a task of
-    /// another pool, its worker gives its slot in that pool to another thread while it waits. If
-    /// the operating system refused all threads of the pool, `f` runs on the caller's own stack.
+    /// another pool, its worker gives its slot to another thread of that other pool while it waits.
+    /// If the operating system refused all threads of the pool, `f` runs on the caller's own stack.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -355,7 +356,7 @@ impl Pool {
         spawn::spawn(self.used(), f)
     }
 
-    /// Like [`spawn`](Self::spawn), unless the queue has reached the bound that
+    /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
     /// [`Builder::max_queued`] sets. Without a bound, every task is accepted.
     ///
     /// # Errors

@@ -3,9 +3,9 @@
 //! An [`Interval`] is the slice of time in which one task and all intervals that it creates run;
 //! tasks that it starts with [`spawn`](fn@crate::spawn) don't count. Its two points,
 //! [start](Interval::start) and [end](Interval::end), can be ordered relative to points of other
-//! intervals ([`Point::before`]). An interval waits for another only if a declared order requires
-//! it. An interval can hold [locks](IntervalBuilder::lock) for its whole duration, run at a
-//! [place](IntervalBuilder::at), and pass a [value](Interval::value) to later intervals. If it
+//! intervals ([`Point::before`]). An interval waits for another only if a declared order or a lock
+//! requires it. An interval can hold [locks](IntervalBuilder::lock) for its whole duration, run at
+//! a [place](IntervalBuilder::at), and pass a [value](Interval::value) to later intervals. If it
 //! fails, intervals after it don't run. No worker ever blocks on a point or a lock.
 //!
 //! ```

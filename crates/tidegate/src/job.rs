@@ -83,8 +83,8 @@ impl Task {
         unsafe { self.0.as_ref() }
     }
 
-    /// Runs the task. The panic of a half or a detached task goes to its joiner or handle. The
-    /// panic of a scope's task unwinds to the caller, which stores it in the scope.
+    /// Runs the task. A panic of a half goes to its joiner, and a panic of a detached task goes to
+    /// its handle. A panic of a scope's task unwinds to the caller, which stores it in the scope.
     #[inline]
     pub(crate) fn run(self, runner: Runner<'_>) {
         let run = self.header().run;

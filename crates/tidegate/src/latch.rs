@@ -129,7 +129,7 @@ fn sleeper(word: u64) -> Option<usize> {
     (word & SLEEPS != 0).then_some(joiner)
 }
 
-/// The latch word; see the module.
+/// A latch; the module describes the states of its word.
 pub(crate) struct Latch(AtomicU64);
 
 impl Latch {

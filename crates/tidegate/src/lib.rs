@@ -44,10 +44,10 @@
 //! Two things may nevertheless run on top of any waiting call. A part of a [`broadcast`] must run
 //! on its thread, even while the thread waits. And if every thread of a pool waits and the pool may
 //! not start another, a waiting thread runs queued tasks, to avoid a deadlock;
-//! [`Counters::rescues`] counts these.
+//! [`Counters::rescues`] counts such cases.
 //!
-//! If the two halves of a join wait for each other, both make progress on two workers. Idle workers
-//! sleep, and use no processor time.
+//! If the two halves of a join wait for each other, both make progress in a pool with two workers.
+//! Idle workers sleep, and use no processor time.
 //!
 //! # Where things run
 //!
@@ -386,8 +386,8 @@ where
     }
 }
 
-/// Calls `f` once on each thread that currently belongs to the pool. The argument numbers the calls
-/// from 0. Returns the results in the order of these numbers.
+/// Calls `f` once on each thread that currently belongs to the pool. The argument of `f` is the
+/// number of the call, counted from 0. Returns the results in the order of these numbers.
 ///
 /// These calls need no slot. A sleeping thread runs its call immediately, a waiting thread on top
 /// of its frames, and a running thread when its deque is empty. A thread that has lost its slot to
@@ -415,8 +415,8 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// Returns what the calling task's pool has done so far. Outside all pools, reports on the global
 /// pool, and starts it if it hasn't started yet.
 ///
-/// [`Pool::stats`] describes the cost of a call, and when each event is counted. The result
-/// displays as a summary.
+/// [`Pool::stats`] describes the cost of a call, and when each event is counted. Printed with `{}`,
+/// the result is a summary.
 ///
 /// ```
 /// let (a, b) = tidegate::join(|| 1, || 2);

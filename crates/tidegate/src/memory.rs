@@ -72,7 +72,7 @@ use tidegate_policy::memory::book;
 /// A memory reservation, released on drop; created by [`reserve`].
 ///
 /// Any thread may drop the reservation. If the task that made it ends first, the reservation is
-/// charged to the task's parent, which forked the task.
+/// charged to the parent that forked that task.
 ///
 /// If a reservation is moved to a thread outside all pools, the pool doesn't expect to get the
 /// memory back: the reservation counts as held by a task that never ends, and a request that

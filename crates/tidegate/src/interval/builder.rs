@@ -84,7 +84,7 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
     ///
     /// # Errors
     /// If this interval or an enclosing one has already requested the lock, or if an enclosing
-    /// interval has requested a lock that was created later.
+    /// interval has requested a lock that was created later than this one.
     pub fn lock(&mut self, lock: &Lock) -> Result<(), UsageError> {
         lock.check(self.core())?;
         lock.add_to(self.core());

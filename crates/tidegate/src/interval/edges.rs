@@ -20,8 +20,8 @@ pub(super) type Place = (NonNull<Core>, Which);
 
 /// An edge, in the list of the point from which it leads.
 pub(super) struct Edge {
-    /// The node that the edge leads to, with the point in the lowest bit; null if the edge was
-    /// withdrawn.
+    /// The node that the edge leads to, with the target point ([`Which`]) in the lowest bit; null
+    /// if the edge was withdrawn.
     pub(super) target: AtomicPtr<Core>,
     pub(super) after: AtomicPtr<Edge>,
 }
@@ -128,7 +128,7 @@ fn closes_cycle(
 ) -> bool {
     // SAFETY: the caller keeps the target from occurring.
     let tree = unsafe { to.0.as_ref() }.tree();
-    // One search at a time: another search must not withdraw an edge that this one is following.
+    // One search at a time: another search must not withdraw an edge that this search is following.
     let _order = tree.order();
     // Pairs with itself in other threads: of several concurrent searches, the last one sees the
     // edges of all.
@@ -282,7 +282,8 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
 /// The general case of `kinship`: walks from both nodes up to the root.
 fn walked(from: Place, to: Place) -> Kinship {
     let way = |node: NonNull<Core>| {
-        // SAFETY: the ancestors of a node that has not ended are alive, or the walk keeps them.
+        // SAFETY: the ancestors of a node that has not ended are alive, or the walk keeps them
+        // alive.
         let parent = |node: &NonNull<Core>| unsafe { node.as_ref() }.parent;
         let mut way: Vec<_> = std::iter::successors(Some(node), parent).collect();
         way.reverse();

@@ -32,7 +32,7 @@ use tidegate_sync::lock::Mutex;
 
 /// In `start.waiting`: the interval is not scheduled yet.
 pub(super) const DRAFT: u32 = 1 << 31;
-/// In `end.waiting`: the body has not ended, and its children have not been added yet.
+/// In `end.waiting`: the body has not ended, and its children have not been added to the count yet.
 pub(super) const BODY: u32 = 1 << 31;
 /// The number of children for which BODY leaves room in `end.waiting`, in addition to edges.
 pub(super) const MOST_CHILDREN: u32 = 1 << 30;
@@ -194,7 +194,7 @@ impl Core {
         self.scoped.scope()
     }
 
-    /// Like `scope`, for a thread that processes this node, or has a handle or a draft of it.
+    /// Like `scope`, for a thread that processes this node, or has a handle to it or its draft.
     pub(super) fn live_scope(&self) -> &ScopeCore {
         // SAFETY: the scope waits until this node has ended, and handles are used only inside the
         // call that waits for the scope.
@@ -323,7 +323,7 @@ impl Core {
     }
 
     /// # Safety
-    /// 1. No reference is left, and value and extras are gone.
+    /// 1. No reference is left, and the value and the extras are gone.
     pub(super) unsafe fn free(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
         // SAFETY: the node's memory is still live (1).
         let kind = unsafe { node.as_ref() }.kind;

@@ -19,7 +19,7 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 /// if known.
 type Watched = BTreeMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
-/// Lives in the frame of the inline interval's call.
+/// The data is in the frame of the inline interval's call.
 #[derive(Default)]
 pub(super) struct Tree {
     /// Whether the root's end has occurred.

@@ -129,7 +129,7 @@ impl Memory {
     pub(crate) fn set_workers(&self, workers: usize) {
         if let Some(mut ordered) = self.ordered() {
             ordered.set_workers(workers);
-            // Afterwards, the caller looks for a thread to wake.
+            // The result is not needed, because the caller then looks for a thread to wake.
             let _ = self.mirror_plan(&mut ordered);
         }
     }

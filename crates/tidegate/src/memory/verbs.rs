@@ -88,7 +88,7 @@ pub(super) fn release(
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
     let (result, rises) = change_plan(pool, with)?;
     if rises {
-        // No other call publishes a task that could not begin before.
+        // No other call publishes a task that only this change has allowed to begin.
         wake::work_visible(pool, None);
     }
     Some(result)
@@ -113,7 +113,7 @@ pub(crate) fn fork(
     forked?.0
 }
 
-/// Finds a planned task for this worker. Instead, the worker's slot may go to another thread.
+/// Finds a planned task for this worker, or gives the worker's slot to another thread.
 pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task> {
     while look.may_find(&worker.shared().memory) {
         let step = change(worker.shared(), |plan| look.step(plan, worker.index));
