@@ -38,7 +38,7 @@ use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
 /// Why a closed pool could not be created.
 #[derive(Debug)]
 pub enum Refused {
-    /// An option or a variable has an invalid value.
+    /// An option or an environment variable has an invalid value.
     Options(BuildError),
     /// The calling thread, which should become one of the pool's threads, already belongs to a
     /// pool.

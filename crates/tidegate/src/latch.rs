@@ -63,7 +63,7 @@ pub(crate) struct Thief {
 impl Thief {
     const BITS: u32 = WORKER_BITS + 2 + Gen::BITS;
 
-    /// A thief that is only known by its number; it cannot be robbed.
+    /// A thief of which only the number is known, so it cannot be robbed.
     pub(crate) fn unnamed(worker: usize) -> Self {
         Self {
             worker,

@@ -146,8 +146,8 @@ pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
 pub(super) fn schedule(node: NonNull<Core>) {
     // SAFETY: the node has not started.
     let waiting = unsafe { node.as_ref() }.start().waiting;
-    // AcqRel: publishes the draft's name, place and locks, and acquires what other threads have
-    // done before the start.
+    // AcqRel: publishes what was set in the draft, such as its locks, and acquires what other
+    // threads have done before the start.
     if waiting.fetch_sub(DRAFT, Ordering::AcqRel) == DRAFT {
         let mut ready = Ready::without_hand(WorkerThread::get());
         start(node, &mut ready);
