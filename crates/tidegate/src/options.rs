@@ -64,7 +64,7 @@ pub(crate) struct Options {
     pub(crate) usable: CpuList,
     pub(crate) name: String,
     pub(crate) stack_size: usize,
-    /// None: no bound.
+    /// `None`: the queue is unbounded.
     pub(crate) max_queued: Option<usize>,
     /// Whether the pool prints its options when it is first used.
     pub(crate) explain: bool,
@@ -91,7 +91,7 @@ pub(crate) struct Sharing {
     pub(crate) est_cycle: Nanos,
 }
 
-/// The name of a pool that was given none.
+/// The name of a pool whose builder sets none.
 const UNNAMED: &str = "tidegate";
 
 impl Options {
@@ -183,7 +183,7 @@ impl Sharing {
     /// False under loom and Miri: they run a single pool and have no files.
     pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
 
-    /// How the pool shares the machine, if it does, and where that choice came from.
+    /// How the pool shares the machine (`None` if it does not), and where that choice came from.
     fn of(
         builder: &Builder,
         environment: Environment,
@@ -285,7 +285,7 @@ fn limit(
     environment: Environment,
 ) -> Result<(usize, Source), BuildError> {
     let from_builder = builder.spare_threads.is_some() || builder.max_threads.is_some();
-    // `Some(None)`: the builder does not set this form, but the variable is ignored too.
+    // `Some(None)`: the builder does not set this form, but its variable is ignored all the same.
     let form = |given: Option<usize>| from_builder.then_some(given);
     let given = form(builder.spare_threads);
     let (spare, _) =
@@ -313,7 +313,7 @@ fn limit(
     }
 }
 
-/// How many threads may be in blocking calls in addition to `max_threads` others.
+/// How many threads may be in blocking calls without counting towards `max_threads`.
 fn blocking_limit(
     builder: &Builder,
     max_threads: usize,
@@ -345,7 +345,7 @@ struct Limit {
 }
 
 impl Limit {
-    /// Computes the limit. It fails if the two forms contradict each other, or the number of
+    /// Computes the limit. Returns an error if the two forms contradict each other or the number of
     /// workers.
     fn agreed(&self, from: Source) -> Result<usize, BuildError> {
         let Self {
@@ -384,21 +384,21 @@ fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'stati
     }
 }
 
-/// The machine as it was when a pool first asked for it. Reading it takes about a millisecond.
+/// The machine as it was when a pool first needed it. Reading it takes about a millisecond.
 pub(crate) fn machine() -> &'static Machine {
     static MACHINE: OnceBox<Machine> = OnceBox::new();
     MACHINE.get_or_init(Machine::read)
 }
 
-/// The machine on which a pool's CPU slots lie.
+/// The topology and the CPUs to which a pool's CPU slots are assigned.
 struct Ground {
-    /// None if no option depends on it.
+    /// `None` if no option depends on the topology.
     topology: Option<Topology>,
     usable: CpuList,
 }
 
 impl Ground {
-    /// False under loom and Miri: they have no machine.
+    /// False under loom and Miri, which cannot read the machine.
     const KNOWN: bool = cfg!(not(any(loom, miri)));
 
     fn of(
@@ -452,7 +452,8 @@ mod tests {
     use super::*;
     use crate::Pool;
 
-    /// The error of building this pool. No test sets a variable of these options.
+    /// Returns the error from building this pool. No test sets an environment variable for these
+    /// options.
     fn error(builder: Builder) -> String {
         match Options::of(builder) {
             Ok(_) => panic!("it was accepted"),

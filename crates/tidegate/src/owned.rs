@@ -1,7 +1,7 @@
 //! Loops over the items of a vector or an array by value.
 //!
 //! While the loop runs, its storage is an empty vector that keeps only the allocation. The pieces
-//! own the items: each item is moved to the closure, or dropped with the piece that still has it.
+//! own the items: each item is moved to the closure, or dropped with the piece that still owns it.
 //! If a piece is leaked, its items are leaked, too.
 
 use crate::parallel_for::items::ParallelItems;
@@ -9,7 +9,8 @@ use crate::parallel_for::items::private::{Piece, Sealed};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
 
-/// The allocation that holds the items of a loop by value. Other loops don't use it.
+/// The allocation that holds the items of a loop that takes them by value. Other loops don't use
+/// it.
 pub struct Storage<I: ParallelItems>(Vec<I::Item>);
 
 impl<I: ParallelItems> Storage<I> {
@@ -23,13 +24,12 @@ impl<I: ParallelItems> Storage<I> {
         self.0 = items;
         // SAFETY: 0 is at most the capacity, and the first 0 items are initialized.
         unsafe { self.0.set_len(0) };
-        // The vector never touches its items again, which are initialized: they belong to the
-        // piece.
+        // The vector never touches these items again. They are initialized and belong to the piece.
         Owned(&mut self.0.spare_capacity_mut()[..length])
     }
 }
 
-/// Items in a storage. All are initialized and belong to this piece.
+/// Items in a [`Storage`]. All are initialized and belong to this piece.
 pub struct Owned<'a, T>(&'a mut [MaybeUninit<T>]);
 
 impl<T> Sealed for Vec<T> {}
@@ -78,7 +78,7 @@ impl<T> Iterator for Owned<'_, T> {
     fn next(&mut self) -> Option<T> {
         let (first, rest) = mem::take(&mut self.0).split_first_mut()?;
         self.0 = rest;
-        // SAFETY: initialized and ours, and no longer in the piece.
+        // SAFETY: the item is initialized and ours, and no longer in the piece.
         Some(unsafe { first.assume_init_read() })
     }
 }
@@ -86,7 +86,7 @@ impl<T> Iterator for Owned<'_, T> {
 impl<T> Drop for Owned<'_, T> {
     fn drop(&mut self) {
         let items = ptr::from_mut(mem::take(&mut self.0)) as *mut [T];
-        // SAFETY: initialized and ours, and no longer in the piece.
+        // SAFETY: the items are initialized and ours, and no longer in the piece.
         unsafe { ptr::drop_in_place(items) };
     }
 }
@@ -98,7 +98,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Counts as a clone of its marker, and calls `dropped` when it is dropped.
+    /// Holds a clone of a marker, whose count tells how many items exist, and calls `dropped` when
+    /// it is dropped.
     struct Item<'a> {
         _marker: Arc<()>,
         dropped: &'a (dyn Fn() + Sync),

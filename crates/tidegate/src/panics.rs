@@ -1,4 +1,4 @@
-//! Panics that no join, scope or handle can carry.
+//! Panics that no join, scope or handle can return to a caller.
 
 use crate::options::Options;
 use crate::unwind::{AbortOnUnwind, Payload, UnhandledPanic, catch, let_go, message};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::stderr::print_line;
 
-/// Passes them to the user's handler, or prints them.
+/// Passes such panics to the user's handler, or prints them.
 pub(crate) struct PanicReporter {
     options: Arc<Options>,
     count: AtomicU64,
@@ -20,7 +20,7 @@ impl PanicReporter {
         }
     }
 
-    /// The number of reported panics of tasks.
+    /// The number of task panics reported so far.
     pub(crate) fn count(&self) -> u64 {
         // Relaxed: a statistic.
         self.count.load(Ordering::Relaxed)
@@ -28,7 +28,7 @@ impl PanicReporter {
 
     pub(crate) fn report(&self, payload: Payload, from: UnhandledPanic) {
         if let Some(closed) = self.options.kind.closed() {
-            // Other threads may point to frames below, so this must not unwind.
+            // Other threads may have pointers into the stack frames below, so this must not unwind.
             let guard = AbortOnUnwind;
             (closed.on_panic)(payload, from);
             std::mem::forget(guard);
@@ -59,7 +59,7 @@ impl PanicReporter {
         }
     }
 
-    /// A handler's own panic is printed and not resumed.
+    /// Prints a handler's own panic, which is not resumed.
     fn print_handler(&self, name: &str, payload: Payload) {
         let message = message(&payload);
         print_line(format_args!(

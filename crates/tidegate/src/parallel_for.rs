@@ -3,7 +3,7 @@
 //! The far half of the remaining items lies in the deque as one private task, so a thief always
 //! finds the biggest piece. The worker visits the near half in blocks, and polls between blocks.
 //! While no worker is idle, a loop of n items costs log2(n) pushes, not n. Blocks grow until one
-//! takes about [`BLOCK_TIME`], so that polls cost nothing and still come often.
+//! takes about [`BLOCK_TIME`], so that polls are frequent but cost almost nothing.
 
 mod chunks;
 pub(crate) mod items;
@@ -25,7 +25,7 @@ use tidegate_sync::clock;
 /// How long a block of a loop should take, in nanoseconds: long compared with a poll and a clock
 /// read, short compared with the patience of a thief.
 const BLOCK_TIME: u64 = 5_000;
-/// How many times as long as the last block the next one may be.
+/// The largest factor by which a block may be longer than the previous one.
 const GROWTH: u64 = 64;
 
 /// The length of a loop's blocks: a hint that all workers of the loop share and refine.
@@ -41,7 +41,7 @@ impl Pace {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Visits one block, which begins at the time `from`, and adapts the length. Returns the
+    /// Visits one block, starting at the time `from`, and adapts the block length. Returns the
     /// remaining items and the time at which the block ended.
     fn work<I: Piece>(&self, items: I, f: &impl Fn(I::Item), from: u64) -> Option<(I, u64)> {
         let length = self.block().min(items.length());
@@ -63,7 +63,7 @@ impl Pace {
     }
 }
 
-/// Visits `items`, and splits them if they are more than a block.
+/// Visits `items`, and splits them if they exceed one block.
 fn split<I: Piece>(
     current: WorkerThread<'_>,
     items: I,
@@ -77,7 +77,7 @@ fn split<I: Piece>(
     }
 }
 
-/// Offers the far half to thieves and visits the near one.
+/// Offers the far half to thieves and visits the near half.
 fn halve<I: Piece>(
     current: WorkerThread<'_>,
     items: I,
@@ -102,19 +102,19 @@ fn work_off<I: Piece>(
     let mut from = clock::now();
     while let Some((rest, end)) = pace.work(items, f, from) {
         if current.deque().is_signalled() && rest.length() > 1 {
-            // The push of the far half is the cold exit, which answers the signal.
+            // Pushing the far half takes the cold path, which answers the signal.
             return halve(current, rest, f, pace);
         }
         (items, from) = (rest, end);
     }
 }
 
-/// Calls `f` with each item, in parallel as far as other workers are idle.
+/// Calls `f` with each item, in parallel while other workers are idle.
 ///
 /// [`ParallelItems`] lists what `items` may be. The order of the calls is not defined. The call
 /// returns when all items have been visited. The free function uses the pool of the calling task,
 /// or the global pool outside of any pool. It wakes no worker for a loop that the caller finishes
-/// within some microseconds.
+/// within a few microseconds.
 ///
 /// ```
 /// let mut counts = [0; 100];
@@ -127,8 +127,8 @@ fn work_off<I: Piece>(
 /// ```
 ///
 /// # Panics
-/// With the first panic of `f`, after all calls that had begun have ended. Items that were not
-/// begun by then may be left out; owned ones are dropped.
+/// If `f` panics. The first panic continues in the caller after all calls that had begun have
+/// ended. Items not visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
@@ -143,7 +143,7 @@ pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
     }
 }
 
-/// [`for_each`] on this worker.
+/// Runs [`for_each`] on this worker.
 pub(crate) fn for_each_on<I: ParallelItems>(
     current: WorkerThread<'_>,
     items: I,
@@ -153,7 +153,7 @@ pub(crate) fn for_each_on<I: ParallelItems>(
     split(current, items.pieces(&mut storage), f, &Pace::new());
 }
 
-/// The caller begins alone: most loops are over before a sleeper would have woken.
+/// The caller begins alone: most loops finish before a sleeping worker would have woken.
 fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
     let begin = clock::now();
     let mut from = begin;

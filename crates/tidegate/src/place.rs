@@ -3,8 +3,8 @@
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
 //! (`queues`). `take` contains the order in which workers take them, for [`take_queued`] and the
-//! search. The ledger decides which worker has which CPU slot, and each worker mirrors its own
-//! (`stand`).
+//! search. The ledger decides which worker has which CPU slot, and each worker keeps a copy of its
+//! own (`stand`).
 //!
 //! Tasks without a place stay where they were forked, and the nearest thieves steal them first.
 
@@ -92,7 +92,7 @@ impl PlaceId {
         }
     }
 
-    /// The number of the place in its pool. The smallest places come first.
+    /// The index of the place in its pool. The smallest places come first.
     pub(crate) fn number(self) -> usize {
         self.group as usize
     }
@@ -110,7 +110,7 @@ impl PlaceId {
     }
 }
 
-/// The places that contain no smaller ones.
+/// The places that contain no smaller places.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
     (0..layout.leaves())
@@ -155,7 +155,7 @@ pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_ma
     )
 }
 
-/// Puts a task at `place`. If it belongs to a scope, it is already counted there.
+/// Puts a task at `place`. If the task belongs to a scope, the scope must have counted it already.
 pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     if let Some(scope) = task.scope() {
         memory::expect(pool, scope);

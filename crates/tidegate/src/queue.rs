@@ -1,10 +1,11 @@
-//! Queues for tasks that lie in no deque: injected from outside, spawned when a ring is full, left
+//! Queues for tasks that are in no deque: injected from outside, spawned when a ring is full, left
 //! over above a join, or kept from a stolen batch.
 //!
-//! First in, first out (last in, first out in a pool whose workers share one queue), under a lock.
-//! The length is stored separately, so checking an empty queue costs one load. A pool has one queue
-//! for all its workers (the injector), each scope may have its own (see [`mod@crate::scope`]), and
-//! each worker has one for its inbox and one for stolen tasks that it has not begun.
+//! A queue is first in, first out (last in, first out in a pool whose workers share one queue), and
+//! protected by a lock. The length is stored separately, so checking an empty queue costs one load.
+//! A pool has one queue for all its workers (the injector), each scope may have its own (see
+//! [`mod@crate::scope`]), and each worker has one for its inbox and one for stolen tasks that it
+//! has not begun.
 
 use crate::job::{Header, Task};
 use crate::latch::Latch;
@@ -21,8 +22,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// The queue of a pool, or of a scope in it, whose workers keep their tasks in queues of this
-    /// kind.
+    /// Creates the queue of a pool, or of a scope in that pool. `kind` is how the pool's workers
+    /// keep their tasks.
     pub(crate) fn beside(kind: QueueKind) -> Self {
         Self {
             youngest_first: kind == QueueKind::Shared,
@@ -46,8 +47,8 @@ impl Queue {
     ) -> Option<usize> {
         let mut tasks = self.tasks.lock();
         tasks.push_back(task);
-        // Release: as in `push`. Before the call of `name`: a joiner that reads the new state finds
-        // the task here.
+        // Release: as in `push`. The store precedes the call of `name`, so a joiner that reads the
+        // latch's new state finds the task here.
         self.len.store(tasks.len(), Ordering::Release);
         let latch = tasks.back().map(|task| &task.header().latch);
         latch.filter(|latch| latch.is_half()).and_then(name)
@@ -66,8 +67,8 @@ impl Queue {
         self.take_by(VecDeque::pop_back)
     }
 
-    /// Takes exactly this task, if it lies here. Searches from the young end: of nested joins the
-    /// innermost ends first, and its half was pushed last.
+    /// Takes exactly this task, if it is in the queue. Searches from the young end: nested joins
+    /// end innermost first, and the innermost half was pushed last.
     pub(crate) fn take(&self, wanted: &Header) -> Option<Task> {
         self.take_by(|tasks| {
             let is_it = |task: &Task| std::ptr::eq(task.header(), wanted);
@@ -76,7 +77,7 @@ impl Queue {
         })
     }
 
-    /// Takes the first task that is `wanted`. Looks at each task, so it is for rare cases.
+    /// Takes the first `wanted` task. This may examine every task, so use it only in rare cases.
     pub(crate) fn take_first(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         self.take_by(|tasks| {
             let at = tasks.iter().position(wanted)?;
@@ -84,7 +85,7 @@ impl Queue {
         })
     }
 
-    /// Whether a `wanted` task lies here.
+    /// Whether a `wanted` task is in the queue.
     pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
@@ -100,7 +101,7 @@ impl Queue {
         task
     }
 
-    /// Calls `stay` while it holds the lock, for tests.
+    /// Calls `stay` while holding the lock, for tests.
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn hold(&self, stay: &dyn Fn()) {
         let _tasks = self.tasks.lock();

@@ -87,8 +87,8 @@ impl Builder {
 
     /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
     ///
-    /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. It cannot be combined with
-    /// [`backoff`](Self::backoff).
+    /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. An idle policy cannot be
+    /// combined with [`backoff`](Self::backoff).
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).idle("yield".parse()?).build()?;
@@ -105,21 +105,21 @@ impl Builder {
     /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
     ///
     /// Each thread of the pool has its own backoff, created when the thread starts and dropped when
-    /// it ends. The thread asks it how to rest each time it has looked everywhere and found
-    /// nothing, and resets it after finding a task. A backoff does not slow down forks. If every
-    /// worker without a task sleeps, new tasks wait until the first sleep ends. A sleep ends early
-    /// in the same cases as under a built-in idle policy, and lasts at most
+    /// it ends. Whenever the thread has looked everywhere and found no task, it asks its backoff
+    /// how to rest; once it has found a task, it resets the backoff. A backoff does not slow down
+    /// forks. If every worker without a task sleeps, new tasks wait until the first sleep ends. A
+    /// sleep ends early in the same cases as under a built-in idle policy, and lasts at most
     /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
     ///
     /// The code that creates the backoff runs after the [start handler](Self::on_start) and may do
-    /// whatever that may do. The backoff itself must not block or wait for a task: its worker
-    /// counts as searching, so the pool wakes no other thread for new tasks meanwhile. It may spawn
-    /// tasks; the worker runs them itself unless another one is faster. The code that drops the
-    /// backoff must not call into the pool: its thread is ending, and would not run what it
-    /// spawned.
+    /// anything that the handler may do. The backoff itself must not block or wait for a task: its
+    /// worker counts as searching, so the pool wakes no other thread for new tasks meanwhile. It
+    /// may spawn tasks; the worker runs them itself unless another one is faster. The code that
+    /// drops the backoff must not call into the pool: its thread is ending and would not run tasks
+    /// that this code spawned.
     ///
-    /// If the backoff panics, or the code that creates or drops it, the panic is logged to standard
-    /// error. From then on the worker parks whenever it finds no work.
+    /// If the backoff, or the code that creates or drops it, panics, the panic is logged to
+    /// standard error. From then on the worker parks whenever it finds no work.
     ///
     /// [`build`](Self::build) returns an error if `idle` is set as well. The backoff has no text
     /// form: `TIDEGATE_EXPLAIN` and traces call it `custom`. Replaying a trace doesn't need the
@@ -184,8 +184,8 @@ impl Builder {
     /// Sets how a thief chooses its victims (`TIDEGATE_VICTIM`). The default is
     /// [`VictimPolicy::Hierarchical`], which prefers near victims.
     ///
-    /// It computes distances from the machine's caches and nodes, and assumes that workers run
-    /// where [`places`](Self::places) says.
+    /// That policy computes distances from the machine's caches and nodes, and assumes that workers
+    /// run where [`places`](Self::places) says.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).victim("last-victim".parse()?).build()?;
@@ -200,8 +200,9 @@ impl Builder {
 
     /// Sets which tasks a waiting worker may run (`TIDEGATE_WAIT`).
     ///
-    /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. It is the
-    /// only choice with a [`memory`](Self::memory) policy other than [`MemoryPolicy::None`].
+    /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. This is the
+    /// only wait policy allowed with a [`memory`](Self::memory) policy other than
+    /// [`MemoryPolicy::None`].
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).wait("help-any".parse()?).build()?;
@@ -264,11 +265,11 @@ impl Builder {
     }
 
     /// Sets what the workers of a place share (`TIDEGATE_PLACES`); see [`PlaceId`](crate::PlaceId).
-    /// The default is [`PlaceBy::Cache`], the last-level cache. [`PlaceBy::Each`] takes 1 to 4096
-    /// workers.
+    /// The default is [`PlaceBy::Cache`], the last-level cache. [`PlaceBy::Each`] accepts 1 to 4096
+    /// workers per place.
     ///
     /// Worker `i` is assumed to run on the `i`-th usable CPU, counting every core once before any
-    /// core's second hardware thread, and starting again after the last CPU. The worker only stays
+    /// core's second hardware thread, and wrapping around after the last CPU. The worker only stays
     /// there if the pool [binds](Self::bind) its threads.
     ///
     /// ```
@@ -285,9 +286,9 @@ impl Builder {
     /// Sets whether each running thread of the pool is bound to one CPU (`TIDEGATE_BIND`). The
     /// default is false, because the kernel moves threads off CPUs that other programs need.
     ///
-    /// Only CPUs that the process may use are used. Which of them a thread gets depends on its CPU
-    /// slot among the running threads. Guests, and threads beyond the number of CPU slots, are not
-    /// bound. A thread that a task starts inherits the CPU of the worker running the task.
+    /// Threads are bound only to CPUs that the process may use. A running thread's CPU slot
+    /// determines its CPU. Guests, and threads beyond the number of CPU slots, are not bound. A
+    /// thread that a task starts inherits the CPU of the worker running the task.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).bind(true).build()?;
@@ -303,9 +304,9 @@ impl Builder {
     /// Uses this topology instead of the machine's. Places and distances are computed from it. The
     /// default is the topology that the operating system reports.
     ///
-    /// For tests, and for machines that report an incorrect topology. [`build`](Self::build)
-    /// returns an error if the topology has no CPUs, or if the pool [binds](Self::bind) its threads
-    /// and the process may not use all of these CPUs.
+    /// This is for tests, and for machines that report an incorrect topology.
+    /// [`build`](Self::build) returns an error if the topology has no CPUs, or if the pool
+    /// [binds](Self::bind) its threads and the process may not use all of the topology's CPUs.
     ///
     /// ```
     /// let topology = "cpus 0-3\nL3 0-1 2-3 size=16M".parse()?;
@@ -454,10 +455,10 @@ impl Builder {
         self
     }
 
-    /// Sets the name of the pool. Its threads are called by this name followed by their number. The
-    /// default is `tidegate`; in the table of jobs, an unnamed pool has the name of its program. An
-    /// empty name counts as none. [`build`](Self::build) returns an error if the name contains
-    /// control characters.
+    /// Sets the name of the pool. Each thread of the pool is named after the pool and its own
+    /// number, like `render-0`. The default is `tidegate`; in the table of jobs, an unnamed pool
+    /// has the name of its program. An empty name counts as none. [`build`](Self::build) returns an
+    /// error if the name contains control characters.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(1).name("render").build()?;
@@ -486,15 +487,15 @@ impl Builder {
         self
     }
 
-    /// Sets how many tasks may be queued that callers outside the pool have spawned and no worker
-    /// has begun: at least 1. By default there is no bound.
+    /// Sets how many tasks spawned by callers outside the pool may wait in the queue until a worker
+    /// begins them: at least 1. By default there is no bound.
     ///
     /// If a call of [`Pool::spawn`](crate::Pool::spawn) exceeds the bound, it queues its task and
-    /// blocks; [`Pool::try_spawn`](crate::Pool::try_spawn) returns the closure instead. Each task
-    /// that a worker begins lets the caller that has waited longest continue, so the queue has at
-    /// most this many tasks and one more for each waiting caller. A task of the pool itself never
-    /// waits, because the queue might not drain meanwhile. For the same reason, no task of the pool
-    /// should wait for a thread that spawns into it.
+    /// blocks; [`Pool::try_spawn`](crate::Pool::try_spawn) returns the closure instead. Each time a
+    /// worker begins a task, the caller that has waited longest continues. So the queue has at most
+    /// this many tasks, plus one for each waiting caller. A task of the pool itself never waits,
+    /// because the queue might not drain meanwhile. For the same reason, no task of the pool should
+    /// wait for a thread that spawns into it.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;
@@ -534,9 +535,9 @@ impl Builder {
     }
 
     /// Sets a function that each thread of the pool calls with its number when it starts. By
-    /// default, none is called. If `f` panics, the panic is logged to standard error. While `f`
-    /// delays a thread that a task needs, the pool may start further threads, up to one for every
-    /// free slot.
+    /// default, there is no such function. If `f` panics, the panic is logged to standard error.
+    /// While `f` delays a thread that a task needs, the pool may start further threads, up to one
+    /// for every free slot.
     ///
     /// ```
     /// let log = |number| println!("thread {number} starts");
@@ -550,7 +551,7 @@ impl Builder {
     }
 
     /// Sets a function that each thread of the pool calls with its number when it ends. By default,
-    /// none is called. If `f` panics, the panic is logged to standard error.
+    /// there is no such function. If `f` panics, the panic is logged to standard error.
     ///
     /// ```
     /// let log = |number| println!("thread {number} ends");
@@ -564,7 +565,8 @@ impl Builder {
     }
 
     /// Sets a function to call with each panic that no join, scope or handle can return to a
-    /// caller. Its arguments are the payload of the panic and the number of the panic in this pool.
+    /// caller. Its arguments are the payload of the panic and its number; the pool counts such
+    /// panics from 1.
     ///
     /// By default, such panics are logged to standard error and counted. If `f` panics, that panic
     /// is logged to standard error.

@@ -8,12 +8,14 @@ use std::fmt;
 pub struct Closed {
     /// Called with each panic that no join, scope or handle can return to a caller.
     pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync>,
-    /// What set the number of threads, if the builder contains one; for messages.
+    /// The name of the setting that determined the number of threads, for messages. Unused if the
+    /// builder sets no number.
     pub threads_by: &'static str,
-    /// Tasks spawned by a thread begin in the order of their spawns, not the latest first.
+    /// Whether the tasks spawned by a thread begin in the order in which they were spawned, rather
+    /// than latest first.
     pub breadth_first: bool,
-    /// Errors are printed to standard error instead of returned: an invalid variable, or a thread
-    /// that the system refuses to start after it has started another one.
+    /// Whether an error is printed to standard error instead of returned if a variable is invalid,
+    /// or if the system refuses to start a thread after it has started another one.
     pub forgiving: bool,
 }
 

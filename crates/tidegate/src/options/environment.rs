@@ -2,8 +2,8 @@
 //!
 //! Every option of the [`Builder`](crate::Builder) that is a number or a choice has a variable,
 //! which takes the same text as the option's `FromStr` and the command's flag. The builder's value
-//! takes precedence. The variables are read when a pool is built; later changes have no effect on
-//! it.
+//! takes precedence. The variables are read when a pool is built; later changes don't affect that
+//! pool.
 //!
 //! An invalid value is an error that names the variable and the values it accepts. The global pool
 //! is an exception: a program that only calls [`join`](crate::join) never asked for a pool and
@@ -21,9 +21,9 @@ const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
 /// How invalid values in the environment are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Environment {
-    /// As errors.
+    /// They are returned as errors.
     Strict,
-    /// Printed to standard error, and replaced.
+    /// They are printed to standard error and replaced by valid values.
     Forgiving,
 }
 

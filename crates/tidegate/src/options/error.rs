@@ -1,4 +1,4 @@
-//! The error of building a pool.
+//! The error that building a pool can return.
 
 use std::fmt;
 use tidegate_policy::ParseError;

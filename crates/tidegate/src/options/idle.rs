@@ -1,4 +1,4 @@
-//! What idle workers do: as an [`IdlePolicy`] says, or as a custom backoff decides.
+//! What idle workers do: they follow an [`IdlePolicy`] or a custom backoff.
 
 use super::BuildError;
 use super::environment::Environment;
@@ -11,7 +11,8 @@ pub(crate) enum IdleRule {
 }
 
 impl IdleRule {
-    /// A backoff set on the builder hides the environment variable, just as an idle policy does.
+    /// A backoff set on the builder overrides the environment variable, just as an idle policy
+    /// does.
     pub(super) fn of(
         idle: Option<IdlePolicy>,
         backoff: Option<BackoffFactory>,

@@ -47,7 +47,7 @@ impl Kind {
         self.closed().is_some()
     }
 
-    /// Whether the tasks spawned by a thread begin in the order of their spawns.
+    /// Whether the tasks spawned by a thread begin in the order in which they were spawned.
     pub(crate) fn is_breadth_first(&self) -> bool {
         self.closed().is_some_and(|closed| closed.breadth_first)
     }

@@ -84,7 +84,7 @@ fn beside_space(
 }
 
 /// The number of tasks that a steal takes. A thief takes several tasks at once only from a split
-/// deque, and only if the pool does not keep the order of its tasks.
+/// deque, and only if the memory policy does not keep the order of the serial run.
 fn steal_amount(
     (amount, from): (StealAmount, Source),
     (queue, queue_from): (QueueKind, Source),

@@ -20,7 +20,7 @@ use std::slice;
 /// ```
 ///
 /// # Panics
-/// `size` is 0.
+/// If `size` is 0.
 #[must_use = "only a loop visits the chunks"]
 #[track_caller]
 pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[T]> {
@@ -39,7 +39,7 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[
 /// ```
 ///
 /// # Panics
-/// `size` is 0.
+/// If `size` is 0.
 #[must_use = "only a loop visits the chunks"]
 #[track_caller]
 pub fn chunks_mut<T: Send>(slice: &mut [T], size: usize) -> impl ParallelItems<Item = &mut [T]> {

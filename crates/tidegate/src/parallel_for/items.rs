@@ -1,4 +1,4 @@
-//! What parallel loops run over.
+//! The collections that parallel loops run over.
 //!
 //! A loop cuts its items into pieces. [`for_each`] keeps items by value in a [`Storage`], from
 //! which the pieces borrow, so cutting never allocates.
@@ -37,7 +37,7 @@ use crate::owned::Storage;
 /// assert_eq!(count(tidegate::chunks(&[1, 2, 3], 2)), 2);
 /// ```
 pub trait ParallelItems: Send + Sized + private::Sealed {
-    /// What the closure gets.
+    /// The type of the closure's argument.
     type Item;
     #[doc(hidden)]
     type Piece<'a>: private::Piece<Item = Self::Item>
@@ -54,7 +54,7 @@ pub(crate) mod private {
     /// Consecutive items of a loop.
     pub trait Piece: IntoIterator + Send {
         fn length(&self) -> usize;
-        /// The first `at` items, and the others.
+        /// Returns the first `at` items, and the rest.
         fn cut(self, at: usize) -> (Self, Self)
         where
             Self: Sized;

@@ -7,7 +7,7 @@ use std::iter::Chain;
 use std::ops::{Range, RangeInclusive};
 use std::option;
 
-/// A number of which a range can be split.
+/// A number type whose ranges can be split.
 pub trait Number: Copy + PartialOrd + Send {
     fn distance(from: Self, to: Self) -> usize;
     fn advance(self, by: usize) -> Self;
@@ -21,7 +21,7 @@ macro_rules! numbers {
                 if from >= to {
                     return 0;
                 }
-                // The wrapped difference is right even for a signed range longer than its type's
+                // The wrapped difference is correct even for a signed range longer than its type's
                 // maximum.
                 let distance = to.wrapping_sub(from) as $unsigned;
                 usize::try_from(distance).expect("a loop of at most usize::MAX items")
@@ -105,8 +105,7 @@ where
     }
 }
 
-/// Consecutive numbers, the last of which may be the maximum of its type, where no half-open range
-/// reaches.
+/// Consecutive numbers. They may include the maximum of their type, which no half-open range can.
 pub struct Inclusive<N> {
     before: Range<N>,
     /// The number at the end of `before`, if it belongs to this piece.
@@ -117,8 +116,8 @@ impl<N: Number> Piece for Inclusive<N>
 where
     Range<N>: Iterator<Item = N>,
 {
-    /// One too small for the longest range, which has `usize::MAX + 1` numbers. That does no harm:
-    /// loops cut off at most this length, and the far piece keeps the rest.
+    /// The result is one too small for the longest range, which has `usize::MAX + 1` numbers. That
+    /// is harmless: loops cut off at most this length, and the far piece keeps the rest.
     #[inline]
     fn length(&self) -> usize {
         let last = usize::from(self.last.is_some());

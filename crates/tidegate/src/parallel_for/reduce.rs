@@ -1,4 +1,5 @@
-//! Reductions: a fixed tree over [`MAP_REDUCE_BLOCKS`] blocks, because its shape is promised.
+//! Reductions, in a tree over [`MAP_REDUCE_BLOCKS`] blocks. The documentation of [`map_reduce`]
+//! promises the shape of the tree.
 
 use super::BLOCK_TIME;
 use super::items::ParallelItems;
@@ -10,8 +11,8 @@ use tidegate_sync::clock;
 
 /// Maps each item to a value and reduces the values to one. Returns `None` if there are no items.
 ///
-/// [`ParallelItems`] lists what `items` may be. The call waits for the result, and the free
-/// function uses the pool of the calling task, or the global pool outside of any pool.
+/// [`ParallelItems`] lists what `items` may be. The call waits for the result. The free function
+/// uses the pool of the calling task, or the global pool outside of any pool.
 ///
 /// The values are combined in a tree whose shape depends only on the number of items. The items are
 /// cut into blocks of `ceil(len / 1024)`, each block is reduced from left to right, and the results
@@ -29,8 +30,8 @@ use tidegate_sync::clock;
 /// ```
 ///
 /// # Panics
-/// With the first panic of `map` or `reduce`, after all calls that had begun have ended. Values and
-/// items that are left are dropped.
+/// If `map` or `reduce` panics. The first panic continues in the caller after all calls that had
+/// begun have ended. The remaining values and items are dropped.
 pub fn map_reduce<I, T, M, R>(items: I, map: M, reduce: R) -> Option<T>
 where
     I: ParallelItems,
@@ -47,7 +48,7 @@ where
     let from = clock::now();
     blocks = tree.begin(blocks);
     let took = clock::now().saturating_sub(from);
-    // Most reductions are over before a sleeper would have woken.
+    // Most reductions finish before a sleeping worker would have woken.
     if took.saturating_mul(count) < BLOCK_TIME {
         return Some(tree.serial(blocks));
     }
@@ -56,7 +57,7 @@ where
     }))
 }
 
-/// [`map_reduce`] on this worker.
+/// Runs [`map_reduce`] on this worker.
 pub(crate) fn map_reduce_on<I, T>(
     current: WorkerThread<'_>,
     items: I,
@@ -72,7 +73,7 @@ where
     Some(tree.parallel(current, blocks))
 }
 
-/// Cuts the items, if there are any, into blocks.
+/// Cuts the items into blocks. Returns `None` if there are no items.
 fn plan<'a, P: Piece, T, M, R>(
     items: P,
     map: &'a M,
@@ -106,7 +107,8 @@ struct Tree<'a, M, R> {
 struct Blocks<P, T> {
     count: usize,
     items: P,
-    /// The value of the first block, if it has been computed; its items are gone then.
+    /// The value of the first block, if it has been computed; `items` then no longer includes that
+    /// block.
     first: Option<T>,
 }
 

@@ -1,13 +1,13 @@
 //! Binds threads to the CPUs of their CPU slots.
 //!
 //! Only threads that the pool has started are bound, and only while they have a CPU slot. A thread
-//! without one may run on all of the pool's CPUs.
+//! without a CPU slot may run on all of the pool's CPUs.
 
 use tidegate_machine::CpuList;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{CpuSet, Tid};
 
-/// Where a thread is bound; empty for a thread that must not be bound.
+/// The binding of a thread; `None` for a thread that must not be bound.
 #[derive(Default)]
 pub(crate) struct Binding(Mutex<Option<State>>);
 
@@ -19,7 +19,7 @@ struct State {
 }
 
 impl Binding {
-    /// Allows the calling thread to be bound, to any of `usable`.
+    /// Allows the calling thread to be bound, to any of the CPUs in `usable`.
     pub(super) fn arrive(&self, usable: &CpuList) {
         let all = CpuSet::from_iter(usable.as_slice().iter().copied());
         // The thread that started this one may itself have been bound.
@@ -31,7 +31,7 @@ impl Binding {
         });
     }
 
-    /// Binds the thread to this CPU, or lets it run on all of the pool's CPUs. If the system
+    /// Binds the thread to `cpu`, or to all of the pool's CPUs if `cpu` is `None`. If the system
     /// refuses, nothing changes.
     pub(super) fn to(&self, cpu: Option<usize>) {
         let mut state = self.0.lock();

@@ -7,9 +7,10 @@ use crate::cells::Hint;
 pub(crate) struct Position {
     cpu_slot: Hint<Option<usize>>,
     last_cpu_slot: Hint<Option<usize>>,
-    /// The group whose task the worker runs, if its own CPU slot lies in a different one.
+    /// The group whose task the worker runs, if the worker's own CPU slot lies in a different
+    /// group.
     pub(crate) home: Hint<Option<usize>>,
-    /// The worker's thread belongs to the user and has no CPU slot.
+    /// Whether the worker's thread belongs to the user and has no CPU slot.
     pub(crate) unpinned: Hint<bool>,
     pub(super) binding: Binding,
 }

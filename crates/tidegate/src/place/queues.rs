@@ -1,5 +1,5 @@
-//! The queues of a pool's places, and their counters. This module knows neither the pool nor its
-//! workers.
+//! The queues of a pool's places, and their counters. This module depends neither on the pool nor
+//! on its workers.
 
 use crate::job::Task;
 use crate::layout::Layout;
@@ -35,7 +35,7 @@ impl Places {
         }
     }
 
-    /// The number of tasks that wait in all places.
+    /// The number of tasks that wait in all places together.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // Acquire pairs with the Release in `push`, as in `Queue::len`: a worker that goes to sleep
@@ -56,8 +56,8 @@ impl Places {
     }
 
     pub(super) fn push(&self, group: usize, strict: bool, task: Task) {
-        // Release pairs with the Acquire in `len`. It precedes the push, so that the count never
-        // falls below 0.
+        // Release pairs with the Acquire in `len`. The increment precedes the push, so that the
+        // count never falls below 0.
         self.placed.fetch_add(1, Ordering::Release);
         self.queue(group, strict).push(task);
     }
@@ -81,7 +81,7 @@ impl Places {
         queues.find_map(|(group, strict)| self.take(group, strict, &wanted))
     }
 
-    /// The argument for [`offer`](Self::offer).
+    /// Returns which groups have a free CPU slot, as the argument for [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
         let groups = if self.len() > 0 { self.groups.len() } else { 0 };
         (0..groups)
@@ -103,7 +103,7 @@ impl Places {
         self.groups.iter().zip(free).any(offers)
     }
 
-    /// Like `offer`, for the groups that have a free CPU slot in the ledger now.
+    /// Like `offer`, but the ledger determines which groups have a free CPU slot now.
     pub(crate) fn offers(
         &self,
         ledger: &Ledger,
@@ -125,8 +125,8 @@ impl Places {
         self.groups[group].away.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a worker that now runs a task of group `home` from outside, and previously one of
-    /// group `before`.
+    /// Updates the counts for a worker that ran a task of group `before` from outside that group,
+    /// and now runs a task of group `home` from outside.
     pub(super) fn move_away(&self, before: Option<usize>, home: Option<usize>) {
         if let Some(before) = before {
             // Relaxed, here and below: hints.

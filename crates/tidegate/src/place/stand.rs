@@ -53,7 +53,7 @@ pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     bind(worker);
 }
 
-/// Unbinds this thread, because it is no longer one of the pool's own.
+/// Unbinds this thread, because it is no longer one of the pool's own threads.
 pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
     worker.position.binding.depart();
 }
@@ -78,7 +78,7 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     moved
 }
 
-/// The workers outside this worker's places that run a task of one of these places.
+/// The workers that run a task of one of this worker's places without belonging to that place.
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
     let shared = worker.shared();
     let some = shared.places.any_away();
@@ -99,7 +99,7 @@ pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = us
 }
 
 /// Takes a task from a place of other workers, for the search. Until [`come_home`], the workers of
-/// that place find here what the task forks.
+/// that place look here for what the task forks.
 pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     let (task, group) = take_elsewhere(worker)?;
     // The worker may have moved to that place to take the task.
@@ -110,7 +110,8 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     Some(task)
 }
 
-/// Called when the task at this worker's base has ended, no matter where it came from.
+/// Called when the task at the bottom of this worker's stack has ended, no matter where the task
+/// came from.
 #[inline]
 pub(crate) fn come_home(worker: WorkerThread<'_>) {
     if worker.position.home.get().is_some() {
@@ -118,7 +119,7 @@ pub(crate) fn come_home(worker: WorkerThread<'_>) {
     }
 }
 
-/// Sets the place whose task this worker runs from outside.
+/// Sets the group whose task this worker runs from outside.
 fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
     worker
         .shared()

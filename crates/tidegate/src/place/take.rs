@@ -40,7 +40,7 @@ pub(super) fn take_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
     open.or_else(|| take_strict_beyond(worker, |_| true))
 }
 
-/// Takes a strict task of a place that no worker can get to, because all slots are held.
+/// Takes a strict task of a place that no other worker can reach, because all slots are held.
 pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     // Relaxed: a hint.
