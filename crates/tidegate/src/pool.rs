@@ -1,4 +1,4 @@
-//! A pool: what its threads share.
+//! A pool: the state that its threads share.
 
 pub(crate) mod end;
 pub(crate) mod enter;
@@ -36,19 +36,21 @@ use tidegate_sync::park::Parker;
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
 
-/// The requests that other threads make of a worker through its signal word.
+/// The requests that other threads leave in a worker's signal word.
 pub(crate) mod signal {
-    /// A thief wants tasks that are private.
+    /// A thief wants some of the worker's private tasks.
     pub(crate) const FLAG: u32 = 1;
-    /// A thread sleeps for lack of work: publish at the next push and wake it.
+    /// A thread sleeps for lack of work: the worker must publish at its next push and wake that
+    /// thread.
     pub(crate) const HUNGRY: u32 = 2;
-    /// The slot is wanted back.
+    /// The pool wants the worker's slot back.
     pub(crate) const GIVE_UP: u32 = 4;
-    /// Another thread checks whether this worker still polls. The worker only takes the signal.
+    /// Another thread checks whether this worker still polls. The worker only has to take the
+    /// signal.
     pub(crate) const PROBE: u32 = 8;
-    /// Other threads have waited long for a slot, and get this one for a while.
+    /// Other threads have waited long for a slot, and get the worker's slot for a while.
     pub(crate) const TURN: u32 = 16;
-    /// The worker must leave its slot, for either reason.
+    /// The worker must leave its slot, for either of these two reasons.
     pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
 }
 
@@ -56,13 +58,13 @@ pub(crate) mod signal {
 pub(crate) struct PoolInner {
     /// Distinguishes this pool from all others of this program.
     pub(crate) serial: u64,
-    /// The process that has this pool's threads.
+    /// The process in which the pool's threads run.
     pub(crate) process: Process,
     /// Shared with the pools that replace this one in children made by `fork`.
     pub(crate) options: Arc<Options>,
-    /// The pool has not explained itself yet, see [`crate::explain`].
+    /// Whether the pool has yet to print its options, see [`crate::explain`].
     pub(crate) unexplained: AtomicBool,
-    /// The system has refused a thread.
+    /// Whether the system has refused to start a thread.
     pub(crate) refused: AtomicBool,
     /// See [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     pub(crate) blocking_limit_hits: AtomicU64,
@@ -74,23 +76,23 @@ pub(crate) struct PoolInner {
     worker_count: AtomicUsize,
     /// The number of slots that the user wants.
     wanted: Hint<usize>,
-    /// The number of workers was set by `set_workers`.
+    /// Whether `set_workers` has set the number of workers.
     chosen: Hint<bool>,
-    /// For the share controller, if the pool has one.
+    /// The handle of the share controller, if the pool has one.
     pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
     /// See [`Builder::max_queued`](crate::Builder::max_queued).
     pub(crate) spawn_bound: Option<SpawnBound>,
     /// The tasks at places.
     pub(crate) places: Places,
-    /// The queues of the scopes that have one.
+    /// The queues of the scopes that have a queue.
     queues: Mutex<Vec<Arc<Queue>>>,
     queue_count: AtomicUsize,
-    /// The number of reasons for the pool to live, see [`end`].
+    /// The number of holds on the pool, see [`end`].
     holds: AtomicUsize,
-    /// A [`Stage`].
+    /// The [`Stage`] of the pool, as a number.
     stage: AtomicU32,
-    /// For a thread that waits, with a time limit, until the pool is over.
+    /// Parks a thread that waits, with a time limit, until the pool is over.
     over: Parker,
     last_exposure: AtomicU64,
     pub(crate) panics: PanicReporter,
@@ -147,12 +149,13 @@ impl PoolInner {
         })
     }
 
-    /// Whether the threads of this pool are those of an ancestor of this process.
+    /// Whether this pool's threads run in an ancestor of this process, and not here.
     pub(crate) fn is_inherited(&self) -> bool {
         self.process != Process::this()
     }
 
-    /// Aborts the process if this pool's threads are not here, instead of waiting for them.
+    /// Aborts the process if it does not have this pool's threads, rather than let it wait for
+    /// them.
     #[inline]
     pub(crate) fn check_process(&self) {
         if self.is_inherited() {
@@ -174,7 +177,7 @@ impl PoolInner {
         &self.options.kind
     }
 
-    /// Locks the ledger, for a thread in the process of the pool.
+    /// Locks the ledger. Aborts the process if it does not have this pool's threads.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
         self.sleep.lock()
@@ -188,13 +191,13 @@ impl PoolInner {
         &self.options.name
     }
 
-    /// A pool without threads, for tests.
+    /// Creates a pool without threads, for tests.
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn bare(options: Options) -> Arc<Self> {
         Self::new(Arc::new(options))
     }
 
-    /// Calls `stay` while it holds the list of queues, for tests.
+    /// Calls `stay` while the list of queues is locked, for tests.
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn hold_queues(&self, stay: &dyn Fn()) {
         let _queues = self.queues.lock();
@@ -216,7 +219,7 @@ impl PoolInner {
         self.worker_count.load(Ordering::Acquire)
     }
 
-    /// The worker `index`, which exists.
+    /// Returns worker `index`, which must exist.
     pub(crate) fn worker(&self, index: usize) -> &Worker {
         self.worker_if(index).expect("a worker that was admitted")
     }
@@ -239,7 +242,8 @@ impl PoolInner {
         worker
     }
 
-    /// The queue that a worker has in place of its deque, if any.
+    /// Creates the queue that a worker has instead of its deque. Returns `None` if workers use
+    /// deques.
     fn alt_queue(&self) -> Option<AltQueue> {
         let planned = self.memory.is_ordered().then_some(AltQueue::Planned);
         planned.or_else(|| AltQueue::of(self.options.queue))
@@ -250,8 +254,8 @@ impl PoolInner {
         self.options.max_threads <= self.options.workers
     }
 
-    /// Whether a thief may expose by force now. The barrier interrupts all running threads, so one
-    /// pool must not use it too often.
+    /// Whether a thief may expose a victim's tasks by force now. This takes a barrier, which
+    /// interrupts all running threads, so a pool must not do it too often.
     pub(crate) fn expose_turn(&self, now: u64) -> bool {
         // Relaxed: a rate limit that guards no data.
         let last = self.last_exposure.load(Ordering::Relaxed);
@@ -262,7 +266,7 @@ impl PoolInner {
                 .is_ok()
     }
 
-    /// A queue that searchers look into until it is forgotten.
+    /// Creates a queue in which searchers look for tasks until `forget_queue` is called.
     pub(crate) fn new_queue(&self) -> Arc<Queue> {
         let queue = Arc::new(Queue::beside(self.options.queue));
         if self.is_inherited() {
@@ -307,7 +311,7 @@ impl PoolInner {
         self.memory.can_rescue() || self.has_unplanned()
     }
 
-    /// Whether a task lies in the injector or in a scope's queue.
+    /// Whether a task is in the injector or in a scope's queue.
     fn has_unplanned(&self) -> bool {
         // Acquire pairs with the Release in `new_queue`.
         self.injector.len() > 0
@@ -323,7 +327,7 @@ impl PoolInner {
         planned + self.injector.len() + self.places.len() + scopes.sum::<usize>()
     }
 
-    /// A counted reference to a pool that is borrowed.
+    /// Returns a counted reference to this borrowed pool.
     pub(crate) fn as_arc(&self) -> Arc<Self> {
         self.me.upgrade().expect("alive while borrowed")
     }
@@ -346,8 +350,8 @@ impl PoolInner {
         Ok(())
     }
 
-    /// Changes the number of wanted slots. A number that the user has `chosen` is overridden only
-    /// by another one.
+    /// Changes the number of wanted slots. A number that the user has `chosen` can only be
+    /// overridden by another number that the user has chosen.
     pub(crate) fn want(&self, workers: usize, chosen: bool) {
         {
             let _ledger = self.ledger();
@@ -361,8 +365,8 @@ impl PoolInner {
         wake::resize(self);
     }
 
-    /// The largest number of slots that there may ever be: the number that is wanted now, or was
-    /// before the machine's quotas and processors changed.
+    /// The largest number of slots that the pool may ever have: the number that is wanted now, or
+    /// that was wanted before the machine's quotas and processors changed.
     pub(crate) fn most(&self) -> usize {
         if self.workers_are_chosen() {
             self.wanted()

@@ -4,19 +4,19 @@
 //! read-modify-writes of a shared word per spawn, so counts belong to *contexts* instead. A worker
 //! *covers* a scope while it runs the scope's body, or a task of the scope that it has taken from
 //! elsewhere; each such context holds one count. A task that a covering worker spawns into its own
-//! deque needs no count: the worker keeps its own until the deque is empty down to where the
+//! deque needs no count: the worker keeps its own count until the deque is empty down to where the
 //! context began. If a task leaves that deque in another way, it gets its own count before the
 //! context can end. A thief adds it after it has won the task and before it reports that it has
 //! read the task (the owner waits for that, `Owner::lower`). If a task is moved to a queue, the
-//! mover adds the count. A task that is spawned by a worker that does not cover the scope is
-//! counted at once.
+//! mover adds the count. If the spawning worker does not cover the scope, the task gets its own
+//! count immediately.
 //!
 //! The count never rises from 0: a spawner runs inside a context of the scope, or inside a context
 //! that such a context waits for.
 //!
-//! The thread that brings the count to 0 opens the scope's latch, which is its last access to the
-//! frame. The owner leaves the frame only after that, or if it brought the count to 0 itself. If
-//! the owner is not a worker of the pool, the scope has an event in place of the latch.
+//! The thread that removes the last count opens the scope's latch, which is that thread's last
+//! access to the frame. The owner leaves the frame only after that, or if it removed the last count
+//! itself. If the owner is not a worker of the pool, the scope has an event in place of the latch.
 
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked_tests;
@@ -49,14 +49,14 @@ use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// A scope without its lifetimes.
+/// The part of a scope that does not depend on its lifetime.
 pub(crate) struct ScopeCore {
     count: AtomicUsize,
     latch: Latch,
     /// The event for an owner that is not a worker of the pool.
     outside: Option<Event>,
     queue: OnceBox<Arc<Queue>>,
-    /// For each worker, the tasks that it has spawned and that begin in that order, see
+    /// For each worker, the tasks that begin in the order in which it has spawned them, see
     /// [`in_order`].
     in_order: OnceBox<Box<[InOrder]>>,
     /// Tasks that begin by priority, see [`priority`].
@@ -88,14 +88,14 @@ impl ScopeCore {
         }
     }
 
-    /// Keeps a pointer for the code that prepares the tasks of this scope. Set before there is a
-    /// task.
+    /// Keeps a pointer for the code that prepares the tasks of this scope. Must be called before
+    /// the scope has a task.
     ///
     /// # Safety
-    /// 1. It points to a tree of intervals, which that code expects of all scopes with an
-    ///    extension, and which outlasts the scope.
+    /// 1. `extension` points to a tree of intervals, which that code expects of all scopes with an
+    ///    extension. The tree outlasts the scope.
     pub(crate) unsafe fn set_extension(&self, extension: NonNull<()>) {
-        // Relaxed: passed on with the first task.
+        // Relaxed: publishing the first task publishes this store, too.
         self.extension.store(extension.as_ptr(), Ordering::Relaxed);
     }
 
@@ -115,7 +115,7 @@ impl ScopeCore {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Removes one count, which is not the last.
+    /// Removes one count, which must not be the last.
     pub(crate) fn take_one(&self) {
         let last = Self::drop_one(&self.count);
         debug_assert!(!last, "something else keeps the scope");
@@ -123,23 +123,23 @@ impl ScopeCore {
 
     /// Removes the count of one context or task. Returns whether it was the last.
     ///
-    /// Takes only the scope's count: a reference to the whole scope would have to outlive the call,
-    /// but the scope may end during it.
+    /// The argument is only the scope's count: a reference to the whole scope would have to outlive
+    /// the call, but the scope may end during the call.
     fn drop_one(count: &AtomicUsize) -> bool {
-        // AcqRel: what each task did happens before the caller that removes the last count
-        // continues.
+        // AcqRel: everything that the tasks did happens before the caller that removes the last
+        // count continues.
         count.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// The pool whose workers run this scope's tasks.
     #[inline]
     pub(crate) fn pool(&self) -> &PoolInner {
-        // SAFETY: the owner keeps the pool alive while the scope exists: as a worker of it, or by a
-        // counted reference.
+        // SAFETY: the owner keeps the pool alive while the scope exists: as one of its workers, or
+        // by a counted reference.
         unsafe { self.pool.as_ref() }
     }
 
-    /// The scope's own queue, known to the pool from its first use on.
+    /// The scope's own queue, which is created and made known to the pool when it is first used.
     fn queue(&self) -> &Arc<Queue> {
         self.queue.get().unwrap_or_else(|| self.first_queue())
     }
@@ -155,17 +155,18 @@ impl ScopeCore {
         queue
     }
 
-    /// Takes a task that lies in the scope's own queue.
+    /// Takes a task from the scope's own queue.
     pub(crate) fn pop_queued(&self) -> Option<Task> {
         self.queue.get()?.pop()
     }
 
-    /// Whether a task lies in the scope's own queue.
+    /// Whether a task is in the scope's own queue.
     pub(crate) fn has_queued(&self) -> bool {
         self.queue.get().is_some_and(|queue| queue.len() > 0)
     }
 
-    /// The scope is over: the pool forgets its queue, and a panic of its body or a task is resumed.
+    /// Ends the scope: makes the pool forget the scope's queue, and resumes a panic of the scope's
+    /// body or of a task.
     fn end<R>(&mut self, result: Result<R, Payload>) -> R {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
@@ -195,8 +196,8 @@ impl ScopeCore {
     }
 }
 
-/// The queue of a scope and its pool, held without the scope: once the task is pushed, the scope
-/// may end.
+/// A scope's queue and pool, without a reference to the scope itself: once the task is pushed, the
+/// scope may end.
 pub(crate) struct OutsideQueue {
     queue: Arc<Queue>,
     pool: Arc<PoolInner>,
@@ -214,7 +215,7 @@ impl OutsideQueue {
 /// # Safety
 /// 1. The context holds a count, and does not access the scope afterwards.
 unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
-    // SAFETY: the count of this context keeps the scope's frame (1).
+    // SAFETY: the count of this context keeps the scope's frame alive (1).
     let count = unsafe { &scope.as_ref().count };
     let last = ScopeCore::drop_one(count);
     if !last {
@@ -253,7 +254,7 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
 #[repr(C)]
 pub struct Scope<'scope> {
     core: ScopeCore,
-    /// Invariant in 'scope: tasks take and give references of that lifetime.
+    /// Invariant in 'scope: tasks take and return references of that lifetime.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
@@ -270,7 +271,8 @@ impl<'scope> Scope<'scope> {
         self.core.pool()
     }
 
-    /// A task of this scope, not yet counted. `current` is the calling thread, if it is a worker.
+    /// Creates a task of this scope, not yet counted. `current` is the calling thread's worker, if
+    /// any.
     #[inline]
     pub(crate) fn task<F>(&self, f: F, current: Option<WorkerThread<'_>>) -> Task
     where
@@ -286,10 +288,11 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>, WorkerThread<'_>) + Send + 'scope,
     {
         let body = |core: NonNull<ScopeCore>, runner: WorkerThread<'_>| {
-            // SAFETY: the pointer below, whose scope waits while a task of it runs.
+            // SAFETY: `core` is the pointer made below. Its scope waits while one of its tasks
+            // runs.
             f(unsafe { core.cast::<Self>().as_ref() }, runner);
         };
-        // A scope begins with its core.
+        // The cast is valid because a scope begins with its core.
         let core = NonNull::from(self).cast();
         // SAFETY: 1. the scope outlives its tasks, and 'scope outlives the scope.
         unsafe { Task::scoped(core, body, current) }
@@ -314,10 +317,10 @@ impl<'scope> Scope<'scope> {
         self.core.submit(task, caller);
     }
 
-    /// Spawns a stand-in: a task that runs the task that `next` finds.
+    /// Spawns a stand-in: a task that runs another task, which `next` returns.
     ///
-    /// The runner is passed on and not looked up. In a child that it has forked, a thread is no
-    /// worker any more, but tasks of the scope may still run there.
+    /// The stand-in passes its runner on instead of looking up the thread's worker. In a child made
+    /// by `fork`, the thread is no longer a worker, but it may still run tasks of the scope.
     fn spawn_stand_in<F>(&self, caller: Option<WorkerThread<'_>>, next: F)
     where
         F: FnOnce(&ScopeCore) -> Option<Task> + Send + 'scope,
@@ -330,7 +333,6 @@ impl<'scope> Scope<'scope> {
         self.core.submit(task, caller);
     }
 
-    /// This scope without its lifetime.
     pub(crate) fn core(&self) -> &ScopeCore {
         &self.core
     }
@@ -345,8 +347,8 @@ impl<'scope> Scope<'scope> {
     /// panic of the task is resumed when the scope ends.
     ///
     /// # Panics
-    /// If the place belongs to another pool than the scope, or the scope belongs to the parent of a
-    /// process made by `fork`.
+    /// If the place and the scope belong to different pools. In a child made by `fork`, if the
+    /// scope belongs to its parent.
     pub fn spawn_at<F>(&self, place: PlaceId, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -366,7 +368,7 @@ impl<'scope> Scope<'scope> {
 }
 
 impl ScopeCore {
-    /// Spawns a task of this scope. `caller` is the calling thread, if it is a worker.
+    /// Spawns a task of this scope. `caller` is the calling thread's worker, if any.
     #[inline]
     pub(crate) fn submit(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
@@ -377,17 +379,17 @@ impl ScopeCore {
         }
     }
 
-    /// Spawns a task that was prepared elsewhere. No other task runs on top of the caller, however
-    /// many tasks wait. Also works in a child made by `fork`, where the owner runs the task when it
-    /// waits for the scope.
+    /// Spawns a task that was prepared elsewhere. No other task runs on the caller's stack, however
+    /// many tasks wait. This also works in a child made by `fork`, where the owner runs the task
+    /// when it waits for the scope.
     pub(crate) fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
                 push_or_pass_on(current, task);
             }
             Some(current) if std::ptr::eq(current.shared(), self.pool()) => {
-                // A frame below holds a count of the scope for the caller, which keeps the scope
-                // during the push.
+                // A frame below on the caller's stack holds a count of the scope, which keeps the
+                // scope alive during the push.
                 task.count();
                 push_or_pass_on(current, task);
             }
@@ -406,10 +408,10 @@ impl ScopeCore {
         OutsideQueue { queue, pool }
     }
 
-    /// A spawn by a thread that does not cover the scope.
+    /// Spawns a task from a thread that does not cover the scope.
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<WorkerThread<'_>>) {
-        // First, because it may panic.
+        // This comes first, because it may panic.
         let worker = self.as_worker(caller);
         task.count();
         match worker {
@@ -418,10 +420,10 @@ impl ScopeCore {
         }
     }
 
-    /// The caller, if it is a worker of the scope's pool.
+    /// Returns `caller` if it is a worker of the scope's pool.
     ///
     /// # Panics
-    /// If it is not, and the pool belongs to a process from which this one was forked.
+    /// If it is not, and the pool belongs to a process from which this process was forked.
     fn as_worker<'a>(&self, caller: Option<WorkerThread<'a>>) -> Option<WorkerThread<'a>> {
         let pool = self.pool();
         let worker = caller.filter(|current| std::ptr::eq(current.shared(), pool));
@@ -433,7 +435,8 @@ impl ScopeCore {
     }
 }
 
-/// Runs `f` right here with a scope whose tasks run in this pool, and waits for them.
+/// Runs `f` on the calling thread, with a scope whose tasks run in this pool, and waits for these
+/// tasks.
 pub(crate) fn scope_in_place<'scope, R>(
     pool: &Arc<PoolInner>,
     f: impl FnOnce(&Scope<'scope>) -> R,
@@ -473,8 +476,8 @@ fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     }
 }
 
-/// The ring is full: the task goes to the scope's queue. If that queue is long, too, a task of the
-/// scope runs here.
+/// Handles a task for which the ring has no room: the task goes to the scope's queue. If that queue
+/// is long as well, a task of the scope runs here.
 #[cold]
 fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     pass_on(worker, task);
@@ -489,11 +492,11 @@ fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     worker.set_inlining(false);
 }
 
-/// Runs the tasks of a covered scope that lie in this context, passes others on, and frees the
-/// positions.
+/// Empties the deque down to where this context began: runs the tasks of the covered scope, passes
+/// other tasks on, and frees the positions.
 fn drain(worker: WorkerThread<'_>, scope: &ScopeCore) {
     let base = worker.floor();
-    // A catch ends only at a panic, and covers all tasks before it.
+    // One `catch` covers all tasks up to the next panic.
     while let Err(payload) = unwind::catch(|| run_covered(worker, scope, base)) {
         scope.store_panic(payload, worker);
     }
@@ -521,8 +524,8 @@ fn helps_any(worker: WorkerThread<'_>) -> bool {
     shared.options.wait == WaitPolicy::HelpAny && !shared.is_inherited()
 }
 
-/// Runs a task that was taken from elsewhere, and the tasks of its own scope that it leaves in the
-/// deque.
+/// Runs a task that was taken from elsewhere, and then the tasks of the same scope that this task
+/// leaves in the deque.
 pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     memory::begin(worker, &task);
     let Some(scope) = task.scope().map(NonNull::from) else {
@@ -547,18 +550,18 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     drain(worker, core);
     worker.set_context(outer);
     memory::end(worker);
-    // SAFETY: 1. that count, given back here.
+    // SAFETY: 1. this context holds that count, which is given back here.
     unsafe { end_context(scope, worker) };
 }
 
-/// Like `run_taken`, but on top of a frame: no task stays behind in the deque.
+/// Like `run_taken`, but for a worker with tasks in progress: no new task stays in the deque.
 pub(crate) fn run_on_top(worker: WorkerThread<'_>, task: Task) {
     let base = worker.deque().bottom();
     run_taken(worker, task);
     clear_above(worker, base);
 }
 
-/// Moves the tasks above `base` to queues, where they do not hinder the frames below.
+/// Moves the tasks above `base` to queues, where they are not in the way of the frames below.
 pub(crate) fn clear_above(worker: WorkerThread<'_>, base: u64) {
     while let Some(task) = worker.pop(base) {
         pass_on(worker, task);
@@ -579,13 +582,13 @@ pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
 /// Puts a task where other workers find it: its scope's queue, or the pool's.
 pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
     if task.header().latch.is_detached() && worker.shared().is_inherited() {
-        // The parent runs it, and nothing in this child waits for it.
+        // The parent runs this task, and nothing in this child waits for it.
         return;
     }
     task.count();
     match task.scope().map(|scope| scope.queue().clone()) {
-        // No reference to the scope lasts over the push: the task may run, and the scope end,
-        // before the push returns.
+        // No reference to the scope is held across the push: before the push returns, the task may
+        // run and the scope may end.
         Some(queue) => queue.push(task),
         None => {
             let joiner = worker.shared().injector.push_named(task, Latch::set_queued);

@@ -1,5 +1,5 @@
-//! How a worker gives up its slot and sleeps. docs/sleep.md has the protocol and its argument;
-//! [`crate::sleep::wake`] wakes the sleepers.
+//! How a worker gives up its slot and sleeps. docs/sleep.md describes the protocol and why no work
+//! is missed; [`crate::sleep::wake`] wakes the sleepers.
 
 pub(crate) mod blocking;
 pub(crate) mod look;
@@ -34,8 +34,8 @@ use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::{barrier, clock};
 
-/// The latch of `joiner`, a worker of this pool, was opened and the joiner sleeps. The joiner gets
-/// a free slot, or this worker's slot.
+/// Called when this worker has opened the latch of `joiner`, a sleeping worker of this pool. The
+/// joiner gets a free slot, or this worker's slot.
 pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     if wake::latch_opened(worker.shared(), joiner, Some(worker.index)) {
         worker.tally.handovers.add(1);
@@ -44,16 +44,17 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     }
 }
 
-/// Sleeps for lack of work; the thread has no frames. For the first `backoff` nanoseconds it raises
-/// no hungry signal and only takes work that becomes public anyway. Returns `false` if the thread
-/// must call its exit handler or leave, because the pool ends or has too many threads.
+/// Sleeps for lack of work; the thread has no task in progress. For the first `backoff`
+/// nanoseconds, it raises no hungry signal and only takes work that becomes public anyway. Returns
+/// `false` if the thread must call its exit handler or leave, because the pool ends or has too many
+/// threads.
 pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     let shared = worker.shared();
     memory::leave(worker);
     let _ = memory::wake_sleeper(worker, Round::Skipped);
     if worker.must_stop() {
-        // These tasks are for workers that have a slot: this thread has no frames, so it is owed
-        // none.
+        // This thread's tasks must go to workers that have a slot: it has no task in progress, so
+        // it is not owed a slot.
         give::pass_all_on(worker);
     }
     worker.set_must_stop(false);
@@ -76,8 +77,8 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     stays
 }
 
-/// Raises the hungry signal for a thread that goes to sleep, if a slot is free. If none is free,
-/// the thread that frees one looks for work.
+/// Raises the hungry signal for a thread that goes to sleep, if a slot is free. If no slot is free,
+/// the thread that frees the next one looks for work.
 fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
     match asks && ledger.has_vacancy() {
         true => wake::raise_hunger(shared, ledger),
@@ -125,7 +126,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             ledger.has_surplus()
         };
         if inbox::run_asleep(worker, Status::Idle) {
-            // Those parts may have consumed signals meanwhile.
+            // The parts of broadcasts that it ran may have consumed signals.
             looks = wake::rouse_and_look(shared);
         } else {
             looks.park(
@@ -162,8 +163,8 @@ fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool 
     true
 }
 
-/// Whether this sleeper runs again: another thread gave it a slot, or `sees_work` holds and a slot
-/// is free.
+/// Whether this sleeper runs again, because another thread gave it a slot, or because `sees_work`
+/// returns true and a slot is free.
 fn may_run(
     worker: WorkerThread<'_>,
     ledger: &mut Ledger,
@@ -179,8 +180,8 @@ fn may_run(
     runs
 }
 
-/// Gives up the slot and sleeps until what is awaited is over or there is a task to rob. Returns
-/// with a slot, or overcommitted.
+/// Gives up the slot and sleeps until `awaited` is over or there is a task to rob. Returns with a
+/// slot, or overcommitted.
 pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     give::expose(worker);
     worker
@@ -200,15 +201,15 @@ pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     resume_running(worker, Waiting::Owed);
 }
 
-/// Parks until what is awaited is over or the thread is given a slot.
+/// Parks until `awaited` is over or the thread is given a slot.
 fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let shared = worker.shared();
     let mut looks = Looks::none();
     let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
     while shared.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
         if !looks.remain() {
-            // This happens first, and again after each wake-up: another worker may now have what we
-            // wait for.
+            // This happens first, and again after each wake-up: another worker may now have the
+            // task that this worker waits for.
             looks = tell_hunger(worker, awaited);
         }
         if may_run(worker, &mut shared.ledger(), |ledger| {
@@ -238,8 +239,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// Whether what is awaited is over, or is a half that no thread has begun. In the second case its
-/// joiner is owed a slot to run the half.
+/// Whether `awaited` is over, or is a half that no thread has begun. In the second case, the joiner
+/// is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &Header| match half.latch.state() {
         State::Kept(keeper) => worker.shared().worker(keeper).stolen_batch.len() > 0,
@@ -249,8 +250,8 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }
 
-/// Asks the workers that have tasks this waiter may run to publish at their next push, then rouses:
-/// a slot is free now.
+/// Asks the workers that have tasks this waiter may run to publish at their next push. Then rouses
+/// another thread, because a slot is free now.
 fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
@@ -304,8 +305,8 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     served.into_iter().for_each(|t| wake::unpark(shared, t));
 }
 
-/// Runs again: at once if a slot is free, otherwise when another thread hands one over or the grace
-/// has passed.
+/// Makes this worker run again: immediately if a slot is free, otherwise when another thread hands
+/// one over or the grace period has passed.
 pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     let shared = worker.shared();
     let mut ledger = shared.ledger();
@@ -319,7 +320,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     place::bind(worker);
 }
 
-/// Gives up the slot although this worker could continue.
+/// Gives up the slot although this worker could continue, and waits for another slot.
 pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Waiting) {
     give::expose(worker);
     stop_running(worker, Status::Owed);
@@ -345,8 +346,9 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
             .parker
             .park_timeout(Duration::from_nanos(left.max(1)));
         if why == Waiting::Owed {
-            // On top of a call that waits. A preempted thread must not do this: it is in the middle
-            // of a task, which may hold a lock that a part of a broadcast needs.
+            // The thread is in a call that waits, so it may run parts of broadcasts. A preempted
+            // thread must not: it is in the middle of a task, which may hold a lock that a part of
+            // a broadcast needs.
             inbox::run_asleep(worker, Status::Owed);
         }
         let mut ledger = shared.ledger();
@@ -363,15 +365,15 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
     }
 }
 
-/// Whether a waiter that runs nothing should give its slot away at once: a thread is owed one, or a
-/// task waits in a queue.
+/// Whether a waiter that runs nothing should give its slot away immediately, because a thread is
+/// owed one or a task waits in a queue.
 pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
     let shared = worker.shared();
     shared.sleep.owes() || shared.has_queued()
 }
 
-/// Between two tasks: a thread that is owed a slot has priority, and a worker that runs without a
-/// slot must get one.
+/// Called between two tasks: a thread that is owed a slot has priority, and a worker that runs
+/// without a slot must get one.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if (shared.sleep.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
@@ -379,8 +381,8 @@ pub(crate) fn make_way(worker: WorkerThread<'_>) {
     }
 }
 
-/// Whether this worker, at its base, must stop running: too many slots are held, another thread is
-/// owed one, or this worker holds none.
+/// Whether this worker, which has no task in progress, must stop running, because too many slots
+/// are held, another thread is owed one, or this worker holds none.
 pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
     let must = {
         let mut ledger = worker.shared().ledger();
@@ -404,7 +406,7 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
 }
 
 /// Answers a request to give up the slot. The worker complies if too many slots are still held, or
-/// if it is the others' `turn` and one of them is owed a slot. A worker that runs without a slot
+/// if it is another thread's `turn` and a thread is owed a slot. A worker that runs without a slot
 /// stops if its permitted time is over or if its slot went to another thread.
 pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     if worker.sleeper.needs_no_slot() {
@@ -428,7 +430,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     }
 }
 
-/// Sleeps for a limited time between two looks, and keeps the slot.
+/// Sleeps for a limited time between two looks for work, and keeps the slot.
 pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
     asleep(worker, Phase::Nap, || {
         worker

@@ -39,7 +39,7 @@ impl Count {
 /// What a worker spends its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// No thread is this worker.
+    /// No thread acts as this worker.
     Away,
     Busy,
     Stealing,
@@ -120,8 +120,8 @@ pub(crate) struct Tally {
     pub(crate) tasks: Count,
     pub(crate) stolen_joins: Count,
     pub(crate) attempts: Count,
-    /// How many tasks the victims had, summed over attempts; only counted if the desire's estimator
-    /// uses it.
+    /// How many tasks the victims had, summed over attempts. Only counted if the desire policy uses
+    /// it.
     pub(crate) lengths_seen: Count,
     pub(crate) takes: Count,
     pub(crate) failed_takes: Count,
@@ -154,9 +154,9 @@ pub struct Counters {
     pub dispatched: u64,
     /// Joins whose second half was stolen.
     pub stolen_joins: u64,
-    /// Attempts of workers to take a task from their own queue. Only counted if that is neither the
-    /// split deque ([`Builder::queue`](crate::Builder::queue)) nor a shared queue. A worker that
-    /// stops and leaves its tasks to others, or that yields, makes no attempt.
+    /// Attempts of workers to take a task from their own queue. Only counted if that queue is
+    /// neither the split deque ([`Builder::queue`](crate::Builder::queue)) nor a shared queue. A
+    /// worker that stops and leaves its tasks to others, or that yields, makes no attempt.
     pub takes: u64,
     /// Attempts counted in `takes` that found no task.
     pub failed_takes: u64,
@@ -168,7 +168,7 @@ pub struct Counters {
     pub failed_busy: u64,
     /// Attempts that failed because the victim was itself out of work.
     pub failed_empty: u64,
-    /// Tasks taken per successful attempt; 0 if there was none.
+    /// Tasks taken per successful attempt; 0 if no attempt succeeded.
     pub tasks_per_steal: f64,
     /// How often a worker slept.
     pub sleeps: u64,
@@ -180,7 +180,7 @@ pub struct Counters {
     pub handovers: u64,
     /// The largest number of forks that were open at once on one stack.
     pub max_depth: u64,
-    /// How often a thread ran without a slot because its grace was over.
+    /// How often a thread ran without a slot because its grace period was over.
     pub overcommitted: u64,
     /// Unrelated tasks that ran on top of a waiting frame because no other thread could run them.
     pub rescues: u64,
@@ -301,7 +301,7 @@ pub struct MemoryStats {
 pub struct Stats {
     /// How many workers may run at once if no other job needs the CPUs.
     pub workers: usize,
-    /// How many of these may run now, given the other jobs.
+    /// How many of these workers may run now, given the other jobs.
     pub allotment: usize,
     /// The sums over all workers, except for `max_depth`, which is the maximum.
     pub counters: Counters,
@@ -322,12 +322,12 @@ pub struct Stats {
 }
 
 impl Tally {
-    /// A thread becomes this worker.
+    /// Called when a thread becomes this worker.
     pub(crate) fn arrive(&self) {
         let _ = self.phases.enter(Phase::Busy);
     }
 
-    /// The thread is no longer this worker.
+    /// Called when the thread is no longer this worker.
     pub(crate) fn depart(&self) {
         let _ = self.phases.enter(Phase::Away);
     }

@@ -1,11 +1,10 @@
 //! How a pool ends.
 //!
 //! The pool's handle and every detached task *hold* the pool. When the last of them lets go, the
-//! pool drains: its threads run the tasks that are left. When all of its threads are idle, each
-//! runs its exit handler. A handler may spawn tasks, so the threads go back to work afterwards.
-//! They leave together when all handlers have returned and no work is left. So every thread is
-//! there to run tasks as long as any task may still appear. The protocol is in `docs/waiting.md`,
-//! "The end of a pool".
+//! pool drains: its threads run the remaining tasks. When all of its threads are idle, each runs
+//! its exit handler. A handler may spawn tasks, so the threads go back to work afterwards. They
+//! leave together when all handlers have returned and no work is left. So all threads are available
+//! as long as any task may still appear. The protocol is in `docs/waiting.md`, "The end of a pool".
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
@@ -22,9 +21,10 @@ use tidegate_sync::clock;
 pub(super) enum Stage {
     /// The pool is held.
     Open,
-    /// The pool is not held any more; its threads run the tasks that are left.
+    /// The pool is no longer held; its threads run the remaining tasks.
     Draining,
-    /// No task was left; the threads call their exit handlers, and run the tasks that these spawn.
+    /// No tasks remained; the threads call their exit handlers, and run the tasks that the handlers
+    /// spawn.
     Exiting,
     /// The threads leave.
     Over,
@@ -70,16 +70,16 @@ impl PoolInner {
         self.stage() > Stage::Open
     }
 
-    /// Whether the threads of the pool leave: no thread is woken or started any more.
+    /// Whether the pool's threads are leaving. No thread is woken or started any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stage() == Stage::Over
     }
 
-    /// Waits until the pool is over. Returns whether that came before `limit` had passed. Only the
-    /// owner of the pool's handle calls this, so at most one thread waits.
+    /// Waits until the pool is over, but at most for `limit`. Returns whether the pool is over.
+    /// Only the owner of the pool's handle calls this, so at most one thread waits.
     pub(super) fn wait_until_over(&self, limit: Nanos) -> bool {
         let until = clock::now().saturating_add(limit);
-        // If the caller is a worker of another pool, that pool's tasks may be what this one needs.
+        // If the caller is a worker of another pool, this pool may need that pool's tasks to end.
         crate::blocking(|| {
             while !self.is_over() {
                 let left = until.saturating_sub(clock::now());
@@ -92,28 +92,29 @@ impl PoolInner {
         })
     }
 
-    /// Adds a reason for the pool to live. The caller has one itself.
+    /// Adds a hold on the pool. The caller must have a hold itself.
     pub(crate) fn hold(&self) {
         // Relaxed: the caller's own hold keeps the count above 0.
         self.holds.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Removes a reason for the pool to live. When the last one is removed, the pool ends.
+    /// Removes a hold on the pool. When the last hold is removed, the pool ends.
     pub(crate) fn let_go(&self) {
         // AcqRel: everything that was done under a hold happens before the end.
         if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         let ledger = self.sleep.lock();
-        // While a pool ends, its tasks may hold it for a time.
+        // While a pool ends, its tasks may hold it for a time, so the last hold may be removed
+        // repeatedly.
         if self.stage() == Stage::Open {
             self.set_stage(Stage::Draining, &ledger);
             self.advance_end(&ledger);
         }
     }
 
-    /// Advances the end as far as it can, which needs all threads of the pool to be idle. For
-    /// callers that have made a thread idle, or seen one leave.
+    /// Advances the pool's end as far as possible. Each stage requires all threads of the pool to
+    /// be idle, so callers are those that have made a thread idle, or let one leave.
     pub(crate) fn advance_end(&self, ledger: &Ledger) {
         while let Some(next) = self
             .stage()
@@ -134,7 +135,7 @@ impl PoolInner {
     }
 }
 
-/// Whether this idle thread of a pool that ends must call its exit handler, or leave.
+/// Whether this idle thread of an ending pool must call its exit handler or leave.
 pub(crate) fn is_dismissed(worker: WorkerThread<'_>) -> bool {
     match worker.shared().stage() {
         Stage::Open | Stage::Draining => false,

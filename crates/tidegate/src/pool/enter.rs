@@ -11,7 +11,7 @@ use crate::worker::give;
 use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
 
-/// Runs `f` on a thread of this pool and waits for it.
+/// Runs `f` on a thread of this pool and waits for the result.
 pub(crate) fn install<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce() -> R + Send) -> R {
     if let Some(current) = WorkerThread::in_pool(pool) {
         return current.call(|_| f());
@@ -22,8 +22,8 @@ pub(crate) fn install<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce() -> R + Se
     })
 }
 
-/// Offers `f` to the pool's threads and waits for it. If the system has refused all threads, the
-/// caller runs it.
+/// Offers `f` to the pool's threads and waits for the result. If the system has refused all
+/// threads, the caller runs `f`.
 pub(crate) fn install_by<R: Send>(
     pool: &Arc<PoolInner>,
     f: impl FnOnce() -> R + Send,
@@ -61,7 +61,7 @@ pub(crate) fn take_part<R: Send>(
 }
 
 /// Runs `f` on the caller's stack if the caller is a worker of this pool, now or in a frame below,
-/// or can become a guest. Otherwise does not run it.
+/// or can become a guest. Otherwise does not run `f`.
 pub(crate) fn run_here(pool: &Arc<PoolInner>, f: impl FnOnce()) {
     if let Some(current) = WorkerThread::in_pool(pool) {
         return current.call(|_| f());
@@ -81,13 +81,13 @@ fn install_with<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>)
     })
 }
 
-/// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
+/// Makes the caller the pool's worker `t`, which was admitted as a guest, while `f` runs.
 fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
     let visit = Visit::begin(pool, t);
     f(visit.stay.0.current())
 }
 
-/// The visit of a guest. When it is dropped, first the stay ends and then the admission.
+/// The visit of a guest. Dropping it ends first the stay and then the admission.
 struct Visit<'a> {
     stay: Stay,
     _admitted: Admitted<'a>,

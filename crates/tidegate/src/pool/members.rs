@@ -8,10 +8,10 @@ use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
 
 /// Puts a task into the inbox of each thread of the pool, and wakes the threads that sleep. `tasks`
-/// gets the number of threads, and returns a function that makes the task for each number.
+/// gets the number of threads, and returns a function that creates the task for each of them.
 ///
-/// Holds the ledger's lock throughout: so two rounds reach every inbox in the same order, and no
-/// thread leaves in between.
+/// Holds the ledger's lock throughout, so that two broadcasts reach every inbox in the same order
+/// and no thread leaves in between.
 pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
     pool: &PoolInner,
     tasks: impl FnOnce(usize) -> T,
@@ -32,9 +32,9 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
     drop(ledger);
 }
 
-/// Takes a free slot for a thread of no pool. Returns `None` if no slot is free or the pool has its
-/// maximum number of threads. If the system has refused every thread, the caller needs no slot: no
-/// other thread would run its task.
+/// Takes a free slot for a thread that belongs to no pool. Returns `None` if no slot is free or the
+/// pool has its maximum number of threads. If the system has refused every thread, the caller needs
+/// no slot: no other thread would run its task.
 pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     if !pool.kind().may_grow() {
         return None;
@@ -71,7 +71,8 @@ pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
 
 /// Whether the system has refused every thread of the pool.
 pub(crate) fn is_alone(pool: &PoolInner) -> bool {
-    // Relaxed: written by the thread that makes the pool, unless the pool has threads.
+    // Relaxed: the flag is written by the thread that creates the pool, unless the pool has
+    // threads.
     let refused = pool.refused.load(Ordering::Relaxed);
     // A closed pool never takes guests.
     refused && pool.kind().may_grow() && has_no_threads(pool, &pool.ledger())
@@ -103,13 +104,13 @@ pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
     admitted
 }
 
-/// Thread `t` was not started, so the pool starts no more threads. Any thread may run the tasks
-/// that were sent to it.
+/// Called if thread `t` could not be started. The pool starts no more threads, and any thread may
+/// run the tasks in the inbox of `t`.
 pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     let mut ledger = pool.ledger();
     // Relaxed: see `is_alone`.
     pool.refused.store(true, Ordering::Relaxed);
-    // Before the pool can end without this thread.
+    // This must happen before the pool can end without this thread.
     while let Some(part) = pool.worker(t).inbox.pop() {
         pool.injector.push(part);
     }
@@ -127,7 +128,7 @@ pub(crate) fn thread_count(pool: &PoolInner) -> usize {
     threads_in(pool, &pool.ledger()).count()
 }
 
-/// A guest leaves, or a thread of the pool ends.
+/// Called when a guest leaves or a thread of the pool ends.
 pub(crate) fn dismiss(pool: &PoolInner, t: usize) {
     let mut ledger = pool.ledger();
     let served = ledger.stop(t, Status::Gone);

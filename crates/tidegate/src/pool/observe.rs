@@ -7,7 +7,7 @@ use crate::worker::Worker;
 use tidegate_policy::trace::Source;
 use tidegate_sync::atomic::Ordering;
 
-/// The pool's statistics since it was made.
+/// The pool's statistics since its creation.
 pub(crate) fn stats(pool: &PoolInner) -> Stats {
     let (declared, peak, sleeps) = pool.memory.figures();
     let mut sum = Stats {

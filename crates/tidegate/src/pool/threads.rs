@@ -23,7 +23,7 @@ use tidegate_sync::{barrier, thread};
 /// The handles of a pool's threads.
 #[derive(Default)]
 pub(super) struct Threads {
-    /// Running threads, each with its number; the share controller has none.
+    /// Running threads, each with its number; the share controller has no number.
     running: Vec<(Option<usize>, JoinHandle<()>)>,
     /// The thread that ended last. It has joined the thread that ended before it.
     ended: Option<JoinHandle<()>>,
@@ -35,8 +35,8 @@ impl Threads {
         running.or_else(|| self.ended.take())
     }
 
-    /// Thread `index` is about to end before the pool does. Returns the handle of the previous
-    /// thread that did so.
+    /// Records that thread `index` is about to end before the pool does. Returns the handle of the
+    /// previous thread that did the same.
     fn end(&mut self, index: usize) -> Option<JoinHandle<()>> {
         let is_it = |(number, _): &(Option<usize>, JoinHandle<()>)| *number == Some(index);
         let at = self.running.iter().position(is_it)?;
@@ -52,7 +52,7 @@ pub struct UnstartedThread {
     /// `None` once it runs.
     admission: Option<Admission>,
     index: usize,
-    /// It was started before the pool began to end.
+    /// Whether the thread was created before the pool began to end.
     handles_exit: bool,
 }
 
@@ -75,17 +75,17 @@ impl UnstartedThread {
         self.index
     }
 
-    /// The size of the stack, in bytes of address space, if [`start`](Self::start) makes the
-    /// thread.
+    /// Returns the size of the thread's stack, in bytes of address space, if [`start`](Self::start)
+    /// creates the thread.
     #[must_use]
     pub fn stack_size(&self) -> usize {
         self.shared.options.stack_size
     }
 
-    /// Makes the calling thread this one, until the pool ends.
+    /// Makes the calling thread act as this thread of the pool until the pool ends.
     pub fn run(mut self) {
-        // User code is caught wherever it runs: a panic that unwinds to here is a bug of the
-        // runtime.
+        // Panics of user code are caught wherever it runs: a panic that unwinds to here is a bug in
+        // the runtime.
         let guard = unwind::AbortOnUnwind;
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);
@@ -103,7 +103,8 @@ impl UnstartedThread {
         std::mem::forget(guard);
     }
 
-    /// Makes the calling thread this one for good, without letting it look for work.
+    /// Makes the calling thread act as this thread of the pool permanently, without looking for
+    /// work.
     fn stay(mut self) {
         let admission = self.admission.take().expect("enters once");
         // The thread may run on any CPU.
@@ -112,10 +113,10 @@ impl UnstartedThread {
         std::mem::forget(Membership::enter(self.shared.clone(), admission));
     }
 
-    /// Runs on a new thread with the name `name`.
+    /// Starts a new thread called `name`, which acts as this thread of the pool.
     ///
     /// # Errors
-    /// If the system refuses the thread.
+    /// If the system refuses to start the thread.
     pub fn start(self, name: String) -> io::Result<()> {
         let (shared, index) = (self.shared.clone(), self.index);
         let handle = thread::start(name, shared.options.stack_size, move || self.run())?;
@@ -123,7 +124,7 @@ impl UnstartedThread {
         Ok(())
     }
 
-    /// Runs on a new thread that is named after the pool.
+    /// Like `start`, with a name derived from the pool's name.
     fn start_named(self) -> io::Result<()> {
         let name = format!("{}-{}", self.shared.options.name, self.index);
         self.start(name)
@@ -138,7 +139,7 @@ impl Drop for UnstartedThread {
     }
 }
 
-/// Lets go of a pool some of whose threads could not be started.
+/// Removes the hold on a pool if some of its threads could not be started.
 struct LetGo<'a>(&'a PoolInner);
 
 impl Drop for LetGo<'_> {
@@ -156,7 +157,7 @@ impl PoolInner {
         self.check_process();
     }
 
-    /// Starts a pool with its threads, or with as many of them as the system grants.
+    /// Starts a pool with its threads, or with as many of them as the system allows.
     pub(crate) fn start(options: Arc<Options>) -> Arc<Self> {
         let shared = Self::new(options);
         // All threads are admitted before any of them runs, because a running thread could wake or
@@ -169,12 +170,12 @@ impl PoolInner {
         shared
     }
 
-    /// Starts a pool whose threads `start` starts. With `with_caller`, the first thread is the
-    /// calling thread instead. A forgiving pool continues with the threads that were started before
-    /// one was refused.
+    /// Starts a pool and uses `start` to start its threads. If `with_caller` is set, the calling
+    /// thread becomes the first thread instead. A forgiving pool continues with the threads that
+    /// were started before one was refused.
     ///
     /// # Errors
-    /// The first error of `start`; the threads that already run end.
+    /// Returns the first error of `start`; the threads that are already running then end.
     pub(crate) fn start_by(
         options: Arc<Options>,
         with_caller: bool,
@@ -183,8 +184,8 @@ impl PoolInner {
         let shared = Self::new(options);
         let mut unstarted = shared.recruit().into_iter();
         let caller = unstarted.by_ref().take(usize::from(with_caller)).next();
-        // The guard works even if `start` panics. The pool ends before the threads that do not
-        // start leave it.
+        // The guard works even if `start` panics. The pool ends before the threads that were not
+        // started leave it.
         let let_go = LetGo(&shared);
         if let Err(error) = unstarted.try_for_each(&mut start) {
             let some = unstarted.len() + 1 < shared.options.workers;
@@ -201,7 +202,7 @@ impl PoolInner {
         Ok(shared)
     }
 
-    /// The pool's first threads, each with a slot.
+    /// Creates the pool's first threads, each with a slot.
     fn recruit(self: &Arc<Self>) -> Vec<UnstartedThread> {
         watch_forks(leave_in_child);
         barrier::prepare();
@@ -216,7 +217,7 @@ impl PoolInner {
         self.threads.lock().running.push((None, handle));
     }
 
-    /// Starts thread `t`, to which the ledger has given a slot, if the system grants a thread.
+    /// Starts thread `t`, to which the ledger has given a slot, if the system allows it.
     pub(crate) fn start_thread(&self, t: usize) {
         if let Err(error) = UnstartedThread::new(self.as_arc(), t).start_named() {
             self.tell_of_refusal(&error);
@@ -245,8 +246,8 @@ impl PoolInner {
         search.live();
         if let Some(handler) = on_exit {
             sleep::resume_running(current, Waiting::Owed);
-            // A publisher may have woken this thread, which calls its handler first. So another
-            // thread must come.
+            // A publisher may have woken this thread to search for work, but the thread calls its
+            // handler first. So another thread must be woken.
             wake::rouse_unreported(self);
             inbox::run(current);
             current.forget_base();
@@ -255,7 +256,7 @@ impl PoolInner {
             current.membership.has_exited.set(true);
             search.live();
         }
-        // Before the thread's last event, because this may run a user's code.
+        // Dropped before the thread's last event, because this may run user code.
         drop(search);
         place::leave_cpu_slot(current);
         current.sleeper.wake_affinity.depart();
@@ -267,8 +268,8 @@ impl PoolInner {
     fn prepare<'a>(&self, current: WorkerThread<'a>) -> Search<'a> {
         let handler = self.options.on_start.as_ref();
         if handler.is_some() || self.options.idle.is_custom() {
-            // The thread that woke this one counts on a search, and the user's code may take long.
-            // So another thread must come.
+            // The thread that woke this one relies on it to search for work, but the user's code
+            // may take long. So another thread must be woken.
             wake::rouse_unreported(self);
         }
         if let Some(handler) = handler {
@@ -279,7 +280,8 @@ impl PoolInner {
         search
     }
 
-    /// Lets go for the pool's handle. Then waits for the threads to end, if the caller can.
+    /// Removes the hold of the pool's handle. Then waits for the threads to end, if the caller can
+    /// wait.
     pub(crate) fn end(self: &Arc<Self>) {
         if self.close() {
             self.join_threads();
@@ -295,12 +297,13 @@ impl PoolInner {
         is_over
     }
 
-    /// Lets go for the pool's handle. Returns whether the caller can wait for the threads to end.
+    /// Removes the hold of the pool's handle. Returns whether the caller can wait for the threads
+    /// to end.
     fn close(self: &Arc<Self>) -> bool {
         self.let_go();
         if WorkerThread::in_pool(self).is_some() || !self.kind().end_waits() {
             // The caller runs on top of one of the pool's own tasks, and the threads may wait for
-            // it. They end unaided.
+            // it. They end without the caller's help.
             return false;
         }
         enter::work_off_alone(self);

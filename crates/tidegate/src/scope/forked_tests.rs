@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A pool of one thread, so that no task is stolen.
+/// Builds a pool with one thread, so that no task is stolen.
 fn alone() -> Pool {
     let builder = Pool::builder().queue(QueueKind::Split).workers(1);
     builder.spare_threads(0).trace(true).build().unwrap()
@@ -29,7 +29,7 @@ fn count(ran: &AtomicUsize) {
     ran.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Spawns a task that lies in the scope's own queue as long as the pool's only thread is busy.
+/// Spawns a task that stays in the scope's own queue while the pool's only thread is busy.
 fn spawn_from_outside<'scope>(scope: &Scope<'scope>, ran: &'scope AtomicUsize) {
     std::thread::scope(|threads| {
         threads.spawn(|| scope.spawn(|_| count(ran)));
@@ -52,7 +52,8 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// The join finds a task above its half and puts it into a queue, the first one of the scope.
+    /// The join finds a task above its half and puts it into the scope's queue, which is created
+    /// for it.
     #[test]
     fn with_queue_made_in_child() {
         let ran = AtomicUsize::new(0);
@@ -60,7 +61,7 @@ mod ends {
             let forked = crate::scope(|scope| {
                 let first = || {
                     scope.spawn(|_| count(&ran));
-                    // As if a sleeping thread could be woken for the task.
+                    // Pretends that a sleeping thread could be woken for the task.
                     shared.sleep.pretend_vacancy();
                     holding(move |stay| shared.hold_queues(stay)).fork()
                 };
@@ -71,7 +72,7 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// The join finds a task of the parent above its half.
+    /// The join finds a task that belongs to the parent above its half.
     #[test]
     fn without_the_injector() {
         let end = end_in(&alone(), |shared| {
@@ -111,7 +112,7 @@ mod ends {
     }
 }
 
-/// A scope that another thread may look at: it ends after that thread.
+/// A scope that another thread may access: the scope ends after that thread.
 struct Shown(NonNull<ScopeCore>);
 
 // SAFETY: the scope is Sync, and waits for the thread.
@@ -127,7 +128,7 @@ impl Shown {
 mod aborts_the_child {
     use super::*;
 
-    /// Forks in the body of a scope while another thread is in `hold`, after `spawn`.
+    /// Calls `spawn` in the body of a scope, and then forks while another thread is in `hold`.
     fn end_without(
         spawn: impl for<'a> FnOnce(&Scope<'a>) + Send,
         hold: impl FnOnce(&ScopeCore, &dyn Fn()) + Send + 'static,
@@ -144,7 +145,7 @@ mod aborts_the_child {
 
     const ABORTED: End = End::Signal(libc::SIGABRT);
 
-    /// A thread of the parent may have been taking the task.
+    /// During the fork, a thread of the parent may have been taking the task.
     #[test]
     fn without_its_queue() {
         if is_told_alone("scope::forked_tests::aborts_the_child::without_its_queue") {

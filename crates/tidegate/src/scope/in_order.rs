@@ -1,8 +1,8 @@
 //! Tasks of a scope that begin in the order in which a worker has spawned them.
 //!
-//! A worker runs its own tasks youngest first. Here it puts the task into a separate queue of its
-//! own, and a stand-in into its deque. The worker that runs a stand-in, in whatever order, runs the
-//! oldest task of that queue. There are as many tasks as stand-ins, and only the stand-ins are
+//! A worker runs its own tasks youngest first. To keep the order, it puts each such task into a
+//! separate queue, and a stand-in into its deque. Whichever stand-in a worker runs, it then runs
+//! the oldest task of that queue. There are as many tasks as stand-ins, and only the stand-ins are
 //! counted.
 
 use super::{Scope, ScopeCore};
@@ -11,7 +11,7 @@ use crate::worker::WorkerThread;
 use std::collections::VecDeque;
 use tidegate_sync::lock::Mutex;
 
-/// The tasks that one worker has spawned and that have not begun.
+/// The ordered tasks that one worker has spawned and that have not begun.
 pub(super) type InOrder = Mutex<VecDeque<Task>>;
 
 impl<'scope> Scope<'scope> {
@@ -20,7 +20,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Self) + Send + 'scope,
     {
         let Some(current) = WorkerThread::of(self.pool()) else {
-            // A task from outside lies in a queue anyway.
+            // A task from outside goes to a queue anyway.
             return self.spawn(f);
         };
         let (spawner, caller) = (current.index, Some(current));
@@ -33,7 +33,7 @@ impl<'scope> Scope<'scope> {
 }
 
 impl ScopeCore {
-    /// The queue of one worker.
+    /// Returns the queue of one worker's ordered tasks.
     pub(super) fn in_order(&self, worker: usize) -> &InOrder {
         let queues = || {
             let room = 0..self.pool().room();

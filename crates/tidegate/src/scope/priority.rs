@@ -1,9 +1,9 @@
 //! Tasks of a scope that begin by priority.
 //!
-//! As in [`super::in_order`], a task lies in a queue, and a stand-in lies in the spawner's deque.
-//! The worker that runs a stand-in, in whatever order, runs the first task of that queue. Here the
-//! queue belongs to the scope and serves all workers: no task begins while a task with a smaller
-//! number waits. The cost is one lock for all workers.
+//! As in [`super::in_order`], a task is in a queue, and a stand-in is in the spawner's deque.
+//! Whichever stand-in a worker runs, it then runs the first task of that queue. But here the queue
+//! belongs to the scope and serves all workers: no task begins while a task with a smaller number
+//! waits. The price is one lock that all workers share.
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
@@ -17,10 +17,10 @@ impl<'scope> Scope<'scope> {
     /// this method in the same scope, the task with the smallest `priority` begins next. Of tasks
     /// with equal priority, the oldest begins next.
     ///
-    /// For searches in which the order determines the amount of work, such as shortest paths.
-    /// Workers take turns at the scope's queue, so tasks should take at least microseconds. The
-    /// order relative to tasks from [`spawn`](Self::spawn) or of other scopes is unspecified.
-    /// Otherwise this works like `spawn`, also for panics.
+    /// This is for searches in which the order determines the amount of work, such as shortest
+    /// paths. All workers lock the same queue, so tasks should take at least a few microseconds.
+    /// The order relative to tasks from [`spawn`](Self::spawn) or of other scopes is unspecified.
+    /// Otherwise, and for panics, this works like `spawn`.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -46,7 +46,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let caller = WorkerThread::get();
-        // Before the lock, which a thread of the parent may have held.
+        // This check precedes the lock, which a thread of the parent may have held during a fork.
         let _ = self.core.as_worker(caller);
         let task = self.task(f, caller);
         self.core.waiting().push(priority, task);
@@ -66,7 +66,7 @@ pub(super) struct Waiting(Mutex<Line>);
 
 #[derive(Default)]
 struct Line {
-    /// The smallest first.
+    /// The smallest priority comes first.
     tasks: BinaryHeap<Reverse<Ranked>>,
     /// The number of tasks pushed so far.
     spawned: u64,

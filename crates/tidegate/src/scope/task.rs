@@ -7,22 +7,22 @@ use crate::worker::WorkerThread;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// The start of a task object that was spawned into a scope.
+/// The beginning of a task object that was spawned into a scope.
 #[repr(C)]
 pub(crate) struct Scoped {
     header: Header,
     scope: NonNull<ScopeCore>,
-    /// Whether the task has its own count in its scope, see [`mod@crate::scope`]. Belongs to the
-    /// holder of the task.
+    /// Whether the task has its own count in its scope, see [`mod@crate::scope`]. Only the holder
+    /// of the task accesses this.
     counted: Cell<bool>,
 }
 
 impl Scoped {
-    /// The start of a task of `scope`, not yet counted there.
+    /// Creates the beginning of a task object for `scope`. The task is not yet counted there.
     ///
     /// # Safety
     /// 1. `scope` lasts until the task has run.
-    /// 2. `run` may be called once with the object that begins with this.
+    /// 2. `run` may be called once with the object that begins with the result.
     pub(crate) unsafe fn new(
         scope: NonNull<ScopeCore>,
         run: unsafe fn(NonNull<Header>, Runner<'_>),
@@ -36,7 +36,7 @@ impl Scoped {
         }
     }
 
-    /// Whether the task has no count of its own. The caller must hold the task.
+    /// Whether the task lacks its own count. The caller must hold the task.
     pub(crate) fn is_uncounted(&self) -> bool {
         !self.counted.get()
     }
@@ -60,7 +60,7 @@ impl Scoped {
         }
     }
 
-    /// The scope of this task, while it lasts.
+    /// The scope of this task. The pointer is valid while the scope lasts.
     pub(crate) fn scope(&self) -> NonNull<ScopeCore> {
         self.scope
     }
@@ -83,11 +83,11 @@ impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
 }
 
 impl Task {
-    /// A task of `scope`, not yet counted there. `current` is the calling thread, if it is a
-    /// worker.
+    /// Creates a task of `scope`, not yet counted there. `current` is the calling thread's worker,
+    /// if any.
     ///
     /// # Safety
-    /// 1. What `closure` borrows, and `scope`, stay live until it has run.
+    /// 1. `scope`, and everything that `closure` borrows, stay live until the task has run.
     #[inline]
     pub(crate) unsafe fn scoped<F>(
         scope: NonNull<ScopeCore>,
@@ -111,7 +111,7 @@ impl Task {
     #[inline]
     fn as_scoped(&self) -> Option<&Scoped> {
         // SAFETY: the latch of a task shows what the task begins with, and tasks of this kind begin
-        // with a `Scoped`; live as long as the task.
+        // with a `Scoped`; it lives as long as the task.
         self.header()
             .latch
             .is_scoped()
@@ -138,7 +138,7 @@ impl Task {
     }
 
     /// Whether the task belongs to `scope` and is covered by the count of the worker in whose deque
-    /// it lies.
+    /// the task is.
     #[inline]
     pub(crate) fn is_covered_by(&self, scope: &ScopeCore) -> bool {
         self.as_scoped().is_some_and(|scoped| {

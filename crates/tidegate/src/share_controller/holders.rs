@@ -13,11 +13,11 @@ pub(super) struct Holders {
     threads: Vec<Option<Silence>>,
     /// When the last turn ended. None if no thread is owed a slot.
     turned: Option<Nanos>,
-    /// The thread at which the next turn begins its choice of threads that leave.
+    /// The number of the thread from which the next turn starts to choose the threads that leave.
     next: usize,
 }
 
-/// A thread that has not taken the probe sent to it.
+/// A thread that has not answered the probe sent to it.
 #[derive(Clone, Copy)]
 struct Silence {
     since: Nanos,
@@ -28,8 +28,8 @@ struct Silence {
 }
 
 impl Holders {
-    /// Returns how many holders of slots are stuck, and how many poll nothing. If something `waits`
-    /// for a slot, all running threads are probed.
+    /// Returns how many holders of slots are stuck, and how many have stopped polling. If something
+    /// `waits` for a slot, all running threads are probed.
     pub(super) fn look(
         &mut self,
         shared: &PoolInner,
@@ -63,7 +63,7 @@ impl Holders {
         (stuck, silent)
     }
 
-    /// If a turn is over, asks as many holders to leave as there are threads owed a slot.
+    /// If a turn is over, asks as many holders to leave as there are threads that are owed a slot.
     pub(super) fn take_turns(&mut self, shared: &PoolInner, ledger: &Ledger, now: Nanos) {
         if !ledger.owes() {
             self.turned = None;
@@ -90,7 +90,8 @@ impl Silence {
         }
     }
 
-    /// Judges the time since the last judgement, once it is long enough.
+    /// Judges again whether the thread is stuck, once enough time has passed since the last
+    /// judgement.
     fn go_on(self, worker: &Worker, now: Nanos) -> Self {
         let computed = worker.computed.read();
         // If the system does not report processor times, or another thread has this number now, the

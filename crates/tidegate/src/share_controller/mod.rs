@@ -1,13 +1,13 @@
 //! The share controller: the thread that makes a pool use as many processors as it is entitled to.
 //! docs/share-controller.md describes the protocol and why it works.
 //!
-//! [`ControllerHandle`] is the pool's interface to it: workers wake the controller when the pool
-//! begins to work, and read the cap. `tidegate_policy` estimates the desire and contains the rules;
-//! `tidegate_share` accesses the table of jobs. This module reads the counters ([`sight`]),
-//! observes running threads ([`holders`]) and changes the number of slots.
+//! [`ControllerHandle`] is the pool's interface to the controller: workers wake the controller when
+//! the pool begins to work, and read the cap. `tidegate_policy` estimates the desire and contains
+//! the rules; `tidegate_share` accesses the table of jobs. This module reads the counters
+//! ([`sight`]), observes running threads ([`holders`]) and changes the number of slots.
 //!
-//! Without a table the pool has all the slots it wants. A worker only pays a load of a flag when a
-//! slot changes hands.
+//! Without a table the pool has all the slots it wants. The only cost to a worker is the load of a
+//! flag when a slot changes hands.
 
 mod holders;
 mod presence;
@@ -47,16 +47,16 @@ struct ShareController {
     calm: usize,
     /// When the limits were last read and a seat was last requested. None before the first time.
     looked: Option<Nanos>,
-    /// What other jobs leave, as of the last look at the table.
+    /// How the machine was divided at the last look at the table.
     shares: Shares,
 }
 
 /// The address space of the controller's stack. The controller reads files and formats a line; no
-/// user code runs on it.
+/// user code runs on this stack.
 const STACK: usize = 256 * 1024;
 
 impl ShareController {
-    /// The share controller of a pool that takes its seat at `location`.
+    /// Creates the share controller of a pool that takes its seat in the table at `location`.
     pub(crate) fn new(shared: Arc<PoolInner>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
@@ -81,7 +81,8 @@ impl ShareController {
 
     /// Runs until the pool ends.
     pub(crate) fn run(mut self) {
-        // If the system refuses, the controller runs later when all processors are busy.
+        // If the system refuses the shorter slice, the controller runs later while all processors
+        // are busy.
         let _ = shorten_slice(Duration::from_nanos(CONTROLLER_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
@@ -91,7 +92,7 @@ impl ShareController {
         self.leave();
     }
 
-    /// Parks until the pool does something. Returns false if the pool ends.
+    /// Parks until the pool is active. Returns false if the pool ends.
     fn sleep_until_active(&self) -> bool {
         loop {
             {
@@ -110,8 +111,8 @@ impl ShareController {
         }
     }
 
-    /// Called when the pool has begun to work. Returns false if it has already stopped, in which
-    /// case nothing is published, unless other jobs divide the machine.
+    /// Called when the pool has begun to work. Returns false if the pool has already stopped and no
+    /// other jobs divide the machine. Nothing is published in that case.
     fn begin(&mut self) -> bool {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
@@ -125,8 +126,8 @@ impl ShareController {
         true
     }
 
-    /// Waits a cycle, and one more if the pool is idle then. Returns whether the pool still works,
-    /// or does so again.
+    /// Waits one cycle, and another one if the pool is idle by then. Returns whether the pool is
+    /// still working or working again.
     fn goes_on(&self) -> bool {
         let cycle = Duration::from_nanos(sharing(&self.shared).est_cycle);
         self.controller().parker.park_timeout(cycle);
@@ -140,7 +141,7 @@ impl ShareController {
         self.acts()
     }
 
-    /// Runs one cycle. Returns false if the pool did nothing in it.
+    /// Runs one cycle. Returns false if the pool did nothing during the cycle.
     fn cycle(&mut self) -> bool {
         let from = clock::now();
         self.look_around(from);
@@ -175,7 +176,8 @@ impl ShareController {
         acts
     }
 
-    /// About once a second, checks what seldom changes.
+    /// Checks the limits, the seat and other processes' load, which rarely change, about once a
+    /// second.
     fn look_around(&mut self, now: Nanos) {
         let since = self.looked.map(|looked| now.saturating_sub(looked));
         if since.is_some_and(|since| since < TABLE_LOOK.default) {
@@ -195,8 +197,8 @@ impl ShareController {
     }
 
     /// Publishes the pool's report. If the pool has stopped working, it publishes a desire of 0
-    /// even if work has begun since: that work may be over before the controller could withdraw
-    /// what it published.
+    /// even if work has begun since: that work may end before the controller could withdraw what it
+    /// published.
     fn say(&mut self, acts: bool) {
         let sharing = sharing(&self.shared);
         let usage = self.shared.ledger().active();
@@ -221,7 +223,7 @@ impl ShareController {
     }
 
     /// Sets the number of slots to what other jobs leave, plus the slots that are lent. Returns
-    /// whether that changes anything.
+    /// whether anything has changed.
     fn apply(&mut self, now: Nanos) -> bool {
         self.shares = self.presence.shares();
         let wanted = self.shared.wanted();
@@ -233,7 +235,8 @@ impl ShareController {
                 Rules::slots(&self.controller().notes, share, counts)
             }
         };
-        // All slots, even if a different number is wanted a moment later.
+        // The pool may have all slots that it wants, even if it wants a different number a moment
+        // later.
         let cap = if fair >= wanted { usize::MAX } else { fair };
         let lent = self.lend(fair, now);
         let changes = {
@@ -249,13 +252,13 @@ impl ShareController {
         changes
     }
 
-    /// How many slots to lend beyond `fair`, because the pool may have come to a stop. Also asks
-    /// threads that should have stopped to do so.
+    /// Returns how many slots to lend beyond `fair`, because the pool may have come to a
+    /// standstill. Also repeats the request to threads that should have stopped running.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
         let room = self.shared.most().saturating_sub(fair);
         let sees_work = look::finds_work(&self.shared);
         let ledger = self.shared.ledger();
-        // Some holders may not have been there to be asked when the number of slots fell.
+        // When the number of slots fell, holders that had no worker yet were not asked.
         wake::ask_holders(&self.shared, &ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
@@ -266,8 +269,8 @@ impl ShareController {
         let waits = !ledger.has_free() && (sees_work || ledger.owes());
         let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
         if stuck == 0 {
-            // Otherwise the overcommitted threads are in no other thread's way, and the stuck
-            // threads may wait for them.
+            // If threads are stuck, overcommitted threads are in no other thread's way, and the
+            // stuck threads may be waiting for them.
             wake::ask_overcommitted(&self.shared, &ledger, now);
         }
         let wait = Wait {
@@ -310,7 +313,8 @@ impl ShareController {
                 self.calm = 0;
             }
             if others == 0 && self.shares.others > 0 {
-                // Another job has come, and divides the machine by what this job publishes.
+                // Another job has arrived. It divides the machine by what this job publishes, so
+                // publish soon.
                 return;
             }
             let gap = CHANGE_GAP.default.min(until.saturating_sub(clock::now()));
@@ -419,7 +423,7 @@ mod tests {
         assert_eq!(queued(), 1);
     }
 
-    /// A task begins after the share controller has checked whether the pool acts, and is over
+    /// A task begins after the share controller has checked whether the pool is active, and ends
     /// before the next check.
     #[test]
     fn an_idle_pool_desires_nothing() {

@@ -35,13 +35,13 @@ impl Presence {
         }
     }
 
-    /// Whether the pool has no seat, so that there is no table by which to divide the machine.
+    /// Whether the pool has no seat, and so no table that shows how the machine is divided.
     pub(super) fn is_alone(&self) -> bool {
         self.seat.is_none()
     }
 
     /// Takes a seat if the pool has none, or if its seat is out of date. Measures the load of other
-    /// processes if the policy leaves room for them when there are `others`.
+    /// processes if the policy leaves room for them when `others` other jobs are active.
     pub(super) fn look(&mut self, share: SharePolicy, others: usize) {
         if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
             self.leave();
@@ -99,12 +99,12 @@ impl Presence {
         self.with_seat(|seat| seat.publish(&report));
     }
 
-    /// How the machine is divided. Without a seat, other jobs have no part of it.
+    /// Returns how the machine is divided. Without a seat, other jobs have no share of it.
     pub(super) fn shares(&mut self) -> Shares {
         self.with_seat(Seat::shares).unwrap_or_default()
     }
 
-    /// Waits for a change of the table. Returns false if there is no seat.
+    /// Waits until the table changes, but at most for `limit`. Returns false if there is no seat.
     pub(super) fn wait(&mut self, limit: Duration) -> bool {
         self.with_seat(|seat| seat.wait_change(limit)).is_some()
     }

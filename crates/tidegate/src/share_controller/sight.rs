@@ -7,7 +7,7 @@ use tidegate_policy::desire::Seen;
 use tidegate_share::Shares;
 use tidegate_sync::clock;
 
-/// The counters at the last look, and the cycle observed then.
+/// The counters at the last look, and the cycle measured then.
 #[derive(Default)]
 pub(super) struct Sight {
     at: Nanos,
@@ -58,7 +58,7 @@ impl Totals {
             attempts: self.attempts - before.attempts,
             failed_empty: self.failed_empty - before.failed_empty,
             lengths_seen: self.lengths_seen - before.lengths_seen,
-            // A reading taken during a change of phase may be ahead of the next one.
+            // A reading taken during a change of phase may exceed the next reading.
             working: self.working.saturating_sub(before.working),
             searching: self.searching.saturating_sub(before.searching),
         }
@@ -66,7 +66,7 @@ impl Totals {
 }
 
 impl Sight {
-    /// A first look, with nothing to compare it to.
+    /// Takes a first look, without an earlier look to compare it with.
     pub(super) fn of(shared: &PoolInner) -> Self {
         Self {
             at: clock::now(),

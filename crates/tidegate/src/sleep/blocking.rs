@@ -1,4 +1,4 @@
-//! A worker's slot while its task is in a call that blocks.
+//! What happens to a worker's slot while its task is in a blocking call.
 
 use crate::memory;
 use crate::pool::PoolInner;
@@ -11,8 +11,8 @@ use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
 
-/// A task waits and a slot is free, but the threads that could run it are in blocking calls. Counts
-/// these cases and prints a line for the first one.
+/// Called when a task waits and a slot is free, but all threads that could run the task are in
+/// blocking calls. Counts these cases and prints a line for the first one.
 #[cold]
 pub(crate) fn report_exhausted(pool: &PoolInner) {
     // Relaxed: a counter.
@@ -36,8 +36,8 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
     ));
 }
 
-/// Gives the slot away; the task continues without one. From here on its forks become public at
-/// once.
+/// Gives the slot away; the task continues without one. From here on, its forks become public
+/// immediately.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
     memory::blocks(worker, true);

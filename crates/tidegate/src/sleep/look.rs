@@ -1,5 +1,5 @@
 //! Looks for work before a thread sleeps, and when the pool chooses a thread to wake. docs/sleep.md
-//! argues that no work is missed.
+//! explains why no work is missed.
 
 use crate::job::Task;
 use crate::place::FreeGroups;
@@ -22,7 +22,7 @@ pub(super) struct Seen {
 /// with the tasks of all workers.
 pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
     let waiter = pool.worker(t);
-    // A waiter that rouses others looks for itself.
+    // A waiter that rouses other threads looks for work itself.
     let rouses = WorkerThread::in_pool(pool).is_some_and(|current| current.index == t);
     // A thread without a CPU slot gets no strict task; it would only take the slot from a thread
     // that can run the task.
@@ -42,8 +42,8 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     } else if !waiter.waiting.may_help.get() || !(seen.queued || placed()) {
         Fit::Never
     } else if seen.runs && waiter.waiting.for_memory.get() && pool.memory.has_parked() {
-        // The parked task that can resume is on this waiter's thread, or on that of another waiter
-        // for memory, whose thread is free.
+        // The parked task that can resume is on the thread of this waiter, or of another waiter for
+        // memory whose thread is free.
         Fit::Queued
     } else if !rouses && waiter.waiting.may_run_queued.get() {
         Fit::Queued
@@ -74,8 +74,8 @@ pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) ->
     }
 }
 
-/// Whether `worker` runs the task that `waiter` waits for, or a task that this one waits for in
-/// turn.
+/// Whether `worker` runs the task that `waiter` waits for, or a task that the awaited task waits
+/// for in turn.
 fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
     if waiter.awaits_scope_of(worker) {
         return true;
@@ -103,22 +103,22 @@ pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
     sees_unplaced(pool) || sees_placed(pool, ledger)
 }
 
-/// Whether there still is work to start a thread for. A look and a wake-up are not one step: in
-/// between, a worker may take the task and enter a blocking call, and the slot that it frees is no
-/// reason to start a thread. Alternative queues may hide tasks from a look, so they always count.
-/// So does a deque with too few tasks for a thief, because it may have many soon.
+/// Whether there is still work for which to start a thread. A look and a wake-up are not one step:
+/// in between, a worker may take the task and enter a blocking call, and the slot that it frees is
+/// no reason to start a thread. Alternative queues may hide tasks from a look, so they always
+/// count. So does a deque with too few tasks for a thief, because it may have many soon.
 pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
     let has_any = |worker: &Worker| worker.has_work() && !is_leaving(pool, worker);
     pool.options.queue != QueueKind::Split || sees_work(pool, ledger) || pool.workers().any(has_any)
 }
 
-/// Like [`sees_work`], for a caller that has not locked the ledger. Locks it only if a task lies at
-/// a place.
+/// Like [`sees_work`], for a caller that has not locked the ledger. Locks the ledger only if a task
+/// waits at a place.
 pub(crate) fn finds_work(pool: &PoolInner) -> bool {
     sees_unplaced(pool) || (pool.places.len() > 0 && sees_placed(pool, &pool.ledger()))
 }
 
-/// Like [`sees_work`], without the tasks at places.
+/// Like [`sees_work`], but ignores the tasks at places.
 pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
     let enough = |worker: &Worker| {
         has_enough(pool, worker) || worker.stolen_batch.len() > 0 || worker.offers()
@@ -126,7 +126,7 @@ pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
     pool.has_queued() || pool.workers().any(|w| enough(w) && !is_leaving(pool, w))
 }
 
-/// Whether the worker's deque holds enough for a thief to take some of it.
+/// Whether the worker's deque holds enough tasks for a thief to take some of them.
 fn has_enough(pool: &PoolInner, worker: &Worker) -> bool {
     let waiting = worker.deque.waiting() as usize;
     pool.options.amount.take(waiting) > 0
@@ -141,12 +141,12 @@ pub(crate) fn sees_published(pool: &PoolInner, ledger: &Ledger) -> bool {
     queued || pool.workers().any(|w| published(w) && !is_leaving(pool, w))
 }
 
-/// Whether a task lies at a place where a worker that gets a slot now may take it.
+/// Whether a task waits at a place where a worker that gets a slot now may take it.
 fn sees_placed(pool: &PoolInner, ledger: &Ledger) -> bool {
     pool.places.offers(ledger, true, |_| true)
 }
 
-/// Whether the worker is a guest of a pool that ends: it runs its own forks.
+/// Whether the worker is a guest of an ending pool. Such a guest runs its own forks.
 pub(super) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
     pool.is_ending() && worker.membership.is_guest.get()
 }

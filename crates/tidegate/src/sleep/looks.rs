@@ -38,7 +38,8 @@ impl Asked {
 /// The number of looks that a sleeper still takes before it parks until it is woken.
 pub(crate) struct Looks {
     left: u32,
-    /// Tasks wait for threads in blocking calls, unless the sleeper itself finds them.
+    /// Whether tasks wait because all threads are in blocking calls. The sleeper itself may still
+    /// find these tasks.
     exhausted: bool,
 }
 
@@ -50,9 +51,9 @@ impl Looks {
         }
     }
 
-    /// The looks after the hungry signal was raised; `ordered` is whether a barrier orders the
-    /// signal before them. If none does, the sleeper looks twice: what an owner pushed before it
-    /// could see the signal is visible after a short sleep.
+    /// The looks that remain after the hungry signal was raised. `ordered` is whether a barrier
+    /// orders the signal before them. If none does, the sleeper looks twice: tasks that an owner
+    /// pushed before it could see the signal are visible after a short sleep.
     pub(super) fn begin(ordered: bool) -> Self {
         Self {
             left: if ordered { 1 } else { 2 },
@@ -60,7 +61,7 @@ impl Looks {
         }
     }
 
-    /// The looks of a sleeper that has roused others, with the result `wake`.
+    /// The looks that remain to a sleeper that has roused other threads, with the result `wake`.
     pub(super) fn after(wake: Wake, ordered: bool) -> Self {
         Self {
             exhausted: wake == Wake::Exhausted,
@@ -76,7 +77,8 @@ impl Looks {
         self.left <= 1
     }
 
-    /// The look has found nothing. Reports tasks that wait for a blocking call, if there are any.
+    /// Called after a look that has found nothing. Reports it if tasks wait because of blocking
+    /// calls.
     pub(super) fn report(&mut self, pool: &PoolInner) {
         if mem::take(&mut self.exhausted) {
             blocking::report_exhausted(pool);

@@ -1,4 +1,4 @@
-//! What a worker shows to the threads that wake it.
+//! The part of a worker's state that other threads use to wake it.
 
 use super::wake_affinity::WakeAffinity;
 use crate::cells::Hint;
@@ -13,18 +13,19 @@ pub(crate) struct Sleeper {
     pub(crate) wake_affinity: WakeAffinity,
     /// The number of times that this worker was woken.
     wakes: AtomicU64,
-    /// When it was woken; 0 once it has noticed.
+    /// When the worker was woken; 0 once the worker has noticed.
     woken_at: Hint<u64>,
-    /// The ledger has chosen this worker for work that became visible while it waited, and it has
-    /// not taken a task since. Set under the ledger's lock.
+    /// Whether the ledger has chosen this worker for work that became visible while it waited, and
+    /// the worker has taken no task since. Set under the ledger's lock.
     called: Hint<bool>,
-    /// It was woken to run the tasks in the pool's queues, see `Wake::Rescue`. Set under the
-    /// ledger's lock.
+    /// Whether the worker was woken to run the tasks in the pool's queues, see `Wake::Rescue`. Set
+    /// under the ledger's lock.
     rescue: Hint<bool>,
-    /// It could continue, but had to give its slot to another thread. Only the owner writes this.
+    /// Whether the worker could continue, but had to give its slot to another thread. Only the
+    /// worker's own thread writes this.
     pub(crate) is_preempted: Hint<bool>,
-    /// The time until which it may run without a slot and is not asked to stop. 0 if it has a slot,
-    /// or has had one since it was allowed to run without.
+    /// The time until which the worker may run without a slot and is not asked to stop. 0 if the
+    /// worker has a slot, or has had one since it was last allowed to run without.
     unasked_until: Hint<u64>,
 }
 
@@ -46,8 +47,8 @@ impl Sleeper {
         Some(self.woken_at.swap(0)).filter(|at| *at > 0)
     }
 
-    /// The ledger has chosen this waiter for work; with `rescues`, for the tasks in the pool's
-    /// queues.
+    /// Records that the ledger has chosen this waiter for work or, if `rescues` is set, for the
+    /// tasks in the pool's queues.
     pub(crate) fn call(&self, rescues: bool) {
         self.called.set(true);
         if rescues {
@@ -68,8 +69,8 @@ impl Sleeper {
         self.is_rescue() && self.rescue.swap(false)
     }
 
-    /// A thread that slept runs work that needs no slot: it takes no slot and is never asked to
-    /// stop.
+    /// Called when a thread that slept runs work that needs no slot. The thread takes no slot and
+    /// is never asked to stop.
     pub(crate) fn set_needs_no_slot(&self) {
         self.set_unasked_until(Some(Nanos::MAX));
     }

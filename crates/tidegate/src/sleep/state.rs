@@ -9,17 +9,17 @@ use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 pub(crate) struct Sleep {
-    /// All moves of slots go through the ledger. Threads lock it only on the way to sleep and on
-    /// the way back.
+    /// All moves of slots go through the ledger. Threads lock it only when they go to sleep or
+    /// wake.
     ledger: Mutex<Ledger>,
-    /// Mirror of `Ledger::has_vacancy`: a slot is free, and a thread could be woken or started for
-    /// it.
+    /// Mirror of `Ledger::has_vacancy`: whether a slot is free, and a thread could be woken or
+    /// started for it.
     vacancy: AtomicBool,
     /// Mirror of `Ledger::owes`.
     owes: Hint<bool>,
     searching: AtomicUsize,
-    /// The number of slots. It is below the wanted number if other processes have a share of the
-    /// machine.
+    /// The number of slots. This is less than the wanted number if other processes have a share of
+    /// the machine.
     slots: Hint<usize>,
 }
 
@@ -34,9 +34,9 @@ impl Sleep {
         }
     }
 
-    /// Locks the ledger. Code that changes it calls [`mirror`](Self::mirror) before it unlocks the
-    /// ledger. The exception is a running thread that only takes the slot it lacks: then `vacancy`
-    /// may stay set although no slot is free.
+    /// Locks the ledger. Code that changes the ledger must call [`mirror`](Self::mirror) before it
+    /// unlocks the ledger. The exception is a running thread that only takes the slot that it
+    /// lacks: then `vacancy` may stay set although no slot is free.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock()
     }
@@ -60,7 +60,7 @@ impl Sleep {
         self.vacancy.store(true, Ordering::Relaxed);
     }
 
-    /// Whether another thread has a better right to a slot than a worker between two tasks.
+    /// Whether a thread is owed a slot. Such a thread has priority over a worker between two tasks.
     pub(super) fn owes(&self) -> bool {
         self.owes.get()
     }
@@ -73,14 +73,14 @@ impl Sleep {
         self.slots.set(slots);
     }
 
-    /// The number of workers that search.
+    /// The number of workers that are searching.
     pub(crate) fn searching(&self) -> usize {
         // Relaxed: a hint for the share controller.
         self.searching.load(Ordering::Relaxed)
     }
 
-    /// One more worker searches. Returns `false` if enough workers search: the caller goes to sleep
-    /// after one look.
+    /// Counts the caller as a searcher. If enough workers are searching already, returns `false`
+    /// instead: the caller then goes to sleep after one look.
     pub(crate) fn begin_search(&self, limited: bool) -> bool {
         let most = if limited {
             max_searchers(self.slots())
@@ -96,22 +96,22 @@ impl Sleep {
             .is_ok()
     }
 
-    /// A searcher stops. Returns whether it must wake another thread, for work that it did not look
-    /// at.
+    /// Called when a searcher stops. Returns whether it must wake another thread, for work that the
+    /// searcher did not look at.
     #[must_use]
     pub(crate) fn end_search(&self, found: bool) -> bool {
         // AcqRel: see `begin_search`.
         let searching = self.searching.fetch_sub(1, Ordering::AcqRel) - 1;
-        // Pairs with the full fence in `must_wake`. We see here what a publisher published that
-        // left the waking to us; any other publisher sees that we no longer search.
+        // Pairs with the full fence in `must_wake`. If a publisher left the waking to us, we see
+        // here what it published; any other publisher sees that we no longer search.
         found && {
             barrier::full();
             wakes_another(searching, usize::from(self.has_vacancy()))
         }
     }
 
-    /// A worker has made work visible. Returns whether a thread must be woken: one sleeps, and no
-    /// searcher will find the work anyway.
+    /// Called when a worker has made work visible. Returns whether a thread must be woken: whether
+    /// one sleeps, and no searcher will find the work anyway.
     pub(super) fn must_wake(&self) -> bool {
         // Pairs with the heavy barrier (which contains a full fence) before a sleeper's last look.
         barrier::full();

@@ -1,9 +1,9 @@
 //! Chooses which thread to wake when work becomes visible, a slot becomes free or a latch opens.
-//! docs/sleep.md has the protocol and its argument.
+//! docs/sleep.md describes the protocol and why no work is missed.
 //!
 //! All moves of slots go through the ledger ([`tidegate_policy::slots`]) under one lock. Threads
-//! take this lock only on the way to sleep and on the way back. `vacancy` and `searching` mirror
-//! what publishers must know without the lock.
+//! take this lock only when they go to sleep or wake. `vacancy` and `searching` mirror what
+//! publishers must know without the lock.
 
 use super::blocking;
 use super::look::Seen;
@@ -26,8 +26,8 @@ pub(crate) fn publish(pool: &PoolInner, ledger: &Ledger) {
     }
 }
 
-/// `publisher` has made work visible: wakes a thread, unless none sleeps or a searcher will find
-/// the work.
+/// Wakes a thread for work that `publisher` has made visible, unless no thread sleeps or a searcher
+/// will find the work.
 pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
@@ -73,7 +73,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     );
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
-    // Under the lock: the waiter sees the mark when it sees that it runs.
+    // This happens under the lock, so that the waiter sees the mark when it sees that it runs.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
         let rescues = matches!(wake, Wake::Rescue(_));
         pool.worker(t).sleeper.call(rescues);
@@ -83,22 +83,22 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     wake
 }
 
-/// A slot may be free. If there is work, wakes a thread for it. Unless that thread will search,
-/// raises the hungry signal at all running workers and looks once more.
+/// Called when a slot may be free. If there is work, wakes a thread for it. Unless that thread will
+/// search, raises the hungry signal at all running workers and looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
     if rouse_unless_search(pool).wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
 }
 
-/// Like [`rouse`], for a caller that has just woken a thread, which will take the tasks but perhaps
-/// not at once. So no task is reported as waiting for a blocking call.
+/// Like [`rouse`], but for a caller that has just woken a thread, which will take the tasks but
+/// perhaps not immediately. So no task is reported as waiting for a blocking call.
 pub(crate) fn rouse_unreported(pool: &PoolInner) {
     rouse_unless_search(pool);
 }
 
-/// If the ledger has called this waiter for work that it has not taken, another thread must take
-/// the call over.
+/// If the ledger has called this waiter for work, and the waiter has not taken any, passes the call
+/// on to another thread.
 pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
     let pool = worker.shared();
     let _ = worker.sleeper.take_rescue();
@@ -107,7 +107,7 @@ pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
     }
 }
 
-/// Like [`rouse`], for a thread that is about to sleep and itself looks once more.
+/// Like [`rouse`], but for a thread that is about to sleep and will look once more itself.
 pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
     let Roused { wake, ordered } = rouse_unless_search(pool);
     Looks::after(wake, ordered.unwrap_or_else(barrier::heavy))
@@ -121,7 +121,7 @@ struct Roused {
     ordered: Option<bool>,
 }
 
-/// The steps of [`rouse`].
+/// Does the work of [`rouse`], except for the report.
 fn rouse_unless_search(pool: &PoolInner) -> Roused {
     let mut wake = Wake::Nobody;
     if look::finds_work(pool) {
@@ -144,11 +144,11 @@ fn rouse_unless_search(pool: &PoolInner) -> Roused {
         raise_hunger(pool, &ledger)
     };
     // This look finds what was pushed between the first look and the signal. If there is no
-    // process-wide barrier, each push takes the signals, so it either comes after our signal or is
-    // seen here.
+    // process-wide barrier, each push takes the signals, so a push either comes after our signal or
+    // is seen here.
     let ordered = Some(asked.order());
     if look::finds_work(pool) {
-        // If that work is gone, later work meets the signal.
+        // If that work is gone by now, later pushes see the signal.
         let next = wake_for_work(pool, None);
         if !matches!(wake, Wake::Waiter(_) | Wake::Rescue(_)) {
             wake = next;
@@ -168,8 +168,8 @@ pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
     }
 }
 
-/// Asks the workers that run without a slot to stop if no slot is free, except those whose grace
-/// has not passed.
+/// Asks the workers that run without a slot to stop if no slot is free, except those whose
+/// permitted time has not passed.
 pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     let is_over = |worker: &Worker| {
         worker
@@ -193,14 +193,15 @@ pub(crate) fn ask_holders(pool: &PoolInner, ledger: &Ledger) {
 }
 
 /// Raises a signal at these threads. Skips a thread that was granted a slot and has no worker yet:
-/// it begins with a search anyway, and the share controller repeats its request in each cycle.
+/// such a thread begins with a search anyway, and the share controller repeats its request in each
+/// cycle.
 pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, bits: u32) {
     let workers = threads.filter_map(|t| pool.worker_if(t));
     workers.for_each(|worker| worker.deque.raise(bits));
 }
 
-/// Binds the woken thread to its new CPU before it wakes: on its old CPU it might wait for another
-/// thread there, only to move away.
+/// Binds the woken thread to its new CPU before it wakes: on its old CPU, it might have to wait for
+/// another thread, only to move away afterwards.
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
     if let (true, Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
         pool.worker(t)
@@ -231,15 +232,17 @@ pub(crate) fn unpark(pool: &PoolInner, t: usize) {
     pool.worker(t).sleeper.wake();
 }
 
-/// A thread has taken a half whose joiner sleeps: the joiner looks again.
+/// Called when a half has been moved. If its joiner sleeps, wakes the joiner, which then looks
+/// again.
 pub(crate) fn tell_joiner(pool: &PoolInner, joiner: Option<usize>) {
     if let Some(joiner) = joiner {
         unpark(pool, joiner);
     }
 }
 
-/// The latch that worker `t` waits for was opened, by worker `giver` if that is a worker of this
-/// pool. Returns whether the giver must stop running, because its slot went to `t`.
+/// Called when the latch that worker `t` waits for was opened. `giver` is the worker of this pool
+/// that opened it, if any. Returns whether the giver must stop running, because its slot went to
+/// `t`.
 pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> bool {
     let mut ledger = pool.ledger();
     let opened = ledger.opened(t, giver);
@@ -285,15 +288,16 @@ pub(crate) fn resize(pool: &PoolInner) {
     }
 }
 
-/// A worker that begins to run, with a slot or without, has missed the hungry signal to the others.
-/// While a thread sleeps, this worker must publish at its first push.
+/// Called when a worker begins to run, with or without a slot: it has missed the hungry signal that
+/// other workers received. While a thread sleeps, this worker must publish at its first push.
 pub(crate) fn ask_late(ledger: &Ledger, worker: &Worker) {
     if ledger.has_vacancy() {
         worker.deque.raise(signal::HUNGRY);
     }
 }
 
-/// A worker begins to run. If too many slots are held, it must give its slot up.
+/// Called when a worker begins to run. If too many slots are held, the worker must give its slot
+/// up.
 pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
     ask_late(ledger, worker);
     if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {

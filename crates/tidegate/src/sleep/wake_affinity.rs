@@ -2,10 +2,11 @@
 //!
 //! A waker continues to compute, but the kernel tends to put the woken thread on the waker's CPU.
 //! There the thread waits for milliseconds until the waker is preempted. So the waker first removes
-//! its own CPU from the sleeper's affinity, and the sleeper puts it back once it runs; from then on
-//! the kernel may move it freely. At the wake-up the kernel chooses among the other CPUs, so
-//! programs that share the machine are neither displaced nor waited for. An affinity that the user
-//! has set is preserved: one CPU leaves the set and comes back.
+//! its own CPU from the sleeper's affinity, and the sleeper puts that CPU back once it runs; from
+//! then on, the kernel may move the thread freely. At the wake-up, the kernel chooses among the
+//! other CPUs, so the thread neither displaces programs that share the machine nor waits for them.
+//! An affinity that the user has set is preserved: one CPU is removed from the set and put back
+//! later.
 
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{CpuSet, Tid, current_cpu};
@@ -16,14 +17,14 @@ pub(crate) struct WakeAffinity(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The thread, while it is a worker that may be moved.
+    /// The worker's thread, while it may be moved.
     thread: Option<Tid>,
     asleep: bool,
     off: Option<usize>,
 }
 
 impl WakeAffinity {
-    /// The calling thread may be moved from now on.
+    /// Allows the calling thread to be moved from now on.
     pub(crate) fn arrive(&self) {
         *self.0.lock() = State {
             thread: Some(Tid::this()),
@@ -31,7 +32,7 @@ impl WakeAffinity {
         };
     }
 
-    /// The thread leaves and is no longer moved.
+    /// Called when the thread leaves. It is no longer moved.
     pub(crate) fn depart(&self) {
         self.let_back();
         self.0.lock().thread = None;
@@ -56,7 +57,7 @@ impl WakeAffinity {
         }
     }
 
-    /// The thread runs: the kernel may place it freely again.
+    /// Called when the thread runs. The kernel may place it freely again.
     pub(crate) fn let_back(&self) {
         let mut state = self.0.lock();
         state.asleep = false;
