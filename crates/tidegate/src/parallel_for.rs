@@ -102,7 +102,7 @@ fn work_off<I: Piece>(
     let mut from = clock::now();
     while let Some((rest, end)) = pace.work(items, f, from) {
         if current.deque().is_signalled() && rest.length() > 1 {
-            // Pushing the far half takes the cold path, which answers the signal.
+            // Pushing the far half takes the cold exit, which answers the signal.
             return halve(current, rest, f, pace);
         }
         (items, from) = (rest, end);

@@ -1,5 +1,5 @@
-//! Records the scheduling decisions of a pool; see [`tidegate_policy::trace`] for the rules and
-//! [`Builder::trace`](crate::Builder::trace) to switch it on.
+//! Records the scheduling decisions of a pool. [`Builder::trace`](crate::Builder::trace) switches
+//! recording on; [`tidegate_policy::trace`] describes the rules.
 //!
 //! ```
 //! use tidegate::{Pool, trace};
@@ -12,10 +12,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// Each worker, the share controller and the memory plan has its own recorder. Only the worker's own
-// thread locks its recorder, except for the moment in which the recordings are read. A pool that
-// records no trace has no recorders, and pays one branch for each decision. docs/trace.md describes
-// the file format.
+// Each worker has a recorder, and so do the share controller and the memory plan. Only the worker's
+// own thread locks its recorder, except while the recordings are being read. A pool that records no
+// trace has no recorders, and pays one branch for each decision. docs/trace.md describes the file
+// format.
 
 pub use tidegate_policy::trace::{
     Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace, replay,
@@ -42,8 +42,8 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
-    /// None in a child process made by `fork` while the recording was being read; nothing reads it
-    /// there any more.
+    /// `None` in a child made by `fork` while another thread was reading the recording; in the
+    /// child, nothing reads it any more.
     #[inline]
     fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
         self.0.as_ref()?.lock_unless_lost()
@@ -92,8 +92,8 @@ impl Recorder for Notes {
     }
 }
 
-/// Names the phase with this number, which is the first number of an [`Event::Phase`]. None if
-/// there is no such phase.
+/// Returns the name of the phase with this number, which is the first number of an
+/// [`Event::Phase`]. Returns `None` if there is no such phase.
 ///
 /// ```
 /// use tidegate::trace::phase;

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
-/// The origin of a panic that no join, scope or handle can carry.
+/// The origin of a panic that no join, scope or handle can return to a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnhandledPanic {
     /// A detached task.
@@ -20,14 +20,13 @@ pub enum UnhandledPanic {
 
 pub(crate) type Payload = Box<dyn Any + Send + 'static>;
 
-/// Runs user code and returns its panic as a value.
+/// Runs user code, and returns a panic of that code as an error.
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     // AssertUnwindSafe: the payload is always resumed or reported, so no code continues unaware of
     // broken state.
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Resumes a panic that was caught.
 pub(crate) fn resume(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
@@ -44,7 +43,7 @@ pub(crate) fn message(payload: &Payload) -> &str {
 }
 
 /// A guard for runtime code that must not unwind: aborts the process if it is dropped. The code
-/// forgets it at its end.
+/// forgets the guard once it is done.
 pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -54,8 +53,8 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Drops the payload of a panic. Forgets a payload whose drop panics too: nothing may unwind from
-/// here.
+/// Drops the payload of a panic. If that drop panics as well, forgets the new payload: nothing may
+/// unwind from here.
 pub(crate) fn let_go(payload: Payload) {
     if let Err(payload) = catch(|| drop(payload)) {
         std::mem::forget(payload);

@@ -3,7 +3,7 @@
 //! [`Worker`] is what other threads see of a worker. [`WorkerThread`] is the thread's own view of
 //! itself, a plain reference that never leaves the thread. A thread is a worker from
 //! [`Membership::enter`] until that guard is dropped: a thread of the pool for its whole life, and
-//! a guest (a thread of no pool that takes part in its own call) for the length of the call.
+//! a guest (a thread from outside all pools) for the length of its call.
 
 mod alt;
 mod custom_backoff;
@@ -48,7 +48,7 @@ use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::clock::ThreadClock;
 use waiting::Waiting;
 
-/// One worker as all threads see it. Each part belongs to the module that its type comes from.
+/// One worker as all threads see it. Each field is managed by the module that defines its type.
 pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) deque: Split<Header>,
@@ -58,13 +58,14 @@ pub(crate) struct Worker {
     pub(crate) notes: Notes,
     /// Parts of broadcasts for this thread only.
     pub(crate) inbox: queue::Queue,
-    /// Stolen in one batch with the running task, and not begun. Any worker may take them.
+    /// Tasks that were stolen in one batch with the running task and have not begun. Any worker may
+    /// take them.
     pub(crate) stolen_batch: queue::Queue,
-    /// Detached tasks that this worker has spawned and that begin in this order. Each has a
+    /// Detached tasks of this worker that begin in the order in which they were spawned. Each has a
     /// stand-in in another queue.
     pub(crate) in_order: queue::Queue,
-    /// The scope whose task lies at the base of this worker's stack, for the scope's waiter to
-    /// compare.
+    /// The scope of the task at the base of this worker's stack. The scope's waiter compares this
+    /// pointer with its own scope.
     pub(crate) base_scope: AtomicPtr<ScopeCore>,
     pub(crate) victim: Victim,
     pub(crate) sleeper: Sleeper,
@@ -73,34 +74,35 @@ pub(crate) struct Worker {
     pub(crate) position: Position,
     /// The processor time of this worker's tasks, for the share controller.
     pub(crate) computed: ThreadClock,
-    /// The pool, while a thread is this worker.
+    /// The pool, while a thread acts as this worker.
     pool: OwnerCell<*const PoolInner>,
     own: Line<Own>,
 }
 
-/// What a worker shows to thieves, and the marks that they leave there.
+/// What a worker shows to thieves, and the marks that thieves leave.
 #[derive(Default)]
 pub(crate) struct Victim {
-    /// The worker that this one stole from last.
+    /// The worker from which this worker last stole.
     pub(crate) last_victim: Hint<Option<usize>>,
-    /// A task runs at the base of this worker's stack and does not wait. Only the owner writes
-    /// this.
+    /// Whether a task runs at the base of this worker's stack and does not wait. Only the worker's
+    /// own thread writes this.
     pub(crate) is_busy: Hint<bool>,
-    /// A joiner waited longer for a half that this worker had stolen than it would have taken to
-    /// run the half.
+    /// Whether a joiner waited longer for a half that this worker had stolen than it would have
+    /// needed to run the half itself.
     pub(crate) unprofitable_steal: Hint<bool>,
 }
 
 /// How a worker belongs to its pool.
 #[derive(Default)]
 pub(crate) struct MemberFlags {
-    /// A thread from outside that takes part for the length of a call.
+    /// Whether the thread comes from outside, and is a worker only for the length of a call.
     pub(crate) is_guest: Hint<bool>,
-    /// Its exit handler has returned, or there is no handler to call.
+    /// Whether the exit handler has returned, or there is no handler to call.
     pub(crate) has_exited: Hint<bool>,
-    /// It leaves the pool, which has too many threads. Written under the ledger's lock.
+    /// Whether the worker leaves the pool because the pool has too many threads. Written under the
+    /// ledger's lock.
     pub(crate) is_retiring: Hint<bool>,
-    /// No thread is this worker, and it has no tasks.
+    /// Whether no thread acts as this worker. In that case it has no tasks.
     pub(crate) is_gone: Hint<bool>,
 }
 
@@ -110,16 +112,18 @@ struct Own {
     covers: OwnerCell<*const ScopeCore>,
     /// The position in the deque at which the innermost context of this worker began.
     floor: OwnerCell<u64>,
-    /// The slot was handed over with a latch: this thread must stop before it runs anything else.
+    /// Whether this thread must stop before it runs anything else, for example because its slot
+    /// went to the waiter of a latch that it opened.
     must_stop: OwnerCell<bool>,
     /// When this worker last published tasks because of a signal.
     exposed_at: OwnerCell<u64>,
     /// How many times in a row this thread was preempted, and when it was last preempted.
     preemptions: OwnerCell<usize>,
     preempted_at: OwnerCell<u64>,
-    /// Inside `blocking`: this thread has no slot, and all tasks that it pushes are public.
+    /// Whether this thread is inside `blocking`. It then has no slot, and all tasks that it pushes
+    /// are public.
     blocking: OwnerCell<bool>,
-    /// A spawn runs another task on its stack.
+    /// Whether a spawn is running another task on this thread's stack.
     inlining: OwnerCell<bool>,
     blocks: Blocks,
     /// The worker of another pool that this thread was before it became this one, or null.
@@ -149,12 +153,12 @@ impl Worker {
         }
     }
 
-    /// The queue in place of the deque, if it is this worker's own.
+    /// The worker's alternative queue, if it belongs to this worker alone.
     pub(crate) fn own_queue(&self) -> Option<&alt_queue::Own> {
         self.alt_queue.as_ref()?.own()
     }
 
-    /// Whether a thief is likely to get a task from that queue.
+    /// Whether a thief is likely to get a task from the worker's own alternative queue.
     pub(crate) fn offers(&self) -> bool {
         self.own_queue().is_some_and(alt_queue::Own::offers)
     }
@@ -164,13 +168,13 @@ impl Worker {
         self.deque.waiting() > 0
     }
 
-    /// Whether a task of the scope lies at the base of this worker's stack.
+    /// Whether the task at the base of this worker's stack belongs to the scope.
     pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
         // Acquire pairs with the Release in `Search::enter_base`.
         std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
     }
 
-    /// Whether this worker waits for the scope whose task lies at the base of `other`.
+    /// Whether this worker waits for the scope of the task at the base of the stack of `other`.
     pub(crate) fn awaits_scope_of(&self, other: &Self) -> bool {
         // Relaxed: a hint, like `waiting.scope`.
         let base = other.base_scope.load(Ordering::Relaxed);

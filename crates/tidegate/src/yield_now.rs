@@ -1,9 +1,9 @@
 //! Runs one task on top of the caller's frame, at the caller's request.
 //!
-//! The caller accepts that an unrelated task runs there; no promise about waits is affected. A task
-//! in the worker's own deque may be a half whose joiner is in a frame below. So the worker steals
-//! its oldest task as a thief would, and does not pop it. The joiner then finds that its half was
-//! taken and its latch is open.
+//! The caller accepts that an unrelated task runs there, so this breaks no promise about waits. A
+//! task in the worker's own deque may be a half whose joiner is in a frame below. So the worker
+//! steals its oldest task as a thief would, instead of popping it. The joiner then finds that its
+//! half was taken and its latch is open.
 
 use crate::job::Task;
 use crate::place;
@@ -47,8 +47,8 @@ fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
     steal_own(worker).or_else(|| worker.inbox.pop())
 }
 
-/// The caller wants work now, so a victim with only private work is not asked but forced to expose
-/// it.
+/// The caller wants work now. So it does not ask a victim that has only private tasks, but exposes
+/// them by force.
 fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
     if victim.deque.has_private() && worker.shared().expose_turn(clock::now()) {
         victim.deque.force_expose();

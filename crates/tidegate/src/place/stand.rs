@@ -110,8 +110,8 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     Some(task)
 }
 
-/// Called when the task at the bottom of this worker's stack has ended, no matter where the task
-/// came from.
+/// Called when the task at the base of this worker's stack has ended, no matter where the task came
+/// from.
 #[inline]
 pub(crate) fn come_home(worker: WorkerThread<'_>) {
     if worker.position.home.get().is_some() {

@@ -176,8 +176,8 @@ impl ShareController {
         acts
     }
 
-    /// Checks the limits, the seat and other processes' load, which rarely change, about once a
-    /// second.
+    /// About once a second, checks the limits, the seat in the table and the load of other
+    /// processes.
     fn look_around(&mut self, now: Nanos) {
         let since = self.looked.map(|looked| now.saturating_sub(looked));
         if since.is_some_and(|since| since < TABLE_LOOK.default) {

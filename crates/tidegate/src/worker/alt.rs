@@ -1,4 +1,4 @@
-//! Operations of a worker that keeps its tasks in another queue than its deque
+//! Operations of a worker that keeps its tasks in an alternative queue instead of its deque
 //! ([`crate::alt_queue`]).
 
 use super::wait::{self, Awaited};
@@ -11,13 +11,14 @@ use crate::scope::{self, ScopeCore};
 use crate::sleep::wake;
 use tidegate_deque::Miss;
 
-/// Whether the queue in place of the deque takes no more spawned tasks.
+/// Whether the alternative queue accepts no more spawned tasks.
 pub(super) fn is_full(worker: WorkerThread<'_>) -> bool {
     let is_full = |alt: &AltQueue| alt.is_full(worker.stolen_batch.len());
     worker.alt_queue.as_ref().is_some_and(is_full)
 }
 
-/// Moves the tasks of the deque into the queue in its place. Returns whether there is one.
+/// Moves the tasks of the deque into the alternative queue. Returns whether the worker has such a
+/// queue.
 #[inline]
 pub(super) fn move_out(worker: WorkerThread<'_>) -> bool {
     match &worker.worker().alt_queue {
@@ -50,7 +51,8 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
 fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
     let latch = &task.header().latch;
     if latch.is_half() {
-        // Its joiner is this thread, or waits for this thread: no thread sleeps on the latch.
+        // The half's joiner is this thread, or waits for this thread, so no thread sleeps on the
+        // latch.
         let _ = latch.set_keeper(worker.index);
     }
     if let Err(task) = own.put(task) {
@@ -58,7 +60,7 @@ fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
     }
 }
 
-/// Takes a task out of the queue in place of the deque, to run it.
+/// Takes a task from the alternative queue to run it.
 pub(super) fn take(worker: WorkerThread<'_>) -> Option<Task> {
     worker.own_queue()?;
     let task = take_away(worker);
@@ -67,7 +69,7 @@ pub(super) fn take(worker: WorkerThread<'_>) -> Option<Task> {
     task
 }
 
-/// Takes a task out of the queue in place of the deque, to leave it to other threads.
+/// Takes a task from the alternative queue to leave it to other threads.
 pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     let own = worker.own_queue()?;
     let task = own.take();
@@ -78,7 +80,8 @@ pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     task
 }
 
-/// Like `take`, if the next task is `wanted`. Otherwise keeps that task where every thief finds it.
+/// Like `take`, but returns the next task only if it is `wanted`. Otherwise puts that task where
+/// every thief finds it.
 pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
     let task = take(worker)?;
     if wanted(&task) {
@@ -88,7 +91,7 @@ pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     None
 }
 
-/// Keeps a task among those that this worker has stolen and not begun. Any worker may take it from
+/// Adds a task to those that this worker has stolen and not begun. Any worker may take it from
 /// there, except a waiter that runs tasks of the pool's queues on top of its wait: the task may
 /// descend from the frames below.
 fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
@@ -96,8 +99,8 @@ fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
     wake::work_visible(worker.shared(), Some(worker.worker()));
 }
 
-/// Takes the half, which is no longer in the deque, back if it lies in a queue and no thread has
-/// begun it. Returns whether the half is the caller's again.
+/// Takes back a half that is no longer in the deque, if the half is in a queue and no thread has
+/// begun it. Returns whether this succeeded.
 pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     match worker.alt_queue {
         None => return false,
@@ -113,7 +116,7 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     }
 }
 
-/// Takes tasks out of the worker's own queue until this half comes. The tasks before it were
+/// Takes tasks out of the worker's own queue until it finds this half. The tasks before it were
 /// spawned inside the first half or, if the owner gets the oldest task first, are older than the
 /// half.
 fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
@@ -126,8 +129,8 @@ fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     false
 }
 
-/// Leaves all tasks where thieves find them, before this worker stops in the middle of a task. Some
-/// queues do not give all of their tasks to thieves.
+/// Moves all tasks to where thieves find them, before this worker stops in the middle of a task.
+/// Some alternative queues do not give all of their tasks to thieves.
 pub(super) fn flush_to_stealable(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
         push_back_batch(worker, task);
@@ -141,15 +144,16 @@ pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
     }
 }
 
-/// Moves the worker's youngest tasks to the pool's queues, as long as they are detached.
+/// Moves the worker's youngest tasks to the pool's queues, up to the first task that is not
+/// detached.
 pub(super) fn flush_detached(worker: WorkerThread<'_>) {
     while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
         scope::pass_on(worker, task);
     }
 }
 
-/// Robs the queue that the victim has in place of its deque, for a waiter of the scope. A task of
-/// the scope names the scope; a half names no frame, so a waiter for a half never calls this.
+/// Robs the victim's alternative queue for a waiter of the scope. A task of a scope identifies its
+/// scope, but a half does not identify its frame, so a waiter for a half never calls this.
 pub(super) fn rob(
     worker: WorkerThread<'_>,
     victim: &Worker,
@@ -165,7 +169,7 @@ pub(super) fn rob(
     None
 }
 
-/// Tries to take a task out of the queue that `victim` has in place of its deque.
+/// Tries to take a task from the alternative queue of `victim`.
 pub(super) fn steal(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
     let own = victim.own_queue().ok_or(Miss::Empty)?;
     own.steal(cursors.of(victim.index))

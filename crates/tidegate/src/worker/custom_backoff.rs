@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
 use tidegate_policy::{IdleState, Rest};
 
-/// The state in which a worker begins to search.
+/// Creates the idle state with which a worker begins to search.
 pub(super) fn idle_state(worker: WorkerThread<'_>) -> IdleState {
     match &worker.shared().options.idle {
         IdleRule::BuiltIn(idle) => IdleState::new(idle).expect("checked when the pool was built"),

@@ -22,8 +22,8 @@ impl<F: FnOnce(WorkerThread<'_>) + Send + 'static> Detached<F> {
 }
 
 impl Task {
-    /// A task that no scope or joiner waits for. The closure must not unwind. `current` is the
-    /// calling thread, if it is a worker.
+    /// Creates a task that no scope or joiner waits for. The closure must not unwind. `current` is
+    /// the calling thread's worker, if any.
     pub(crate) fn detached<F>(closure: F, current: Option<WorkerThread<'_>>) -> Self
     where
         F: FnOnce(WorkerThread<'_>) + Send + 'static,

@@ -14,14 +14,14 @@ use tidegate_sync::worker_local;
 
 /// The thread that waits for an [`Event`].
 pub(super) enum Waiter {
-    /// A thread of no pool.
+    /// A thread outside all pools.
     Thread(Arc<Parker>),
     /// A worker of the runner's pool or of another pool.
     Worker(Arc<PoolInner>, usize),
 }
 
 worker_local!(
-    /// The parker of a thread of no pool, made when the thread first waits for an event.
+    /// The parker of a thread outside all pools, created when the thread first waits for an event.
     static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
 );
 

@@ -18,21 +18,21 @@ pub(super) struct Flags {
     pub(super) gap: FlagGap,
     last: Option<Nanos>,
     asked: Option<(usize, Nanos)>,
-    /// Whether this thief raised hunger at its last rest and has found nothing since, and when it
-    /// did.
+    /// Whether this thief raised the hungry signal at its last rest and has found nothing since.
+    /// `hungry_at` is when it raised the signal.
     pub(super) hungry: bool,
     hungry_at: Option<Nanos>,
-    /// The thief's memory of the queues that its victims have in place of their deques.
+    /// The thief's cursors into the alternative queues of its victims.
     pub(super) beside: Cursors,
 }
 
 impl Flags {
-    /// The victim runs, but none of its tasks are public. Asks it for the tasks that it has or will
-    /// have, or exposes them by force. Returns whether to retry at once.
+    /// Called if the victim runs, but none of its tasks are public. Asks the victim for the tasks
+    /// that it has or will have, or exposes them by force. Returns whether to retry immediately.
     ///
-    /// A victim without tasks answers a flag at its next push. Between two pushes a fork may end,
-    /// or a leaf may begin that polls nothing. A thief that waited until there is something to ask
-    /// for would come too late for either.
+    /// A victim without tasks answers a flag at its next push. Between two pushes, a fork may end,
+    /// or a leaf that never polls may begin. A thief that raised its flag only when the victim has
+    /// tasks would be too late in both cases.
     pub(super) fn press(&mut self, shared: &PoolInner, victim: &Worker) -> bool {
         let now = clock::now();
         if let Some((asked, since)) = self.asked {
@@ -47,15 +47,16 @@ impl Flags {
                 }
             }
         }
-        // In this order: the owner writes at each push and pop what `has_private` reads.
+        // `has_private` is called last, because it reads what the owner writes at each push and
+        // pop.
         if self.ask(victim, now) && victim.deque.has_private() {
             self.asked.get_or_insert((victim.index, now));
         }
         false
     }
 
-    /// The thief goes to rest. Returns how long it waits before it raises hunger, which is a flag
-    /// at all workers.
+    /// Called when the thief goes to rest. Returns how long the thief waits before it raises the
+    /// hungry signal, which acts as a flag at all workers.
     pub(super) fn rest(&mut self) -> Nanos {
         if self.hungry {
             self.gap.woken_in_vain();
@@ -67,7 +68,7 @@ impl Flags {
         backoff
     }
 
-    /// Raises a flag, if the gap allows another one. Returns whether it does.
+    /// Raises a flag, if the gap allows another one. Returns whether the gap allows it.
     fn ask(&mut self, victim: &Worker, now: Nanos) -> bool {
         let allowed = self.gap.allows(self.last, now);
         if allowed && victim.deque.raised() & signal::FLAG == 0 {
@@ -77,7 +78,8 @@ impl Flags {
         allowed
     }
 
-    /// The victim had a task. Asks it for more in advance, for the time after this task has run.
+    /// Called when the victim had a task. Asks the victim for more in advance, for the time after
+    /// this task has run.
     pub(super) fn answered(&mut self, victim: &Worker) {
         self.asked = None;
         self.ask(victim, clock::now());

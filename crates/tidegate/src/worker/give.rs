@@ -3,7 +3,7 @@
 use super::{WorkerThread, alt};
 use crate::scope;
 
-/// Leaves all tasks where thieves find them.
+/// Moves all tasks to where thieves find them.
 pub(crate) fn expose(worker: WorkerThread<'_>) {
     worker.deque().expose_all();
     alt::flush_to_stealable(worker);
@@ -14,7 +14,7 @@ pub(crate) fn expose(worker: WorkerThread<'_>) {
 pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
     scope::clear_above(worker, 0);
     alt::flush_to_injector(worker);
-    // The rest of a stolen batch: thieves skip a worker that has left.
+    // The rest of a stolen batch must be passed on, too: thieves skip a worker that has left.
     while let Some(task) = worker.stolen_batch.pop() {
         scope::pass_on(worker, task);
     }
@@ -44,13 +44,13 @@ mod tests {
 
     #[test]
     fn leaving_guest_passes_on_stolen_batch() {
-        // A pool that shares may have only one slot while another job works. The thread that blocks
-        // would hold it, and no slot would be free for the guest.
+        // A pool that shares the machine may have only one slot while another job is active. The
+        // thread that blocks would hold that slot, and no slot would be free for the guest.
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);
         let pool = builder.max_threads(3).build().unwrap();
         let (started, has_started) = channel();
         let (go_on, may_go_on) = channel::<()>();
-        // A thread of the pool that waits here takes nothing from the guest.
+        // While a thread of the pool waits here, it takes nothing from the guest.
         let busy = pool.spawn(move || {
             started.send(()).unwrap();
             may_go_on.recv().unwrap();

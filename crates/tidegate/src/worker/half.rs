@@ -1,4 +1,4 @@
-//! The second half of a join, which lies in the joiner's frame.
+//! The second half of a join, which is stored in the joiner's frame.
 
 use super::WorkerThread;
 use crate::job::{Header, Runner};
@@ -22,7 +22,8 @@ where
     F: FnOnce(WorkerThread<'_>, bool) -> R + Send,
     R: Send,
 {
-    /// A half whose closure gets the worker that runs it, and whether it was stolen.
+    /// Creates a half. Its closure gets the worker that runs the half, and whether the half was
+    /// stolen.
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
         Self {
@@ -42,7 +43,7 @@ where
         &self.header
     }
 
-    /// Takes the closure out, for its own worker to run or drop.
+    /// Takes the closure out, for the half's own worker to run or drop.
     ///
     /// # Safety
     /// 1. The half was taken back from the deque, or never pushed.
@@ -57,7 +58,7 @@ where
         })
     }
 
-    /// Takes the result that the thief has left.
+    /// Takes the result that the thief has written.
     ///
     /// # Safety
     /// 1. The latch was seen open.
@@ -92,7 +93,7 @@ where
         // SAFETY: 1. live until it is opened, and the frame is not accessed afterwards; 2. the
         // result is written.
         let sleeper = unsafe { Latch::open(latch) };
-        // The joiner of a half is a worker of the pool that runs it.
+        // The joiner of a half is a worker of the pool that runs the half.
         if let Some(joiner) = sleeper {
             sleep::latch_opened(current, joiner);
         }

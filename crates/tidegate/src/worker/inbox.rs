@@ -1,4 +1,4 @@
-//! A thread's inbox: its parts of broadcasts.
+//! A thread's inbox, which holds its parts of broadcasts.
 
 use super::alt;
 use super::{WorkerThread, wait};
@@ -18,8 +18,8 @@ pub(crate) fn run(worker: WorkerThread<'_>) {
     }
 }
 
-/// Like `run`, but for a thread that sleeps: it runs the parts without a slot, then sleeps again as
-/// `status`. Returns whether there was a part.
+/// Like `run`, but for a thread that sleeps: it runs the parts without a slot, then sleeps again
+/// with `status`. Returns whether there was a part.
 pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
     let shared = worker.shared();
     let rises = worker.inbox.len() > 0 && {

@@ -1,4 +1,4 @@
-//! A call from outside the pool, which lies in the caller's frame.
+//! A call from outside the pool, which is stored in the caller's frame.
 
 use super::{Event, wait};
 use crate::job::{Header, Runner, Task};
@@ -7,7 +7,7 @@ use crate::unwind::{self, Payload};
 use std::ptr::NonNull;
 use tidegate_sync::UnsafeCell;
 
-/// A closure in the frame of a thread that waits for it from outside the pool.
+/// A closure in the frame of a thread that waits outside the pool until the closure has run.
 #[repr(C)]
 pub(crate) struct Installed<F, R> {
     header: Header,
@@ -33,7 +33,8 @@ where
 
     /// Offers the task and waits until it has run.
     pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
-        // Our frame must not end before the task has run, not even by a panic of the runtime.
+        // Our frame must not end before the task has run, not even because of a panic in the
+        // runtime.
         let guard = unwind::AbortOnUnwind;
         // SAFETY: one task, live until it has run: we stay here until then.
         offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });

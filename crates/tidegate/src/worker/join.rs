@@ -1,14 +1,14 @@
 //! The fork-join fast path, and what a worker does at its cold exit.
 //!
 //! A join in steps:
-//! 1. The second closure and room for its result, a [`Half`], lie in the caller's frame (`join`,
+//! 1. The second closure and room for its result, a [`Half`], are in the caller's frame (`join`,
 //!    inlined into the user's function).
 //! 2. The worker pushes a pointer to the half (`push_half`). If a signal waits or the deque is
 //!    full, the push goes through `push_cold`, which answers the signal.
-//! 3. It runs the first closure. If that panics, [`Abandon`] drops the second closure or waits for
-//!    its thief.
-//! 4. It pops the half (`take_back`). Usually no thief has taken it, so the worker runs the second
-//!    closure and returns.
+//! 3. The worker runs the first closure. If that panics, [`Abandon`] drops the second closure or
+//!    waits for its thief.
+//! 4. The worker pops the half (`take_back`). Usually no thief has taken it, so the worker runs the
+//!    second closure and returns.
 //! 5. If the half was moved to a queue, the worker takes it out there. If a thief has it, the
 //!    worker waits ([`crate::worker::wait`]) and takes the result out of the half (`join_stolen`).
 //!
@@ -18,12 +18,12 @@
 //! leaves. docs/performance.md has the figures. The half stays in the caller's frame because large
 //! closures would otherwise be copied once more.
 //!
-//! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the
-//! deque from the push until it is popped or stolen. `join` leaves the frame, by return or by
-//! panic, only after one of three events: it has popped the pointer itself, it has taken the
-//! pointer back out of a queue that the half was moved to ([`crate::alt_queue`]; a task comes out
-//! of such a queue once), or it has seen the latch open. Each of them ends every use of the pointer
-//! by other threads. docs/waiting.md describes the waiting.
+//! **Safety argument of the join.** The half is in the joiner's frame. Its pointer is in the deque
+//! from the push until it is popped or stolen. `join` leaves the frame, by return or by panic, only
+//! after one of three events: it has popped the pointer itself, it has taken the pointer back out
+//! of a queue that the half was moved to ([`crate::alt_queue`]; a task comes out of such a queue
+//! once), or it has seen the latch open. Each of them ends every use of the pointer by other
+//! threads. docs/waiting.md describes the waiting.
 
 use super::alt;
 use super::half::Half;
@@ -44,14 +44,14 @@ impl WorkerThread<'_> {
     /// Takes a task from the worker's own deque, at or above `base`.
     #[inline]
     pub(crate) fn pop(self, base: u64) -> Option<Task> {
-        // SAFETY: what is in a deque is a live task (pushed by `push_task` or `join`), and a pop
-        // hands it to exactly one taker.
+        // SAFETY: every entry of a deque is a live task (pushed by `push_task` or `join`), and a
+        // pop hands it to exactly one taker.
         self.deque()
             .pop(base)
             .map(|header| unsafe { Task::from_raw(header) })
     }
 
-    /// Pushes a task. Returns it if the ring is full.
+    /// Pushes a task. Returns the task if the ring is full.
     #[inline]
     pub(crate) fn push_task(self, task: Task) -> Result<(), Task> {
         match self.deque().push(task.as_raw()) {
@@ -114,7 +114,7 @@ impl WorkerThread<'_> {
     }
 
     /// Like [`join`](Self::join), but `b` runs even if `a` panics. The argument of `b` is whether
-    /// it was stolen.
+    /// `b` was stolen.
     #[inline(always)]
     pub(crate) fn join_both<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
@@ -169,8 +169,8 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// The first half panicked: the second half runs, or has run on a thief, before the panic
-    /// continues.
+    /// Called if the first half has panicked. The second half runs here, or has run on a thief,
+    /// before the panic continues.
     #[cold]
     #[inline(never)]
     fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
@@ -219,7 +219,7 @@ impl WorkerThread<'_> {
         taken
     }
 
-    /// The half was never pushed, or tasks spawned inside the first half lie above it.
+    /// Handles a half that was never pushed, or that is below tasks spawned inside the first half.
     #[cold]
     fn take_back_uneven(self, position: u64) -> bool {
         position == FULL || {
@@ -248,8 +248,8 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// Whether there is a signal to answer now. Only work answers flags and hunger: they wait for
-    /// the next push.
+    /// Whether there is a signal to answer now. Flags and the hungry signal can only be answered
+    /// with work: without work, they wait for the next push.
     #[inline]
     pub(crate) fn is_called(self) -> bool {
         self.deque().is_signalled()
@@ -264,7 +264,7 @@ impl WorkerThread<'_> {
         let deque = self.deque();
         if !alt::move_out(self) && signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
-                // Flags and hunger wait for work.
+                // Flags and the hungry signal wait until there is work.
                 self.worker().deque.raise(signals & FOR_WORK);
             } else {
                 self.set_exposed_at(clock::now());
@@ -307,8 +307,8 @@ impl WorkerThread<'_> {
         }
     }
 }
-/// The position of a task that did not fit. Not the last number: a bottom of 0 would lie just above
-/// that.
+/// The position of a task that did not fit. Not `u64::MAX`: because of wrap-around, a bottom of 0
+/// would be just above that.
 pub(crate) const FULL: u64 = u64::MAX - 1;
 
 /// Ends a join whose first half panicked: drops the second half unrun, or waits for it if a thief

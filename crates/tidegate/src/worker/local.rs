@@ -2,14 +2,14 @@
 //!
 //! A [`WorkerLocal`] is an array of values whose index is the number of the calling thread
 //! ([`with_number`]): no two live threads have the same number. So a value belongs to one thread at
-//! a time, and its soundness rests only on that. It does not matter whether the thread belongs to a
-//! pool, or to which: worker numbers, which pass from guest to guest, and the thread's place in a
-//! pool are not used.
+//! a time, and soundness depends only on that. It does not matter whether the thread belongs to a
+//! pool, or to which pool: neither worker numbers, which pass from guest to guest, nor the thread's
+//! position in a pool are used.
 //!
-//! The array grows without moving its values ([`SegmentedArray`]). A look-up is two loads in
-//! addition to the thread's own number; there is no lock, and no write that another thread would
-//! see. Each thread gets the lowest free number, so there are never more values than threads that
-//! lived at once.
+//! The array grows without moving its values ([`SegmentedArray`]). A look-up takes two loads after
+//! reading the thread's own number. It takes no lock and writes nothing that another thread reads.
+//! Each thread gets the lowest free number, so there are never more values than threads that were
+//! alive at the same time.
 //!
 //! A value is not dropped when its thread ends, and the array knows nothing of tasks. When a task
 //! has waited, it may find the value changed by another task that its worker has run meanwhile.
@@ -22,23 +22,23 @@ use tidegate_sync::thread::with_number;
 
 /// A value for each worker, created when the worker first uses it.
 ///
-/// For sums, statistics and buffers that workers must not share: each worker uses its own value,
-/// and the owner collects the values afterwards with [`iter_mut`](Self::iter_mut) or
-/// [`into_values`](Self::into_values).
+/// Use it for sums, statistics and buffers that workers must not share. Each worker uses its own
+/// value, and the owner of the `WorkerLocal` collects the values afterwards with
+/// [`iter_mut`](Self::iter_mut) or [`into_values`](Self::into_values).
 ///
-/// A value belongs to a thread. A thread of no pool has a value as well. If such a thread takes
-/// part in a call from outside (see [`join`](crate::join)), it keeps the same value inside and
-/// outside the call. Later threads take over the values of threads that have ended before they
-/// create new ones. So there are never more values than threads that lived at once, in any number
-/// of pools. In a child made by `fork`, the threads of the parent count as live.
+/// A value belongs to a thread. A thread outside all pools has a value as well. If such a thread
+/// becomes a worker during a call (see [`join`](crate::join)), it uses the same value inside and
+/// outside the call. New threads first reuse the values of threads that have ended. So there are
+/// never more values than threads that were alive at the same time, in any number of pools. In a
+/// child made by `fork`, the threads of the parent count as live.
 ///
 /// A task may see the value in an intermediate state that another task has left. While a task waits
 /// inside [`with`](Self::with), for instance in a join, its worker may run another task on top that
 /// also calls `with`. Both get the same value. That is safe, but a borrow of a `RefCell` that is
 /// held over a join may panic.
 ///
-/// A call costs a thread-local variable and two loads, which is a few nanoseconds. Each value has
-/// cache lines of its own.
+/// A call costs a thread-local variable and two loads, which is a few nanoseconds. No two values
+/// share a cache line.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -53,7 +53,7 @@ pub struct WorkerLocal<T> {
     values: SegmentedArray<Line<Owned<T>>>,
 }
 
-/// A value, once it is created, that one thread at a time uses.
+/// A value that one thread at a time uses; empty until it is created.
 struct Owned<T>(OnceCell<T>);
 
 impl<T> Default for Owned<T> {
@@ -62,17 +62,17 @@ impl<T> Default for Owned<T> {
     }
 }
 
-// SAFETY: only `with` looks into a shared `Owned`, on the thread that has the number of the value,
-// while the thread keeps that number. If two threads have had the same number, the first has given
-// it back before the second took it (Release and Acquire, in `sync`). So these uses are a sequence
-// of hand-overs of the value, for which `T: Send` is enough.
+// SAFETY: only `with` accesses a shared `Owned`, on the thread whose number is the index of the
+// value, while the thread keeps that number. If two threads have had the same number, the first
+// returned the number before the second took it (Release and Acquire, in `sync`). So these uses are
+// a sequence of hand-overs of the value, for which `T: Send` is enough.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
 impl<T: Send> WorkerLocal<T> {
-    /// Creates an empty `WorkerLocal`; `init` makes the value of each worker.
+    /// Creates an empty `WorkerLocal`; `init` creates the value of each worker.
     ///
     /// `init` runs on that worker. If `init` itself uses this `WorkerLocal`, or lets other tasks
-    /// run that do, the value made by that inner call is kept and the outer one is dropped.
+    /// run that do, the value created by that inner call is kept and the outer value is dropped.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -113,10 +113,11 @@ impl<T: Send> WorkerLocal<T> {
         })
     }
 
-    /// Makes the calling thread's value.
+    /// Creates the calling thread's value.
     #[cold]
     fn first<'a>(&self, value: &'a OnceCell<T>) -> &'a T {
-        // Made before the cell is set: `init` is user code and may call this again.
+        // The value is created before the cell is set: `init` is user code and may call this
+        // function again.
         let own = (self.init)();
         drop(value.set(own));
         // Not `get_or_init`: Miri treats its result as an exclusive borrow, but a call inside this
@@ -124,7 +125,8 @@ impl<T: Send> WorkerLocal<T> {
         value.get().expect("set here or by `init`")
     }
 
-    /// Iterates over the values of all threads that have used this, in an unspecified order.
+    /// Iterates over the values of all threads that have used this `WorkerLocal`, in an unspecified
+    /// order.
     ///
     /// ```
     /// use std::cell::Cell;

@@ -1,7 +1,7 @@
-//! What a waiting worker may run: parts of what it waits for, found by leapfrogging over the waits
-//! of other workers.
+//! What a waiting worker may run: tasks that it is waiting for, found by leapfrogging over the
+//! waits of other workers.
 //!
-//! docs/waiting.md has the rules and their argument.
+//! docs/waiting.md describes the rules and why they are correct.
 
 use super::alt;
 use super::flags::Flags;
@@ -36,11 +36,11 @@ impl<'a> Robber<'a> {
         }
     }
 
-    /// A task that descends from what is awaited.
+    /// Finds a task that descends from `awaited`.
     pub(super) fn descendant(&mut self) -> Option<Task> {
         let worker = self.worker;
         if worker.shared().memory.is_ordered() {
-            // Tasks that were forked by what is awaited are in the plan.
+            // Tasks that were forked inside `awaited` are in the plan.
             let scope = self.awaited.scope()?;
             let planned = memory::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
@@ -59,7 +59,8 @@ impl<'a> Robber<'a> {
         }
     }
 
-    /// What is awaited, or one of its tasks, if it lies unbegun in a queue.
+    /// Takes the awaited half, or a task of the awaited scope, out of a queue if no thread has
+    /// begun it.
     pub(super) fn unbegun(&self) -> Option<Task> {
         let worker = self.worker;
         match self.awaited {
@@ -77,11 +78,11 @@ impl<'a> Robber<'a> {
         }
     }
 
-    /// Any task, because the user's wait policy allows it.
+    /// Takes any task, because the user's wait policy allows it.
     pub(super) fn any_task(&mut self) -> Option<Task> {
         let worker = self.worker;
-        // One task at a time, even from the worker's own deque: older tasks of a batch would lie
-        // above this frame.
+        // Steals one task at a time, even from the worker's own deque: the older tasks of a batch
+        // would be above this frame.
         let mut of = |victim: &Worker| {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
             robbed.or_else(|| steal_beside_deque(victim, &mut self.flags.beside).ok())
@@ -95,7 +96,7 @@ impl<'a> Robber<'a> {
     fn rob_scope(&mut self, scope: &ScopeCore) -> Option<Task> {
         for victim in self.worker.shared().workers() {
             let generation = victim.deque.generation();
-            // After the generation: see `Search::enter_base`.
+            // Checked after the generation is read: see `Search::enter_base`.
             if victim.runs_task_of(scope) {
                 let thief = Thief {
                     worker: victim.index,
@@ -113,7 +114,8 @@ impl<'a> Robber<'a> {
         None
     }
 
-    /// Robs the worker that has the awaited task, or a worker that this one waits for in turn.
+    /// Robs the worker that has the awaited task, or a worker that the former worker waits for in
+    /// turn.
     fn rob(&mut self, first: Thief, scope: Option<&ScopeCore>) -> Option<Task> {
         let worker = self.worker;
         let mut thief = first;
@@ -127,7 +129,7 @@ impl<'a> Robber<'a> {
             }
             let next = victim.waiting.thief()?;
             // Checked after that load: while the generation lasts, what the victim waits for
-            // descends from its base.
+            // descends from the victim's base.
             if victim.deque.generation() != generation || next == thief {
                 return None;
             }
@@ -154,7 +156,7 @@ impl<'a> Robber<'a> {
         robbed
     }
 
-    /// A robber runs halves, and tasks of the scope that it waits for. It passes other tasks on to
+    /// Keeps a half, or a task of the scope that the robber waits for. Passes other tasks on to
     /// their queues.
     fn keep_or_pass_on(&self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
         let wanted = match (task.scope(), scope) {

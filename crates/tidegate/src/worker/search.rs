@@ -1,6 +1,6 @@
-//! How a worker without work finds some, and the life of a thread of the pool.
+//! How a worker without work finds tasks, and the main loop of a thread of the pool.
 //!
-//! A worker looks at its own tasks first, then at the sources that the policy lists, and last
+//! A worker looks at its own tasks first, then at the sources that the policy lists, and finally
 //! sweeps over victims in the order of the victim policy. The idle policy decides how long the
 //! worker looks and when it parks; [`crate::sleep`] does the parking.
 
@@ -25,7 +25,7 @@ use tidegate_policy::{IdlePolicy, IdleState, Nanos, Peers, Rest, Rng};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, seed, spin_loop, thread};
 
-/// A worker that looks for tasks, with what it remembers between two searches.
+/// A worker that looks for tasks, and what it remembers between two searches.
 pub(crate) struct Search<'a> {
     worker: WorkerThread<'a>,
     thief: Thief,
@@ -33,9 +33,9 @@ pub(crate) struct Search<'a> {
     flags: Flags,
     /// When the running task was stolen.
     stolen_at: Option<Nanos>,
-    /// This worker has neither taken a task nor searched since its last rest.
+    /// Whether this worker has neither taken a task nor searched since its last rest.
     has_rested: bool,
-    /// Another thread must come for the tasks that are left after the current one.
+    /// Whether another thread must be woken for the tasks that remain after the current one.
     must_rouse: bool,
 }
 
@@ -62,7 +62,8 @@ impl Peers for PeersOf<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// For a thread of the pool. Calls the user's code that creates a backoff, if there is any.
+    /// Creates the search of a thread of the pool. Calls the user's code that creates a backoff, if
+    /// any.
     pub(crate) fn new(worker: WorkerThread<'a>) -> Self {
         Self::with(worker, idle_state(worker))
     }
@@ -108,10 +109,10 @@ impl<'a> Search<'a> {
         self.has_rested
     }
 
-    /// Takes one of this worker's own tasks. After a rest, the thread that woke this worker counts
-    /// on a search, which this task delays. So another thread must come for the tasks that are
-    /// left. If that thread were called earlier, it might come for a last task that this worker
-    /// takes itself.
+    /// Takes one of this worker's own tasks. After a rest, the thread that woke this worker relies
+    /// on it to search, which this task delays. So another thread must be woken for the remaining
+    /// tasks. If it were woken before this worker has taken its task, it might be woken for a last
+    /// task that this worker takes itself.
     fn own_task(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let task = self.worker.own_task()?;
@@ -119,8 +120,8 @@ impl<'a> Search<'a> {
         Some(task)
     }
 
-    /// Runs the tasks left in the deque of `worker`, a guest, and in the queues of the pool, which
-    /// has no threads.
+    /// Runs the remaining tasks in the deque of `worker`, a guest, and in the queues of its pool,
+    /// which has no threads.
     pub(crate) fn finish(worker: WorkerThread<'a>) {
         // A guest never rests.
         let idle = IdleState::new(&IdlePolicy::None).expect("no parameter is out of range");
@@ -132,8 +133,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Answers signals at a point without frames. If the slot is wanted back, the worker rests and
-    /// so gives it back.
+    /// Answers signals while no task is in progress. If the pool wants the slot back, the worker
+    /// rests and so gives it back.
     fn poll_at_base(&self) {
         let worker = self.worker;
         if !worker.is_called() {
@@ -156,8 +157,8 @@ impl<'a> Search<'a> {
         memory::forget_granted(worker);
         self.enter_base(&task);
         if std::mem::take(&mut self.must_rouse) {
-            // Only now: until the task's latch says that it is taken, its joiner looks for it again
-            // and again.
+            // Not earlier: until the latch of the task says that the task is taken, its joiner
+            // keeps looking for it.
             wake::rouse(worker.shared());
         }
         worker.victim.is_busy.set(true);
@@ -172,16 +173,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Renames the base of the stack for this task. Waiting workers that may rob the task's
-    /// descendants compare that name.
+    /// Gives the base of the stack a new identity for this task: a scope and a generation. Waiting
+    /// workers that may rob the task's descendants compare this identity.
     fn enter_base(&self, task: &Task) {
         let worker = self.worker;
         let scope = task
             .scope()
             .map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
         let alone = worker.deque().is_empty();
-        // If an earlier task has left tasks below, they are unrelated to this one: then nothing may
-        // be robbed here.
+        // If an earlier task has left tasks in the deque, they are unrelated to this task, so
+        // nothing may be robbed here.
         let scope = if alone { scope } else { std::ptr::null_mut() };
         // Relaxed: only this thread writes it.
         let same = !scope.is_null() && worker.base_scope.load(Ordering::Relaxed) == scope;
@@ -214,7 +215,7 @@ impl<'a> Search<'a> {
         task
     }
 
-    /// Looks again and again, as one of the workers that count as searching.
+    /// Looks for work repeatedly, as one of the workers that count as searching.
     fn search_on(&mut self) -> Option<Task> {
         let worker = self.worker;
         let pool = worker.shared();
@@ -270,7 +271,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Looks into each source once. A source may also give this worker's slot away.
+    /// Looks into each source once. Looking into a source may also give this worker's slot away.
     fn find(&mut self) -> Option<Task> {
         let pool = self.worker.shared();
         let sources = sources(pool.places.in_use(), pool.memory.is_ordered());
@@ -319,7 +320,8 @@ impl<'a> Search<'a> {
             if victim.sleeper.is_preempted.get()
                 && pool.ledger().status(victim.index) == Status::Owed
             {
-                // That thread continues unaided with the slot that this worker frees by resting.
+                // That thread can continue by itself, with the slot that this worker frees by
+                // resting.
                 worker.set_must_stop(true);
                 return None;
             }
@@ -368,7 +370,7 @@ mod tests {
     use tidegate_policy::{QueueKind, SharePolicy};
 
     /// The status of an idle thread after another thread has rested and begun the first task of a
-    /// batch of `tasks`.
+    /// batch of `tasks` tasks.
     fn status_of_idle_beside_batch(tasks: usize) -> Status {
         let builder = Pool::builder()
             .queue(QueueKind::ChaseLev)

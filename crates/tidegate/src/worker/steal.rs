@@ -16,7 +16,7 @@ use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::STEAL_RETRIES;
 
 impl WorkerThread<'_> {
-    /// The youngest task that this worker has.
+    /// Takes the youngest of this worker's tasks.
     pub(super) fn own_task(self) -> Option<Task> {
         let own = self.pop(0).or_else(|| alt::take(self));
         own.or_else(|| self.stolen_batch.pop_last())
@@ -36,7 +36,8 @@ impl WorkerThread<'_> {
                     self.count_steal(victim, k);
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_in_batch(task));
-                        // A sleeper's last look did not see them while this worker held them.
+                        // A sleeper's last look did not see these tasks while this worker held
+                        // them.
                         wake::work_visible(self.shared(), Some(self.worker()));
                     }
                     return youngest;
@@ -69,7 +70,7 @@ impl WorkerThread<'_> {
         None
     }
 
-    /// Steals as many tasks as the steal amount says. Returns the youngest of them, and the others.
+    /// Steals as many tasks as the steal amount says. Returns the youngest task, and the others.
     fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
         let mut youngest = None;
         let older = Cell::new(Vec::new());
@@ -104,8 +105,8 @@ impl WorkerThread<'_> {
         events::steal(self.shared().name(), self.index, victim.index, tasks);
     }
 
-    /// Keeps an older task of a batch while the youngest one runs. Not in the deque: there the
-    /// older task would lie below the descendants of the running task, and hide them from the
+    /// Keeps an older task of a batch while the youngest one runs. The task does not go to the
+    /// deque: there it would be below the descendants of the running task, and hide them from the
     /// workers that wait for them.
     pub(crate) fn keep_in_batch(self, task: Task) {
         let joiner = self
@@ -122,13 +123,13 @@ pub(crate) fn steal_from(
     only: Option<Gen>,
     mut sink: impl FnMut(Task),
 ) -> Steal {
-    // SAFETY: what is in a deque is a live task, and the deque hands each to one taker.
+    // SAFETY: every entry of a deque is a live task, and the deque hands each to one taker.
     let sink = |header: NonNull<Header>| sink(unsafe { Task::from_raw(header) });
     victim.deque.steal(amount, only, sink)
 }
 
 /// Takes a task that the victim keeps outside its deque: the rest of a stolen batch, or a task in
-/// the queue in place of the deque.
+/// the alternative queue.
 pub(super) fn steal_beside_deque(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
     match victim.stolen_batch.pop() {
         Some(task) => Ok(task),
@@ -147,8 +148,8 @@ pub(crate) fn steal_oldest(victim: &Worker) -> Option<Task> {
     }
 }
 
-/// Takes the oldest task of this worker as a thief does. A task that the worker's queue does not
-/// give to thieves comes last.
+/// Takes the oldest task of this worker, as a thief would. Tasks that the worker's queue does not
+/// give to thieves come last.
 pub(crate) fn steal_own(worker: WorkerThread<'_>) -> Option<Task> {
     steal_oldest(worker.worker()).or_else(|| alt::take_away(worker))
 }

@@ -41,8 +41,8 @@ impl<'a> WorkerThread<'a> {
     pub(crate) fn get() -> Option<Self> {
         let worker = CURRENT.with(Cell::get);
         // SAFETY: set by `Membership::enter`, which keeps the pool and so the worker alive until it
-        // sets the pointer back. The value stays on this thread (`not_send`) and in frames above
-        // that guard.
+        // restores the previous pointer. The value stays on this thread (`not_send`) and in frames
+        // above that guard.
         let worker = unsafe { worker.as_ref() }?;
         Some(Self {
             worker,
@@ -64,8 +64,7 @@ impl<'a> WorkerThread<'a> {
                 break;
             }
             let before = current.worker.own.before.get();
-            // SAFETY: as in `get`: the guard that made the thread this worker lies in a frame
-            // below.
+            // SAFETY: as in `get`: the guard that made the thread this worker is in a frame below.
             let worker = unsafe { before.as_ref() };
             here = worker.map(|worker| Self {
                 worker,
@@ -76,14 +75,14 @@ impl<'a> WorkerThread<'a> {
     }
 
     /// From here on, this worker's tasks descend from none of its earlier tasks, nor from those of
-    /// an earlier thread with its number. Returns the new generation of its base.
+    /// an earlier thread with its number. Returns the new generation of the worker's base.
     pub(crate) fn forget_base(self) -> Gen {
         // Release, before the new generation: see `enter_base`.
         self.base_scope.store(null_mut(), Ordering::Release);
         self.deque().next_generation()
     }
 
-    /// Calls `f` as this worker. The thread is this worker now or in a frame below.
+    /// Calls `f` as this worker. The calling thread must be this worker, now or in a frame below.
     pub(crate) fn call<R>(self, f: impl FnOnce(Self) -> R) -> R {
         struct Back<'a>(*const Worker, &'a PoolInner);
         impl Drop for Back<'_> {
@@ -130,7 +129,7 @@ impl<'a> WorkerThread<'a> {
         unsafe { self.worker.deque.owner() }
     }
 
-    /// The scope whose tasks in this deque need no count of their own, see [`mod@crate::scope`].
+    /// The scope whose tasks in this deque need no separate counts, see [`mod@crate::scope`].
     #[inline]
     pub(crate) fn covers(self) -> *const ScopeCore {
         self.worker.own.covers.get()
@@ -181,7 +180,7 @@ impl<'a> WorkerThread<'a> {
         self.worker.own.exposed_at.set(now);
     }
 
-    /// Counts one more preemption. Returns how many in a row there were before it.
+    /// Counts one more preemption. Returns the number of preemptions in a row before this one.
     pub(crate) fn add_preemption(self) -> usize {
         let (own, now) = (&self.worker.own, clock::now());
         let last = own.preempted_at.replace(now);
@@ -193,7 +192,7 @@ impl<'a> WorkerThread<'a> {
         before
     }
 
-    /// The task that begins now has a slot of its own.
+    /// Resets the count of preemptions, because a task begins with a slot.
     pub(crate) fn forget_preemptions(self) {
         self.worker.own.preemptions.set(0);
     }
@@ -233,8 +232,8 @@ impl<'a> WorkerThread<'a> {
 impl<'a> From<Runner<'a>> for WorkerThread<'a> {
     #[inline(always)]
     fn from(runner: Runner<'a>) -> Self {
-        // SAFETY: made only by `WorkerThread::as_runner`, from a worker that this thread is for all
-        // of 'a.
+        // SAFETY: made only by `WorkerThread::as_runner`, from this thread's worker, which it
+        // remains for all of 'a.
         let worker = unsafe { runner.as_ptr().cast::<Worker>().as_ref() };
         let not_send = PhantomData;
         Self { worker, not_send }
@@ -271,8 +270,8 @@ pub(crate) struct Context {
     floor: u64,
 }
 
-/// Makes the calling thread the worker that it was before it became a worker of `shared`. A worker
-/// from before a fork is no worker in the child.
+/// Makes the calling thread the worker that it was before it became a worker of `shared`. A thread
+/// that was a worker before a fork is not a worker in the child.
 fn become_again(before: *const Worker, shared: &PoolInner) {
     let before = if shared.is_inherited() {
         null()
@@ -282,30 +281,30 @@ fn become_again(before: *const Worker, shared: &PoolInner) {
     CURRENT.with(|current| current.set(before));
 }
 
-/// Ends the calling thread's membership in any pool: a `fork` inside a task has made it the only
-/// thread of a child.
+/// Called in a child made by `fork` inside a task, on the child's only thread. Ends that thread's
+/// membership in any pool.
 pub(crate) extern "C" fn leave_in_child() {
     CURRENT.with(|current| current.set(null()));
 }
 
-/// The right to be one worker, given once by the ledger. Its holder may access what only that
-/// worker's thread may access.
+/// The right to act as one worker, which the ledger grants once. The holder may access what only
+/// that worker's thread may access.
 pub(crate) struct Admission(usize);
 
 impl Admission {
-    /// Only for the code that admits workers to the ledger (`members::admit_guest`,
-    /// `PoolInner::start_thread`): the ledger has just admitted worker `index`, and no thread is
-    /// that worker.
+    /// Must only be called by code that admits workers to the ledger (`members::admit_guest`,
+    /// `PoolInner::start_thread`): the ledger has just admitted worker `index`, and no thread acts
+    /// as that worker.
     pub(crate) fn granted(index: usize) -> Self {
         Self(index)
     }
 }
 
-/// A thread's time as a worker. It may be a worker of another pool before and after.
+/// A thread's time as a worker. The thread may be a worker of another pool before and after.
 pub(crate) struct Membership {
     shared: Arc<PoolInner>,
     index: usize,
-    /// It stays on the thread that entered.
+    /// The membership stays on the thread that entered.
     not_send: PhantomData<*mut ()>,
 }
 

@@ -1,7 +1,7 @@
 //! Waits without running anything unrelated.
 //!
-//! docs/waiting.md has the protocol. A waiter robs only workers that run descendants of what it
-//! waits for, spins a little, then gives up its slot and sleeps on the latch ([`crate::sleep`]).
+//! docs/waiting.md describes the protocol. A waiter robs only workers that run descendants of what
+//! it waits for, spins a little, then gives up its slot and sleeps on the latch ([`crate::sleep`]).
 
 use super::WorkerThread;
 use super::event::{Event, Waiter};
@@ -28,14 +28,14 @@ use tidegate_sync::{clock, spin_loop, thread};
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
     Half(&'a Header),
-    /// Like `Half`, but for a thread that is unwinding: it runs nothing, and continues when no
-    /// thread has begun the half.
+    /// Like `Half`, but for a thread that is unwinding: the thread runs nothing meanwhile, and also
+    /// continues if no thread has begun the half.
     HalfUnwinding(&'a Header),
     Scope(&'a ScopeCore),
     /// An event outside the pool: nothing may be robbed.
     Outside(&'a Event),
-    /// Memory, or a turn in the order in which tasks may have it: nothing may be robbed, and the
-    /// waiter gives up its slot at once.
+    /// Memory, or a turn in the order in which tasks get memory: nothing may be robbed, and the
+    /// waiter gives up its slot immediately.
     Memory(&'a Event),
 }
 
@@ -94,14 +94,14 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
             let thief = worker.shared().worker(thief.worker);
             thief.victim.unprofitable_steal.set(true);
         }
-        // This worker may fork before the thief has asked for more.
+        // This worker may fork before the thief asks for more.
         (Theft::Worthwhile, _) => worker.worker().deque.raise(signal::FLAG),
         (Theft::Regretted | Theft::Trifling, _) => {}
     }
 }
 
 /// Waits for a stolen half and runs nothing meanwhile. Returns `true` if no thread had begun the
-/// half and it is the caller's again.
+/// half and the caller has taken it back.
 pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> bool {
     loop {
         match half.latch.state() {
@@ -135,8 +135,8 @@ pub(crate) fn for_event(event: &Event) {
     }
 }
 
-/// Waits, and afterwards restores what this worker did before. Returns the thief of what was
-/// awaited, if this worker has seen it.
+/// Waits for `awaited`, and afterwards restores this worker's previous state. Returns the thief of
+/// the awaited half, if this worker has seen which worker that is.
 pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
@@ -180,8 +180,8 @@ pub(crate) fn tell_that_we_run(
     }
 }
 
-/// Runs an unrelated task on top of this worker's frames. Meanwhile no worker that may rob tasks of
-/// the frames below may take what this task forks.
+/// Runs an unrelated task on top of this worker's frames. Meanwhile, workers that may rob tasks of
+/// the frames below must not take the tasks that this task forks.
 pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let deque = worker.deque();
     let (waits_for, generation) = (worker.waiting.thief(), deque.generation());
@@ -190,7 +190,7 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let scope = worker.base_scope.load(Ordering::Relaxed);
     let alone = deque.is_empty();
     let own = worker.forget_base();
-    // Older tasks of this worker lie in front of this task's descendants, unless the deque is
+    // Older tasks of this worker are in front of this task's descendants, unless the deque is
     // empty.
     tell_that_we_run(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
@@ -199,13 +199,13 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     scope::run_on_top(worker, task);
     let _ = worker.enter_phase(phase);
     worker.victim.is_busy.replace(busy);
-    // The deque holds no tasks of this task any more.
+    // The deque no longer holds any tasks that this task forked.
     deque.set_generation(generation);
     // Release, after the generation: as in `enter_base`.
     worker.base_scope.store(scope, Ordering::Release);
     worker.waiting.set_thief(waits_for);
-    // The task may have consumed the signal of a waiter that may not take the tasks that it
-    // published.
+    // The task may have consumed the signal of a waiter, and published tasks that this waiter may
+    // not take.
     if worker.shared().sleep.has_vacancy() {
         worker.worker().deque.raise(signal::HUNGRY);
     }
@@ -255,8 +255,8 @@ fn rest(worker: WorkerThread<'_>, awaited: Awaited<'_>, since: &mut Option<Nanos
     true
 }
 
-/// A waiter for memory was woken for another reason than its own turn: it resumes a task that is
-/// parked in the memory plan.
+/// Resumes a task that is parked in the memory plan, if this worker waits for memory and was woken
+/// for a reason other than its own turn.
 fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let for_memory = matches!(awaited, Awaited::Memory(_));
     if for_memory && !awaited.is_over() && !worker.sleeper.is_rescue() {
@@ -264,8 +264,9 @@ fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// In a child made by `fork`: runs a part of what is awaited that lies here unbegun. If there is no
-/// such part, only the parent's threads could end the wait, so the child is aborted.
+/// In a child made by `fork`, runs the awaited half or a task of the awaited scope, if one is here
+/// that no thread has begun. Otherwise only the parent's threads could end the wait, so this aborts
+/// the child.
 #[cold]
 fn go_on_in_child(robber: &Robber<'_>) {
     let worker = robber.worker;
@@ -279,8 +280,8 @@ fn go_on_in_child(robber: &Robber<'_>) {
     }
 }
 
-/// Returns a task that the waiter may run. A rescued waiter runs the task that it takes right here,
-/// and gets `None`.
+/// Returns a task that the waiter may run. A waiter that was woken for a rescue runs the task that
+/// it takes right here, and returns `None`.
 fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
     let worker = robber.worker;
     if worker.sleeper.take_rescue() || worker.runs_queued(robber.awaited) {
@@ -306,8 +307,8 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
 
 fn help(robber: &Robber<'_>, task: Task) {
     let worker = robber.worker;
-    // Checked after the theft. If the latch is still closed, the victim was still at what we wait
-    // for when we robbed it, and the stolen task descends from that.
+    // Checked after the theft. If the latch is still closed, the victim was still running what we
+    // wait for when we robbed it, so the stolen task descends from that.
     if robber.awaited.is_over() && worker.shared().options.wait == WaitPolicy::Descendants {
         return scope::pass_on(worker, task);
     }

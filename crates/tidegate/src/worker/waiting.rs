@@ -11,16 +11,16 @@ use tidegate_sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub(crate) struct Waiting {
     /// The thief that this worker waits for, packed; 0 while it waits for none. Workers that wait
-    /// for this one follow it.
+    /// for this worker follow this link.
     thief: AtomicU64,
-    /// The scope that this worker waits for, for other threads to compare; null while it waits for
-    /// none.
+    /// The scope that this worker waits for; null while it waits for none. Other threads only
+    /// compare this pointer.
     pub(crate) scope: Hint<*const ScopeCore>,
-    /// Whether it may run a task meanwhile.
+    /// Whether the worker may run a task meanwhile.
     pub(crate) may_help: Hint<bool>,
-    /// Whether it may run any task of the pool's queues.
+    /// Whether the worker may run any task of the pool's queues.
     pub(crate) may_run_queued: Hint<bool>,
-    /// Whether it waits for memory, or for its turn to have some.
+    /// Whether the worker waits for memory, or for its turn to get memory.
     pub(crate) for_memory: Hint<bool>,
 }
 
@@ -34,8 +34,7 @@ impl Waiting {
     }
 
     pub(crate) fn set_thief(&self, thief: Option<Thief>) {
-        // Release pairs with the Acquire in `thief`. The pack of a thief with a generation is never
-        // 0.
+        // Release pairs with the Acquire in `thief`. A packed thief with a generation is never 0.
         self.thief
             .store(thief.map_or(0, |t| t.pack()), Ordering::Release);
     }
