@@ -1,7 +1,8 @@
 //! A pool's options, resolved and checked, and the machine that some of them depend on.
 //!
-//! An option has the builder's value, or else the environment's ([`Environment`]), or else the
-//! default. The number of spare threads and the limit on threads are two forms of one option.
+//! An option takes its value from the builder, or else from the environment ([`Environment`]), or
+//! else from its default. The number of spare threads and the limit on threads are two forms of one
+//! option.
 
 mod builder;
 mod closed;
@@ -73,7 +74,7 @@ pub(crate) struct Options {
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
-    /// None: the pool does not share the machine.
+    /// `None`: the pool does not share the machine.
     pub(crate) share: Option<Sharing>,
     pub(crate) share_from: Source,
     pub(crate) kind: Kind,
@@ -277,8 +278,8 @@ fn number_of_workers(
     })
 }
 
-/// The limit on threads. If the builder sets either form of it, both environment variables are
-/// ignored.
+/// The limit on threads. If the builder sets either form of the limit, both environment variables
+/// are ignored.
 fn limit(
     builder: &Builder,
     workers: usize,

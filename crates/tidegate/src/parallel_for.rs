@@ -1,6 +1,6 @@
 //! Parallel loops, which split only while other workers are idle.
 //!
-//! The far half of the remaining items lies in the deque as one private task, so a thief always
+//! The far half of the remaining items waits in the deque as one private task, so a thief always
 //! finds the biggest piece. The worker visits the near half in blocks, and polls between blocks.
 //! While no worker is idle, a loop of n items costs log2(n) pushes, not n. Blocks grow until one
 //! takes about [`BLOCK_TIME`], so that polls are frequent but cost almost nothing.

@@ -70,7 +70,7 @@ impl PlaceId {
         }
     }
 
-    /// Returns the same place as a strict one: tasks put there wait for its own workers, and no
+    /// Returns the strict form of this place: tasks put there wait for its own workers, and no
     /// other worker takes them.
     ///
     /// ```
@@ -146,7 +146,7 @@ pub(crate) fn parent_of(pool: &PoolInner, place: PlaceId) -> Option<PlaceId> {
     })
 }
 
-/// The number of workers of a place, and their CPUs.
+/// Returns the number of workers of a place, and the place's CPUs.
 pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_machine::CpuList) {
     let group = group(pool, place);
     (

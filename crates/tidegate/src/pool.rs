@@ -56,7 +56,7 @@ pub(crate) mod signal {
 
 /// The state that the threads of a pool share.
 pub(crate) struct PoolInner {
-    /// Distinguishes this pool from all others of this program.
+    /// Distinguishes this pool from all others in this program.
     pub(crate) serial: u64,
     /// The process in which the pool's threads run.
     pub(crate) process: Process,

@@ -1,5 +1,5 @@
-//! Queues for tasks that are in no deque: injected from outside, spawned when a ring is full, left
-//! over above a join, or kept from a stolen batch.
+//! Queues for tasks that are in no deque: injected from outside, spawned when a ring is full, found
+//! above a join's half in the deque, or kept from a stolen batch.
 //!
 //! A queue is first in, first out (last in, first out in a pool whose workers share one queue), and
 //! protected by a lock. The length is stored separately, so checking an empty queue costs one load.
@@ -22,8 +22,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Creates the queue of a pool, or of a scope in that pool. `kind` is how the pool's workers
-    /// keep their tasks.
+    /// Creates the queue of a pool, or of a scope in that pool. `kind` is the kind of queue in
+    /// which the pool's workers keep their tasks.
     pub(crate) fn beside(kind: QueueKind) -> Self {
         Self {
             youngest_first: kind == QueueKind::Shared,

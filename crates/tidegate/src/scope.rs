@@ -185,7 +185,7 @@ impl ScopeCore {
         }
     }
 
-    /// Keeps the first panic; later ones are reported.
+    /// Keeps the first panic of a task, and reports later ones.
     fn store_panic(&self, payload: Payload, current: WorkerThread<'_>) {
         if let (_, Some(later)) = self.panic.insert(payload) {
             current
@@ -493,7 +493,7 @@ fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
 }
 
 /// Empties the deque down to where this context began: runs the tasks of the covered scope, passes
-/// other tasks on, and frees the positions.
+/// other tasks on, and frees their positions.
 fn drain(worker: WorkerThread<'_>, scope: &ScopeCore) {
     let base = worker.floor();
     // One `catch` covers all tasks up to the next panic.

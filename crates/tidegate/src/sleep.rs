@@ -126,7 +126,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             ledger.has_surplus()
         };
         if inbox::run_asleep(worker, Status::Idle) {
-            // The parts of broadcasts that it ran may have consumed signals.
+            // The parts of broadcasts that this thread ran may have consumed signals.
             looks = wake::rouse_and_look(shared);
         } else {
             looks.park(
@@ -218,7 +218,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             return;
         }
         if inbox::run_asleep(worker, Status::Waiting) {
-            // The parts of broadcasts that it ran may have waited themselves, and consumed signals.
+            // The parts of broadcasts that this thread ran may have waited themselves, and consumed
+            // signals.
             worker
                 .waiting
                 .set_awaited(awaited, worker.runs_queued(awaited));

@@ -1,7 +1,7 @@
 //! A pool's counters, and how they are read.
 //!
 //! Each worker has its own counters. Its thread writes them with plain stores while it steals,
-//! sleeps or wakes; the path of running tasks counts nothing and reads no clock. [`Stats`] are read
+//! sleeps or wakes; the path that runs tasks counts nothing and reads no clock. [`Stats`] are read
 //! without stopping any thread, so related numbers may be a few events apart.
 
 mod display;
@@ -284,7 +284,7 @@ pub struct MemoryStats {
 /// What a pool has done since it was created; returned by [`Pool::stats`](crate::Pool::stats) and
 /// [`stats`](fn@crate::stats).
 ///
-/// Printed with `{}`, it is a summary of a few lines. With the feature `serde`, it can be
+/// Printing it with `{}` gives a summary of a few lines. With the feature `serde`, it can be
 /// serialized.
 ///
 /// ```

@@ -36,8 +36,8 @@ impl fmt::Debug for WorkerId {
 
 /// Returns the calling thread's worker, or `None` outside all pools.
 ///
-/// A thread of no pool is a worker for the duration of a call that runs on its own stack, such as
-/// [`join`](crate::join).
+/// A thread outside all pools is a worker for the duration of a call that runs on its own stack,
+/// such as [`join`](crate::join).
 ///
 /// ```
 /// use tidegate::{Pool, current_worker};

@@ -510,7 +510,7 @@ impl Builder {
     }
 
     /// Sets whether the pool prints a line to standard error when it is first used: its number of
-    /// workers, the reason for it, and the options that differ from their defaults
+    /// workers, the reason for that number, and the options that differ from their defaults
     /// (`TIDEGATE_EXPLAIN`, 0 or 1). The default is false. A pool that shares the machine also
     /// prints where it finds the other jobs.
     #[must_use]

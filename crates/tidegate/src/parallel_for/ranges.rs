@@ -108,7 +108,7 @@ where
 /// Consecutive numbers. They may include the maximum of their type, which no half-open range can.
 pub struct Inclusive<N> {
     before: Range<N>,
-    /// The number at the end of `before`, if it belongs to this piece.
+    /// The number `before.end`, if it belongs to this piece.
     last: Option<N>,
 }
 

@@ -22,7 +22,7 @@ impl Binding {
     /// Allows the calling thread to be bound, to any of the CPUs in `usable`.
     pub(super) fn arrive(&self, usable: &CpuList) {
         let all = CpuSet::from_iter(usable.as_slice().iter().copied());
-        // The thread that started this one may itself have been bound.
+        // The thread that started this thread may have been bound, and threads inherit the binding.
         all.bind(Tid::this());
         *self.0.lock() = Some(State {
             thread: Tid::this(),

@@ -7,7 +7,7 @@ use crate::cells::Hint;
 pub(crate) struct Position {
     cpu_slot: Hint<Option<usize>>,
     last_cpu_slot: Hint<Option<usize>>,
-    /// The group whose task the worker runs, if the worker's own CPU slot lies in a different
+    /// The group whose task the worker runs, if the worker's own CPU slot belongs to a different
     /// group.
     pub(crate) home: Hint<Option<usize>>,
     /// Whether the worker's thread belongs to the user and has no CPU slot.

@@ -81,7 +81,7 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
         }
         let task = places.take(group, true, &wanted);
         if left.is_some() && places.len() > 0 {
-            // Another worker may now take the CPU slot that this one has left.
+            // Another worker may now take the CPU slot that this worker has left.
             wake::rouse(shared);
         }
         Some((task?, group))

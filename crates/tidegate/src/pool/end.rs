@@ -49,7 +49,7 @@ impl PoolInner {
         Stage::ALL[self.stage.load(Ordering::Acquire) as usize]
     }
 
-    /// The caller holds the ledger's lock.
+    /// The caller must hold the ledger's lock.
     fn set_stage(&self, stage: Stage, ledger: &Ledger) {
         // Release pairs with the Acquire in `stage`.
         self.stage.store(stage as u32, Ordering::Release);
@@ -70,7 +70,7 @@ impl PoolInner {
         self.stage() > Stage::Open
     }
 
-    /// Whether the pool's threads are leaving. No thread is woken or started any more.
+    /// Whether the pool's threads are leaving. From then on, no thread is woken or started.
     pub(crate) fn is_over(&self) -> bool {
         self.stage() == Stage::Over
     }
@@ -114,7 +114,7 @@ impl PoolInner {
     }
 
     /// Advances the pool's end as far as possible. Each stage requires all threads of the pool to
-    /// be idle, so callers are those that have made a thread idle, or let one leave.
+    /// be idle, so this is called after a thread has become idle or has left.
     pub(crate) fn advance_end(&self, ledger: &Ledger) {
         while let Some(next) = self
             .stage()

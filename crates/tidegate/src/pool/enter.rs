@@ -36,7 +36,7 @@ pub(crate) fn install_by<R: Send>(
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-/// If the system has refused every thread, the caller runs the tasks that were spawned.
+/// If the system has refused every thread, the caller runs the spawned tasks.
 pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
     if let Some(t) = members::admit_if_alone(pool) {
         visit(pool, t, |_| ());

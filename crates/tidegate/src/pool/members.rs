@@ -25,7 +25,7 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
         let worker = pool.worker(thread);
         worker.inbox.push(task);
         // A sleeper looks at its inbox after each park, and the unpark bit stays set until a park
-        // has taken it. A preempted thread looks later.
+        // has taken it. A preempted thread looks at its inbox later.
         worker.sleeper.parker.unpark();
     }
     // The lock is released before the user's closure is dropped, which `task` may own.
@@ -64,7 +64,7 @@ pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     Some(t)
 }
 
-/// Like `admit_guest`, if the system has refused every thread of the pool; otherwise `None`.
+/// Like `admit_guest`, but returns `None` unless the system has refused every thread of the pool.
 pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
     is_alone(pool).then(|| admit_guest(pool))?
 }

@@ -49,7 +49,7 @@ impl Threads {
 /// it has run, it leaves the pool.
 pub struct UnstartedThread {
     shared: Arc<PoolInner>,
-    /// `None` once it runs.
+    /// `None` once the thread runs.
     admission: Option<Admission>,
     index: usize,
     /// Whether the thread was created before the pool began to end.
@@ -84,8 +84,8 @@ impl UnstartedThread {
 
     /// Makes the calling thread act as this thread of the pool until the pool ends.
     pub fn run(mut self) {
-        // Panics of user code are caught wherever it runs: a panic that unwinds to here is a bug in
-        // the runtime.
+        // Panics of user code are caught where that code runs: a panic that unwinds to here is a
+        // bug in the runtime.
         let guard = unwind::AbortOnUnwind;
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);

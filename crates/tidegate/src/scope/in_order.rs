@@ -2,8 +2,8 @@
 //!
 //! A worker runs its own tasks youngest first. To keep the order, it puts each such task into a
 //! separate queue, and a stand-in into its deque. Whichever stand-in a worker runs, it then runs
-//! the oldest task of that queue. There are as many tasks as stand-ins, and only the stand-ins are
-//! counted.
+//! the oldest task of that queue. There are as many tasks as stand-ins, and the scope counts only
+//! the stand-ins.
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;

@@ -76,7 +76,7 @@ impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
     unsafe fn run_placed(header: NonNull<Header>, runner: Runner<'_>) {
         let current = WorkerThread::from(runner);
         let task: NonNull<Self> = header.cast();
-        // SAFETY: 1. from `blocks::place` in `Task::scoped`; a task runs once.
+        // SAFETY: 1. the task comes from `blocks::place` in `Task::scoped`; a task runs once.
         let Self { scoped, closure } = unsafe { blocks::take_out(task, Some(current.blocks())) };
         closure(scoped.scope, current);
     }
@@ -104,14 +104,14 @@ impl Task {
             ScopedTask { scoped, closure },
             current.map(WorkerThread::blocks),
         );
-        // SAFETY: 1. placed here and taken out by the one run.
+        // SAFETY: 1. the task is placed here, and its only run takes it out.
         unsafe { Self::from_raw(placed.cast()) }
     }
 
     #[inline]
     fn as_scoped(&self) -> Option<&Scoped> {
-        // SAFETY: the latch of a task shows what the task begins with, and tasks of this kind begin
-        // with a `Scoped`; it lives as long as the task.
+        // SAFETY: the latch of a task shows which struct the task begins with, and tasks of this
+        // kind begin with a `Scoped`; it lives as long as the task.
         self.header()
             .latch
             .is_scoped()

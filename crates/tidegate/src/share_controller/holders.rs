@@ -11,7 +11,7 @@ use tidegate_policy::slots::{Ledger, Status};
 #[derive(Default)]
 pub(super) struct Holders {
     threads: Vec<Option<Silence>>,
-    /// When the last turn ended. None if no thread is owed a slot.
+    /// When the last turn ended. `None` if no thread is owed a slot.
     turned: Option<Nanos>,
     /// The number of the thread from which the next turn starts to choose the threads that leave.
     next: usize,
@@ -21,7 +21,7 @@ pub(super) struct Holders {
 #[derive(Clone, Copy)]
 struct Silence {
     since: Nanos,
-    /// The thread's processor time at that moment.
+    /// The thread's processor time at the moment `since`.
     computed: Option<Nanos>,
     /// Whether the thread was stuck when it was last judged.
     stuck: Option<bool>,

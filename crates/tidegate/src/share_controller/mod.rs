@@ -45,7 +45,7 @@ struct ShareController {
     limits: Limits,
     /// How many consecutive cycles have changed nothing.
     calm: usize,
-    /// When the limits were last read and a seat was last requested. None before the first time.
+    /// When the limits were last read and a seat was last requested. `None` before the first time.
     looked: Option<Nanos>,
     /// How the machine was divided at the last look at the table.
     shares: Shares,

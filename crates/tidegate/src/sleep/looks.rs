@@ -77,8 +77,8 @@ impl Looks {
         self.left <= 1
     }
 
-    /// Called after a look that has found nothing. Reports it if tasks wait because of blocking
-    /// calls.
+    /// Called after a look that has found nothing. If tasks wait because of blocking calls, reports
+    /// that.
     pub(super) fn report(&mut self, pool: &PoolInner) {
         if mem::take(&mut self.exhausted) {
             blocking::report_exhausted(pool);

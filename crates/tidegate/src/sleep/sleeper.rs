@@ -56,7 +56,7 @@ impl Sleeper {
         }
     }
 
-    /// Removes the mark of a call. Returns whether it was set.
+    /// Clears the mark that `call` sets. Returns whether the mark was set.
     pub(crate) fn take_call(&self) -> bool {
         self.called.get() && self.called.swap(false)
     }

@@ -111,7 +111,7 @@ impl Sleep {
     }
 
     /// Called when a worker has made work visible. Returns whether a thread must be woken: whether
-    /// one sleeps, and no searcher will find the work anyway.
+    /// a thread sleeps, and no searcher will find the work anyway.
     pub(super) fn must_wake(&self) -> bool {
         // Pairs with the heavy barrier (which contains a full fence) before a sleeper's last look.
         barrier::full();

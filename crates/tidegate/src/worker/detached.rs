@@ -15,7 +15,7 @@ impl<F: FnOnce(WorkerThread<'_>) + Send + 'static> Detached<F> {
     unsafe fn run_placed(header: NonNull<Header>, runner: Runner<'_>) {
         let current = WorkerThread::from(runner);
         let task: NonNull<Self> = header.cast();
-        // SAFETY: 1. from `blocks::place` in `Task::detached`; a task runs once.
+        // SAFETY: 1. the task comes from `blocks::place` in `Task::detached`; a task runs once.
         let Self { closure, .. } = unsafe { blocks::take_out(task, Some(current.blocks())) };
         closure(current);
     }
@@ -28,13 +28,14 @@ impl Task {
     where
         F: FnOnce(WorkerThread<'_>) + Send + 'static,
     {
-        // SAFETY: 1. it runs an object of this type; 2. its latch is not for scoped tasks.
+        // SAFETY: 1. `run_placed` runs an object of this type; 2. the latch is not for scoped
+        // tasks.
         let header = unsafe { Header::new(Detached::<F>::run_placed, Latch::detached()) };
         let placed = blocks::place(
             Detached { header, closure },
             current.map(WorkerThread::blocks),
         );
-        // SAFETY: 1. placed here and taken out by the one run.
+        // SAFETY: 1. the task is placed here, and its only run takes it out.
         unsafe { Self::from_raw(placed.cast()) }
     }
 }

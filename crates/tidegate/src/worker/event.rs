@@ -1,4 +1,4 @@
-//! Latches for waiters outside the runner's pool, and for threads that wait for a task by its
+//! Latches for waiters outside the runner's pool, and for threads that wait for a task through its
 //! handle.
 
 use super::WorkerThread;
@@ -25,21 +25,21 @@ worker_local!(
     static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
 );
 
-/// The calling thread's parker, or a fresh one while the thread's own values are being destroyed.
+/// The calling thread's parker, or a fresh one while the thread's local values are being destroyed.
 fn parker() -> Arc<Parker> {
     let own = PARKER.try_with(|cell| cell.get_or_init(Arc::default).clone());
     own.unwrap_or_default()
 }
 
-/// A latch for a waiter outside the runner's pool, or for a thread that waits for a task by its
-/// handle.
+/// A latch for a waiter outside the runner's pool, or for a thread that waits for a task through
+/// its handle.
 pub(crate) struct Event {
     open: AtomicBool,
     pub(super) waiter: Arc<Waiter>,
 }
 
 impl Event {
-    /// An event that the calling thread will wait for.
+    /// Creates an event for which the calling thread will wait.
     pub(crate) fn for_this_thread() -> Self {
         let waiter = match WorkerThread::get() {
             Some(current) => Waiter::Worker(current.shared().as_arc(), current.index),

@@ -27,7 +27,7 @@ where
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
         Self {
-            // SAFETY: 1. it runs a half of this type; 2. its latch is that of a half.
+            // SAFETY: 1. `run_stolen` runs a half of this type; 2. the latch is that of a half.
             header: unsafe { Header::new(Self::run_stolen, Latch::for_half()) },
             closure: UnsafeCell::new(ManuallyDrop::new(closure)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
@@ -65,10 +65,10 @@ where
     /// 2. This is called only once.
     pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
         self.result.with(|result| {
-            // SAFETY: the thief wrote it before it opened the latch (1), and does not access it any
-            // more.
+            // SAFETY: the thief wrote the result before it opened the latch (1), and no longer
+            // accesses it.
             let result = unsafe { &*result };
-            // SAFETY: written, see above; read once (2).
+            // SAFETY: the result is written, see above, and read once (2).
             unsafe { result.assume_init_read() }
         })
     }
@@ -83,15 +83,15 @@ where
         let closure = unsafe { this.take_closure() };
         let result = unwind::catch(|| closure(current, true));
         this.result.with_mut(|slot| {
-            // SAFETY: the joiner does not read it before the latch is open, and no other thread
-            // accesses it.
+            // SAFETY: the joiner does not read the slot before the latch is open, and no other
+            // thread accesses it.
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
         memory::end(current);
         let latch = NonNull::from(&this.header.latch);
-        // SAFETY: 1. live until it is opened, and the frame is not accessed afterwards; 2. the
-        // result is written.
+        // SAFETY: 1. the latch is live until it is opened, and the frame is not accessed
+        // afterwards; 2. the result is written.
         let sleeper = unsafe { Latch::open(latch) };
         // The joiner of a half is a worker of the pool that runs the half.
         if let Some(joiner) = sleeper {

@@ -23,7 +23,8 @@ where
 {
     pub(crate) fn new(closure: F, done: Event) -> Self {
         Self {
-            // SAFETY: 1. it runs an object of this type; 2. its latch is not for scoped tasks.
+            // SAFETY: 1. `run_installed` runs an object of this type; 2. the latch is not for
+            // scoped tasks.
             header: unsafe { Header::new(Self::run_installed, Latch::detached()) },
             closure: UnsafeCell::new(Some(closure)),
             result: UnsafeCell::new(None),
@@ -36,7 +37,7 @@ where
         // Our frame must not end before the task has run, not even because of a panic in the
         // runtime.
         let guard = unwind::AbortOnUnwind;
-        // SAFETY: one task, live until it has run: we stay here until then.
+        // SAFETY: this is the only task, and it is live until it has run: we stay here until then.
         offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
         wait::for_event(&self.done);
         std::mem::forget(guard);
@@ -48,13 +49,13 @@ where
         // SAFETY: the caller waits for `done`, so its frame is live.
         let this = unsafe { installed.as_ref() };
         let closure = this.closure.with_mut(|closure| {
-            // SAFETY: only the one run accesses the closure.
+            // SAFETY: only the task's single run accesses the closure.
             let closure = unsafe { &mut *closure };
             closure.take()
         });
         let result = unwind::catch(closure.expect("a task runs once"));
         this.result.with_mut(|slot| {
-            // SAFETY: the caller reads it only after `done`.
+            // SAFETY: the caller reads the slot only after `done` is open.
             let slot = unsafe { &mut *slot };
             *slot = Some(result);
         });

@@ -149,7 +149,7 @@ impl WorkerThread<'_> {
         RB: Send,
     {
         if self.take_back(position) {
-            // SAFETY: 1. taken back just now; 2. the thief's side does not run.
+            // SAFETY: 1. the half was taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
             b(self, false)
         } else {
@@ -179,13 +179,13 @@ impl WorkerThread<'_> {
         RB: Send,
     {
         let ended = if self.take_back_cold(half.header(), position) {
-            // SAFETY: 1. taken back just now; 2. the join ends here.
+            // SAFETY: 1. the half was taken back just now; 2. the join ends here.
             let b = unsafe { half.take_closure() };
             unwind::catch(|| b(self, false))
         } else {
             wait::for_half(self, half.header());
             self.deque().settle(position);
-            // SAFETY: 1. waited for; 2. the join ends here.
+            // SAFETY: 1. the wait saw the latch open; 2. the join ends here.
             unsafe { half.take_result() }
         };
         if let Err(second) = unwind::catch(|| ended.map(drop)).and_then(|ended| ended) {
@@ -294,13 +294,13 @@ impl WorkerThread<'_> {
         RB: Send,
     {
         if self.take_back_moved(half.header(), position) {
-            // SAFETY: 1. taken back just now; 2. the thief's side does not run.
+            // SAFETY: 1. the half was taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
             return b(self, false);
         }
         wait::for_half(self, half.header());
         self.deque().settle(position);
-        // SAFETY: 1. waited for; 2. once.
+        // SAFETY: 1. the wait saw the latch open; 2. the join ends here.
         match unsafe { half.take_result() } {
             Ok(result) => result,
             Err(payload) => unwind::resume(payload),
@@ -311,8 +311,8 @@ impl WorkerThread<'_> {
 /// would be just above that.
 pub(crate) const FULL: u64 = u64::MAX - 1;
 
-/// Ends a join whose first half panicked: drops the second half unrun, or waits for it if a thief
-/// has it.
+/// Ends a join whose first half panicked: drops the second half without running it, or waits for it
+/// if a thief has it.
 struct Abandon<'a, B, RB>
 where
     B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
@@ -344,16 +344,16 @@ impl WorkerThread<'_> {
         RB: Send,
     {
         if self.take_back_cold(half.header(), position) {
-            // SAFETY: 1. taken back just now; 2. the join ends here.
+            // SAFETY: 1. the half was taken back just now; 2. the join ends here.
             return drop(unsafe { half.take_closure() });
         }
         let unstarted = wait::for_half_unwinding(self, half.header());
         self.deque().settle(position);
         if unstarted {
-            // SAFETY: 1. taken back just now; 2. the join ends here.
+            // SAFETY: 1. the half was taken back just now; 2. the join ends here.
             return drop(unsafe { half.take_closure() });
         }
-        // SAFETY: 1. waited for; 2. the join ends here.
+        // SAFETY: 1. the wait saw the latch open; 2. the join ends here.
         if let Err(payload) = unsafe { half.take_result() } {
             self.shared().panics.report(payload, UnhandledPanic::Second);
         }

@@ -11,8 +11,9 @@
 //! Each thread gets the lowest free number, so there are never more values than threads that were
 //! alive at the same time.
 //!
-//! A value is not dropped when its thread ends, and the array knows nothing of tasks. When a task
-//! has waited, it may find the value changed by another task that its worker has run meanwhile.
+//! A value is not dropped when its thread ends, and the array does not know about tasks. After a
+//! task has waited, it may find the value changed by another task that its worker has run
+//! meanwhile.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -120,8 +121,8 @@ impl<T: Send> WorkerLocal<T> {
         // function again.
         let own = (self.init)();
         drop(value.set(own));
-        // Not `get_or_init`: Miri treats its result as an exclusive borrow, but a call inside this
-        // one shares the value.
+        // Not `get_or_init`: Miri treats its result as an exclusive borrow, but a nested call
+        // shares the value.
         value.get().expect("set here or by `init`")
     }
 
@@ -142,7 +143,7 @@ impl<T: Send> WorkerLocal<T> {
         lines.filter_map(|Line(Owned(value))| value.get_mut())
     }
 
-    /// Consumes this and returns the values, in an unspecified order.
+    /// Consumes the `WorkerLocal` and returns the values, in an unspecified order.
     ///
     /// ```
     /// use std::cell::Cell;

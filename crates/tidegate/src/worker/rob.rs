@@ -114,8 +114,7 @@ impl<'a> Robber<'a> {
         None
     }
 
-    /// Robs the worker that has the awaited task, or a worker that the former worker waits for in
-    /// turn.
+    /// Robs the worker that has the awaited task, or a worker further along the chain of waits.
     fn rob(&mut self, first: Thief, scope: Option<&ScopeCore>) -> Option<Task> {
         let worker = self.worker;
         let mut thief = first;
@@ -171,7 +170,7 @@ impl<'a> Robber<'a> {
         None
     }
 
-    /// Records in the latch that this worker runs the task on top of its wait.
+    /// Records in the task's latch that this worker runs the task on top of its wait.
     pub(super) fn tell_that_we_run_on_top(&self, task: &Task) {
         let deque = self.worker.deque();
         let generation = deque.is_empty().then(|| deque.generation());

@@ -99,7 +99,7 @@ impl<'a> WorkerThread<'a> {
     #[inline]
     pub(crate) fn shared(self) -> &'a PoolInner {
         let shared = self.worker.pool.get();
-        // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a
+        // SAFETY: set by `Membership::enter`, which holds an Arc of the pool for as long as a
         // `WorkerThread` can exist.
         unsafe { &*shared }
     }
@@ -240,7 +240,7 @@ impl<'a> From<Runner<'a>> for WorkerThread<'a> {
     }
 }
 
-/// The worker that runs a body, for frames above that body.
+/// The worker that runs a body, for use in frames above that body.
 pub(crate) struct FrameWorker(NonNull<Worker>);
 
 impl FrameWorker {
@@ -252,8 +252,8 @@ impl FrameWorker {
     /// by `fork`.
     ///
     /// # Safety
-    /// 1. The caller runs on the thread for which this was made, in a frame above the one that made
-    ///    it.
+    /// 1. The caller runs on the thread for which this was made, in a frame above the frame that
+    ///    made it.
     pub(crate) unsafe fn current(&self) -> WorkerThread<'_> {
         // SAFETY: the thread's time as this worker, during which the pool keeps the worker, lasts
         // until that frame ends (1).

@@ -120,7 +120,7 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> boo
     }
 }
 
-/// Waits on the thread for which the event was made.
+/// Waits for the event. Must be called on the thread for which the event was made.
 pub(crate) fn for_event(event: &Event) {
     match &*event.waiter {
         Waiter::Thread(parker) => {
