@@ -7,7 +7,7 @@
 //!
 //! In that paper, stealing many tasks suited an irregular tree search with deep stacks: it cut the
 //! share of time spent stealing from 29 to 6 percent. For programs with few waiting tasks, stealing
-//! one works as well, and a large fixed number finds nothing.
+//! one works as well, and a thief that insists on a large fixed number finds nothing.
 //!
 //! The rules decide how many tasks, not which: that is up to the deque. They ignore the length of
 //! tasks and the number of thieves.
@@ -32,9 +32,9 @@ pub enum StealAmount {
     /// One task (the default).
     One,
     /// This many tasks, from 1 to 65,536, or none if fewer wait. If thieves cannot reach all of a
-    /// victim's tasks at the moment, the steal takes the ones they can reach.
+    /// victim's tasks at the moment, the steal takes those within reach.
     Fixed(usize),
-    /// Half of the victim's tasks, including the one that it runs, rounded down.
+    /// Half of the victim's tasks, rounded down, counting the task that the victim is running.
     Half,
 }
 

@@ -1,12 +1,12 @@
-//! On which CPU slots the holders of slots run.
+//! Decides on which CPU slot each thread with a slot runs.
 //!
 //! A *CPU slot* is a position on the machine for one running thread. It belongs to one or more
 //! *groups* of CPU slots: places, and groups of places. A thread that gets a slot also gets a CPU
-//! slot, and gives both up together. So a place has as many workers as it has processors, no matter
-//! which threads those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls these
-//! functions; this module chooses among the free CPU slots.
+//! slot, and later gives both up together. So a place has as many workers as it has processors, no
+//! matter which threads those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls these
+//! functions; this module only chooses among the free CPU slots.
 //!
-//! It has no notion of caches and CPUs, and binds no thread.
+//! This module knows nothing of caches and CPUs, and binds no thread.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -38,14 +38,14 @@ pub struct CpuSlots {
 struct Thread {
     at: Option<usize>,
     last: Option<usize>,
-    /// It gets no CPU slot, because it is a thread of the user and not bound to a CPU.
+    /// The thread gets no CPU slot, because it belongs to the user and is not bound to a CPU.
     unpinned: bool,
 }
 
 impl CpuSlots {
-    /// Creates the CPU slots, all free. Each group is a list of numbers from `0..n`. The last group
-    /// holds all of them. If two groups have a CPU slot in common, the earlier group lies inside
-    /// the later one.
+    /// Creates the CPU slots, all free. Each group is a list of CPU slots, which are numbered
+    /// `0..n`. The last group holds all of them. If two groups overlap, the later group must
+    /// contain the earlier one.
     #[must_use]
     pub fn new(groups: &[Vec<usize>]) -> Self {
         let count = groups.last().map_or(0, Vec::len);
@@ -70,7 +70,8 @@ impl CpuSlots {
         self.taken.get(cpu_slot).is_some_and(|taken| *taken)
     }
 
-    /// Whether the last CPU slot of thread `t` was in `group`, or its present one is.
+    /// Whether the present CPU slot of thread `t` is in `group`; without a present one, whether its
+    /// last one was.
     #[must_use]
     pub fn was_in(&self, t: usize, group: usize) -> bool {
         let last = self.threads.get(t).and_then(|thread| thread.last);
@@ -88,8 +89,9 @@ impl CpuSlots {
         cpu_slots.find(|cpu_slot| !self.taken[*cpu_slot])
     }
 
-    /// Gives thread `t`, which has no CPU slot, a free one, if there is any. Prefers a CPU slot in
-    /// the group `wanted`, then the one that the thread had last, then one near that.
+    /// Gives a free CPU slot, if any, to thread `t`, which must have none. Prefers the thread's
+    /// last CPU slot, unless it lies outside the group `wanted`; then any slot of `wanted`; then a
+    /// slot near the last one.
     pub fn take(&mut self, t: usize, wanted: Option<usize>) {
         if self.taken.is_empty() || self.thread(t).unpinned {
             return;
@@ -113,14 +115,13 @@ impl CpuSlots {
         &mut self.threads[t]
     }
 
-    /// Whether thread `t` gets no CPU slot with its slots; see
-    /// [`set_unpinned`](Self::set_unpinned).
+    /// Whether thread `t` gets slots without CPU slots; see [`set_unpinned`](Self::set_unpinned).
     #[must_use]
     pub fn is_unpinned(&self, t: usize) -> bool {
         self.threads.get(t).is_some_and(|thread| thread.unpinned)
     }
 
-    /// Sets whether thread `t` gets no CPU slot from now on.
+    /// Sets whether thread `t` gets slots without CPU slots from now on.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         if unpinned {
             self.leave(t);
@@ -136,13 +137,13 @@ impl CpuSlots {
         }
     }
 
-    /// Frees the CPU slot of `giver`, and gives thread `t`, which has none, a free one.
+    /// Frees the CPU slot of `giver`, and gives a free one to thread `t`, which must have none.
     pub fn pass(&mut self, giver: usize, t: usize) {
         self.leave(giver);
         self.take(t, None);
     }
 
-    /// Moves thread `t` to a free CPU slot of `group`. Returns whether it did.
+    /// Moves thread `t` to a free CPU slot of `group`. Returns whether the thread moved.
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
         let unpinned = self.thread(t).unpinned;
         let Some(cpu_slot) = self.free_in(group).filter(|_| !unpinned) else {

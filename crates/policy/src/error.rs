@@ -1,4 +1,4 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use alloc::string::String;
 use core::fmt;
@@ -34,7 +34,7 @@ enum Hint {
 }
 
 impl ParseError {
-    /// `problem` was found in `at`, which is empty if the caller doesn't know.
+    /// `problem` was found in `at`, which is empty if the caller doesn't know the location.
     pub(crate) fn new(
         at: impl Into<String>,
         problem: impl Into<String>,

@@ -9,7 +9,7 @@
 //! * [`wait`]: what a waiting join may run,
 //! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and
 //!   how long a grace lasts,
-//! * [`share`](mod@share): whether a job divides the machine with others,
+//! * [`share`](mod@share): whether a job shares the machine with others,
 //! * [`slots`]: which threads may run, and which one gets a free slot,
 //! * [`desire`]: how many processors a job could put to good use,
 //! * [`allot`]: how many of the machine's processors each job is entitled to,
@@ -18,11 +18,11 @@
 //! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
-//! This crate starts no thread, reads no clock, draws no random number of its own, keeps no global
-//! state and counts nothing. The caller passes in time, as a `u64` of nanoseconds since any fixed
-//! moment, and randomness, as a uniform `u64`. A decision that rarely needs them takes closures
-//! instead, so that a worker with work pays for neither. The same inputs therefore give the same
-//! decisions on every machine.
+//! This crate starts no threads, reads no clock, draws no random numbers, keeps no global state and
+//! counts nothing. The caller passes in time, as a `u64` of nanoseconds since any fixed moment, and
+//! randomness, as a uniform `u64`. A decision that rarely needs them takes closures instead, so
+//! that a worker with work pays for neither. The same inputs therefore give the same decisions on
+//! every machine.
 //!
 //! Every option type has a text form that parses back to the same value:
 //!

@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Rejects keys that no parameter has.
+    /// Rejects unknown keys.
     fn finish(self) -> Result<(), ParseError> {
         match self.given.first() {
             Some((key, _)) => Err(text::unknown("parameter", key, &self.known)),

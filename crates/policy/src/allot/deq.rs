@@ -1,9 +1,10 @@
 //! Dynamic equipartitioning from scratch. Jobs that desire no more than an equal part get what they
-//! desire and drop out, and the others share the rest in the same way. If no job desires so little,
-//! all get equal parts. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, algorithm 2.1.
+//! desire and drop out, and the others share the rest in the same way. Once no job desires that
+//! little, the remaining jobs get equal parts. Haselsteiner, "Adaptive Work-Stealing Techniques",
+//! 2015, algorithm 2.1.
 //!
-//! The source does not define who gets the remainder of the division; here the first jobs get one
-//! of it each.
+//! The source does not say which jobs get the remainder of the division. Here the first jobs get
+//! one processor of it each.
 
 use super::spread;
 use alloc::vec::Vec;

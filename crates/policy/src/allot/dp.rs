@@ -1,19 +1,19 @@
 //! Dynamic partitioning: the processors that each change moves.
 //!
 //! A job that arrives or wants more takes the free processors. Then it takes processors, one at a
-//! time, from the job that has most, as long as it has less than it desires and less than the fair
-//! share. A job that leaves or wants less gives its surplus back, one processor at a time, to the
-//! deprived job that has least. Sen, "Dynamic processor allocation for adaptively parallel
+//! time, from the job with the most, as long as the taker has less than it desires and less than
+//! the fair share. A job that leaves or wants less gives its surplus back, one processor at a time,
+//! to the deprived job with the fewest. Sen, "Dynamic processor allocation for adaptively parallel
 //! work-stealing jobs", 2004, section 5.2.
 //!
-//! The text leaves open which of several equal jobs gives or gets a processor. Here the first one
-//! gives, and the one that desires most gets, as in figure 5-2.
+//! The text leaves open which of several equal jobs gives or gets a processor. Here the first job
+//! gives, and the job with the largest desire gets, as in figure 5-2.
 //!
 //! We differ in the fair share. Formula 5.1 excludes, in one step, the jobs that desire less than
-//! an equal part, together with what they have. The result can be unfair, and the formula can
-//! divide by zero. Here jobs that desire less than the share are excluded, together with what they
-//! desire, until no such job is left: excluding one job raises the share, so that others may fall
-//! below it.
+//! an equal part, together with the processors they have. The result can be unfair, and the formula
+//! can divide by zero. Here jobs that desire less than the share are excluded, together with the
+//! processors they desire, until no such job is left: excluding one job raises the share, so that
+//! the desires of others may fall below it.
 
 use super::Share;
 use core::cmp::Reverse;
@@ -23,7 +23,7 @@ pub(super) fn changed(jobs: &mut [Share], processors: usize, at: usize) {
     settle(jobs, processors, at, fair_share);
 }
 
-/// A number of processors for a number of jobs, kept as two numbers so that fractions are exact.
+/// The fraction `processors / jobs`, kept as two integers so that comparisons are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FairShare {
     processors: usize,
@@ -97,7 +97,7 @@ fn settle(
     }
 }
 
-/// The job that has most, except the one at `at`; the first of several.
+/// Returns the first job with the most processors, not counting the job at `at`.
 fn richest_but(jobs: &[Share], at: usize) -> Option<usize> {
     let others = (0..jobs.len()).filter(|other| *other != at && jobs[*other].allotment > 0);
     others.min_by_key(|other| Reverse(jobs[*other].allotment))
@@ -110,7 +110,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// The one-step share of formula 5.1; no share if the formula divides by zero.
+    /// The one-step share of formula 5.1. Its `jobs` is 0 if the formula divides by zero.
     fn one_step(jobs: &[Share], processors: usize) -> FairShare {
         let with_work = jobs.iter().filter(|job| job.desire > 0);
         let part = processors / with_work.clone().count();
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// A job and its desire.
+    /// A job and its new desire.
     type Event = (u64, usize);
 
     fn run(
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// It moves no processor between two other jobs that are satisfied.
+    /// When one job changes, no processor moves between other jobs that are satisfied.
     #[test]
     fn change_spares_other_satisfied_jobs() {
         let mut machine = AllotState::new(Allot::Dp, 16);

@@ -1,21 +1,21 @@
 //! Weighted max-min shares by progressive filling.
 //!
 //! First every job with work gets one processor, even if that is more than the machine has. Then
-//! processors are given out one at a time. Each goes to the job that has least for its weight,
-//! among the jobs that want more and are not restricted to a full set of processors; of several, to
-//! the one that arrived first. Bertsekas and Gallager, "Data networks", 1992, section 6.5.2, with
-//! whole processors.
+//! processors are given out one at a time. Each goes to the job with the fewest processors for its
+//! weight, among the jobs that want more and are not restricted to a full set of processors. Ties
+//! go to the job that arrived first. Bertsekas and Gallager, "Data networks", 1992, section 6.5.2,
+//! with whole processors.
 //!
 //! Beyond the first processor of each job, the result is
 //!
 //! * conservative: no job has more than its desire or its limit,
-//! * efficient: a job that wants more is restricted to a full set,
+//! * efficient: a job that gets less than it wants is restricted to a full set,
 //! * fair: in that set, no other job could give up a processor and still have more for its weight
 //!   than that job.
 //!
 //! The result depends only on the arguments, so jobs that compute it independently agree. If every
 //! job gets what it wants, the cost is one look at each claim and member. If sets are too small,
-//! each of their processors also costs the logarithm of the number of jobs.
+//! giving out each of their processors also costs time logarithmic in the number of jobs.
 //!
 //! The algorithm only counts processors. So the caller must pass each set of processors with all
 //! jobs that can run nowhere else. If sets are equal, disjoint or nested, those sets suffice. If
@@ -34,12 +34,12 @@ pub struct Claim {
     pub desire: usize,
     /// The weight, at least 1: a job of twice the weight gets twice as many processors.
     pub weight: u32,
-    /// The limit on its processors; counts as 1 if it is 0.
+    /// The limit on the job's processors; 0 counts as 1.
     pub limit: usize,
 }
 
 impl Claim {
-    /// The claim of a job without weight or limit.
+    /// Returns the claim of a job with weight 1 and no limit.
     #[must_use]
     pub const fn of(desire: usize) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Claim {
         }
     }
 
-    /// The most that the job can get.
+    /// The maximum number of processors that the job can get.
     fn most(&self) -> usize {
         self.desire.min(self.limit.max(1))
     }
@@ -82,7 +82,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Orders jobs by what they have for their weight, least first, then by arrival.
+    /// Orders jobs by processors per weight, fewest first, then by arrival.
     fn compare(&self, other: &Self) -> Ordering {
         let share = |a: &Self, b: &Self| u64::from(a.allotment) * u64::from(b.weight);
         let shares = share(self, other).cmp(&share(other, self));
@@ -140,8 +140,8 @@ pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
     }
 }
 
-/// What is left in each bound that cannot satisfy all its members, and which of these bounds each
-/// job is in.
+/// The processors left in each bound that cannot satisfy all its members, and which of these bounds
+/// each job is in.
 struct Room {
     /// The processors left, beyond the first processor of each job.
     left: Vec<usize>,

@@ -40,7 +40,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// A rule by which jobs get processors.
+/// A rule for dividing processors among jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allot {
     /// Dynamic partitioning.
@@ -126,7 +126,7 @@ pub struct AllotState {
 }
 
 impl AllotState {
-    /// Creates a machine of `processors` processors without jobs.
+    /// Creates a machine that has this many processors and no jobs.
     #[must_use]
     pub fn new(rule: Allot, processors: usize) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl AllotState {
         self.shares.iter().position(|share| share.job == job)
     }
 
-    /// A job arrives. If it is already there, only its desire changes.
+    /// Adds a job. If the job is already there, only changes its desire.
     pub fn arrive(&mut self, job: u64, desire: usize) {
         if self.find(job).is_none() {
             self.shares.push(Share {
@@ -176,7 +176,7 @@ impl AllotState {
         self.desire(job, desire);
     }
 
-    /// The desire of a job changes. Does nothing if the job is unknown.
+    /// Changes the desire of a job. Does nothing if the job is unknown.
     pub fn desire(&mut self, job: u64, desire: usize) {
         let Some(at) = self.find(job) else {
             return;
@@ -189,7 +189,7 @@ impl AllotState {
         }
     }
 
-    /// A job leaves. Does nothing if the job is unknown.
+    /// Removes a job. Does nothing if the job is unknown.
     pub fn leave(&mut self, job: u64) {
         self.desire(job, 0);
         self.shares.retain(|share| share.job != job);
@@ -218,8 +218,8 @@ impl AllotState {
     }
 }
 
-/// Divides `processors` into equal parts for these jobs; the first jobs get one of the remainder
-/// each.
+/// Divides `processors` into equal parts for these jobs; the first jobs get one processor of the
+/// remainder each.
 fn spread<'a>(processors: usize, jobs: impl ExactSizeIterator<Item = &'a mut usize>) {
     let (count, mut left) = (jobs.len(), processors);
     for (given, allotment) in jobs.enumerate() {

@@ -11,13 +11,14 @@ pub enum Broken {
     /// There are at least as many jobs with work as processors, and not each of these jobs has
     /// exactly one.
     Crowd,
-    /// The parts are not equal, although the rule makes them so.
+    /// The rule promises equal parts, but a processor is left over or two parts differ by more than
+    /// one.
     Equal,
     /// A job has more than its desire.
     Conservative,
-    /// A processor is free, or was given out twice, while a job is deprived.
+    /// A processor was given out twice, or is free while a job is deprived.
     Efficient,
-    /// A job has at least two processors more than a deprived one.
+    /// A job has at least two processors more than a deprived job.
     Fair,
 }
 

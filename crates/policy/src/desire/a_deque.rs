@@ -1,13 +1,13 @@
 //! A-Deque: the processors used, plus a term for the tasks in the deques.
 //!
 //! The used part of the allotment follows from the attempts to steal. To this the estimator adds
-//! the number of waiting tasks, times a factor. That number is a mean of what the attempts met
-//! during the cycle and of what lies in the deques at its end; the more attempts, the larger the
-//! weight of the first. A-Deque is by Cao, Sun and others, as described by Haselsteiner, "Adaptive
-//! Work-Stealing Techniques", 2015, section 2.4 (formulas 2.2 to 2.6).
+//! the number of waiting tasks, times a factor. That number is a weighted mean: of the tasks that
+//! the attempts met in deques during the cycle, and of those in the deques at its end. The more
+//! attempts, the larger the weight of the former. A-Deque is by Cao, Sun and others, as described
+//! by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.4 (formulas 2.2 to 2.6).
 //!
-//! It settles on constant parallelism, but climbs only by the number of waiting tasks, which is one
-//! in a loop that spawns.
+//! Under constant parallelism the desire settles. But it climbs only by the number of waiting
+//! tasks, times the factor, and in a loop that spawns only one task waits at a time.
 
 use super::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
 use super::{Estimate, ONE, Seen, fixed, scale};
@@ -43,7 +43,8 @@ impl Estimate for ADeque {
     fn next(&mut self, seen: &Seen<'_>) -> usize {
         let attempts = seen.attempts();
         let used = scale(attempts.useful(), seen.entitled() as u64, 1);
-        // The deques of the slots held, and those that sleeping workers left with tasks in them.
+        // Counts the deques of workers that hold slots, and those that sleeping workers left with
+        // tasks in them.
         let filled = seen.deques.iter().filter(|length| **length > 0).count();
         let active = seen.usage.max(filled) as u64;
         let met = scale(

@@ -5,8 +5,9 @@
 //! and satisfied one multiplies it, and any other cycle keeps it. A-Steal is by Agrawal, He and
 //! Leiserson, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.3.
 //!
-//! It never settles on constant parallelism. Its mugging, in which a thief takes the whole deque of
-//! a worker that was put to sleep, is up to the runtime; the time for it counts as work.
+//! The desire never settles, even under constant parallelism. Mugging, in which a thief takes the
+//! whole deque of a worker that was put to sleep, is up to the runtime; time spent mugging counts
+//! as work.
 
 use super::tunables::{A_STEAL_DELTA, A_STEAL_RHO};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
@@ -16,8 +17,8 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of A-Steal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ASteal {
-    /// The share of the allotment spent working from which a cycle is efficient: 0.05 to 0.99, by
-    /// default 0.9.
+    /// The share of the allotment that must be spent working for a cycle to be efficient: 0.05 to
+    /// 0.99, by default 0.9.
     pub delta: f64,
     /// The factor: 1.05 to 16, by default 2.
     pub rho: f64,
@@ -60,7 +61,7 @@ impl Estimate for AStealState {
         let (desire, rho) = (self.desire as u64, fixed(self.rules.rho));
         let least = scale(seen.capacity(), fixed(self.rules.delta), ONE);
         if seen.working < least {
-            // Rounded down, so that it falls with any factor.
+            // Rounded down, so that the desire falls with any factor.
             self.desire = usize::try_from(desire * ONE / rho).map_or(1, |fallen| fallen.max(1));
         } else if seen.entitled() >= self.desire {
             self.desire = processors(desire, rho, ONE);

@@ -1,16 +1,18 @@
-//! Demand-aware work-stealing: workers that find nothing leave, and waiting tasks call for more.
+//! Demand-aware work-stealing: workers that find nothing leave, and waiting tasks call for more
+//! workers.
 //!
 //! A worker that fails often enough in a row gives its processor back. The job then wants
 //! additional processors: as many as tasks wait per active worker, but no more than the machine's
-//! unused ones and its own that other jobs use. Demand-aware work-stealing is by Chen, Zheng and
-//! Guo, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.7.
+//! unused processors plus the job's own that other jobs use. Demand-aware work-stealing is by Chen,
+//! Zheng and Guo, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section
+//! 2.7.
 //!
-//! Where the source leaves something open: the tasks per worker are rounded down, as in C. A job
-//! sees only sums, so it counts one worker without a task as gone for every `t_sleep` failures. A
-//! thief that parks has given its slot back and is gone at once. So under the idle policy
-//! `elastic`, the default, the number of failures hardly matters: it applies only to workers that
-//! search at the end of a cycle. The allocator decides which processors to take (the free ones
-//! first).
+//! The source leaves some points open. Here the tasks per worker are rounded down, as in C. A job
+//! sees only the total number of failures, so for every `t_sleep` of them it counts one worker
+//! without a task as gone. A thief that parks has given its slot back and is gone at once. So under
+//! the idle policy `elastic`, the default, `t_sleep` hardly matters: it affects only workers that
+//! are searching at the end of a cycle. The allocator decides which processors to take (the free
+//! ones first).
 
 use super::tunables::DWS_T_SLEEP;
 use super::{Estimate, Seen};
@@ -21,7 +23,7 @@ use crate::parameters::{Policy, Visitor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dws {
     /// The number of failures in a row after which a worker gives its processor back: 1 to
-    /// 1,000,000, by default 32. A worker that parks has done so already.
+    /// 1,000,000, by default 32. A worker that parks has already given it back.
     pub t_sleep: usize,
 }
 

@@ -1,9 +1,9 @@
 //! How many processors a job could put to good use.
 //!
-//! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job passes in what it has [`Seen`]
-//! of itself, and gets its desire for the next cycle. A [`DesirePolicy`] is the policy, a
-//! [`DesireState`] the state of one job under it. Each estimator implements [`Estimate`], in a file
-//! of its own:
+//! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job passes in what it has observed
+//! about itself ([`Seen`]), and gets its desire for the next cycle. A [`DesirePolicy`] is the
+//! policy, a [`DesireState`] the state of one job under it. Each estimator implements [`Estimate`]
+//! in its own file:
 //!
 //! * [`Steady`], ours,
 //! * [`Wsap`]: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
@@ -14,11 +14,11 @@
 //!
 //! Under all estimators, a job without work desires 0, a job with work at least 1, and a new job 1.
 //!
-//! The thieves of the sources search without rest. Ours park, and a parked thief makes no attempts.
-//! So the part of the allotment that was spent neither working nor searching counts as attempts
-//! that the parked thieves would have made. These attempts would have met a victim without work as
-//! often as processors were without work. If all of them counted as failed on an empty victim, a
-//! job that keeps two of eight processors busy would seem to use none.
+//! In the sources, thieves search without rest. In our pools they park, and a parked thief makes no
+//! attempts. So the part of the allotment that was spent neither working nor searching counts as
+//! attempts that the parked thieves would have made. These attempts would have met a victim without
+//! work as often as processors were without work. If all of them counted as failed on an empty
+//! victim, a job that keeps two of eight processors busy would seem to use none.
 //!
 //! This module does not limit a desire to what a job may have, and it does not compute allotments
 //! ([`allot`](crate::allot) does). It reads no counters: the caller gathers the numbers of
@@ -50,7 +50,7 @@ use instantaneous::Instantaneous;
 use steady::SteadyState;
 use tunables::ATTEMPT_TIME;
 
-/// What a job saw of itself in one cycle. Times are in nanoseconds.
+/// What a job observed about itself in one cycle. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen<'a> {
     /// The length of the cycle.
@@ -70,9 +70,9 @@ pub struct Seen<'a> {
     pub working: Nanos,
     /// Total time in which workers looked for tasks.
     pub searching: Nanos,
-    /// The number of tasks in each worker's deque at the end, by the worker's number.
+    /// The number of tasks in each worker's deque at the end, indexed by worker.
     pub deques: &'a [usize],
-    /// The number of tasks that wait elsewhere at the end: in the queues of the pool, or begun and
+    /// The number of tasks that wait elsewhere at the end: in the pool's queues, or started but
     /// without a slot to continue.
     pub queued: usize,
     /// The number of workers that run a task at the end.
@@ -84,7 +84,7 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The number of tasks that have not started.
+    /// The number of tasks that wait, in deques or elsewhere.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let lengths = self.deques.iter();
@@ -98,7 +98,8 @@ impl Seen<'_> {
         self.busy > 0 || self.waiting() > 0 || (self.usage > 0 && self.working > 0)
     }
 
-    /// The allotment; or 1, because a job with work uses one processor before it gets an allotment.
+    /// The allotment, but at least 1: a job with work uses one processor even before it gets an
+    /// allotment.
     fn entitled(&self) -> usize {
         self.allotment.max(1)
     }
@@ -129,7 +130,7 @@ impl Seen<'_> {
     }
 }
 
-/// The number of attempts to steal, and of those that failed on a victim without work.
+/// How many attempts to steal there were, and how many of them failed on a victim without work.
 #[derive(Clone, Copy, Debug)]
 struct Attempts {
     all: u64,
@@ -147,11 +148,11 @@ impl Attempts {
     }
 }
 
-/// Ratios are integer multiples of 1/`ONE`: fine enough for any parameter, and equal ratios are
-/// equal.
+/// Ratios are integer multiples of 1/`ONE`: fine enough for any parameter, and equal ratios compare
+/// as equal.
 const ONE: u64 = 1_000_000;
 
-/// A parameter in [`ONE`]ths.
+/// Converts a parameter to [`ONE`]ths.
 fn fixed(ratio: f64) -> u64 {
     (ratio * ONE as f64 + 0.5) as u64
 }
@@ -169,10 +170,10 @@ fn processors(value: u64, times: u64, by: u64) -> usize {
     usize::try_from(scaled).unwrap_or(usize::MAX)
 }
 
-/// An estimator and its memory.
+/// An estimator, with what it remembers of earlier cycles.
 pub trait Estimate {
-    /// Returns the desire for the next cycle, after a cycle in which the job saw `seen`. It may
-    /// ignore whether the job has work.
+    /// Returns the desire for the next cycle, after a cycle in which the job saw `seen`. An
+    /// implementation may ignore whether the job has work.
     fn next(&mut self, seen: &Seen<'_>) -> usize;
 }
 
@@ -195,17 +196,17 @@ pub enum DesirePolicy {
     /// Follows recent use, and grows while all of the allotment is used and tasks wait (the
     /// default).
     Steady(Steady),
-    /// From the share of attempts to steal that fail on a victim without work.
+    /// Derived from the share of attempts to steal that fail on a victim without work.
     Wsap(Wsap),
-    /// The number of tasks that run and wait now.
+    /// The number of tasks that run or wait now.
     Instantaneous,
     /// Multiplied after an efficient cycle, divided after an inefficient one.
     ASteal(ASteal),
-    /// The processors used, plus a share of the tasks that wait in the deques.
+    /// The processors used, plus the number of waiting tasks times a factor.
     ADeque(ADeque),
-    /// From the deques of the workers on the rim and on the axes of a mesh.
+    /// Derived from the deques of the workers on the rim and on the axes of a mesh.
     Palirria(Palirria),
-    /// Workers that find nothing leave, and waiting tasks call for more.
+    /// Workers that find nothing leave, and waiting tasks call for more workers.
     Dws(Dws),
 }
 
@@ -276,7 +277,7 @@ impl DesireState {
     /// Creates the state of a job that has just started, with a desire of 1.
     ///
     /// # Errors
-    /// Those of [`DesirePolicy::check`].
+    /// The errors of [`DesirePolicy::check`].
     pub fn new(desire: &DesirePolicy) -> Result<Self, ParseError> {
         desire.check()?;
         let kind = match *desire {
@@ -308,7 +309,8 @@ impl DesireState {
             Kind::Palirria(p) => p,
             Kind::Dws(p) => p,
         };
-        // Call the estimator even if there is no work: it remembers that there was none.
+        // Call the estimator even if there is no work, because it must remember the cycle without
+        // work.
         let desire = estimate.next(seen);
         self.desire = if seen.has_work() { desire.max(1) } else { 0 };
         self.desire

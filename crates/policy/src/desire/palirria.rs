@@ -3,16 +3,16 @@
 //!
 //! The workers form a mesh around the source; a zone is the set of workers at the same distance
 //! from it. If all workers in the outermost zone have empty deques, the zone is dropped. Otherwise,
-//! if all workers on the axes further in have more tasks than the threshold, the next zone is
-//! added. Palirria is by Varisteas and Brorsson, as described by Haselsteiner, "Adaptive
+//! if all workers on the axes of the inner zones have more tasks than the threshold, the next zone
+//! is added. Palirria is by Varisteas and Brorsson, as described by Haselsteiner, "Adaptive
 //! Work-Stealing Techniques", 2015, section 2.5.
 //!
-//! The mesh is not the machine's (the source allows an imaginary one): worker 0 is the source, and
-//! zone `d` consists of the `4 d` workers after zone `d - 1`, the first four of them on the axes.
-//! So the estimate assumes that the workers with the lowest numbers are awake. The source counts as
-//! on the axes, even if it is alone. Palirria's own victim selection, which moves tasks outwards
-//! along the axes and back, is not implemented: with other victims, the deques of a zone are less
-//! informative.
+//! The mesh is not the machine's (the publication allows an imaginary one): worker 0 is the source,
+//! and zone `d` consists of the `4 d` workers after zone `d - 1`, the first four of them on the
+//! axes. So the estimate assumes that the workers with the lowest numbers are awake. The source
+//! counts as a worker on the axes, even if it is the only worker. Palirria's own victim selection,
+//! which moves tasks outwards along the axes and back, is not implemented: with other victims, the
+//! deques of a zone are less informative.
 
 use super::tunables::PALIRRIA_THRESHOLD;
 use super::{Estimate, Seen};
@@ -44,7 +44,7 @@ impl Default for Palirria {
     }
 }
 
-/// The number of workers at this distance from the source or less.
+/// The number of workers up to this distance from the source.
 fn within(distance: usize) -> usize {
     1 + 2 * distance * (distance + 1)
 }
@@ -60,7 +60,7 @@ impl Estimate for Palirria {
                 return inner;
             }
         }
-        // The zones inside the outermost one; the source is zone 0.
+        // In the zones inside the outermost one, except zone 0, which is the source.
         let on_axes = (1..outermost).flat_map(|zone| {
             let first = within(zone - 1);
             first..first + 4

@@ -6,21 +6,23 @@
 //!
 //! * stays if the job was deprived: the cycle does not show whether the job could use more than it
 //!   asked for, or less,
-//! * stays if no more tasks run and wait at the end than there are processors: another processor
+//! * stays if no more tasks run or wait at the end than there are processors: another processor
 //!   would find nothing to do,
-//! * otherwise doubles, or becomes the number of running and waiting tasks if that is larger.
+//! * otherwise doubles, or becomes the number of running and waiting tasks if that number is
+//!   larger.
 //!
 //! The number of waiting tasks is a poor forecast (a loop that spawns has one), but if any task
-//! waits, one more processor has something to do. In any other cycle, the desire becomes the most
-//! that could be used recently: by the mean use of a cycle, or by the tasks that ran and waited at
-//! its end, but no more than keeps the efficiency of the processors really used at the target. So a
-//! short dip does not erase the memory, and many tiny tasks do not inflate the desire.
+//! waits, one more processor has something to do. In any other cycle, the desire becomes the
+//! largest number of processors that one of the last cycles could use: its mean use, or the number
+//! of tasks that ran or waited at its end. But it never exceeds the largest mean use divided by the
+//! target efficiency. So a short dip does not erase the memory, and many tiny tasks do not inflate
+//! the desire.
 //!
-//! When the desire has come down, it has found its ceiling. From there it grows to the number of
-//! running and waiting tasks, but at most doubles. Once more than the ceiling is used, it climbs as
-//! before. So on constant parallelism the climb ends after one overshoot, a stray waiting task
-//! costs one processor, and a job whose tasks are too short to be stolen does not ask for all
-//! processors again and again.
+//! When the desire falls, its new value becomes its ceiling. From there it grows to the number of
+//! running and waiting tasks, but at most doubles. Once the job uses more processors than the
+//! ceiling, the desire climbs as before. So under constant parallelism the climb ends after one
+//! overshoot, a stray waiting task costs one processor, and a job whose tasks are too short to be
+//! stolen does not ask for all processors again and again.
 //!
 //! Attempts on victims that are busy, but have no task to give away, do not count as idle: Sen,
 //! "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 4.2.
@@ -36,12 +38,13 @@ use alloc::collections::VecDeque;
 /// Parameters of the steady estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// The share of the allotment from which all of it counts as used: 0.5 to 1, by default 0.9.
+    /// The share of the allotment that must be used for all of it to count as used: 0.5 to 1, by
+    /// default 0.9.
     pub high: f64,
-    /// The least efficiency at which a desire is kept for work that comes and goes: 0.05 to 1, by
+    /// The minimum efficiency at which a desire is kept for work that comes and goes: 0.05 to 1, by
     /// default 0.5.
     pub target: f64,
-    /// The number of cycles that are remembered: 1 to 1,000, by default 4.
+    /// The number of cycles to remember: 1 to 1,000, by default 4.
     pub memory: usize,
 }
 
@@ -71,7 +74,6 @@ impl Default for Steady {
     }
 }
 
-/// What one cycle showed.
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
     /// Mean number of processors used, in [`ONE`]ths.
@@ -95,8 +97,7 @@ impl Cycle {
 pub(super) struct SteadyState {
     rules: Steady,
     desire: usize,
-    /// When more than this was available, it was not used. The largest number means that no ceiling
-    /// is known.
+    /// Of more processors than this, the job left some unused. `usize::MAX` if no ceiling is known.
     ceiling: usize,
     cycles: VecDeque<Cycle>,
 }
@@ -118,7 +119,8 @@ impl SteadyState {
         self.cycles.push_back(cycle);
     }
 
-    /// The largest number of processors that could be used recently.
+    /// The largest number of processors that one of the remembered cycles could use, within the
+    /// target efficiency.
     fn remembered(&self) -> usize {
         let wanted = self.cycles.iter().map(|cycle| cycle.wanted).max();
         let used = self.cycles.iter().map(|cycle| cycle.used).max();

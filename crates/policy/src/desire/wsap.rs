@@ -2,17 +2,18 @@
 //!
 //! The share of attempts that met a victim without work approximates the share of processors
 //! without work. While that share is within what the target efficiency allows, the desire is the
-//! present number of workers divided by the target efficiency. Otherwise it is the number at which
-//! the workers that are busy now reach the target. Sen, "Dynamic processor allocation for
-//! adaptively parallel work-stealing jobs", 2004, section 6.1.
+//! present number of workers divided by the target efficiency. Otherwise it is the number of
+//! workers of which those that are busy now make up the target share. Sen, "Dynamic processor
+//! allocation for adaptively parallel work-stealing jobs", 2004, section 6.1.
 //!
-//! We differ in one point: slots that were given back for lack of work count with those held,
+//! We differ in one point: slots that were given back for lack of work count like slots held,
 //! because the attempts that their thieves did not make count as well.
 //!
-//! The source allows a target efficiency of 1. The desire of an efficient job would then equal what
-//! the job has, so the job would never leave its first processor. We reject that value.
+//! The source allows a target efficiency of 1. The desire of an efficient job would then equal the
+//! number of its workers, so the job would never get a second processor. We reject that value.
 //!
-//! The estimate has no memory, so on constant parallelism it keeps overshooting and falling back.
+//! The estimate has no memory, so under constant parallelism it keeps overshooting and falling
+//! back.
 
 use super::tunables::WSAP_ETA;
 use super::{Estimate, ONE, Seen, fixed, processors};

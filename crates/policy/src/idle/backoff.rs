@@ -13,8 +13,8 @@ pub enum Backoff {
     Linear(Linear),
     /// Each sleep is a multiple of the last.
     Exponential(Exponential),
-    /// The backoff of the Pheet framework: exponential, with a sleep uniform between 0 and the
-    /// current time.
+    /// The backoff of the Pheet framework: exponential, with each sleep drawn uniformly between 0
+    /// and the current limit.
     PheetOriginal(PheetOriginal),
     /// Exponential up to a threshold, then linear.
     ExponentialLinear(ExponentialLinear),
@@ -54,7 +54,8 @@ pub enum Randomness {
     /// Randomness in the growth: a linear step becomes half a step plus a uniform part of up to one
     /// step; an exponential one gains or loses up to half of the minimum.
     Constant,
-    /// Randomness in the sleep alone: uniform between 0 and the current time.
+    /// Randomness in the sleep alone: drawn uniformly between 0 and the current time, which is now
+    /// a limit.
     LimitMax,
 }
 

@@ -172,7 +172,7 @@ impl Sleeps {
         })
     }
 
-    /// After a successful steal: starts over, or goes one step back.
+    /// Starts over or goes one step back, after a successful steal.
     pub(super) fn reset(&mut self) {
         match &mut self.0 {
             Shape::One(curve) => curve.reset(),

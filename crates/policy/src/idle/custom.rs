@@ -1,12 +1,12 @@
-//! A user's own backoff.
+//! User-defined backoffs.
 //!
 //! The extension point is that of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
 //! Techniques", 2015, section 4.4): a class with the two functions `backoff` and `reset`. There,
 //! `backoff` sleeps. Here it returns the [`Rest`], and the runtime or the simulator carries it out.
 //! So a backoff needs no clock and no thread, and works in both.
 //!
-//! This module limits the length of a rest but does not handle panics: the runtime handles those of
-//! its workers, and in the simulator a panic reaches the caller.
+//! This module limits the length of a rest but does not handle panics: the runtime handles panics
+//! of its workers, and in the simulator a panic reaches the caller.
 
 use super::Rest;
 use super::tunables::LONGEST;
@@ -21,7 +21,7 @@ pub const LONGEST_SLEEP: Nanos = LONGEST;
 /// Printed instead of the name of an idle policy.
 pub(crate) const NAME: &str = "custom";
 
-/// A backoff of your own: decides how one thief rests, in place of an
+/// A user-defined backoff, which decides how one thief rests. It is used in place of an
 /// [`IdlePolicy`](super::IdlePolicy).
 ///
 /// ```
@@ -59,7 +59,7 @@ pub trait CustomBackoff: Send {
     /// for work that the thief would find after its rest.
     fn backoff(&mut self, draw: u64) -> Rest;
 
-    /// The thief has found a task.
+    /// Called when the thief has found a task.
     fn reset(&mut self);
 }
 

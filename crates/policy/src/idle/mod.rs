@@ -28,11 +28,11 @@
 //! ```
 //!
 //! The clock and the draw are closures: a policy that does not need them does not call them, and a
-//! thief that never fails calls none of them under any policy. If a policy never returns
-//! [`Rest::Park`], the thief sleeps and looks again.
+//! thief that never fails calls neither under any policy. If a policy never returns [`Rest::Park`],
+//! the thief sleeps and looks again.
 //!
-//! A user's own backoff is a [`CustomBackoff`]. It replaces an [`IdlePolicy`], which stays a plain
-//! value.
+//! Users can define their own backoff as a [`CustomBackoff`]. It takes the place of an
+//! [`IdlePolicy`], which can thus stay a plain value.
 //!
 //! The backoffs are those of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4,
 //! the quanta those of chapter 5. This module does not decide how many workers may search at once

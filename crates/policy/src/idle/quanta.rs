@@ -1,12 +1,12 @@
 //! Dynamic quanta: a thief sleeps after a period that it mostly spent stealing.
 //!
-//! A quantum has no fixed length, only a minimum: it ends at the first failed attempt after that.
-//! It is inefficient if the share of it spent stealing exceeds the threshold. After an inefficient
-//! quantum the thief sleeps, longer with each one in a row, and the next quantum is shorter. Now
-//! and then a quantum of normal length is inserted, so that a thief with very short quanta still
-//! gets a real chance. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 5.2 and
-//! 5.3 (algorithms 5.1 to 5.4); section 5.5 (algorithms 5.5 to 5.8) adds a long quantum that
-//! tempers the short ones.
+//! A quantum has no fixed length, only a minimum: it ends at the first failed attempt after the
+//! minimum. A quantum is inefficient if the share of it spent stealing exceeds the threshold. After
+//! an inefficient quantum the thief sleeps, longer with each consecutive one, and the next quantum
+//! is shorter. Now and then a quantum of normal length is inserted, so that a thief with very short
+//! quanta still gets a real chance. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
+//! sections 5.2 and 5.3 (algorithms 5.1 to 5.4); section 5.5 (algorithms 5.5 to 5.8) adds a long
+//! quantum that tempers the short ones.
 //!
 //! The source leaves some points open. Here:
 //!
@@ -34,12 +34,12 @@ pub struct Quanta {
     /// How much a sleep grows with each inefficient quantum before it: 0 to 100 times `length`, by
     /// default 0.8.
     pub s2: f64,
-    /// How much a quantum shrinks with each inefficient one before it: 0 to 100, by default 2.
+    /// How much a quantum shrinks with each inefficient quantum before it: 0 to 100, by default 2.
     pub c: f64,
     /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
     pub max: Nanos,
-    /// The number of inefficient quanta in a row after which one of normal length is inserted: 1 to
-    /// 1,000,000, by default 20.
+    /// The number of inefficient quanta in a row after which a quantum of normal length is
+    /// inserted: 1 to 1,000,000, by default 20.
     pub insert: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct LongQuanta {
     pub long: Nanos,
     /// The share spent stealing above which a quantum is inefficient: 0 to 1, by default 0.6.
     pub threshold: f64,
-    /// Which quantum's share counts; by default either.
+    /// Which quantum's share counts: by default, either.
     pub inefficient: Inefficient,
     /// How much a sleep grows with the product of both shares: 0 to 100 times `length`, by default
     /// 0.8.
@@ -60,12 +60,12 @@ pub struct LongQuanta {
     /// How much a sleep grows with each inefficient quantum before it: 0 to 100 times `length`, by
     /// default 0.8.
     pub s2: f64,
-    /// How much a quantum shrinks with each inefficient one before it: 0 to 100, by default 2.
+    /// How much a quantum shrinks with each inefficient quantum before it: 0 to 100, by default 2.
     pub c: f64,
     /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
     pub max: Nanos,
-    /// The number of inefficient quanta in a row after which one of normal length is inserted: 1 to
-    /// 1,000,000, by default 20.
+    /// The number of inefficient quanta in a row after which a quantum of normal length is
+    /// inserted: 1 to 1,000,000, by default 20.
     pub insert: usize,
 }
 

@@ -9,7 +9,7 @@ use crate::Nanos;
 #[derive(Clone, Copy, Debug, Default)]
 struct Quantum {
     start: Nanos,
-    /// The earliest end.
+    /// The earliest time at which the quantum may end.
     end: Nanos,
     /// When the current run of failures began, or the start of the quantum if that is later.
     failing_since: Nanos,
@@ -32,7 +32,7 @@ impl Quantum {
         self.end.saturating_sub(self.start)
     }
 
-    /// Counts the current run of failures up to `now`.
+    /// Adds the time of the current run of failures, up to `now`, to the time spent stealing.
     fn add_failures(&mut self, now: Nanos) {
         self.stealing = self
             .stealing
@@ -62,7 +62,7 @@ struct Long {
 }
 
 impl Long {
-    /// Algorithm 5.8: begins a new long quantum if the minimum length is over.
+    /// Algorithm 5.8: begins a new long quantum if the minimum length has passed.
     fn end_if_over(&mut self, now: Nanos) {
         if self.quantum.end < now {
             self.share_before = self.quantum.share(now);
@@ -206,7 +206,7 @@ impl QuantumState {
             }
         } else if self.short.end < now {
             // The quantum ended before this first failure, so its share means little. Start another
-            // one without judging it.
+            // one without judging the old one.
             self.short.begin(now, self.short.length());
         }
         self.short.failing_since = now;
@@ -261,7 +261,8 @@ impl QuantumState {
         }
     }
 
-    /// Called when a short quantum has ended, or continues while the long one may be over.
+    /// Called when a short quantum has ended, and when it continues although the long one may be
+    /// over.
     fn end_long_if_over(&mut self, now: Nanos) {
         if let Some(long) = &mut self.long {
             long.quantum.add_failures(now);

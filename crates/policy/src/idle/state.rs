@@ -20,7 +20,7 @@ use alloc::boxed::Box;
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Look again at once.
+    /// Look again immediately.
     Retry,
     /// Yield the processor, then look again.
     Yield,
@@ -46,7 +46,8 @@ enum Kind {
     None,
     Yield,
     AbpYield,
-    /// `yields`: the next rest is a yield. `yields_first`: so is the first rest after each reset.
+    /// `yields`: the next rest is a yield. `yields_first`: the first rest after each reset is a
+    /// yield.
     Backoff {
         sleeps: Sleeps,
         yields: bool,
@@ -60,7 +61,7 @@ impl IdleState {
     /// Creates the state of a thief that has not failed yet.
     ///
     /// # Errors
-    /// Those of [`IdlePolicy::check`].
+    /// The errors of [`IdlePolicy::check`].
     pub fn new(idle: &IdlePolicy) -> Result<Self, ParseError> {
         idle.check()?;
         let backoff = |backoff, yields| Kind::Backoff {
@@ -81,14 +82,14 @@ impl IdleState {
         Ok(Self { kind })
     }
 
-    /// Creates the state of a thief whose rests the user's backoff decides.
+    /// Creates the state of a thief whose rests are decided by a user-defined backoff.
     #[must_use]
     pub fn custom(backoff: Box<dyn CustomBackoff>) -> Self {
         let kind = Kind::Custom(backoff);
         Self { kind }
     }
 
-    /// Call this when the thief has found a task, by a steal or otherwise. Reads the clock only
+    /// Call this when the thief has found a task, by stealing or otherwise. Reads the clock only
     /// under quanta, after a failure.
     pub fn steal_succeeded(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
@@ -131,8 +132,7 @@ impl IdleState {
         self.sweep_failed_asking(now, draw, |backoff, draw| backoff.backoff(draw))
     }
 
-    /// Like [`sweep_failed`](Self::sweep_failed), but calls the user's backoff, if there is one,
-    /// through `ask`.
+    /// Like [`sweep_failed`](Self::sweep_failed), but calls a user-defined backoff through `ask`.
     pub(crate) fn sweep_failed_asking(
         &mut self,
         now: impl FnOnce() -> Nanos,
@@ -158,7 +158,7 @@ impl IdleState {
         }
     }
 
-    /// Call this when the thief has done what the last decision said. Reads the clock only after a
+    /// Call this when the thief has carried out the last decision. Reads the clock only after a
     /// sleep under quanta.
     pub fn rested(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
@@ -177,11 +177,11 @@ fn sleep(time: Nanos) -> Rest {
     }
 }
 
-/// Yields until the time to search is over, then parks. A thief that was woken starts a new search.
+/// Yields until the search time has passed, then parks. A thief that was woken starts a new search.
 ///
-/// The thief does not spin before it yields: it would keep its processor from the thread for which
-/// it has just finished a task. With as many workers as processors, each call from outside the pool
-/// would then take some 5 us longer.
+/// The thief does not spin before it yields, because that would keep its processor from the thread
+/// for which it has just finished a task. With as many workers as processors, each call from
+/// outside the pool would then take some 5 us longer.
 fn search(rules: &Elastic, since: &mut Option<Nanos>, now: Nanos) -> Rest {
     let searched = now.saturating_sub(*since.get_or_insert(now));
     if searched >= rules.search {

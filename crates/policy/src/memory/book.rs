@@ -1,6 +1,6 @@
 //! The book of a pool whose declared memory has a hard limit.
 //!
-//! It knows every task from its fork to its end, in depth-first order, and every reservation.
+//! The book knows every task from its fork to its end, in depth-first order, and every reservation.
 //! docs/memory.md explains the budget and the reserve, and why no task waits forever. The book
 //! suspends and wakes no task. If a request is not granted at once, [`Book::settle`] returns its
 //! task later; the caller must call `settle` after each change until it returns `None`.
@@ -24,7 +24,7 @@ impl Task {
         Self(index as u32)
     }
 
-    /// A small number. The number of a task that has ended is reused.
+    /// A small number, which is reused after the task has ended.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -41,7 +41,7 @@ impl Scope {
         Self(index as u32)
     }
 
-    /// A small number. The number of a closed scope is reused.
+    /// A small number, which is reused after the scope was closed.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -58,7 +58,7 @@ impl Reservation {
         Self(index as u32)
     }
 
-    /// A small number. The number of a reservation that was given back is reused.
+    /// A small number, which is reused after the reservation was given back.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -72,7 +72,7 @@ pub enum Until {
     Half(Task),
     /// The end of all tasks of a scope.
     Scope(Scope),
-    /// Something that the book does not know of, until [`Book::go_on`].
+    /// Something unknown to the book. The wait lasts until [`Book::go_on`].
     Else,
 }
 
@@ -93,42 +93,45 @@ enum State {
     Runs,
     Waits(Until),
     Asks(u64),
-    /// It has ended, but tasks that it has forked have not.
+    /// The task has ended, but some of the tasks that it forked have not.
     Gone,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
     state: State,
-    /// Another task runs on its stack, on top of it, so it does not resume, whatever happens.
+    /// Another task runs on top of this task, on the same stack. Until that task ends, this one
+    /// cannot resume.
     buried: bool,
-    /// It has given up its slot. As far as the book knows, it computes without one.
+    /// The task has given up its slot. As far as the book knows, it computes without one.
     blocks: bool,
-    /// Its place in the order: where it is, or where it will begin. The joiner of a half takes the
-    /// half's place when both have reached the end of the join.
+    /// The task's place in the order: the present one, or where it will begin. The joiner of a half
+    /// takes the half's place when both have reached the end of the join.
     item: Option<Item>,
     parent: Option<Task>,
-    /// The scope into which it was spawned; `None` for a half.
+    /// The scope into which the task was spawned; `None` for a half.
     scope: Option<Scope>,
-    /// The moment of its parent up to which everything comes before it. For a half, this is the end
-    /// of the join, and [`UNDER_WAY`] until then.
+    /// A moment of the parent: what the parent did up to then comes before this task. For a half,
+    /// this is the end of the join, and [`UNDER_WAY`] until the join has ended.
     at: u64,
-    /// Its present moment: the number of spawns and joins that it has done.
+    /// The task's present moment: the number of its spawns and joins so far.
     moment: u64,
-    /// The number of the root from which this task descends. If a task of a scope has another root
-    /// than the task that waits for the scope, it is unrelated to that task, and comes after it.
+    /// The number of the root from which this task descends. If a task of a scope and the task that
+    /// waits for the scope have different roots, they are unrelated, and the waiting task comes
+    /// first.
     root: u64,
-    /// The number of entries of which it is the parent; for a half, its joiner counts as well.
+    /// The number of entries whose parent is this one. For a half, its joiner counts as well, until
+    /// [`Book::forget`].
     children: u32,
-    /// The exclusive or of the names of those child entries: the name of the last one, when the
-    /// others have been dropped.
+    /// The exclusive or of the numbers of those child entries. When all but one have been dropped,
+    /// this is the number of the last one.
     their_names: u32,
     reservations: Vec<Reservation>,
 }
 
 impl Entry {
-    /// Whether it is known which part of its parent comes before it: it is not a half, or it was
-    /// joined.
+    /// Whether it is known which part of the parent comes before this task: the task was spawned,
+    /// or is a half that has been joined.
     fn has_moment(&self) -> bool {
         self.scope.is_some() || self.at != UNDER_WAY
     }
@@ -137,7 +140,7 @@ impl Entry {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     holder: Option<Task>,
-    /// The moment of the holder in which it was made.
+    /// The holder's moment at which the reservation was made.
     at: u64,
     bytes: u64,
 }
@@ -145,9 +148,9 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 struct Members {
     live: usize,
-    /// The number of these that have not begun, and are unknown until then.
+    /// The number of live tasks that have not begun and are unknown until they do.
     unseen: usize,
-    /// The number of the others, by root.
+    /// The number of the other live tasks, by root.
     seen: BTreeMap<u64, usize>,
     waiter: Option<Task>,
 }
@@ -167,7 +170,7 @@ impl Members {
         }
     }
 
-    /// Whether there are tasks, seen or unseen, of other roots than this one.
+    /// Whether the scope has tasks, seen or unseen, of roots other than this one.
     fn has_unrelated_to(&self, root: u64) -> bool {
         self.live > self.seen.get(&root).copied().unwrap_or(0)
     }
@@ -180,8 +183,9 @@ const UNDER_WAY: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Book {
     budget: u64,
-    /// The budget before it was lowered. It falls to the new budget when what tasks outside the
-    /// leftmost path hold fits in addition to the reserve.
+    /// The limit in force: the budget or, after the budget was lowered, the old budget for a while.
+    /// It falls to the new budget once that has room for the reserve and for what tasks outside the
+    /// leftmost path hold.
     ceiling: u64,
     serial: u64,
     declared: u64,
@@ -196,7 +200,8 @@ pub struct Book {
     running: usize,
     /// The number of roots so far.
     roots: u64,
-    /// The number of absent tasks; `away` is the number of those that are not buried.
+    /// The number of absent tasks. `away` counts those that will resume no matter what other tasks
+    /// do, as far as the book knows.
     absent: usize,
     away: usize,
 }
@@ -230,7 +235,7 @@ impl Book {
         self.enter(item, None, None)
     }
 
-    /// Like [`root`](Self::root), for a task of a scope that [`expect`](Self::expect)s it.
+    /// Like [`root`](Self::root), but for a task of a scope that [`expect`](Self::expect)s it.
     pub fn root_in(&mut self, scope: Scope) -> Task {
         let item = self.order.push_last();
         let task = self.enter(item, None, Some(scope));
@@ -243,7 +248,8 @@ impl Book {
         task
     }
 
-    /// The scope will get a task of which nothing else is known.
+    /// Announces a task of the scope. Nothing else is known of the task until
+    /// [`root_in`](Self::root_in) adds it.
     pub fn expect(&mut self, scope: Scope) {
         self.see(scope, |members| {
             members.live += 1;
@@ -251,7 +257,8 @@ impl Book {
         });
     }
 
-    /// Changes what is known of a scope, and with it whether its waiter is absent.
+    /// Changes what is known of a scope, and updates the counts: the scope's waiter may become
+    /// absent or cease to be.
     fn see(&mut self, scope: Scope, change: impl FnOnce(&mut Members)) {
         let waiter = self.scopes[scope.0].waiter;
         let before = waiter.map(|waiter| self.presence(waiter));
@@ -291,20 +298,20 @@ impl Book {
         self.scopes.take(scope.0);
     }
 
-    /// The task begins.
+    /// Records that the task begins.
     pub fn begin(&mut self, task: Task) {
         debug_assert_eq!(self.tasks[task.0].state, State::Unstarted);
         self.change(task, State::Runs);
     }
 
-    /// The task waits for something. If that is [`Until::Else`], it waits until
+    /// Records that the task waits for something. If that is [`Until::Else`], the task waits until
     /// [`go_on`](Self::go_on).
     pub fn wait(&mut self, task: Task, until: Until) {
         match until {
             Until::Half(half) => {
                 if self.tasks[half.0].state != State::Gone {
                     self.change(task, State::Waits(until));
-                    // It takes the half's place when the half has ended.
+                    // The task takes the half's place when the half has ended.
                     self.leave(task);
                 }
             }
@@ -317,28 +324,29 @@ impl Book {
     }
 
     /// The number of tasks, including those that have ended but are kept because of tasks that they
-    /// have forked.
+    /// forked.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.tasks.len()
     }
 
-    /// What the task has waited for has happened, and it resumes. If it waits for a half, this is
-    /// not needed: the book knows when the half ends.
+    /// Records that the task resumes, because what it waited for has happened. This is not needed
+    /// if the task waits for a half: the book knows when the half ends.
     pub fn go_on(&mut self, task: Task) {
         if self.tasks[task.0].state == State::Waits(Until::Else) {
             self.change(task, State::Runs);
         }
     }
 
-    /// Another task begins or ends on this one's stack.
+    /// Records that another task begins or ends on top of this task, on the same stack.
     pub fn set_buried(&mut self, task: Task, buried: bool) {
         let before = self.presence(task);
         self.tasks[task.0].buried = buried;
         self.count(task, before);
     }
 
-    /// The task gives up its slot and computes without one, or has a slot again.
+    /// Records that the task gives up its slot and computes without one, or that it has a slot
+    /// again.
     pub fn set_blocks(&mut self, task: Task, blocks: bool) {
         let before = self.presence(task);
         self.tasks[task.0].blocks = blocks;
@@ -352,7 +360,7 @@ impl Book {
         matches!(state, State::Waits(Until::Half(_) | Until::Scope(_)))
     }
 
-    /// Whether the task has asked and was not answered.
+    /// Whether the task has asked for memory and has no answer yet.
     #[must_use]
     pub fn asks(&self, task: Task) -> bool {
         matches!(self.tasks[task.0].state, State::Asks(_))
@@ -377,7 +385,7 @@ impl Book {
         entry.state == State::Runs && !entry.buried && !entry.blocks
     }
 
-    /// The task that has forked this half; `None` if this is not a half or is unknown.
+    /// The task that forked this half; `None` if this is not a half, or is unknown.
     pub(crate) fn joiner(&self, half: Task) -> Option<Task> {
         let entry = self.tasks.get(half.0)?;
         entry.parent.filter(|_| entry.scope.is_none())
@@ -389,8 +397,8 @@ impl Book {
         self.tasks[task.0].scope
     }
 
-    /// A key that compares like the task in depth-first order, until a task is added or removed. A
-    /// task that waits for a half has no place and compares as the last.
+    /// A key that sorts tasks in depth-first order, valid until a task is added or removed. A task
+    /// that waits for a half has no place and sorts last.
     #[must_use]
     pub fn rank(&self, task: Task) -> (u64, u64) {
         self.item(task)
@@ -402,7 +410,6 @@ impl Book {
         self.tasks[task.0].item
     }
 
-    /// The order of the tasks.
     pub(super) fn order(&self) -> &Order {
         &self.order
     }
@@ -414,8 +421,9 @@ impl Book {
         items.map(|item| self.owners[item.index()])
     }
 
-    /// The task has ended. When all tasks that it has forked have ended, too, the task that forked
-    /// it takes over what it holds. The name of a half stays valid until [`forget`](Self::forget).
+    /// Records that the task has ended. Once all tasks that it forked have ended as well, its
+    /// parent takes over its reservations. The number of a half is not reused until
+    /// [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);
         let Entry { scope, root, .. } = self.tasks[task.0];
@@ -442,7 +450,8 @@ impl Book {
         self.drop_gone(task);
     }
 
-    /// The joiner of a half that has ended resumes.
+    /// Records that the joiner of a half that has ended resumes. The half's number may then be
+    /// reused.
     pub fn forget(&mut self, half: Task) {
         let entry = &mut self.tasks[half.0];
         entry.children -= 1;
@@ -477,7 +486,8 @@ impl Book {
             },
             moment: 0,
             root,
-            // A half's joiner asks later whether the half has ended, so it keeps the entry.
+            // The joiner of a half will ask whether the half has ended, so it keeps the half's
+            // entry.
             children: u32::from(parent.is_some() && scope.is_none()),
             their_names: 0,
             reservations: vec![],
@@ -507,8 +517,8 @@ impl Book {
         }
     }
 
-    /// A joiner takes the place of its half, after all tasks that are left of those that the half
-    /// has forked.
+    /// Gives the joiner the place of its half, which comes after all remaining tasks that the half
+    /// forked.
     fn come_to(&mut self, joiner: Task, half: Task) {
         let Some(item) = self.tasks[half.0].item.take() else {
             return;
@@ -518,9 +528,9 @@ impl Book {
         self.tasks[joiner.0].item = Some(item);
     }
 
-    /// Drops the entry of a task that has ended, holds nothing and has only one child left: the
-    /// child counts as forked in its place. So a chain of spawns does not keep an entry for each
-    /// link. With two children left, the order between them would be lost.
+    /// Drops the entry of a task that has ended, holds no reservation and has only one child left.
+    /// The child then counts as forked by the task's parent. So a chain of spawns does not keep an
+    /// entry for each link. With two children left, the order between them would be lost.
     fn step_aside(&mut self, task: Task) {
         let entry = &self.tasks[task.0];
         let is_done = entry.state == State::Gone && entry.reservations.is_empty();
@@ -542,8 +552,9 @@ impl Book {
         }
     }
 
-    /// Drops the entry of a task that has ended if all tasks that it has forked have ended, too,
-    /// and then perhaps that of its parent. The parent takes over what it still holds.
+    /// Drops the entry of a task that has ended if all tasks that it forked have ended as well,
+    /// then does the same with its ancestors. Each parent takes over the reservations of the
+    /// dropped entry.
     fn drop_gone(&mut self, task: Task) {
         let mut next = Some(task);
         while let Some(task) = next {
@@ -572,8 +583,8 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task runs, whether it is absent, and whether it will resume no matter what the
-    /// others do, as far as the book knows.
+    /// Whether the task runs, whether it is absent, and whether it will resume no matter what other
+    /// tasks do, as far as the book knows.
     fn presence(&self, task: Task) -> [bool; 3] {
         let Entry { state, buried, .. } = self.tasks[task.0];
         let is_absent = self.is_absent(task);

@@ -33,7 +33,7 @@ pub enum MemoryPolicy {
     Hybrid(Hybrid),
     /// The leftmost tasks of the depth-first order run, as in Narlikar's scheduler.
     DepthFirst(DepthFirst),
-    /// Deques in depth-first order, and a quota of memory from one theft to the next.
+    /// Deques in depth-first order, with a quota of memory from one theft to the next.
     DfDeques(DfDeques),
     /// A hard limit: tasks never declare more than the budget, and never wait forever for it.
     Budget(Budget),
@@ -63,8 +63,8 @@ pub struct Hybrid {
 /// How the sleeps under [`Hybrid`] grow with the size of a request, in units of
 /// `alpha + beta * workers`. Default: [`Linear`](Self::Linear).
 ///
-/// The source uses `Linear` and calls it a place for future improvement. Whether a task sleeps at
-/// all is the same under each function.
+/// The source uses `Linear` and notes that it could be improved. All functions put the same tasks
+/// to sleep, only for different times.
 ///
 /// ```
 /// use tidegate_policy::memory::SleepFunction;
@@ -76,13 +76,15 @@ pub enum SleepFunction {
     /// In proportion to the size, rounded down (the default).
     #[default]
     Linear,
-    /// With the square root of the size, rounded down: large requests delay the program less.
+    /// In proportion to the square root of the size, rounded down: large requests delay the program
+    /// less.
     Sqrt,
-    /// With the square of the size: large requests sleep until little else is left to run.
+    /// In proportion to the square of the size: large requests sleep until little else is left to
+    /// run.
     Square,
 }
 
-/// How much is granted out of turn.
+/// How much memory a task may be granted out of turn.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -98,7 +100,7 @@ pub struct DepthFirst {
     pub k: usize,
 }
 
-/// How much is granted from one theft to the next.
+/// How much memory a thread may be granted from one theft to the next.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -114,7 +116,7 @@ pub struct DfDeques {
     pub k: usize,
 }
 
-/// The limit, and the part of it that the serial run needs.
+/// The limit on declared memory, and the part of it that the serial run needs.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -126,9 +128,9 @@ pub struct DfDeques {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// [`BUDGET_BYTES`]: in bytes; no default, it must be given.
+    /// [`BUDGET_BYTES`]: in bytes. There is no default, so it must be given.
     pub bytes: usize,
-    /// [`BUDGET_SERIAL`]: in bytes; no default, it must be given.
+    /// [`BUDGET_SERIAL`]: in bytes. There is no default, so it must be given.
     pub serial: usize,
 }
 

@@ -1,29 +1,29 @@
-//! An order-maintenance list: inserts an item next to another one, and answers which of two items
-//! comes first.
+//! An order-maintenance list: it inserts an item next to another one, and determines which of two
+//! items comes first.
 //!
-//! Both take amortised constant time, no matter how long the list is. The idea is from Dietz and
-//! Sleator, "Two algorithms for maintaining order in a list", STOC 1987, in the simpler form of
-//! Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for maintaining order
-//! in a list", ESA 2002. Items lie in buckets of a few dozen; the items of a bucket have labels,
-//! and so have the buckets. If there is no label left between two neighbours, the labels of the
-//! bucket are spread evenly. A full bucket is split. If there is no label left for a bucket, the
-//! labels of its neighbourhood are spread: of the smallest one that is not too dense. No paper was
-//! at hand; bounds and thresholds follow from the idea.
+//! Both operations take amortised constant time, no matter how long the list is. The idea is from
+//! Dietz and Sleator, "Two algorithms for maintaining order in a list", STOC 1987, in the simpler
+//! form of Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for
+//! maintaining order in a list", ESA 2002. Items lie in buckets of a few dozen. Each item has a
+//! label within its bucket, and each bucket has a label, too. If there is no label left between two
+//! neighbours, the labels of the bucket are spread evenly. A full bucket is split. If there is no
+//! label left for a bucket, the labels are spread in the bucket's smallest neighbourhood that is
+//! not too dense. The bounds and thresholds are derived from this idea, not taken from the papers.
 //!
 //! The list cannot return the position of an item. It removes empty buckets but does not merge
 //! nearly empty ones.
 
 use alloc::vec::Vec;
 
-/// The capacity of a bucket: larger than the logarithm of the number of items will ever be.
+/// The capacity of a bucket. It exceeds the logarithm of any possible number of items.
 const FULL: u32 = 64;
 /// Marks the end of a chain.
 const NONE: u32 = u32::MAX;
 /// All labels of buckets are smaller than this.
 const LABELS: u64 = 1 << 62;
-/// How the number of buckets that a neighbourhood may hold grows if the neighbourhood doubles, as a
-/// quotient: by 8/5 and not by 2, so the larger neighbourhood must be less dense, by a factor of
-/// 4/5.
+/// If a neighbourhood doubles, the number of buckets that it may hold grows by this factor, given
+/// as numerator and denominator. The factor is 8/5, not 2, so the larger neighbourhood must be less
+/// dense, by a factor of 4/5.
 const DENSER: (u128, u128) = (8, 5);
 
 /// An item of a list, until it is removed.
@@ -52,13 +52,13 @@ struct Bucket {
     label: u64,
     before: u32,
     after: u32,
-    /// The first of its items, which are a section of the one chain of all items.
+    /// The bucket's first item. The items of a bucket are a section of the chain of all items.
     first: u32,
     last: u32,
     count: u32,
 }
 
-/// The list.
+/// The list; see the module.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     nodes: Vec<Node>,
@@ -123,14 +123,14 @@ impl Order {
         (after != NONE).then_some(Item(after))
     }
 
-    /// A key that compares like the item, until the list changes.
+    /// A key that sorts items by position, valid until the list changes.
     #[must_use]
     pub fn rank(&self, item: Item) -> (u64, u64) {
         let node = &self.nodes[item.0 as usize];
         (self.buckets[node.bucket as usize].label, node.label)
     }
 
-    /// Removes an item. The caller must not use it any more: a new item may get the same name.
+    /// Removes an item. The caller must not use it any more: a new item may get the same number.
     pub fn remove(&mut self, item: Item) {
         let Node {
             bucket,
@@ -256,7 +256,8 @@ impl Order {
         self.spread_items(new);
     }
 
-    /// A label between those of a bucket and the next one. Makes room for it if necessary.
+    /// Returns a label between those of a bucket and of the next one, after making room for it if
+    /// necessary.
     fn bucket_label_behind(&mut self, bucket: u32) -> u64 {
         let between = |list: &Self| {
             let Bucket { label, after, .. } = list.buckets[bucket as usize];
@@ -275,7 +276,7 @@ impl Order {
     }
 
     /// Spreads the labels of the smallest neighbourhood of a bucket that is not too dense. A
-    /// neighbourhood is all labels with the same leading bits.
+    /// neighbourhood consists of all labels with the same leading bits.
     fn spread_buckets(&mut self, bucket: u32) {
         let label = self.buckets[bucket as usize].label;
         let (mut first, mut count) = (bucket, 1_u64);
@@ -331,7 +332,7 @@ impl Order {
     }
 
     fn new_bucket(&mut self, label: u64, before: u32, after: u32) -> u32 {
-        // The next item to be created is its first one.
+        // The bucket's first item is the next item to be created.
         let first = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         let first = self.free_nodes.last().copied().unwrap_or(first);
         let bucket = Bucket {

@@ -20,13 +20,12 @@ use alloc::vec::Vec;
 pub use command::{Command, Reply};
 use line::{Line, Stand};
 
-/// How a plan chooses.
+/// How a plan chooses the next task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     /// Like DFDeques, but without quotas; the book's budget limits memory.
     Budget,
-    /// The leftmost tasks run. A request above `k` bytes waits for one step for each `k` bytes of
-    /// it.
+    /// The leftmost tasks run. A request above `k` bytes waits one step for each `k` bytes.
     DepthFirst { k: u64 },
     /// Thieves steal from the leftmost deques. From one theft to the next, a thread may be granted
     /// `k` bytes.
@@ -36,32 +35,32 @@ enum Rule {
 /// What to use a free slot for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<T> {
-    /// This task begins on the thread that has the slot. It lay in the deque of the named thread,
-    /// if one is named.
+    /// This task begins on the thread that has the slot. If a thread is given, the task comes from
+    /// that thread's deque.
     Start(T, Option<usize>),
     /// This parked thread resumes.
     Resume(usize),
-    /// A step that must pass before a large request: the slot may look again.
+    /// A step has passed for which a large request waits. The slot may look again.
     Again,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Thread {
     stack: Vec<Task>,
-    /// The tasks that its tasks have forked and that have not begun, in depth-first order.
+    /// The tasks that were forked on this thread and have not begun, in depth-first order.
     deque: VecDeque<Task>,
-    /// The bytes that it was granted since its last theft and has not given back.
+    /// The bytes that the thread was granted since its last theft and has not given back.
     used: u64,
-    /// Its position in the line, if it is in the line.
+    /// The thread's position, if it is in the line.
     stand: Option<Stand>,
 }
 
-/// What the plan knows of a task, in addition to the book.
+/// What the plan knows of a task, beyond what the book knows.
 #[derive(Clone, Debug)]
 struct Note<T> {
-    /// The number of its fork and the caller's value for it, until it begins.
+    /// The number of the task's fork and the caller's value for the task, until the task begins.
     payload: Option<(u64, T)>,
-    /// The thread in whose deque or on whose stack it is.
+    /// The thread in whose deque or on whose stack the task is.
     thread: usize,
     parked: Option<Parked>,
     answer: Option<Answer>,
@@ -70,9 +69,9 @@ struct Note<T> {
 /// Why a task is parked.
 #[derive(Clone, Copy, Debug)]
 struct Parked {
-    /// The size of its request, if it has one.
+    /// The size of the task's request, if any.
     bytes: Option<u64>,
-    /// The number of slots that must find it and leave again before it resumes, as if they had run
+    /// How many slots must find the task and leave it again before it resumes, as if they had run
     /// dummy tasks that come before it.
     rounds: u64,
 }
@@ -84,7 +83,7 @@ pub struct Plan<T> {
     book: Book,
     workers: usize,
     threads: Vec<Thread>,
-    /// The threads that have deques; empty under a rule that does not use it.
+    /// The threads that have deques. Empty under the depth-first rule, which has no deques.
     line: Line,
     /// Indexed by task number.
     notes: Vec<Option<Note<T>>>,
@@ -168,20 +167,20 @@ impl<T> Plan<T> {
         top.unwrap_or_else(|| self.begin_unrelated(thread))
     }
 
-    /// Begins a task on this thread that no task of the plan has forked, after all others.
+    /// Begins a task on this thread that no task of the plan has forked. It comes after all others.
     pub fn begin_unrelated(&mut self, thread: usize) -> Task {
         let task = self.book.root();
         self.arrives(thread, task)
     }
 
-    /// Like [`begin_unrelated`](Self::begin_unrelated), for a task of a scope that
+    /// Like [`begin_unrelated`](Self::begin_unrelated), but for a task of a scope that
     /// [`expect`](Self::expect)s it.
     pub fn begin_unrelated_in(&mut self, thread: usize, scope: Scope) -> Task {
         let task = self.book.root_in(scope);
         self.arrives(thread, task)
     }
 
-    /// The scope will get a task that is unknown until it begins.
+    /// Announces a task of the scope that is unknown until it begins.
     pub fn expect(&mut self, scope: Scope) {
         self.book.expect(scope);
     }
@@ -232,7 +231,8 @@ impl<T> Plan<T> {
         self.book.close(scope);
     }
 
-    /// The joiner has reached its half. If the half has not begun, the joiner runs it.
+    /// Called when a joiner has reached its half. If the half has not begun, returns its payload,
+    /// for the joiner to run.
     pub fn take_back(&mut self, half: Task) -> Option<T> {
         if !self.book.is_unstarted(half) {
             return None;
@@ -252,35 +252,36 @@ impl<T> Plan<T> {
         self.parked > 0
     }
 
-    /// The thread's topmost task gives up its slot and continues without one, or has a slot again.
+    /// Records that the thread's topmost task gives up its slot and continues without one, or that
+    /// it has a slot again.
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);
         self.book.set_blocks(here, blocks);
         self.place(thread);
     }
 
-    /// The thread's topmost task waits.
+    /// Records that the thread's topmost task waits.
     pub fn waits(&mut self, thread: usize, until: Until) {
         let here = self.here(thread);
-        // The task may lose its place in the order meanwhile.
+        // `wait` may take the task out of the order.
         self.lift(thread);
         self.book.wait(here, until);
         self.place(thread);
     }
 
-    /// What the thread's topmost task has waited for has happened.
+    /// Records that what the thread's topmost task waited for has happened.
     pub fn goes_on(&mut self, thread: usize) {
         let here = self.here(thread);
         self.book.go_on(here);
         self.place(thread);
     }
 
-    /// A half that another thread has run has ended, and its joiner resumes.
+    /// Records that a half that another thread ran has ended, and that its joiner resumes.
     pub fn joined(&mut self, half: Task) {
         self.move_joiner(half, |book| book.forget(half));
     }
 
-    /// The joiner takes the place of its half.
+    /// Moves the joiner to the place of its half; `come` does so in the book.
     fn move_joiner(&mut self, half: Task, come: impl FnOnce(&mut Book)) {
         let joiner = self.thread_of_joiner(half);
         joiner.inspect(|thread| self.lift(*thread));
@@ -294,7 +295,7 @@ impl<T> Plan<T> {
         Some(note.as_ref()?.thread)
     }
 
-    /// The thread's topmost task has ended.
+    /// Records that the thread's topmost task has ended.
     pub fn end(&mut self, thread: usize) {
         let Some(task) = self.thread(thread).stack.pop() else {
             return;
@@ -312,7 +313,7 @@ impl<T> Plan<T> {
         joiner.inspect(|thread| self.place(*thread));
     }
 
-    /// The thread has no more frames.
+    /// Ends all tasks of a thread that has no more frames.
     pub fn leave(&mut self, thread: usize) {
         while !self.thread(thread).stack.is_empty() {
             self.end(thread);
@@ -320,8 +321,8 @@ impl<T> Plan<T> {
     }
 
     /// The thread's topmost task asks for `bytes` bytes. If the answer is `Later`,
-    /// [`answer`](Self::answer) returns the final one when the thread is woken. `draw` chooses a
-    /// number below the one that it is passed.
+    /// [`answer`](Self::answer) returns the final one when the thread is woken. `draw(n)` chooses a
+    /// number below `n`.
     pub fn ask(&mut self, thread: usize, bytes: u64, draw: impl FnMut(usize) -> usize) -> Answer {
         let here = self.here(thread);
         let used = self.threads[thread].used.saturating_add(bytes);
@@ -344,14 +345,14 @@ impl<T> Plan<T> {
         self.look_after(thread, draw)
     }
 
-    /// Takes the answer to the thread's request, if there is one.
+    /// Takes the answer to the thread's request, if it has been answered.
     pub fn answer(&mut self, thread: usize) -> Option<Answer> {
         let here = self.here(thread);
         self.note_of(here).answer.take()
     }
 
-    /// Ends a reservation of `bytes` bytes. `thread` is the thread of the plan that gives it back,
-    /// if it is one of the plan's.
+    /// Ends a reservation of `bytes` bytes. `thread` is the thread that gives it back, or `None` if
+    /// that is not a thread of the plan.
     pub fn give_back(&mut self, thread: Option<usize>, reservation: Reservation, bytes: u64) {
         if let Some(thread) = thread {
             let used = &mut self.thread(thread).used;
@@ -360,8 +361,8 @@ impl<T> Plan<T> {
         self.book.give_back(reservation);
     }
 
-    /// Returns a thread whose request was answered meanwhile and that must be woken. The caller
-    /// must call this after each change until it returns `None`.
+    /// Returns a thread that must be woken because its request has been answered. The caller must
+    /// call this after each change until it returns `None`.
     pub fn settle(&mut self) -> Option<usize> {
         let (task, answer) = self.book.settle()?;
         let note = self.note_of(task);
@@ -468,7 +469,7 @@ impl<T> Plan<T> {
             parked: None,
             answer: None,
         };
-        // Create the thread's entry if it is missing. Only that thread needs it.
+        // Create the thread's entry if it is missing. Only the thread itself relies on that entry.
         self.thread(thread);
         if self.notes.len() <= task.index() {
             self.notes.resize_with(task.index() + 1, || None);

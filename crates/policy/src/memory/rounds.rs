@@ -1,18 +1,20 @@
-//! Sleeping instead of allocating, as in the hybrid of work stealing and Narlikar's scheduler.
+//! Puts tasks to sleep before large allocations, as in the hybrid of work stealing and Narlikar's
+//! scheduler.
 //!
 //! Source: the slides "Narlikar and hybrid schedulers for Cilk". Each processor has a clock that
 //! counts rounds, and a queue of sleepers ordered by the round in which they wake. Before each
 //! attempt to steal, the processor advances its clock by one round and wakes the first sleeper if
-//! it is due. So a task that has allocated much sleeps while its processor has other work. No
-//! processor advances the clock of another one, unless the other one is gone ([`pass_for_absent`]).
+//! it is due. So a task that has allocated a lot of memory sleeps while its processor has other
+//! work. No processor advances the clock of another one, unless the clock has lost its processor
+//! ([`pass_for_absent`]).
 
 use super::{Hybrid, SleepFunction};
 use alloc::collections::BTreeMap;
 
 impl Hybrid {
-    /// Returns the number of rounds that a task sleeps. It was granted `current` bytes since it
-    /// last slept, and asks for `size` more, in a pool of `workers`. 0 means that it need not
-    /// sleep.
+    /// Returns the number of rounds that a task must sleep, if it was granted `current` bytes since
+    /// it last slept and asks for `size` more, in a pool with this many workers. 0 means that the
+    /// task need not sleep.
     #[must_use]
     pub fn sleep_rounds(self, size: u64, current: u64, workers: u64) -> u64 {
         let (alpha, beta) = (self.alpha as u64, self.beta as u64);
@@ -26,8 +28,8 @@ impl Hybrid {
     }
 }
 
-/// Advances the first clock that has sleepers but no processor by one round. Returns the sleeper to
-/// wake, if it is due.
+/// Advances the first clock that has sleepers but no processor by one round. Returns the clock's
+/// first sleeper if it is due, to be woken.
 pub fn pass_for_absent<T>(
     clocks: &mut [Rounds<T>],
     has_processor: impl Fn(usize) -> bool,

@@ -1,4 +1,4 @@
-//! Values with small numbers that are reused.
+//! Keeps values under small numbers, which are reused.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};

@@ -16,7 +16,7 @@ impl Book {
         self.peak
     }
 
-    /// Sets the budget in bytes. What is already declared stays declared.
+    /// Sets the budget in bytes. Existing reservations stay.
     pub fn set_budget(&mut self, budget: u64) {
         self.budget = budget;
         self.ceiling = self.ceiling.max(budget);
@@ -30,14 +30,14 @@ impl Book {
         }
     }
 
-    /// What the leftmost path holds, in bytes. If `serial` is the peak of the serial run, this
+    /// How much the leftmost path holds, in bytes. If `serial` is the peak of the serial run, this
     /// never exceeds it.
     #[must_use]
     pub fn reserved(&self) -> u64 {
         self.leftmost().map_or(0, |leftmost| self.path(leftmost))
     }
 
-    /// How many bytes may be declared apart from the leftmost path.
+    /// How many bytes may be declared outside the leftmost path.
     fn free(&self) -> u64 {
         self.budget.saturating_sub(self.serial)
     }
@@ -78,7 +78,7 @@ impl Book {
         self.asking.len()
     }
 
-    /// The first task in order that waits for memory and could resume if it were granted.
+    /// The first task in order that waits for memory and could resume if its request were granted.
     #[must_use]
     pub fn first_of_asking(&self) -> Option<Task> {
         let asking = self.asking.iter().copied();
@@ -92,7 +92,7 @@ impl Book {
         self.declared -= bytes;
         if let Some(holder) = holder {
             let reservations = &mut self.tasks[holder.0].reservations;
-            // It is usually the last one.
+            // The reservation is usually the last one.
             if let Some(at) = reservations.iter().rposition(|other| *other == reservation) {
                 reservations.swap_remove(at);
             }
@@ -102,7 +102,7 @@ impl Book {
     }
 
     /// The first task in depth-first order that does not wait for anything that the book knows of.
-    /// It may be absent: then the reserve is kept for it.
+    /// If that task is absent, the reserve is kept for it.
     #[must_use]
     pub fn leftmost(&self) -> Option<Task> {
         self.in_order().find(|task| {
@@ -129,8 +129,9 @@ impl Book {
         }
     }
 
-    /// For each root, the first task that does not wait for anything that the book knows of; in
-    /// order. A task that waits for a task of another root may be waiting for this one.
+    /// The fronts, in order. The front of a root is its first task that does not wait for anything
+    /// that the book knows of. A task that waits for a task of another root may be waiting for that
+    /// root's front.
     pub(crate) fn fronts(&self) -> impl Iterator<Item = Task> + '_ {
         let mut roots: Vec<u64> = Vec::new();
         self.in_order().filter(move |task| {
@@ -147,15 +148,16 @@ impl Book {
         })
     }
 
-    /// Whether the task has asked and could resume if it were granted what it wants.
+    /// Whether the task has asked for memory and could resume if its request were granted.
     fn could_have(&self, task: Task) -> bool {
         self.asks(task) && !self.tasks[task.0].buried
     }
 
-    /// If no task runs: the request to be granted like one of the leftmost task, among those that
-    /// fit. If the leftmost task is absent, it may be waiting for the first request that is all its
-    /// root can do. If no task will resume unaided, all tasks wait for the first one to give
-    /// something back.
+    /// Returns the task whose request is granted as if the task were leftmost, for use when no task
+    /// runs. Only requests that fit count. If the leftmost task is absent, this is the first front
+    /// with such a request: the absent task may be waiting for it, and its root can do nothing
+    /// else. If no task will resume unaided, this is the first task with such a request: all tasks
+    /// wait for it to give something back.
     fn turn(&self) -> Option<Task> {
         let fits = |task: &Task| match self.tasks[task.0].state {
             State::Asks(bytes) => self.could_have(*task) && self.fits_below(self.ceiling, bytes),
@@ -169,9 +171,9 @@ impl Book {
         self.in_order().find(fits)
     }
 
-    /// If no task runs, and none will unaided: the first request, unless the first task of some
-    /// root has yet to begin, which may give something back. If each front is buried, by a task of
-    /// its own root, any request counts.
+    /// If no task runs, and none will unaided, returns the first task with a request. But returns
+    /// `None` if some front has yet to begin, because it may give something back. Only fronts
+    /// count, unless each front is buried by a task of its own root; then all tasks do.
     fn stuck(&self) -> Option<Task> {
         if !self.is_still() {
             return None;
@@ -191,7 +193,7 @@ impl Book {
         self.running == 0 && self.away == 0
     }
 
-    /// What the serial run would hold at the point where this task is now.
+    /// How many bytes the serial run would hold at the point that this task has reached.
     fn path(&self, task: Task) -> u64 {
         let (mut sum, mut next, mut until) = (0, Some(task), UNDER_WAY);
         while let Some(task) = next {
@@ -200,7 +202,7 @@ impl Book {
                 .reservations
                 .iter()
                 .map(|reservation| self.reservations[reservation.0]);
-            // In the serial run, what a task has reserved since then comes after the forked task.
+            // In the serial run, later reservations of a task come after the forked task.
             let before = held.filter(|held| held.at <= until);
             sum += before.map(|held| held.bytes).sum::<u64>();
             (next, until) = (entry.parent, entry.at);
@@ -215,7 +217,8 @@ impl Book {
         if self.may_have(turn == Some(task) || self.leftmost() == Some(task), bytes) {
             return Answer::Granted(self.grant(task, bytes));
         }
-        // Either it never fits, or all others sleep and none of them can be helped.
+        // Either the request can never fit, or all other tasks sleep and none of them can be
+        // helped.
         let never = bytes > self.ceiling || self.declared.checked_add(bytes).is_none();
         if never || (turn.is_none() && self.stuck() == Some(task)) {
             self.no_more_asks(task);

@@ -1,5 +1,5 @@
-//! Checks of what a caller of the book must ensure. They accept any name, even one that does not
-//! exist.
+//! Checks for what a caller of the book must ensure. They accept any task, scope or reservation,
+//! even if it does not exist.
 
 use super::{Book, Reservation, Scope, State, Task};
 
@@ -39,7 +39,6 @@ impl Book {
         members.is_some_and(|members| members.unseen > 0)
     }
 
-    /// Whether this reservation exists.
     pub(crate) fn has_reservation(&self, reservation: Reservation) -> bool {
         self.reservations.get(reservation.0).is_some()
     }

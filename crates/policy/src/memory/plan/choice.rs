@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 enum Victims<'a> {
     /// All threads that have a task to give.
     Givers(Givers<'a>),
-    /// Those with a task that may begin now.
+    /// Only threads with a parked task or a task that may begin now.
     Listed(Vec<usize>),
 }
 
@@ -46,9 +46,10 @@ impl<T> Plan<T> {
         }
     }
 
-    /// If as many tasks wait for memory as there are slots, returns the first of them. Any task
-    /// after it would ask as well, and keep a thread from tasks that can run. But if no task
-    /// computes with a slot, a waiting task may need one of those tasks, so there is no limit then.
+    /// If at least as many tasks wait for memory as there are slots, returns the first of them. No
+    /// later task should begin: it would ask for memory as well, and would keep a thread from tasks
+    /// that can run. But if no task computes with a slot, a waiting task may need one of the later
+    /// tasks, so there is no limit then.
     fn last_to_begin(&self) -> Option<Task> {
         let many = self.book.asking() >= self.workers.max(1);
         let computes = self.book.running() > 0;
@@ -72,7 +73,7 @@ impl<T> Plan<T> {
         let here = self.here(thread);
         let able = |task: &Task| self.book.is_unstarted(*task) || self.book.runs(*task);
         let leftmost = || self.book.in_order().filter(able).take(self.workers);
-        // A task that computes without a slot has none to leave.
+        // A task that computes without a slot has no slot to leave.
         let stays = !self.book.runs(here) || leftmost().any(|task| task == here);
         if !stays {
             let parked = Parked {
@@ -84,8 +85,8 @@ impl<T> Plan<T> {
         !stays
     }
 
-    /// Returns what to use the slot of a thread without frames for. `draw` chooses a number below
-    /// the one that it is passed.
+    /// Returns what to use the slot of a thread without frames for. `draw(n)` chooses a number
+    /// below `n`.
     pub fn next(&mut self, thread: usize, draw: impl FnMut(usize) -> usize) -> Option<Next<T>> {
         self.leave(thread);
         if !self.has_work() {
@@ -97,8 +98,8 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Like `next`, for a thread that waits for the tasks of a scope: begins the thread's next task
-    /// if it is one of those.
+    /// Like `next`, but for a thread that waits for the tasks of a scope: begins the thread's next
+    /// task if it belongs to that scope.
     pub fn next_of(&mut self, thread: usize, scope: Scope) -> Option<T> {
         let task = match self.rule {
             Rule::DepthFirst { .. } => self.leftmost_idle()?,
@@ -108,12 +109,12 @@ impl<T> Plan<T> {
         own.then(|| self.begin(thread, task))
     }
 
-    /// Like `next`, for a pool in which all threads wait. Begins the leftmost task of all, which
-    /// depends only on tasks that it forks itself. Otherwise, resumes the first parked task where
-    /// it is, or begins the first task of another root that has yet to begin: an absent task may be
-    /// waiting for it. No other task may begin on top of a waiting one, since it might wait for
-    /// something that the one below holds. The exception: if no task will resume unaided, and each
-    /// front is buried by a task of its own root, any unstarted task may begin.
+    /// Like `next`, but for a pool in which all threads wait. If the leftmost task has not begun,
+    /// begins it, because it depends only on tasks that it forks itself. Otherwise, resumes the
+    /// first parked task on its own thread, or begins the first front that has not begun: an absent
+    /// task may be waiting for it. No other task may begin on top of a waiting task, since it might
+    /// wait for something that the task below holds. There is one exception: if no task will resume
+    /// unaided, and each front is buried by a task of its own root, any unstarted task may begin.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
         let leftmost = self.book.leftmost()?;
         if !self.book.is_unstarted(leftmost) {
@@ -175,7 +176,7 @@ impl<T> Plan<T> {
         all.find(|task| self.book.is_unstarted(*task) || self.is_parked(*task))
     }
 
-    /// A slot finds a parked task: it resumes, or one of its rounds passes.
+    /// Called when a slot finds a parked task: the task resumes, or one of its rounds passes.
     fn resume_if_due(&mut self, task: Task) -> Next<T> {
         // There is no other task to wait for.
         let alone = self.unstarted == 0 && self.book.running() == self.parked;
@@ -209,9 +210,9 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The threads that a slot could steal from: of the leftmost threads with deques, as many as
-    /// there are slots, those that have tasks for others or a parked one. If none of them has, the
-    /// first thread that has.
+    /// The threads that a slot could steal from: those with tasks for others or a parked task,
+    /// among the leftmost threads with deques, as many as there are slots. If there are none, the
+    /// first such thread further right.
     fn victims(&self) -> Victims<'_> {
         let Some(last) = self.last_to_begin() else {
             return Victims::Givers(self.line.givers(self.workers));
@@ -234,11 +235,11 @@ impl<T> Plan<T> {
         thread.deque.is_empty() && top.is_some_and(|top| self.is_parked(*top))
     }
 
-    /// The thread to steal from.
+    /// Chooses the thread to steal from.
     fn victim(&self, draw: &mut impl FnMut(usize) -> usize) -> Option<usize> {
         let victims = self.victims();
-        // Under a budget, a task further right would ask for memory that is not there, and would
-        // keep a thread.
+        // Under a budget, a task further right would ask for memory that is not available, and
+        // would occupy a thread.
         let drawn = match self.rule {
             Rule::Budget => 0,
             Rule::DepthFirst { .. } | Rule::DfDeques { .. } => draw(victims.len().max(1)),
@@ -246,8 +247,8 @@ impl<T> Plan<T> {
         victims.nth(drawn)
     }
 
-    /// The task that a thief would take from this deque: the last one. While tasks wait for memory,
-    /// it is the first one instead, because the first tasks get memory first.
+    /// The task that a thief would take from the victim's deque: the last one. While tasks wait for
+    /// memory, it is the first one instead, because the first tasks get memory first.
     fn end_of(&self, victim: usize, last: Option<Task>) -> Option<Task> {
         let deque = &self.threads[victim].deque;
         let end = match self.book.asking() {

@@ -45,7 +45,7 @@ pub enum Command<T> {
     Ask(usize, u64),
     /// [`Plan::answer`], for a thread.
     Answer(usize),
-    /// [`Plan::give_back`], by a thread of the plan or another one, with the number of bytes.
+    /// [`Plan::give_back`], by a thread of the plan or by another thread, with the number of bytes.
     GiveBack(Option<usize>, Reservation, u64),
     /// [`Plan::settle`].
     Settle,
@@ -80,12 +80,12 @@ pub enum Reply<T> {
     Thread(Option<usize>),
     /// Yes or no.
     Whether(bool),
-    /// What to use a slot for, if for anything.
+    /// What to use a slot for, if anything.
     Next(Option<Next<T>>),
 }
 
 impl<T> Plan<T> {
-    /// Applies a command. `draw` chooses a number below the one that it is passed.
+    /// Applies a command. `draw(n)` chooses a number below `n`.
     pub fn apply(&mut self, command: Command<T>, draw: impl FnMut(usize) -> usize) -> Reply<T> {
         match command {
             Command::SetWorkers(workers) => self.set_workers(workers),
@@ -130,7 +130,7 @@ impl<T> Plan<T> {
     }
 }
 
-/// Defines a function for each kind of reply that unwraps it.
+/// Defines, for each kind of reply, a function that unwraps it.
 macro_rules! unwrap {
     ($($name:ident: $kind:ident -> $type:ty,)*) => {
         /// The contents, for a caller that knows the kind from the command. Each function panics if

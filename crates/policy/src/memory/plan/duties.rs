@@ -1,7 +1,7 @@
 //! Which commands a plan's caller may give.
 //!
-//! A pool only gives such commands, by its construction. An altered trace may contain others; they
-//! are rejected before they reach the plan.
+//! By construction, a pool gives only such commands. An altered trace may contain others; they are
+//! rejected before they reach the plan.
 
 use super::{Command, Plan};
 use crate::memory::book::{Scope, Task, Until};
@@ -47,8 +47,8 @@ impl<T> Plan<T> {
         self.top(thread).is_none_or(|top| self.book.is_placed(top))
     }
 
-    /// Whether the thread's topmost task may begin to wait, ask for memory or end: it neither waits
-    /// nor asks already.
+    /// Whether the thread's topmost task may begin to wait, ask for memory or end: it must neither
+    /// wait nor ask already.
     fn can_turn(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.can_end(top))
     }

@@ -1,22 +1,22 @@
 //! The threads that have deques, leftmost first.
 //!
-//! A thread's position is that of its first task: the first one of its deque, or the one that runs
-//! on its stack. The order of tasks is a list whose ranks change now and then, but never the order
-//! of two tasks. So the line finds a thread by the present rank of its task. Before that task moves
-//! or leaves the order, the thread must be taken out of the line, and afterwards put back.
+//! A thread's position is that of its first task: the first one in its deque or the one running on
+//! its stack, whichever comes first. The ranks of tasks change now and then, but never the order of
+//! two tasks. So the line finds a thread by the present rank of its first task. Before that task
+//! moves or leaves the order, the thread must be taken out of the line, and afterwards put back.
 
 use super::{Plan, Rule, Thread};
 use crate::memory::order::{Item, Order};
 use alloc::vec::Vec;
 
-/// The position of a thread, and whether it has tasks for other threads, or a parked one.
+/// The position of a thread, and whether the thread has tasks for other threads, or a parked task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stand {
     item: Item,
     gives: bool,
 }
 
-/// The line, as parallel lists by position.
+/// The line, as parallel lists indexed by position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     threads: Vec<u32>,
@@ -53,8 +53,8 @@ impl Line {
         self.gives.remove(at);
     }
 
-    /// The thread's position changes to that of another of its tasks, or it gains or loses tasks
-    /// for others.
+    /// Updates a thread whose position is now that of another of its tasks, or that has gained or
+    /// lost tasks for others.
     fn change(&mut self, thread: usize, from: Stand, to: Stand, order: &Order) {
         let at = self.place_of(from.item, order);
         let rank = order.rank(to.item);
@@ -71,8 +71,8 @@ impl Line {
         }
     }
 
-    /// Of the first `first` threads, those that have tasks for others. If none of them has any, the
-    /// first thread of all that has.
+    /// Returns the threads with tasks for others among the first `first` threads. If there are
+    /// none, returns the first such thread further right.
     pub(super) fn givers(&self, first: usize) -> Givers<'_> {
         let (leftmost, others) = self.gives.split_at(first.min(self.gives.len()));
         let found = count(leftmost);
