@@ -28,7 +28,8 @@ pub enum PlaceBy {
     Package,
     /// The whole machine: there is only one place.
     Machine,
-    /// Nothing. Each place has this many workers, from 1 to 4,096, in the order of their numbers.
+    /// Nothing in particular: each place has this many workers, from 1 to 4,096, in the order of
+    /// their numbers.
     Each(usize),
 }
 

@@ -33,7 +33,8 @@ pub struct PlaceTree {
 }
 
 impl PlaceTree {
-    /// Builds the tree of a machine without structure: all workers are at distance 1.
+    /// Builds the tree of a machine without structure: all workers are at distance 1 from each
+    /// other.
     #[must_use]
     pub fn flat(workers: usize) -> Self {
         Self {
@@ -43,7 +44,7 @@ impl PlaceTree {
     }
 
     /// Builds a tree from levels of groups, starting with the smallest groups. The group of all
-    /// workers may be omitted. A worker that a level does not list is a group of its own on that
+    /// workers may be omitted. A worker that a level does not list forms its own group on that
     /// level. A level that separates no workers, or only those that another level separates
     /// already, adds no distance.
     ///
@@ -79,8 +80,8 @@ impl PlaceTree {
         &self.levels
     }
 
-    /// The places. Returns the number of each worker's smallest group, counted from 0 in the order
-    /// of their first workers, and the number of places.
+    /// Returns the place of each worker, and the number of places. A place is a smallest group;
+    /// places are numbered from 0, in the order of their first workers.
     ///
     /// ```
     /// # use tidegate_policy::PlaceTree;

@@ -2,8 +2,8 @@
 //! and how long a thread waits for a slot.
 //!
 //! Each rule is a function of numbers that the runtime has at hand when it decides; the adjustable
-//! ones are [`tunables`](crate::tunables). The runtime counts the searchers, remembers the time of
-//! the last flag and wakes the threads.
+//! numbers are [`tunables`](crate::tunables). The runtime counts the searchers, remembers the time
+//! of the last flag and wakes the threads.
 
 pub(crate) mod tunables;
 
@@ -14,7 +14,7 @@ use tunables::{
     REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SEARCH, WAIT_SPIN,
 };
 
-/// Where a worker without a task of its own may find one.
+/// Where a worker without a task may find one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Tasks put at the places of this worker, smallest place first.
@@ -25,8 +25,8 @@ pub enum Source {
     UnservedPlaces,
     /// The memory plan, which knows every task that has not begun.
     Plan,
-    /// Workers of other places that run a task of this worker's place, for tasks that it has forked
-    /// there.
+    /// Workers of other places that run a task of this worker's place. That task may have forked
+    /// more tasks there.
     TakersOfOwn,
     /// The deques of the other workers.
     Victims,
@@ -35,8 +35,8 @@ pub enum Source {
 }
 
 /// The sources, in the order in which a worker without a task checks them. `placed`: tasks were put
-/// at places, or run far from theirs. `planned`: the memory plan keeps the order of tasks, so the
-/// deques are empty.
+/// at places, or run far from their own. `planned`: the memory plan keeps the order of tasks, so
+/// the deques are empty.
 #[must_use]
 pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
     use Source::{OtherPlaces, OwnPlaces, Plan, Queues, TakersOfOwn, UnservedPlaces, Victims};
@@ -72,9 +72,9 @@ pub const fn max_searchers(active: usize) -> usize {
 }
 
 /// Whether a worker that has found or published work should wake a sleeper. It should if a worker
-/// sleeps and no other worker is searching, which would find the work anyway. `searching` excludes
-/// the calling worker. Each woken worker wakes the next, so each wakes at most one, and yet a burst
-/// of work reaches all of them.
+/// sleeps and no other worker is searching: a searching worker would find the work anyway.
+/// `searching` excludes the calling worker. Each woken worker wakes the next, so a burst of work
+/// reaches all of them although each wakes at most one.
 #[must_use]
 pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
     searching == 0 && sleeping > 0
@@ -98,7 +98,7 @@ pub const fn flag_unanswered(raised: Nanos, now: Nanos) -> bool {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaiterRest {
-    /// Look again at once.
+    /// Look again immediately.
     Spin,
     /// Yield the processor first.
     Yield,
@@ -106,10 +106,10 @@ pub enum WaiterRest {
     Park,
 }
 
-/// Returns what a waiter does that has found nothing to rob since `since`. It spins for
-/// [`WAIT_SPIN`], then yields before each look until [`WAIT_SEARCH`] is over, then gives up its
-/// slot. If its slot is `wanted`, because another thread is owed one or a task waits in a queue, it
-/// gives up the slot instead of yielding.
+/// Returns what a waiter does if it has found nothing to rob since `since`. It spins for
+/// [`WAIT_SPIN`], then yields before each look until [`WAIT_SEARCH`] has passed, then gives up its
+/// slot. If the slot is `wanted`, because another thread is owed a slot or a task waits in a queue,
+/// the waiter gives it up instead of yielding.
 pub const fn waiter_rests(since: Nanos, now: Nanos, wanted: bool) -> WaiterRest {
     let waited = elapsed(since, now);
     if waited < WAIT_SPIN.default {
@@ -156,17 +156,18 @@ const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
 /// Why a ready thread has no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// It waited, was blocked or waited for memory, and no slot is free now.
+    /// The thread has stopped waiting, for a latch, a blocking call or memory, but no slot is free
+    /// now.
     Owed,
-    /// Its slot was preempted.
+    /// The thread's slot was preempted.
     Preempted {
         /// The number of preemptions in a row before this one.
         before: usize,
     },
 }
 
-/// Whether a preemption at `now` counts as in a row with the previous one at `last`. Between the
-/// two, the thread may have waited for up to the longest grace.
+/// Whether a preemption at `now` directly follows the previous one at `last`, so that both count as
+/// in a row. Between the two, the thread may have waited for up to the longest grace.
 #[must_use]
 pub const fn is_in_a_row(last: Nanos, now: Nanos) -> bool {
     elapsed(last, now) < 4 * PREEMPTED_GRACE_MAX.default
@@ -194,8 +195,9 @@ impl Waiting {
     }
 
     /// Returns how long the thread may then run without a slot before it is asked to stop: a
-    /// quarter of its grace. The slot holders that do not poll may be waiting for this thread, so
-    /// it must finish eventually. Or they may be computing, and then it should disturb them little.
+    /// quarter of its grace. Slot holders that do not poll may be waiting for this thread, so it
+    /// must finish eventually. Or they may be computing, and then this thread should disturb them
+    /// little.
     #[must_use]
     pub const fn spell(self) -> Nanos {
         self.grace() / 4
@@ -228,7 +230,7 @@ pub struct FlagGap {
 impl FlagGap {
     /// Adjusts the gap after a stolen task that ran for `ran` nanoseconds. The steal was
     /// unprofitable if the task's joiner waited longer than it had worked since it published the
-    /// task: then the task took longer here than it would have taken there.
+    /// task: then the result would have been there sooner without the steal.
     pub const fn task_ran(&mut self, ran: Nanos, unprofitable_steal: bool) {
         let worth = if unprofitable_steal {
             REGRETTED_STEAL_WORTH.default
@@ -242,7 +244,7 @@ impl FlagGap {
         };
     }
 
-    /// Doubles the gap: a thief was woken because it was hungry, but found nothing.
+    /// Doubles the gap, because a hungry thief was woken but found nothing.
     pub const fn woken_in_vain(&mut self) {
         self.gap = self.doubled();
     }
@@ -263,7 +265,7 @@ impl FlagGap {
         self.gap
     }
 
-    /// Whether the last stolen task was worth its steal.
+    /// Whether the gap is the shortest possible: the last stolen task was worth stealing.
     #[must_use]
     pub const fn is_shortest(&self) -> bool {
         self.gap == FLAG_GAP_MIN.default
@@ -337,7 +339,7 @@ mod tests {
         assert!(may_expose(Some(100), 100 + EXPOSURE_GAP.default));
     }
 
-    /// Patience ends when its time is over, but not if the clock goes back.
+    /// The patience ends once its time has passed, but not if the clock goes back.
     #[test]
     fn patience_survives_backward_clock() {
         assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));

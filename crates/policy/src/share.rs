@@ -1,4 +1,4 @@
-//! Whether a job divides the machine with other jobs, and how it uses its allotment.
+//! Whether a job shares the machine with other jobs, and how it uses its allotment.
 //!
 //! [`SharePolicy`] is the user's choice. Together with what the table of jobs shows, it decides how
 //! many slots a job may use ([`slots`]). The runtime reads the table and moves the slots;
@@ -83,8 +83,8 @@ impl FromStr for SharePolicy {
 }
 
 /// Returns how many slots a job may use. On its own it could use `limit`; it is entitled to
-/// `allotment`, and `others` other jobs desire processors. At least 1: a job with work may always
-/// use one processor.
+/// `allotment`, and `others` other jobs desire processors. The result is at least 1: a job with
+/// work may always use one processor.
 ///
 /// ```
 /// use tidegate_policy::share::{SharePolicy, slots};
@@ -137,9 +137,9 @@ pub fn cycle(share: SharePolicy, others: usize, calm: usize, est_cycle: Nanos) -
 /// for threads that wait for a slot.
 ///
 /// A thread that has a slot, polls nothing and uses no processor time is *stuck*: its slot is lent
-/// to another thread for as long as that lasts. But a thread that polls or computes may also be
-/// waiting, in a loop. So if some thread waits for a slot all the time, slots are lent for one
-/// cycle at growing intervals. The first loan is one slot, after [`STUCK_PATIENCE`] if a slot
+/// to another thread for as long as the first one is stuck. But a thread that polls or computes may
+/// also be waiting, in a loop. So if some thread waits for a slot all the time, slots are lent for
+/// one cycle at growing intervals. The first loan is one slot, after [`STUCK_PATIENCE`] if a slot
 /// holder does not poll, and otherwise after [`STARVED_PATIENCE`]. Each further loan is twice as
 /// many slots after twice the wait, up to 128 times the first wait.
 #[derive(Clone, Copy, Debug)]
@@ -208,8 +208,9 @@ impl Loans {
 }
 
 /// Whether a thread that has not polled for `silent` nanoseconds, and has used `computed`
-/// nanoseconds of processor time meanwhile, is stuck. Returns `None` before [`STUCK_PATIENCE`] is
-/// over. A thread that computes may share its processor with many others, but still gets some time.
+/// nanoseconds of processor time meanwhile, is stuck. Returns `None` before [`STUCK_PATIENCE`] has
+/// passed. A thread that computes may share its processor with many others, but still gets some
+/// time.
 #[must_use]
 pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
     if silent < STUCK_PATIENCE.default {
@@ -240,7 +241,7 @@ mod tests {
     use crate::text::{MS, S};
     use crate::tunables::{Allowed, EST_CYCLE, TABLE_STALL};
 
-    /// A job that publishes less often than that counts as stalled.
+    /// A job that publishes less often than every [`TABLE_STALL`] counts as stalled.
     #[test]
     fn longest_cycle_keeps_a_job_alive() {
         let Allowed::Between(_, longest) = EST_CYCLE.allowed else {
@@ -283,7 +284,7 @@ mod tests {
         }
     }
 
-    /// While tasks wait all the time, slots are lent for one cycle now and then.
+    /// While a thread waits for a slot all the time, slots are lent for one cycle now and then.
     #[test]
     fn constant_waiting_gets_occasional_loans() {
         for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {

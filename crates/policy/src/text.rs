@@ -26,7 +26,8 @@ const SIZES: &[(&str, u64)] = &[
     ("TiB", TIB),
 ];
 
-/// The error for a name that isn't in `names`; it suggests the closest one, or lists all.
+/// Returns the error for a name that isn't in `names`. The error suggests the closest name, or
+/// lists all of them.
 pub fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     let problem = format!("unknown {kind} {text:?}");
     match closest(text, names.iter().copied()) {
@@ -35,7 +36,7 @@ pub fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     }
 }
 
-/// Returns the name that `text` probably misspells, if there is one.
+/// Returns the name that `text` probably misspells, if any.
 ///
 /// ```
 /// let names = ["fib", "fft", "quicksort"];
@@ -50,7 +51,8 @@ pub fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     (distance * 3 <= length).then_some(name)
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbors between two names.
+/// How many insertions, deletions, replacements and swaps of neighbors turn one name into the
+/// other, at least.
 fn edits(from: &str, to: &str) -> usize {
     let [from, to]: [Vec<char>; 2] = [from, to].map(|text| text.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];

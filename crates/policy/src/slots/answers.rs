@@ -27,11 +27,11 @@ pub enum Wake {
 /// What a waiter can do with newly visible work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// It may rob exactly that work.
+    /// The waiter may rob exactly that work.
     Robs,
-    /// It may run the work in the pool's queues if no thread without frames can.
+    /// The waiter may run the work in the pool's queues if no thread without frames can.
     Queued,
-    /// It may run that work only if no other thread ever would.
+    /// The waiter may run the work in the pool's queues only if no other thread ever would.
     Rescue,
     /// Nothing.
     Never,
@@ -41,12 +41,13 @@ pub enum Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Opened {
-    /// It was not asleep.
+    /// The waiter was not asleep.
     Awake,
-    /// Wake it: it got a free slot.
+    /// Wake the waiter: it got a free slot.
     Free,
-    /// Wake it: it got the slot of the thread that opened the latch. That thread must stop running.
+    /// Wake the waiter: it got the slot of the thread that opened the latch. That thread must stop
+    /// running.
     Given,
-    /// It is owed a slot, and waits for the next hand-over.
+    /// The waiter is owed a slot, and waits for the next hand-over.
     Owed,
 }

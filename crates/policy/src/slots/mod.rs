@@ -49,7 +49,7 @@ pub struct Ledger {
     retiring: usize,
     /// The system has refused to start a thread, so no more are started.
     refused: bool,
-    /// All threads that there will ever be have been admitted.
+    /// All threads have been admitted, so no more are started.
     complete: bool,
     threads: Vec<Status>,
     idle: Vec<usize>,
@@ -91,7 +91,7 @@ impl Ledger {
         }
     }
 
-    /// Sets the CPU slots: each holder of a slot gets one.
+    /// Sets the CPU slots: each holder of a slot also gets a CPU slot.
     #[must_use]
     pub fn with_cpu_slots(self, cpu_slots: CpuSlots) -> Self {
         Self { cpu_slots, ..self }

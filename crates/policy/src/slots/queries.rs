@@ -16,8 +16,8 @@ impl Ledger {
         self.slots
     }
 
-    /// Whether a thread is owed a slot or in debt. It then has a better right to a slot than a
-    /// thread that is between two tasks.
+    /// Whether a thread is owed a slot or in debt. Such a thread takes precedence over a thread
+    /// that is between two tasks.
     #[must_use]
     pub fn owes(&self) -> bool {
         self.ready_without_slot() > 0
@@ -81,7 +81,7 @@ impl Ledger {
         self.blocked > 0 && at_limit && !self.complete && !self.may_start()
     }
 
-    /// The number of threads, without those that have left.
+    /// The number of threads, not counting those that have left.
     #[must_use]
     pub fn thread_count(&self) -> usize {
         self.threads
@@ -112,8 +112,8 @@ impl Ledger {
             .filter(|t| self.threads[*t] == Status::Running)
     }
 
-    /// The threads of the pool and their statuses, without unpinned threads (guests, and threads of
-    /// the user that never look for work).
+    /// The threads of the pool and their statuses, except for unpinned threads (guests, and threads
+    /// of the user that never look for work).
     pub fn members(&self) -> impl Iterator<Item = (usize, Status)> + '_ {
         let all = self.threads.iter().copied().enumerate();
         all.filter(|(t, status)| *status != Status::Gone && !self.cpu_slots.is_unpinned(*t))

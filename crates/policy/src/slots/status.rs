@@ -2,7 +2,7 @@
 //!
 //! [`TRANSITIONS`] is the only list of legal steps. `Ledger::mark`, the one function that writes a
 //! status, asserts in debug builds that the step is in the table. `tests/transitions.rs` shows that
-//! every row happens. The diagram in ARCHITECTURE.md is the output of [`diagram`].
+//! every row occurs. The diagram in ARCHITECTURE.md is the output of [`diagram`].
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -87,7 +87,7 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
         (Running, Verb::Stop, Owed),
         (Running, Verb::Stop, Blocked),
         (Running, Verb::Stop, Gone),
-        // Its slot goes to the waiter whose latch it opened.
+        // The thread opened a waiter's latch, and the waiter gets its slot.
         (Running, Verb::Opened, Overcommitted),
         (Idle, Verb::Ready, Running),
         (Idle, Verb::WakeForWork, Running),
@@ -95,8 +95,8 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
         // The thread must call its exit handler.
         (Idle, Verb::Ready, Owed),
         (Idle, Verb::Rise, Overcommitted),
-        // There are more threads than the limit allows: this one leaves, and must not be woken any
-        // more.
+        // There are more threads than the limit allows: this one leaves, and must no longer be
+        // woken.
         (Idle, Verb::Stop, Blocked),
         // The pool ends.
         (Idle, Verb::Stop, Gone),

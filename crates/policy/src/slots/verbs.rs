@@ -4,12 +4,13 @@ use super::{Fit, Ledger, Opened, Status, Verb, Wake};
 use alloc::vec::Vec;
 
 impl Ledger {
-    /// Sets whether thread `t` gets no CPU slot with its slots.
+    /// Sets whether thread `t` gets slots without CPU slots.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         self.cpu_slots.set_unpinned(t, unpinned);
     }
 
-    /// Moves thread `t`, if it holds a slot, to a free CPU slot of `group`. Returns whether it did.
+    /// Moves thread `t`, if it holds a slot, to a free CPU slot of `group`. Returns whether the
+    /// thread moved.
     #[must_use]
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
         self.threads[t] == Status::Running && self.cpu_slots.move_to(t, group)
@@ -32,15 +33,15 @@ impl Ledger {
         Some(t)
     }
 
-    /// Starts no more threads than those that were admitted, not even to replace a thread that has
-    /// left.
+    /// From now on, starts no threads beyond those already admitted, not even to replace a thread
+    /// that has left.
     pub fn complete(&mut self) {
         self.complete = true;
     }
 
-    /// The system refused to start thread `t`: no more threads are started, and the limit no longer
-    /// applies, because any thread that joins from now on already exists. Returns the owed thread
-    /// that must be woken, as [`stop`](Self::stop) does.
+    /// Records that the system refused to start thread `t`. From now on, no more threads are
+    /// started, and the limit no longer applies, because any thread that joins from now on already
+    /// exists. Returns the owed thread that must be woken, as [`stop`](Self::stop) does.
     #[must_use]
     pub fn refuse(&mut self, t: usize) -> Option<usize> {
         self.refused = true;
@@ -52,28 +53,28 @@ impl Ledger {
         self.grant_in(t, verb, None);
     }
 
-    /// Like `grant`, on a CPU slot of the group `wanted` if one is free.
+    /// Like `grant`, but on a CPU slot of the group `wanted` if one is free.
     fn grant_in(&mut self, t: usize, verb: Verb, wanted: Option<usize>) {
         self.held += 1;
         self.mark(t, verb, Status::Running);
         self.cpu_slots.take(t, wanted);
     }
 
-    /// A surplus thread is about to leave. It may still call its exit handler, and then calls
-    /// [`leave_surplus`](Self::leave_surplus).
+    /// Records that a surplus thread is about to leave. The thread may still call its exit handler,
+    /// and then calls [`leave_surplus`](Self::leave_surplus).
     pub fn retire(&mut self) {
         self.retiring += 1;
     }
 
-    /// The idle thread `t`, which retires, must not be woken from here on.
+    /// Retires the idle thread `t`, which must not be woken from here on.
     pub fn leave_surplus(&mut self, t: usize) {
         self.retiring -= 1;
         let served = self.stop(t, Status::Blocked);
         debug_assert_eq!(served, None, "it held no slot");
     }
 
-    /// Thread `t` stops running and gets the status `to`. Returns the owed thread that must be
-    /// woken: it now has the slot.
+    /// Stops thread `t`, which gets the status `to`. Returns the owed thread that must be woken, if
+    /// any: it now has the slot.
     #[must_use]
     pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
         let had_slot = self.threads[t] == Status::Running;
@@ -94,7 +95,7 @@ impl Ledger {
             Status::Waiting => self.waiting.push(t),
             Status::Owed => self.owed.push_back(t),
             Status::Blocked => {}
-            // The next thread with this number is another one.
+            // The next thread with this number is a different thread.
             Status::Gone => self.cpu_slots.set_unpinned(t, false),
             Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
         }
@@ -125,8 +126,8 @@ impl Ledger {
         None
     }
 
-    /// Thread `t` can continue unaided (its call returned, or it found work before it slept).
-    /// Returns whether it has a slot. If not, it is owed one.
+    /// Records that thread `t` can continue unaided (its call returned, or it found work before it
+    /// slept). Returns whether it has a slot. If not, it is owed one.
     #[must_use]
     pub fn ready(&mut self, t: usize) -> bool {
         match self.threads[t] {
@@ -142,8 +143,8 @@ impl Ledger {
         false
     }
 
-    /// A sleeping thread `t` runs something that needs no slot. Returns whether it slept. It stops
-    /// again with [`stop`](Self::stop).
+    /// If thread `t` sleeps, lets it run something that needs no slot. Returns whether it slept.
+    /// The thread stops again with [`stop`](Self::stop).
     #[must_use]
     pub fn rise(&mut self, t: usize) -> bool {
         let slept = matches!(
@@ -157,15 +158,15 @@ impl Ledger {
         slept
     }
 
-    /// An idle thread `t` found work before it slept. Returns whether it has a slot. If not, it
-    /// stays idle.
+    /// Called when an idle thread `t` found work before it slept. Returns whether it has a slot. If
+    /// not, it stays idle.
     #[must_use]
     pub fn ready_if_free(&mut self, t: usize) -> bool {
         self.threads[t] == Status::Running || (self.has_free() && self.ready(t))
     }
 
-    /// The grace of thread `t` is over: it runs without a slot. Returns `false` if it is no longer
-    /// owed one, for instance because it has just got one.
+    /// Lets thread `t` run without a slot, because its grace is over. Returns `false` if the thread
+    /// is no longer owed a slot, for instance because it has just got one.
     #[must_use]
     pub fn overcommit(&mut self, t: usize) -> bool {
         if self.threads[t] != Status::Owed {
@@ -177,8 +178,8 @@ impl Ledger {
         true
     }
 
-    /// At a task boundary: thread `t`, which may be running without a slot, takes a free one.
-    /// Returns whether it now holds a slot.
+    /// Called at a task boundary of thread `t`. If the thread runs without a slot, it takes a free
+    /// one, if any. Returns whether it now holds a slot.
     #[must_use]
     pub fn repay(&mut self, t: usize) -> bool {
         if self.threads[t] == Status::Overcommitted && self.has_free() {
@@ -188,8 +189,9 @@ impl Ledger {
         self.threads[t] == Status::Running
     }
 
-    /// Work became visible, and a thread must look for it. `fit` returns what a waiter can do with
-    /// it. Before a thread is started, `has_work` checks whether there is still work for it.
+    /// Called when work became visible, so that a thread must look for it. `fit` returns what a
+    /// waiter can do with the work. Before a thread is started, `has_work` checks whether there is
+    /// still work for it.
     pub fn wake_for_work(
         &mut self,
         fit: impl Fn(usize) -> Fit,
@@ -226,8 +228,9 @@ impl Ledger {
         }
     }
 
-    /// Work became visible that only workers in `group` may run. A thread without frames must look
-    /// for it from a free CPU slot there, preferably one whose last CPU slot was there.
+    /// Called when work became visible that only workers in `group` may run. A thread without
+    /// frames must look for it from a free CPU slot of the group, preferably a thread whose last
+    /// CPU slot was in the group.
     pub fn wake_in(&mut self, group: usize) -> Wake {
         if !self.has_free() || !self.cpu_slots.has_free_in(group) {
             return Wake::Nobody;
@@ -261,8 +264,8 @@ impl Ledger {
         if self.may_start() { self.admit() } else { None }
     }
 
-    /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of
-    /// this pool.
+    /// Called when the latch that thread `t` waits for was opened. `giver` is the thread that
+    /// opened it, if that is a running thread of this pool.
     pub fn opened(&mut self, t: usize, giver: Option<usize>) -> Opened {
         if self.threads[t] != Status::Waiting {
             return Opened::Awake;

@@ -18,7 +18,7 @@ pub struct ShareController {
     est_cycle: Nanos,
 }
 
-/// What the share controller knows of threads that wait for a slot.
+/// What the share controller knows about threads that wait for a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wait {
     /// Whether a thread waits for a slot while none is free.
@@ -52,7 +52,7 @@ impl ShareController {
         self.desire.desire()
     }
 
-    /// [`DesireState::next`].
+    /// Like [`DesireState::next`], but recorded.
     pub fn next_desire<T: Recorder>(&mut self, recorder: &T, seen: &Seen<'_>) -> usize {
         recorder.begin(Event::Desire);
         let number = |number: u64| recorder.input(|| number);
@@ -82,7 +82,7 @@ impl ShareController {
         desire
     }
 
-    /// [`slots`] for a job that could use `wanted` slots.
+    /// Like [`slots`], but recorded. `wanted` is how many slots the job could use on its own.
     pub fn slots(
         recorder: &impl Recorder,
         share: SharePolicy,
@@ -95,7 +95,7 @@ impl ShareController {
         slots
     }
 
-    /// [`cycle`] with `others` other jobs, after `calm` calm cycles.
+    /// Like [`cycle`], but recorded.
     pub fn cycle(
         &self,
         recorder: &impl Recorder,
@@ -109,7 +109,7 @@ impl ShareController {
         length
     }
 
-    /// [`Loans::lend`].
+    /// Like [`Loans::lend`], but recorded.
     pub fn lend(&mut self, recorder: &impl Recorder, wait: Wait) -> usize {
         recorder.begin(Event::Lend);
         let count = |count: usize| recorder.input(|| count as u64) as usize;
@@ -123,7 +123,7 @@ impl ShareController {
         lent
     }
 
-    /// Ends all loans and forgets how often there were loans before.
+    /// Ends all loans, and forgets how many there were.
     pub fn forget_loans(&mut self, recorder: &impl Recorder) {
         recorder.begin(Event::ForgetLoans);
         self.loans = loans(self.est_cycle);
@@ -131,8 +131,8 @@ impl ShareController {
     }
 }
 
-/// Loans of a controller with this cycle. None is shorter than the default cycle: a woken thread
-/// needs longer than the shortest cycles to take its first task.
+/// Returns the initial loans of a controller with this cycle. Each loan lasts at least as long as
+/// the default cycle: a woken thread needs longer than the shortest cycles to take its first task.
 fn loans(est_cycle: Nanos) -> Loans {
     Loans::new(est_cycle.max(EST_CYCLE.default))
 }

@@ -3,7 +3,7 @@
 /// Defines the events, each with its code in a file and a short text.
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $code:literal $text:literal,)*) => {
-        /// A call of a rule: it makes a decision, or updates the state of the rule.
+        /// A call of a rule, which makes a decision or updates the rule's state.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Event {
@@ -92,7 +92,7 @@ events! {
     TakeBack = 58 "take a half back",
     /// A half is joined.
     Joined = 59 "joined",
-    /// A task gives up its slot, or has one again.
+    /// A task gives up its slot, or has a slot again.
     Blocks = 60 "blocks",
     /// A task waits.
     Waits = 61 "waits",
@@ -124,14 +124,14 @@ events! {
     ResumeParked = 74 "which parked task goes on",
 }
 
-/// An event of a stream with its inputs, without the decision.
+/// An event of a stream with its inputs, but without the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// When the event began.
     pub at: crate::Nanos,
     /// The event.
     pub event: Event,
-    /// The numbers that the rule read, in this order.
+    /// The numbers that the rule read, in the order in which it read them.
     pub inputs: alloc::vec::Vec<u64>,
 }
 

@@ -24,7 +24,7 @@ const CUT: &str = "the trace is truncated or was changed (wrong checksum): copy 
 /// The rules that a pool ran under.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// How thieves rest; `None` under a user's own backoff.
+    /// How thieves rest; `None` under a user-defined backoff.
     pub idle: Option<IdlePolicy>,
     /// How many tasks a steal takes.
     pub steal: StealAmount,
@@ -32,7 +32,7 @@ pub struct Rules {
     pub victim: VictimPolicy,
     /// Which tasks may reserve memory.
     pub memory: MemoryPolicy,
-    /// Whether the job divides the machine with other jobs.
+    /// Whether the job shares the machine with other jobs.
     pub share: SharePolicy,
     /// How the job estimates its desire.
     pub desire: DesirePolicy,
@@ -60,7 +60,7 @@ pub enum Source {
 pub struct Stream {
     /// The source of the events.
     pub source: Source,
-    /// For each event its code, the time since the previous event, and its inputs.
+    /// For each event: its code, the time since the previous event, and its inputs.
     pub(super) inputs: Vec<u8>,
     /// The decision of each event.
     pub(super) decisions: Vec<u8>,
@@ -242,7 +242,7 @@ fn workers(head: &str) -> Result<usize, Damaged> {
     }
 }
 
-/// Rejects a length that no pool can have: it would make the replay's sums overflow.
+/// Rejects a cycle that no pool can have: it would make the replay's sums overflow.
 fn est_cycle(head: &str) -> Result<Nanos, Damaged> {
     let told: String = row(head, EST_CYCLE.name)?;
     let parsed = EST_CYCLE.parse(&told);

@@ -10,7 +10,7 @@ use crate::memory::plan::{Command, Next, Plan, Reply};
 
 /// A [`Plan`] behind a recorder.
 ///
-/// A task is recorded by the number of its fork.
+/// If a reply carries the payload of a task, the number of the task's fork is recorded instead.
 #[derive(Debug)]
 pub struct Orders<T, R> {
     plan: Plan<T>,
@@ -167,7 +167,7 @@ fn word_of_reply<T>(reply: &Reply<T>, fork: u64) -> u64 {
         Reply::Answer(Some(Answer::Granted(reservation))) => 3 + reservation.index() as u64,
         Reply::Thread(thread) => word_of(thread.map(|thread| thread as u64)),
         Reply::Whether(yes) => (*yes).into(),
-        // The three lowest bits encode which of the five kinds it is.
+        // The three lowest bits encode which of the five kinds the reply is.
         Reply::Next(None) => 0,
         Reply::Next(Some(Next::Again)) => 1,
         Reply::Next(Some(Next::Resume(thread))) => 2 + 8 * *thread as u64,

@@ -10,13 +10,13 @@ use core::cell::RefCell;
 /// Sits between the rules and their inputs: records the inputs, or replaces them with recorded
 /// ones.
 pub trait Recorder {
-    /// An event begins.
+    /// Begins an event.
     fn begin(&self, event: Event);
 
     /// Passes a number to the rule: the value of `live`, or the recorded one during a replay.
     fn input(&self, live: impl FnOnce() -> u64) -> u64;
 
-    /// The event ends with this decision.
+    /// Ends the event, with this decision.
     fn end(&self, decision: u64);
 }
 
@@ -67,7 +67,7 @@ impl StreamRecorder {
         }
     }
 
-    /// An event begins.
+    /// Begins an event.
     pub fn begin(&mut self, event: Event) {
         self.event = Some((event, (self.clock)()));
         self.numbers.clear();
@@ -79,13 +79,13 @@ impl StreamRecorder {
         number
     }
 
-    /// The event ends with this decision.
+    /// Ends the event, with this decision.
     pub fn end(&mut self, decision: u64) {
         let Some((event, at)) = self.event.take() else {
             return;
         };
-        // In addition to the inputs: one byte for the event, and three numbers of at most ten
-        // bytes.
+        // In addition to the inputs, an event takes one byte for its code, and three numbers of at
+        // most ten bytes each.
         let bytes = self.inputs.len() + self.numbers.len() + self.decisions.len() + 31;
         if self.left_out > 0 || bytes > self.most {
             self.left_out += 1;
@@ -99,7 +99,7 @@ impl StreamRecorder {
         self.last = self.last.max(at);
     }
 
-    /// Records an event that is not a decision; timelines are drawn from these.
+    /// Records an event that is not a decision. Timelines are drawn from such events.
     pub fn record(&mut self, what: Event, numbers: &[u64]) {
         self.begin(what);
         for &number in numbers {
@@ -149,7 +149,7 @@ impl<T: Recorder> Recorder for &T {
     }
 }
 
-/// Records if there is a recorder.
+/// Without a recorder, records nothing.
 impl<T: Recorder> Recorder for Option<T> {
     #[inline]
     fn begin(&self, event: Event) {

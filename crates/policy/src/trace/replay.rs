@@ -30,14 +30,14 @@ pub struct Replayed {
 pub struct Difference {
     /// The source of the stream.
     pub source: Source,
-    /// The number of events before it in the stream.
+    /// The number of events before this one in the stream.
     pub step: u64,
     /// The event and its inputs.
     pub record: Record,
     /// The recorded decision.
     pub then: u64,
-    /// The decision now; `None` if the rule now reads more or fewer inputs, so that the two cannot
-    /// be compared.
+    /// The decision now; `None` if the rule now reads more or fewer inputs, so that the decisions
+    /// cannot be compared.
     pub now: Option<u64>,
 }
 
@@ -88,8 +88,8 @@ impl Recorder for Player {
     fn input(&self, _: impl FnOnce() -> u64) -> u64 {
         let at = self.read.get();
         self.read.set(at + 1);
-        // No input is left. The largest number makes loops over inputs end, and `decision` reports
-        // the mismatch.
+        // If no input is left, the largest number makes loops over inputs end, and `decision`
+        // reports the mismatch.
         self.inputs.borrow().get(at).copied().unwrap_or(u64::MAX)
     }
 
@@ -119,7 +119,7 @@ impl Peers for NoPeers {
     }
 }
 
-/// Stands in for a user's backoff: the player supplies the recorded rests.
+/// Stands in for a user-defined backoff: the player supplies the recorded rests.
 struct NoBackoff;
 
 impl CustomBackoff for NoBackoff {
@@ -241,7 +241,7 @@ fn record(rest: &mut &[u8], at: &mut u64) -> Option<Record> {
     })
 }
 
-/// The rules that a stream was recorded from.
+/// The rules whose decisions a stream records.
 enum Actor<'p> {
     Thief(Thief, usize),
     ShareController(ShareController),
@@ -266,7 +266,7 @@ impl<'p> Actor<'p> {
         })
     }
 
-    /// Replays an event. Returns false if it cannot be an event of this stream.
+    /// Replays an event. Returns false if the event cannot belong to this stream.
     fn replay(&mut self, rules: &Rules, event: Event, player: &Player) -> bool {
         if matches!(event, Event::Phase | Event::Stole) {
             player.read.set(player.inputs.borrow().len());
@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// The cycles of a pool in which every worker is busy and has more tasks waiting.
+    /// Records some cycles of a pool in which every worker is busy and has more tasks waiting.
     fn controller(desire: &str) -> Stream {
         let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();

@@ -87,7 +87,7 @@ impl Thief {
         }
     }
 
-    /// [`VictimState::next`].
+    /// Like [`VictimState::next`], but recorded.
     pub fn next_victim<P: Peers, T: Recorder>(
         &mut self,
         recorder: &T,
@@ -101,7 +101,7 @@ impl Thief {
         victim
     }
 
-    /// [`VictimState::stolen_from`].
+    /// Like [`VictimState::stolen_from`], but recorded.
     pub fn stolen_from(&mut self, recorder: &impl Recorder, victim: impl FnOnce() -> u64) {
         recorder.begin(Event::StolenFrom);
         let victim = recorder.input(victim);
@@ -109,7 +109,7 @@ impl Thief {
         recorder.end(0);
     }
 
-    /// [`IdleState::attempt_failed`].
+    /// Like [`IdleState::attempt_failed`], but recorded.
     pub fn attempt_failed(
         &mut self,
         recorder: &impl Recorder,
@@ -121,8 +121,8 @@ impl Thief {
         rest
     }
 
-    /// [`IdleState::sweep_failed`]. The result of a user's backoff is an input, so that a replay
-    /// does not need its code.
+    /// Like [`IdleState::sweep_failed`], but recorded. The result of a user-defined backoff is an
+    /// input, so that a replay does not need the backoff's code.
     pub fn sweep_failed(
         &mut self,
         recorder: &impl Recorder,
@@ -139,21 +139,21 @@ impl Thief {
         rest
     }
 
-    /// [`IdleState::steal_succeeded`].
+    /// Like [`IdleState::steal_succeeded`], but recorded.
     pub fn steal_succeeded(&mut self, recorder: &impl Recorder, now: impl FnOnce() -> Nanos) {
         recorder.begin(Event::StealSucceeded);
         self.idle.steal_succeeded(|| recorder.input(now));
         recorder.end(0);
     }
 
-    /// [`IdleState::rested`].
+    /// Like [`IdleState::rested`], but recorded.
     pub fn rested(&mut self, recorder: &impl Recorder, now: impl FnOnce() -> Nanos) {
         recorder.begin(Event::Rested);
         self.idle.rested(|| recorder.input(now));
         recorder.end(0);
     }
 
-    /// [`StealAmount::take`] from a victim with `waiting` tasks.
+    /// Like [`StealAmount::take`], but recorded.
     pub fn take(
         recorder: &impl Recorder,
         amount: StealAmount,

@@ -79,9 +79,9 @@ pub struct Tunable<T> {
     pub unit: Unit,
     /// The allowed values.
     pub allowed: Allowed<T>,
-    /// The value that applies unless another one is set.
+    /// The value that applies unless the user sets another.
     pub default: T,
-    /// The environment variable that sets it, if any.
+    /// The environment variable that sets the tunable, if any.
     pub variable: Option<&'static str>,
     /// What the value controls, and why the default is what it is.
     pub why: &'static str,

@@ -7,8 +7,8 @@
 //! else.
 //!
 //! The parameters of policies are tunables, too. The part of the name after the dot is the key in
-//! the policy's text form. A parameter has no environment variable of its own; there is one
-//! variable for the whole policy.
+//! the policy's text form. Parameters have no environment variables; one variable sets the whole
+//! policy.
 //!
 //! Each tunable is declared next to the policy that uses it. This module collects all of them in
 //! one place for users, and declares those that belong to no policy. It does not read the

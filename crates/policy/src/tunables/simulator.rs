@@ -1,4 +1,4 @@
-//! The costs of the simulated machine. The measured ones come from `tidegate-lab bench calibrate`
+//! The costs of the simulated machine. The measured costs come from `tidegate-lab bench calibrate`
 //! on two processors that share a third-level cache.
 
 use crate::text::{GIB, MS, S, US};

@@ -1,13 +1,13 @@
 //! An index of the candidates by their distance from a thief.
 //!
-//! It counts the candidates at a distance, and finds the n-th of them, without looking at every
-//! worker. Workers are sorted in the order of the [`PlaceTree`], so the members of each group are
-//! adjacent. A tree of partial sums over that order (Peter Fenwick, "A new data structure for
+//! The index counts the candidates at a distance, and finds the n-th of them, without looking at
+//! every worker. Workers are sorted in the order of the [`PlaceTree`], so the members of each group
+//! are adjacent. A tree of partial sums over that order (Peter Fenwick, "A new data structure for
 //! cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the
 //! candidates of a group, and finds the n-th of them, in O(log n) steps for n workers.
 //!
-//! The index pays off with thousands of workers, as in a simulator. It does not know which workers
-//! have work.
+//! The index pays off with thousands of workers, as in a simulator. The index does not know which
+//! workers have work.
 
 use crate::places::PlaceTree;
 use alloc::boxed::Box;
@@ -22,8 +22,8 @@ pub struct PlaceOrder {
     workers: Box<[u32]>,
     /// The position of each worker.
     positions: Box<[u32]>,
-    /// For each distance from 1 to the second largest, the range of positions of each position's
-    /// group.
+    /// For each distance from 1 to the second largest: for each position, the range of positions
+    /// that its group occupies.
     groups: Box<[Box<[Range<u32>]>]>,
 }
 
@@ -184,8 +184,8 @@ impl DistanceIndex<'_> {
         None
     }
 
-    /// The `nth` candidate at this distance from `thief`, counted from 0 and without `asked`. It
-    /// must exist.
+    /// The `nth` candidate at this distance from `thief`, counted from 0 and without `asked`. That
+    /// candidate must exist.
     pub(super) fn nth(
         &self,
         thief: usize,
@@ -203,7 +203,7 @@ impl DistanceIndex<'_> {
         self.order.workers[self.candidates.place_of(among_all)] as usize
     }
 
-    /// The rank of `worker` among the candidates at this distance, if it is one of them.
+    /// The rank of `worker` among the candidates at this distance, if the worker is one of them.
     fn rank(&self, thief: usize, distance: u32, worker: usize) -> Option<usize> {
         let position = *self.order.positions.get(worker)?;
         let is_there = self.candidates.contains(worker)

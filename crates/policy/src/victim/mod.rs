@@ -6,7 +6,7 @@
 //! sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
 //!
 //! * `random` tries every candidate once, in the order of their numbers, starting from a random
-//!   one.
+//!   candidate.
 //! * `round-robin` tries every candidate once, in the order of their numbers, starting after the
 //!   last victim of the round before. (Asynchronous round robin: Kumar, Grama and Vempaty,
 //!   "Scalable load balancing techniques for parallel computers", Journal of Parallel and
@@ -48,9 +48,9 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VictimPolicy {
-    /// Candidates in the order of their numbers, starting from a random one.
+    /// Candidates in the order of their numbers, starting from a random candidate.
     Random,
-    /// Candidates in the order of their numbers, starting after the one tried last.
+    /// Candidates in the order of their numbers, starting after the last victim tried.
     RoundRobin,
     /// The thief's last victim and the victims' last victims first, otherwise like `Random`.
     LastVictim,
@@ -121,14 +121,14 @@ pub trait Peers {
     fn last_victim(&self, worker: usize) -> Option<usize>;
 
     /// Whether every worker is a candidate at distance 1 from every other. If so, a hierarchical
-    /// thief need not look at all of them; it chooses the same victims.
+    /// thief need not look at all of them, and still chooses the same victims.
     fn are_alike(&self) -> bool {
         false
     }
 
-    /// An index of the candidates, if there is one, so that a thief need not look at every worker.
-    /// The thief tries each candidate with the same probability as without an index. If the numbers
-    /// in every group of the tree are consecutive, it even tries the same candidate.
+    /// Returns an index of the candidates, if any, so that a thief need not look at every worker.
+    /// The thief tries each candidate with the same probability as without an index. If the workers
+    /// of every group of the tree have consecutive numbers, it even tries the same candidates.
     fn census(&self) -> Option<DistanceIndex<'_>> {
         None
     }

@@ -111,8 +111,8 @@ impl VictimState {
         self.last
     }
 
-    /// Returns the last victim of a worker, if the rule tries one now: at the start of a round the
-    /// thief's own, later that of the victim chosen before.
+    /// Returns a worker's last victim, if the rule tries one now: at the start of a round, that of
+    /// the thief itself; later, that of the victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
         if matches!(self.rule, VictimPolicy::Random | VictimPolicy::RoundRobin) {
             return None;
@@ -201,7 +201,7 @@ impl VictimState {
         }
     }
 
-    /// Like [`next_in_tree`](Self::next_in_tree), for the case that all `count` workers are
+    /// Like [`next_in_tree`](Self::next_in_tree), but for the case that all `count` workers are
     /// candidates at distance 1.
     fn next_among_alike(&mut self, count: usize, drawn: u64) -> Option<usize> {
         let asked = self.round.asked_last;

@@ -155,9 +155,9 @@ impl Book {
 
     /// Returns the task whose request is granted as if the task were leftmost, for use when no task
     /// runs. Only requests that fit count. If the leftmost task is absent, this is the first front
-    /// with such a request: the absent task may be waiting for it, and its root can do nothing
-    /// else. If no task will resume unaided, this is the first task with such a request: all tasks
-    /// wait for it to give something back.
+    /// with such a request: the absent task may be waiting for that front, whose root can do
+    /// nothing else. If no task will resume unaided, this is the first task with such a request:
+    /// all tasks wait for it to give something back.
     fn turn(&self) -> Option<Task> {
         let fits = |task: &Task| match self.tasks[task.0].state {
             State::Asks(bytes) => self.could_have(*task) && self.fits_below(self.ceiling, bytes),

@@ -1,5 +1,5 @@
-//! Events that no pool recorded. No matter what a trace contains, its replay ends and reports what
-//! is wrong.
+//! Replays events that no pool recorded. No matter what a trace contains, its replay must end and
+//! report what is wrong.
 
 use super::*;
 use crate::trace::StreamRecorder;
@@ -28,7 +28,8 @@ fn rules(rng: &mut Rng) -> Rules {
     let mut one_of =
         |names: &[&'static str]| names[crate::rng::below(rng.draw(), names.len() as u64) as usize];
     Rules {
-        // `custom` is not an idle policy: the rests of a user's backoff are inputs.
+        // `custom` does not parse as an idle policy and gives `None`: the rests of a user-defined
+        // backoff are inputs.
         idle: one_of(IDLES).parse().ok(),
         steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
         victim: one_of(VictimPolicy::NAMES).parse().unwrap(),
@@ -41,7 +42,8 @@ fn rules(rng: &mut Rng) -> Rules {
     }
 }
 
-/// Usually a small number, which is likely to be the name of something; sometimes any number.
+/// Returns a number that is usually small, so that it is likely to identify something, but
+/// sometimes of any size.
 fn number(rng: &mut Rng) -> u64 {
     match rng.draw() % 16 {
         0 => rng.draw(),
@@ -51,7 +53,7 @@ fn number(rng: &mut Rng) -> u64 {
     }
 }
 
-/// Replays random events, whether or not the previous one was possible.
+/// Replays random events, continuing after impossible ones. Returns the number of possible events.
 fn replay_anything(source: Source, events: &[Event], seed: u64) -> usize {
     let mut rng = Rng::new(seed);
     let rules = rules(&mut rng);
