@@ -1,4 +1,4 @@
-//! What holds for allotments after every event, under every rule.
+//! Checks what holds for allotments after every event, under every rule.
 
 mod soak;
 
@@ -108,7 +108,7 @@ fn rules_round_trip_as_text() {
     );
 }
 
-/// Giving the first job everything breaks one of them.
+/// All of these allotments except the last break a promise.
 #[test]
 fn every_promise_can_be_broken() {
     let found = |rule, processors, shares: &[(usize, usize)]| {

@@ -1,4 +1,5 @@
-//! The sleeps of the backoffs, step by step, and the rests of the policies without a clock.
+//! Checks the sleeps of the backoffs, step by step, and the rests of the policies that read no
+//! clock.
 
 use tidegate_policy::idle::{CustomBackoff, LONGEST_SLEEP};
 use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
@@ -15,7 +16,7 @@ fn no_draw() -> u64 {
     panic!("there is nothing to draw")
 }
 
-/// The lengths of the next `n` sleeps, while all sweeps fail.
+/// The lengths of the next `n` sleeps, if all sweeps fail.
 fn sleeps(state: &mut IdleState, n: usize, mut draw: impl FnMut() -> u64) -> Vec<Nanos> {
     let sleep = |rest| match rest {
         Rest::Sleep(time) => time,
@@ -63,7 +64,7 @@ fn linear_exponential_hits_threshold_once() {
     assert_eq!(first_sleeps("linear-exponential", 12), ns);
 }
 
-/// One sleep is as long as the threshold.
+/// Under each of them, one sleep is exactly as long as the threshold.
 #[test]
 fn published_thresholds_are_accepted() {
     assert_eq!(
@@ -186,7 +187,7 @@ fn constant_randomness_never_leaves_the_limits() {
     }
 }
 
-/// They are drawn from the range up to the current time.
+/// The sleeps are drawn from the range up to the backoff's current time.
 #[test]
 fn limited_sleeps_are_uniform() {
     let mut rng = Rng::new(4);
@@ -324,7 +325,7 @@ mod custom {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Rests as it is told, and counts its resets.
+    /// A backoff that always returns the given rest, and counts its resets.
     struct Told(Rest, Arc<AtomicU32>);
 
     impl CustomBackoff for Told {

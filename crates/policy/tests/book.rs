@@ -1,4 +1,5 @@
-//! Random programs under a budget: they end, within the budget, in whatever order their tasks run.
+//! Runs random programs under a budget. They end within the budget, no matter in which order their
+//! tasks run.
 
 mod programs;
 mod soak;
@@ -8,13 +9,13 @@ use std::collections::VecDeque;
 use tidegate_policy::Rng;
 use tidegate_policy::memory::book::{Answer, Book, Reservation, Scope, Task, Until};
 
-/// A body under way. The frames of a task lie on top of each other.
+/// A body in progress. The frames of a task lie on top of each other.
 struct Frame {
     steps: std::vec::IntoIter<Step>,
     reservations: Vec<Reservation>,
-    /// The enclosing scopes, innermost last; the last one is its own.
+    /// The enclosing scopes, innermost last; the last one is the body's own.
     scopes: Vec<Scope>,
-    /// Its own scope, until all tasks in it have ended.
+    /// The body's own scope, until all tasks in that scope have ended.
     own: Option<Scope>,
     /// The second half, which runs after the body.
     half: Option<(Task, Vec<Step>)>,
@@ -85,7 +86,8 @@ impl Run {
         self.able.push((name, frames));
     }
 
-    /// The innermost body of a task has ended, except for what it waits for.
+    /// Called when the innermost body of a task has no steps left. The body may still have to wait
+    /// for its scope or its half.
     fn end_of_body(&mut self, name: Task, mut frames: Vec<Frame>) {
         let frame = frames.last_mut().expect("a task that has not ended");
         if let Some(own) = frame.own {
@@ -202,7 +204,7 @@ fn spawn_chain_keeps_no_entries() {
     assert_eq!(book.entries(), 1);
 }
 
-/// Each link spawns another task that outlives it.
+/// Each link spawns another task that outlives the link.
 #[test]
 fn branching_spawn_chain_keeps_no_entries() {
     let mut book = Book::new(20, 10);
@@ -228,7 +230,7 @@ fn branching_spawn_chain_keeps_no_entries() {
     assert!(book.entries() < 12, "{}", book.entries());
 }
 
-/// What a later task has left reserved does not count for an earlier one.
+/// What a later task has left reserved does not count as held by an earlier task.
 #[test]
 fn later_tasks_memory_is_not_counted() {
     let mut book = Book::new(30, 20);
@@ -252,7 +254,7 @@ fn later_tasks_memory_is_not_counted() {
     book.give_back(kept);
 }
 
-/// A task that has begun.
+/// Begins a task and returns it.
 fn begun(book: &mut Book, task: Task) -> Task {
     book.begin(task);
     task
@@ -288,7 +290,7 @@ fn fitting_request_precedes_rejection() {
     book.give_back(granted(answer));
 }
 
-/// It holds once the other tasks leave the reserve free.
+/// The lowered budget holds once the other tasks leave the reserve free.
 #[test]
 fn lowered_budget_holds_after_release() {
     let mut book = Book::new(64, 10);
@@ -301,7 +303,7 @@ fn lowered_budget_holds_after_release() {
     book.set_budget(12);
     assert_eq!(book.ask(half, 13), Answer::Later);
     book.give_back(held);
-    // From here on, it can never be granted.
+    // From here on, the request can never be granted.
     assert_eq!(book.settle(), Some((half, Answer::Refused)));
     assert_eq!(book.ask(half, 3), Answer::Later);
     book.give_back(kept);
@@ -322,7 +324,7 @@ fn overflowing_request_is_rejected() {
     assert_eq!(book.declared(), 0);
 }
 
-/// It binds a task that becomes the leftmost later.
+/// The lowered budget also binds a task that becomes the leftmost later.
 #[test]
 fn lowered_budget_binds_the_leftmost() {
     let mut book = Book::new(30, 10);
@@ -339,7 +341,7 @@ fn lowered_budget_binds_the_leftmost() {
     book.give_back(held);
 }
 
-/// The task belongs to another root.
+/// The unstarted task belongs to another root.
 #[test]
 fn request_waits_for_unstarted_task() {
     let mut book = Book::new(10, 10);

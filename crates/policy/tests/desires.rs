@@ -162,7 +162,7 @@ fn parked_time_counts_as_attempts() {
     }
 }
 
-/// They are idle in proportion to the attempts that met no worker with work.
+/// Searching thieves count as idle in proportion to the attempts that met a victim without work.
 #[test]
 fn steady_treats_luckless_thieves_as_idle() {
     let climbed = || {
@@ -211,7 +211,7 @@ fn a_steal_keeps_desire_when_deprived() {
     assert_eq!(state.next(&parked(9, 1)), 3);
 }
 
-/// It climbs by the number of waiting tasks, and settles as published.
+/// The desire climbs by the number of waiting tasks, times the factor, and settles as published.
 #[test]
 fn a_deque_climbs_then_settles() {
     let mut state = state("a-deque");
@@ -241,7 +241,8 @@ fn a_deque_weighs_samples_by_count() {
         ..parked(4, 4)
     };
     assert_eq!(state("a-deque").next(&met), 4 + 2 * 8);
-    // Half of the possible attempts: the tasks in the deques at the end weigh as much.
+    // With half of the possible attempts, the tasks in the deques at the end weigh as much as those
+    // met.
     let half = Seen {
         attempts: 10_000,
         lengths_seen: 20_000,
@@ -251,7 +252,7 @@ fn a_deque_weighs_samples_by_count() {
         ..met
     };
     assert_eq!(state("a-deque").next(&half), 4 + (8 + 2));
-    // Deques that sleeping workers left with tasks count in addition to those of the slots held.
+    // If sleeping workers left tasks in their deques, there are more active deques than slots held.
     let left = Seen {
         usage: 1,
         deques: &[1, 1],
@@ -260,7 +261,7 @@ fn a_deque_weighs_samples_by_count() {
     assert_eq!(state("a-deque").next(&left), 4 + 2 * (2 * 2));
 }
 
-/// It takes its own processors next, and never more.
+/// After the free processors, DWS takes back its own from other jobs, and never more.
 #[test]
 fn dws_prefers_free_processors() {
     let seen = |waiting, free, lent| Seen {

@@ -50,7 +50,7 @@ impl Peers for Pool {
     }
 }
 
-/// The same workers, with an index.
+/// A pool with an index of its candidates.
 struct Indexed<'a>(&'a Pool);
 
 impl Peers for Indexed<'_> {
@@ -122,7 +122,7 @@ fn consecutive_groups_match_a_scan() {
 #[test]
 fn scattered_groups_pick_victims_evenly() {
     let workers = 24;
-    // Neighbours have numbers 8 apart, as hardware threads of a core often have.
+    // Neighbours have numbers 8 apart, as hardware threads of a core often do.
     let mut pool = Pool::new(workers, tree(workers, [3, 12], |n| n % 3 * 8 + n / 3));
     (0..workers).for_each(|worker| pool.set(worker, worker % 5 != 0));
     for thief in 0..workers {

@@ -154,12 +154,12 @@ fn documented_comparison_matches_the_model() {
     );
 }
 
-/// The tests use constant parallelism up to the first limit, on machines of up to the second number
-/// of processors.
+/// The tests with constant parallelism use every parallelism up to the first limit, on every
+/// machine with up to the second number of processors.
 const MOST_PARALLELISM: usize = 40;
 const MOST_PROCESSORS: usize = 32;
 
-/// The allotments of the cycles of a run on constant parallelism. `parks` means that thieves park;
+/// The allotment in each cycle of a run with constant parallelism. `parks` means that thieves park;
 /// otherwise they keep searching.
 fn allotments(
     estimator: &str,
@@ -178,7 +178,7 @@ fn allotments(
             allotment,
             usage: if parks { used } else { allotment },
             attempts: if parks { 0 } else { 1_000 * idle as u64 },
-            // The number of the other workers that have no tasks.
+            // To an idle worker, `idle - 1` of the `allotment - 1` other workers have no tasks.
             failed_empty: if parks || idle == 0 {
                 0
             } else {
@@ -195,7 +195,7 @@ fn allotments(
     (0..40).map(cycle).collect()
 }
 
-/// It settles with all the processors that it can use and at most a tenth more.
+/// The job settles with all the processors that it can use, and at most a tenth more.
 #[test]
 fn steady_settles_close_to_parallelism() {
     for parallelism in 1..=MOST_PARALLELISM {
@@ -221,7 +221,7 @@ fn steady_settles_close_to_parallelism() {
     }
 }
 
-/// It has all processors no later than A-Steal, even if deques do not show the work.
+/// Steady reaches all processors no later than A-Steal, even if the deques do not show the work.
 #[test]
 fn steady_keeps_up_with_a_steal() {
     let until_all = |estimator, parallelism: usize, processors, ready| {

@@ -1,5 +1,5 @@
 //! Text forms: a printed value parses back to the same value, and an invalid text gives an error
-//! that explains why.
+//! that explains the problem.
 
 use tidegate_policy::idle::{
     Backoff, Combination, Elastic, Exponential, ExponentialLinear, Inefficient, Linear,
@@ -211,7 +211,7 @@ fn derived_parameter_shows_only_if_different() {
     assert_eq!(short, IdlePolicy::Elastic(Elastic { search: 5_000 }));
 }
 
-/// Text that is not an idle policy, and the start of the error.
+/// Texts that are not idle policies, each with the start of its error.
 const REFUSED: &[(&str, &str)] = &[
     (
         "",
@@ -376,7 +376,7 @@ fn policy_made_in_code_is_checked() {
     assert!(StealAmount::Fixed(0).check().is_err());
 }
 
-/// The others are amounts, victims and waits.
+/// The other policies are steal amounts, victim policies and wait policies.
 #[test]
 fn other_policies_round_trip_as_text() {
     for amount in [
@@ -400,7 +400,7 @@ fn other_policies_round_trip_as_text() {
     assert_eq!(StealAmount::Fixed(20).to_string(), "fixed:20");
 }
 
-/// The names are those of amounts, victims and waits.
+/// The test covers steal amounts, victim policies and wait policies.
 #[test]
 fn unknown_policy_names_are_rejected() {
     let amount = |text: &str| text.parse::<StealAmount>().unwrap_err().to_string();

@@ -65,8 +65,8 @@ impl Case {
         (0..self.sets.len()).filter(move |set| self.sets[*set].1.contains(&job))
     }
 
-    /// Whether `a` processors are less for the weight of `job` than `b` processors for that of
-    /// `other`.
+    /// Whether `a` processors, divided by the weight of `job`, are fewer than `b` processors,
+    /// divided by the weight of `other`.
     fn is_less(&self, (a, job): (usize, usize), (b, other): (usize, usize)) -> bool {
         let weight = |job: usize| self.claims[job].weight as usize;
         a * weight(other) < b * weight(job)
@@ -104,7 +104,8 @@ fn random_machines_match_the_definition() {
     }
 }
 
-/// It is fair by weight within every set.
+/// A job that gets less than it wants must be in a full set in which no other job has more for its
+/// weight.
 #[test]
 fn allocation_is_conservative_efficient_and_fair() {
     for seed in 1..=5_000 {
@@ -197,7 +198,7 @@ fn double_weight_gets_double_share() {
     assert_eq!(computed(&claims, &[machine]), [3, 1, 8]);
 }
 
-/// Its weight, its limit and the room make no difference.
+/// Neither a job's weight or limit nor the number of processors makes a difference.
 #[test]
 fn every_busy_job_gets_one() {
     let claims = [(5, 1, 9), (5, 1_000_000, 9), (5, 1, 0), (0, 1, 9)];

@@ -3,8 +3,8 @@
 use tidegate_policy::Rng;
 use tidegate_policy::memory::order::{Item, Order};
 
-/// Where to insert a new item, given a random number and the number of items: next to which item,
-/// and whether after it.
+/// Where to insert a new item, given a random number and the number of items: the index of a
+/// neighbour, and whether to insert after it.
 type Place = fn(u64, usize) -> (usize, bool);
 
 fn check(order: &Order, plain: &[Item]) {

@@ -1,4 +1,4 @@
-//! Random programs on a machine that follows the plan: they end, in the right order and within
+//! Runs random programs on a machine that follows the plan. They end, in the right order and within
 //! their bounds.
 
 mod machine;

@@ -40,8 +40,8 @@ impl Thief {
         self.idle.steal_succeeded(|| self.now);
     }
 
-    /// Fails once every `pace` until it sleeps. Returns the time until then and the length of the
-    /// sleep.
+    /// Fails once every `pace` until the thief sleeps. Returns the time until the sleep and the
+    /// length of the sleep.
     fn fails_until_sleep(&mut self, pace: Nanos) -> (Nanos, Nanos) {
         let start = self.now;
         for _ in 0..1_000_000 {
@@ -83,7 +83,7 @@ fn quanta_shrink_with_each_inefficient_one() {
     assert_eq!(lengths, just_after(&[75_000, 25_000, 15_000, 10_714]));
 }
 
-/// One of normal length follows every twentieth inefficient quantum.
+/// A quantum of normal length follows every twentieth inefficient quantum.
 #[test]
 fn every_twentieth_quantum_is_normal() {
     let (lengths, sleeps) = all_fail("quanta", 65);
@@ -211,7 +211,7 @@ fn first_long_quantum_halves_share() {
     );
 }
 
-/// Its quanta shrink and are inserted like those of the short policy.
+/// Under the long policy, quanta shrink and are inserted as under the short policy.
 #[test]
 fn long_policy_shrinks_and_inserts_alike() {
     let (lengths, _) = all_fail("long-quanta", 21);
@@ -239,7 +239,7 @@ fn busy_long_quantum_shortens_sleep() {
     assert_eq!(thief.fails_after(100 * US), Some(3 * US)); // long share 0.1: 75 us * 1 * 0.05 * 0.8
 }
 
-/// A long quantum that ends at a first failure passes its share on.
+/// A long quantum that ends at a first failure passes its share on to the next one.
 #[test]
 fn first_failure_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
@@ -249,7 +249,7 @@ fn first_failure_passes_long_share_on() {
     assert_eq!(thief.fails_after(100 * US), Some(45 * US)); // 75 us * 1 * (1 + 0.5) / 2 * 0.8
 }
 
-/// A long quantum that ends during a sleep passes its share on at once.
+/// A long quantum that ends during a sleep passes its share on to the next one immediately.
 #[test]
 fn sleep_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
@@ -308,7 +308,7 @@ fn condition_selects_the_deciding_share() {
     }
 }
 
-/// If either share counts, it makes a quantum inefficient.
+/// If either share counts, that of the long quantum alone can make a short quantum inefficient.
 #[test]
 fn long_share_alone_can_decide() {
     let ends_in_sleep = |condition: &str| {

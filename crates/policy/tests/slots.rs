@@ -48,7 +48,7 @@ fn new_slots_serve_owed_threads_first() {
     assert!(!ledger.owes() && ledger.has_free());
 }
 
-/// A thread that runs a part of a broadcast without a slot is given none.
+/// A thread that runs its part of a broadcast without a slot gets none, even if one becomes free.
 #[test]
 fn slotless_broadcast_part_gets_none() {
     let mut ledger = running(2, 2);
@@ -62,7 +62,7 @@ fn slotless_broadcast_part_gets_none() {
     assert!(!ledger.is_active());
 }
 
-/// The new thread gets the number of one that was unpinned.
+/// The new thread gets the number of a thread that was unpinned.
 #[test]
 fn reused_unpinned_number_gets_cpu_slot() {
     let mut ledger =
@@ -132,7 +132,8 @@ fn slots_belong_to_running_threads() {
     }
 }
 
-/// Each holder of a slot has a CPU slot of its own, unless none is free; other threads have none.
+/// Checks that each holder of a slot has a different CPU slot, unless none is free, and that other
+/// threads have none.
 fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     let mut taken = [false; 3];
     for t in 0..threads {
@@ -151,7 +152,7 @@ fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     assert_eq!(ledger.cpu_slots().has_free_in(0), !taken[0], "seed {seed}");
 }
 
-/// A running thread stops for some reason; any other thread continues.
+/// Stops the thread for a random reason if it runs; otherwise lets it continue.
 fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
     match ledger.status(t) {
         Status::Running | Status::Overcommitted => {
@@ -242,7 +243,7 @@ mod blocking {
     }
 }
 
-/// A worker has taken the task after the caller saw it.
+/// Another worker has taken the task since the caller saw it.
 #[test]
 fn no_thread_starts_for_lost_work() {
     let mut ledger = Ledger::new(2, 4);

@@ -1,4 +1,4 @@
-//! The table of transitions: every row happens, and no other step does.
+//! Checks the table of transitions: every row occurs, and no other step does.
 
 use tidegate_policy::slots::{Fit, Ledger, Status, TRANSITIONS, Verb};
 use tidegate_policy::{CpuSlots, Rng};
@@ -26,7 +26,7 @@ impl Watched {
         watched
     }
 
-    /// Calls a function of the ledger that may use `verbs`, and notes the rows that explain the
+    /// Calls a function of the ledger that may use `verbs`, and records the rows that explain the
     /// changes.
     fn call<R>(&mut self, verbs: &[Verb], call: impl FnOnce(&mut Ledger) -> R) {
         let before = self.statuses();

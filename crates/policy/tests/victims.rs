@@ -167,7 +167,7 @@ fn round_robin_continues_after_last_victim() {
     );
 }
 
-/// A victim without work is followed by the one that it stole from last.
+/// After a victim without work, the thief tries the worker that this victim stole from last.
 #[test]
 fn idle_victim_suggests_the_next_victim() {
     let mut rng = Rng::new(25);
@@ -266,7 +266,7 @@ fn no_candidate_starves_under_any_rule() {
     }
 }
 
-/// Other workers come and go during the round.
+/// Every worker that stays a candidate is tried, although others come and go during the round.
 #[test]
 fn staying_worker_is_always_asked() {
     let mut rng = Rng::new(31);
@@ -370,7 +370,8 @@ impl Peers for Alike {
     }
 }
 
-/// A thief that knows all victims are alike asks those that it would ask after looking.
+/// A thief that knows that all victims are alike tries the victims that it would have chosen after
+/// looking at each worker.
 #[test]
 fn known_uniformity_changes_no_choice() {
     for workers in 0..12 {

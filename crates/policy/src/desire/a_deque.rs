@@ -43,8 +43,8 @@ impl Estimate for ADeque {
     fn next(&mut self, seen: &Seen<'_>) -> usize {
         let attempts = seen.attempts();
         let used = scale(attempts.useful(), seen.entitled() as u64, 1);
-        // Counts the deques of workers that hold slots, and those that sleeping workers left with
-        // tasks in them.
+        // There are as many active deques as slots held, or more if sleeping workers left tasks in
+        // theirs.
         let filled = seen.deques.iter().filter(|length| **length > 0).count();
         let active = seen.usage.max(filled) as u64;
         let met = scale(

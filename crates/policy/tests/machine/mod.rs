@@ -1,4 +1,4 @@
-//! A machine that runs random programs under a plan. Each step, it advances one thread, drawn at
+//! A machine that runs random programs under a plan. In each step, it advances one thread, drawn at
 //! random.
 
 use super::programs::{Pause, Step};
@@ -14,20 +14,20 @@ pub struct Unstarted {
     around: Vec<Scope>,
 }
 
-/// A body under way. The frames of a task lie on top of each other.
+/// A body in progress. The frames of a task lie on top of each other.
 #[derive(Debug)]
 struct Frame {
     steps: std::vec::IntoIter<Step>,
     reservations: Vec<(Reservation, u64)>,
-    /// The enclosing scopes, innermost last; the last one is its own.
+    /// The enclosing scopes, innermost last; the last one is the body's own.
     scopes: Vec<Scope>,
-    /// Its own scope, until all tasks in it have ended.
+    /// The body's own scope, until all tasks in that scope have ended.
     own: Option<Scope>,
     /// The second half, which runs after the body.
     half: Option<Task>,
-    /// Whether it is the first frame of its task.
+    /// Whether this is the first frame of its task.
     is_base: bool,
-    /// What the thread did when this frame began on top of it.
+    /// The thread's state when this frame began on top of its stack.
     below: State,
 }
 
@@ -37,11 +37,11 @@ pub enum State {
     Idle,
     Runs,
     Waits,
-    /// It has asked for this many bytes, or was parked.
+    /// The thread has asked for this many bytes, or is parked.
     Asks(Option<u64>),
-    /// It could continue, but has no slot.
+    /// The thread could continue, but has no slot.
     Owed,
-    /// It computes without a slot, or waits for something that the plan does not know of.
+    /// The thread computes without a slot, or waits for something that the plan does not know of.
     /// Afterwards it is owed a slot.
     Paused(Pause),
 }
@@ -154,7 +154,7 @@ impl Machine {
         true
     }
 
-    /// Begins a task that the plan did not know, if there is one.
+    /// Begins a task that the plan expects but does not know, if any.
     fn begins_an_unrelated_task(&mut self, number: usize, rng: &mut Rng) -> bool {
         if self.unrelated.is_empty() {
             return false;
@@ -193,8 +193,8 @@ impl Machine {
         assert!(budget == u64::MAX || reserved <= serial, "{reserved} held");
     }
 
-    /// All threads wait, and there can be no more threads: one of them runs something on top of its
-    /// frames.
+    /// Called when all threads wait and no more may be started: one of them runs something on top
+    /// of its frames.
     fn rescue(&mut self, rng: &mut Rng) -> bool {
         let number = rng.below(self.threads.len() as u64) as usize;
         if self.threads[number].state == State::Paused(Pause::Blocks) {
@@ -315,7 +315,8 @@ impl Machine {
         }
     }
 
-    /// The innermost body has ended, except for what it waits for.
+    /// Called when the innermost body has no steps left. The body may still have to wait for its
+    /// scope or its half.
     fn end_of_body(&mut self, number: usize) {
         let frame = self.threads[number].frames.last_mut().unwrap();
         if let Some(own) = frame.own {
@@ -351,7 +352,7 @@ impl Machine {
         let frame = self.threads[number].frames.pop().unwrap();
         if frame.is_base {
             self.plan.end(number);
-            // A thread that waited for a scope or half looks again.
+            // A thread that waited for a scope or half checks again whether it can continue.
             let below = frame.below;
             let looks = matches!(below, State::Waits | State::Runs);
             self.threads[number].state = if looks { State::Runs } else { below };

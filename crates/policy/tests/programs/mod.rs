@@ -12,8 +12,8 @@ pub enum Step {
     /// Keeps the youngest reservation until the whole program ends.
     Keep,
     Join(Vec<Step>, Vec<Step>),
-    /// Does something else for a while, without a slot or waiting for something that the plan does
-    /// not know of.
+    /// Pauses for a while: computes without a slot, or waits for something that the plan does not
+    /// know of.
     Pause(Pause),
     /// Spawns into an enclosing scope. The number counts outwards from the innermost scope; too
     /// large a number means the outermost.
@@ -28,8 +28,8 @@ pub enum Pause {
     Waits,
 }
 
-/// A random body with joins nested up to `depth` deep. Reservations that it does not free end with
-/// it, after the tasks that it has spawned.
+/// A random body with joins nested up to `depth` deep. Reservations that the body does not free end
+/// with the body, after the tasks that it has spawned.
 pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     let mut held = 0;
     let mut steps = Vec::new();
