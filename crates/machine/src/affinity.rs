@@ -1,9 +1,9 @@
-//! The CPUs that the calling thread may run on, and so the workers it starts.
+//! The CPUs that the calling thread, and so the workers it starts, may run on.
 //!
-//! They are read from the line `Cpus_allowed_list` of `/proc/thread-self/status`, or of
+//! The CPUs are read from the line `Cpus_allowed_list` of `/proc/thread-self/status`, or of
 //! `/proc/self/status` if the kernel has no `thread-self`. That mask already respects the cgroup's
-//! cpuset. It can name CPUs that are offline, so [`Machine`](crate::Machine) intersects it with
-//! those that are online.
+//! cpuset. It can name CPUs that are offline, so [`Machine`](crate::Machine) intersects it with the
+//! set of online CPUs.
 //!
 //! This module binds no thread and changes no mask.
 
@@ -15,7 +15,7 @@ const LINE: &str = "Cpus_allowed_list:";
 /// Reads the calling thread's CPUs.
 ///
 /// # Errors
-/// A sentence that names what could not be read or understood.
+/// Returns a sentence that names what could not be read or understood.
 pub(crate) fn allowed(files: &dyn Files) -> Result<CpuList, String> {
     let (path, content) = of_this_thread(files, "status")?;
     let status = String::from_utf8_lossy(&content);

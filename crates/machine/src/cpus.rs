@@ -177,7 +177,7 @@ impl fmt::Display for CpuList {
     }
 }
 
-/// A text that is not a list of CPUs.
+/// The error for a text that is not a list of CPUs.
 ///
 /// # Examples
 /// ```

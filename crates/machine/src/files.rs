@@ -1,14 +1,14 @@
-//! Reading the files that describe a machine, and wording what goes wrong.
+//! Reads the files that describe a machine, and words the messages about problems.
 //!
-//! Paths are absolute, as the machine itself sees them. [`Files`] is a trait so that tests can put
-//! other files there, and refuse to read some of them.
+//! Paths are absolute, as the machine itself sees them. [`Files`] is a trait so that tests can
+//! supply other files, and deny access to some of them.
 //!
-//! Nothing here understands what a file contains.
+//! This module does not interpret the content of a file.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// No file read here is longer in practice; the rest of a longer one is ignored.
+/// No file read here is longer in practice; the rest of a longer file is ignored.
 const FILE_BYTES_MAX: u64 = 1 << 24;
 
 /// How much of a file's content an error message quotes, in characters.
@@ -22,7 +22,7 @@ pub(crate) trait Files {
     fn is_dir(&self, path: &Path) -> bool;
 }
 
-/// The files below a directory: `/` is this machine, anything else a made-up one.
+/// The files below a directory: `/` describes this machine, any other directory a made-up one.
 pub(crate) struct Root<'a>(pub(crate) &'a Path);
 
 impl Root<'_> {
@@ -53,11 +53,11 @@ pub(crate) fn text(files: &dyn Files, path: &Path) -> io::Result<String> {
 
 /// Finds and reads the file `name` that `/proc` has for the calling thread.
 ///
-/// A thread can have an affinity mask and a cgroup of its own, which the workers it starts inherit.
-/// On kernels without `thread-self` this is the main thread's file.
+/// A thread can have its own affinity mask and cgroup, which the workers it starts inherit. On
+/// kernels without `thread-self` this is the main thread's file.
 ///
 /// # Errors
-/// A sentence for the report if neither file can be read.
+/// Returns a sentence for the report if neither file can be read.
 pub(crate) fn of_this_thread(files: &dyn Files, name: &str) -> Result<(PathBuf, Vec<u8>), String> {
     let of = |whose: &str| {
         let path = Path::new("/proc").join(whose).join(name);
@@ -84,12 +84,12 @@ pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
     )
 }
 
-/// A path for a terminal: one line, control characters escaped.
+/// Prepares a path for a terminal: on one line, with control characters escaped.
 pub(crate) fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy())
 }
 
-/// A text for a terminal: control characters escaped.
+/// Escapes the control characters of a text for a terminal.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

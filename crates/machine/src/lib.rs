@@ -7,8 +7,9 @@
 //! * the CPU time that its cgroups grant ([`Quota`], cgroup v1 and v2),
 //! * the cores, caches, NUMA nodes and packages that the CPUs share ([`Topology`]).
 //!
-//! [`Machine::default_workers`] computes the number of workers from it, [`Machine::reason`]
-//! explains that number in one line, and a [`Machine`]'s `Display` form is the whole report.
+//! [`Machine::default_workers`] computes the number of workers from this snapshot,
+//! [`Machine::reason`] explains that number in one line, and a [`Machine`]'s `Display` form is the
+//! whole report.
 //!
 //! ```
 //! use tidegate_machine::Machine;
@@ -21,12 +22,12 @@
 //!
 //! # The default number of workers
 //!
-//! It is the number of CPUs that are both allowed and online, or the smallest quota of any cgroup
-//! above the process, rounded *up*, if that is less. It is at least 1.
+//! It is the number of CPUs that are both allowed and online or, if that is less, the smallest
+//! quota of any cgroup above the process, rounded *up*. It is at least 1.
 //!
-//! A quota is rounded up because a fraction of a CPU is lost otherwise. The price is that all
-//! workers stand still together at the end of a period. Measured on two CPUs with a period of
-//! 100 ms and tasks of 0.1 ms, in phases of 40 with a barrier after each:
+//! A quota is rounded up because a fraction of a CPU would be lost otherwise. The price is that all
+//! workers are stopped together at the end of a period. The table was measured on two CPUs with a
+//! period of 100 ms and tasks of 0.1 ms, in phases of 40 tasks with a barrier after each:
 //!
 //! | quota in CPUs | work of two workers, compared with one |
 //! |---:|---|
@@ -39,8 +40,8 @@
 //! # What cannot be read
 //!
 //! Reading never fails. What cannot be read or understood is reported in [`Machine::notes`], and
-//! everything else is used. On a system without `/proc` and `/sys` the number of CPUs is the
-//! standard library's.
+//! everything else is used. On a system without `/proc` and `/sys`, the number of CPUs comes from
+//! the standard library.
 //!
 //! # Other machines
 //!
@@ -81,7 +82,7 @@ pub use machine::{Limits, Machine};
 pub use quota::Quota;
 pub use topology::{Cache, CacheKind, Level, LevelKind, Node, Topology, TopologyError};
 
-/// What the README shows must run.
+/// Tests the README's examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -13,7 +13,7 @@ use crate::topology::Topology;
 #[cfg(test)]
 mod tests;
 
-/// A snapshot of what determines the number of workers, and their order.
+/// A snapshot of what determines the number and the order of workers.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ mod tests;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     affinity: Option<CpuList>,
-    /// The standard library's count of usable CPUs; only asked if the affinity is unknown.
+    /// The standard library's count of usable CPUs; only queried if the affinity is unknown.
     pub(crate) counted: Option<usize>,
     quotas: Vec<Quota>,
     topology: Topology,
@@ -52,7 +52,7 @@ impl Machine {
 
     /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.
     ///
-    /// Nothing of the machine that this runs on is used: an empty directory gives one CPU.
+    /// Uses nothing from the machine that the program runs on: an empty directory gives one CPU.
     ///
     /// # Examples
     /// ```
@@ -130,7 +130,8 @@ impl Machine {
         }
     }
 
-    /// The number of CPUs that are online, or of the known ones if the system does not report that.
+    /// The number of online CPUs, or of known CPUs if the system does not report which ones are
+    /// online.
     ///
     /// # Examples
     /// ```
@@ -174,7 +175,7 @@ impl Machine {
         usable(self.topology.cpus(), self.affinity.as_ref())
     }
 
-    /// The smallest limit on CPU time, if there is one.
+    /// The smallest limit on CPU time, if any.
     ///
     /// # Examples
     /// ```
@@ -215,7 +216,8 @@ impl Machine {
         &self.topology
     }
 
-    /// What could not be read or understood, and may therefore be missing; one sentence each.
+    /// What could not be read or understood, and may therefore be missing, with one sentence for
+    /// each problem.
     ///
     /// # Examples
     /// ```
@@ -231,7 +233,7 @@ impl Machine {
 
     /// The default number of workers of a pool; at least 1.
     ///
-    /// [The crate's documentation](crate#the-default-number-of-workers) has the rule.
+    /// [The crate's documentation](crate#the-default-number-of-workers) explains the rule.
     ///
     /// # Examples
     /// ```
@@ -248,11 +250,11 @@ impl Machine {
         within(self.quota(), cpus)
     }
 
-    /// Reads affinity and quotas again, which may change while a program runs.
+    /// Reads the affinity and the quotas again, because they may change while a program runs.
     ///
     /// This is much cheaper than another snapshot. The files are below `root`, which is `/` on this
-    /// machine. `None` if less could be read than for the snapshot: a limit that cannot be seen
-    /// must not count as lifted.
+    /// machine. Returns `None` if less could be read than for the snapshot: a limit that cannot be
+    /// seen must not count as lifted.
     ///
     /// # Examples
     /// ```
@@ -302,7 +304,7 @@ pub struct Limits {
     pub workers: usize,
 }
 
-/// The CPUs that are both allowed and online; all allowed ones if none of them is online.
+/// The CPUs that are both allowed and online; all allowed CPUs if none of them is online.
 fn usable(online: &CpuList, allowed: Option<&CpuList>) -> CpuList {
     let Some(allowed) = allowed else {
         return online.clone();
@@ -319,7 +321,7 @@ fn smallest(quotas: &[Quota]) -> Option<&Quota> {
     quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
 }
 
-/// The number of workers for that many CPUs under a quota.
+/// The number of workers for `cpus` CPUs under a quota.
 fn within(quota: Option<&Quota>, cpus: usize) -> usize {
     quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
 }

@@ -67,7 +67,7 @@ impl Files for MadeUp {
 
 impl Drop for MadeUp {
     fn drop(&mut self) {
-        // A failure leaves a directory behind, and must not fail the test.
+        // If this fails, a directory stays behind; that must not fail the test.
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }

@@ -12,7 +12,7 @@
 //! containers without a cgroup namespace, and it starts with `/..` if it is outside the reader's
 //! namespace.
 //!
-//! A mount can be hidden by another one on top of it or above it. The order of the lines does not
+//! A mount can be hidden by another mount on top of it or above it. The order of the lines does not
 //! show this: a root file system that was moved into place late is listed after the mounts on it.
 //! So [`Mounts::at`] follows the parents' ids, as path lookup does.
 
@@ -47,7 +47,7 @@ pub(crate) struct Mount {
 pub(crate) struct Mounts(Vec<Mount>);
 
 impl Mounts {
-    /// Skips lines that do not have the form above.
+    /// Parses mountinfo. Skips lines that do not have the form shown above.
     pub(crate) fn parse(mountinfo: &[u8]) -> Self {
         let lines = mountinfo.split(|&byte| byte == b'\n');
         let mut mounts: Vec<Mount> = lines.filter_map(mount).collect();
@@ -150,7 +150,7 @@ fn unescaped(field: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A path from the kernel's bytes, which need not be UTF-8 on Unix.
+/// Makes a path from the kernel's bytes, which need not be UTF-8 on Unix.
 pub(crate) fn path(bytes: &[u8]) -> PathBuf {
     #[cfg(unix)]
     {

@@ -13,12 +13,12 @@
 //! * a mount shows only cgroups above it, because it begins outside the process's cgroup namespace;
 //! * a file cannot be read, or is malformed.
 //!
-//! A missing file is no limit: root cgroups have no such file, and neither have cgroups without the
-//! `cpu` controller.
+//! A missing file means no limit: neither root cgroups nor cgroups without the `cpu` controller
+//! have the file.
 //!
 //! `cpu.weight` and `cpu.shares` are ignored, because a share of a busy machine means nothing on an
-//! idle one. So is `cpu.max.burst`, which only moves time, and so is what siblings under the same
-//! limit use.
+//! idle one. `cpu.max.burst` is ignored because it only moves time between periods. The CPU time
+//! that siblings under the same limit use is ignored, too.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -50,7 +50,8 @@ pub struct Quota {
     pub file: PathBuf,
 }
 
-/// Reads the limits of this thread's cgroups, from its own upwards, and adds problems to `notes`.
+/// Reads the limits of this thread's own cgroup and of those above it, in this order. Adds problems
+/// to `notes`.
 pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     let read = |name| of_this_thread(files, name);
     let (groups, mounts) = match (read("cgroup"), read("mountinfo")) {
@@ -67,8 +68,8 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
             View::Above => ", only some above it",
             View::Whole => continue,
         };
-        // The first group is of version 1 if that has the controller. Then version 2 cannot have
-        // it, and need not be mounted.
+        // The first group is of version 1 if that version has the controller. Then version 2 cannot
+        // have it, and need not be mounted.
         if index == 0 {
             notes.push(format!("no mount shows the cgroup {}{gap}", shown(group)));
         }
@@ -115,7 +116,7 @@ enum View {
     Whole,
 }
 
-/// A cgroup on the way up.
+/// A cgroup on the way up from the thread's own, with its limit.
 struct Step {
     version: Version,
     group: PathBuf,
@@ -129,7 +130,7 @@ enum Limit {
 }
 
 impl Limit {
-    /// Which of two answers about the same cgroup to keep: the one with the larger rank.
+    /// Of two answers about the same cgroup, the answer with the higher rank is kept.
     fn rank(&self) -> u8 {
         match self {
             Self::None => 0,
@@ -179,7 +180,7 @@ fn climb(
     view
 }
 
-/// Adds a step, unless another mount has shown as much of the same cgroup.
+/// Adds a step, unless another mount has already shown as much about the same cgroup.
 fn add(steps: &mut Vec<Step>, step: Step) {
     let same = |it: &&mut Step| it.version == step.version && it.group == step.group;
     match steps.iter_mut().find(same) {
@@ -198,7 +199,7 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// `None` if the cgroup is not below the root.
+    /// Returns `None` if the cgroup is not below the root.
     fn between(root: &Path, group: &'a Path) -> Option<Self> {
         let (root_ups, root_names) = ups_and_names(root)?;
         let (group_ups, group_names) = ups_and_names(group)?;
@@ -219,7 +220,7 @@ impl<'a> Way<'a> {
 
 /// Splits a path such as `/../../a/b`, which begins outside the namespace, into 2 and `[a, b]`.
 ///
-/// `None` if the path has another form.
+/// Returns `None` if the path has another form.
 fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
     let mut ups = 0;
     let mut names = Vec::new();

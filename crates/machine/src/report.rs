@@ -1,7 +1,7 @@
 //! The text forms of a [`Machine`]: the one-line reason and the whole report.
 //!
-//! Long lists are cut, so that the report of a large machine stays readable; the accessors return
-//! them whole. Paths come from outside, so control characters in them are escaped.
+//! Long lists are truncated, so that the report of a large machine stays readable; the accessors
+//! return the full lists. Paths come from outside, so control characters in them are escaped.
 
 use std::fmt::{self, Display};
 
@@ -18,8 +18,8 @@ const LISTED_MAX: usize = 8;
 const NOTES_IN_REASON: usize = 2;
 
 impl Machine {
-    /// Why there are that many [default workers](Self::default_workers), in one line such as
-    /// `4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b`.
+    /// Explains the number of [default workers](Self::default_workers) in one line, such as `4 of
+    /// 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b`.
     ///
     /// # Examples
     /// ```
@@ -116,7 +116,7 @@ fn report(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         .try_for_each(|note| row("note", note))
 }
 
-/// `2: 0-1 | 2-3`
+/// Formats groups as in `2: 0-1 | 2-3`.
 fn counted(groups: &[CpuList]) -> String {
     if groups.is_empty() {
         return "unknown".to_owned();
@@ -135,7 +135,7 @@ fn counted(groups: &[CpuList]) -> String {
     format!("{}: {}{more}", groups.len(), words.join(" | "))
 }
 
-/// `L1 data 32 KiB`
+/// Formats a cache as in `L1 data 32 KiB`.
 fn named(cache: &Cache) -> String {
     let kind = match cache.kind {
         CacheKind::Data => " data",

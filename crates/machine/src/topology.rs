@@ -8,8 +8,9 @@
 //! several caches (chiplets). So levels are ordered by the size of their groups, not by their kind,
 //! and a group that overlaps a finer one is dropped.
 //!
-//! Nothing here measures distances, binds threads or chooses CPUs, and a topology does not change
-//! when CPUs come and go. Dies and clusters are not levels: where they matter, they share a cache.
+//! This module does not measure distances, bind threads or choose CPUs, and a topology does not
+//! change when CPUs come and go. Dies and clusters are not levels: if they matter, their CPUs share
+//! a cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -41,7 +42,7 @@ pub enum CacheKind {
     Data,
     /// Instructions only.
     Instruction,
-    /// Both.
+    /// Data and instructions.
     Unified,
 }
 
@@ -61,16 +62,16 @@ pub enum CacheKind {
 pub struct Cache {
     /// 1 for the cache nearest to the CPU.
     pub level: u8,
-    /// Whether it holds data, instructions or both.
+    /// Whether the cache holds data, instructions or both.
     pub kind: CacheKind,
-    /// Its size in bytes, if known.
+    /// The size in bytes, if known.
     pub bytes: Option<u64>,
-    /// The CPUs that share it.
+    /// The CPUs that share the cache.
     pub cpus: CpuList,
 }
 
 impl Cache {
-    /// Its short name, such as `L1d`, `L1i` or `L2`.
+    /// The cache's short name, such as `L1d`, `L1i` or `L2`.
     ///
     /// # Examples
     /// ```
@@ -104,9 +105,9 @@ impl Cache {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
-    /// The number that the system uses for it.
+    /// The system's number for the node.
     pub id: usize,
-    /// Its CPUs; empty for a node with memory only.
+    /// The node's CPUs; empty for a node with memory only.
     pub cpus: CpuList,
 }
 
@@ -160,8 +161,8 @@ impl fmt::Display for LevelKind {
 pub struct Level {
     /// What the groups share.
     pub kind: LevelKind,
-    /// The groups, ordered by their first CPU. CPUs without such a thing keep their group of the
-    /// next finer level.
+    /// The groups, ordered by their first CPU. CPUs that share nothing of this kind keep their
+    /// group from the next finer level.
     pub groups: Vec<CpuList>,
 }
 
@@ -289,8 +290,8 @@ impl Topology {
 
     /// Nested groups of the CPUs `among`, finest first.
     ///
-    /// Each level is a partition of `among`, and its groups are unions of groups of the level
-    /// before. The last level is one group of all CPUs. A level equal to the one before is left
+    /// Each level is a partition of `among`, and its groups are unions of groups of the previous
+    /// level. The last level is one group of all CPUs. A level equal to the previous one is left
     /// out, and so is the level of single CPUs; so the result is empty for fewer than two CPUs.
     ///
     /// # Examples
@@ -355,8 +356,9 @@ impl Topology {
 
     /// Splits the CPUs `among` by what they share: one group per core, per cache, or per node.
     ///
-    /// Unlike [`levels`](Self::levels) it always answers: if nothing of that kind is known, all
-    /// CPUs are in one group. CPUs without such a thing keep their group of the next finer kind.
+    /// Unlike [`levels`](Self::levels), this always returns a group: if nothing of that kind is
+    /// known, all CPUs are in one group. CPUs that share nothing of that kind keep their group from
+    /// the next finer kind.
     ///
     /// # Examples
     /// ```
@@ -394,7 +396,8 @@ impl Topology {
             self.nodes.iter().map(|node| &node.cpus).collect(),
         ));
         sets.push((LevelKind::Package, self.packages.iter().collect()));
-        // Stable, so that the first of several kinds with equal partitions names the level.
+        // The sort is stable, so that the first of several kinds with equal partitions names the
+        // level.
         sets.sort_by_key(|(_, sets): &(LevelKind, Vec<&CpuList>)| {
             sets.iter().map(|set| set.len()).max()
         });
@@ -406,7 +409,7 @@ impl Topology {
 /// without containing it is ignored.
 fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
     let mut coarser = Vec::new();
-    // The group of each CPU that no set has taken yet.
+    // The group of each CPU that no set has claimed yet.
     let mut groups = BTreeMap::new();
     for (group, cpus) in partition.iter().enumerate() {
         groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));

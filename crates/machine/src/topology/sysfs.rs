@@ -4,7 +4,8 @@
 //! and `/sys/devices/system/node/*` (see ABI/testing/sysfs-devices-system-cpu and -node of the
 //! Linux documentation). What cannot be read or understood is left out without a note: it only
 //! affects victim orders and places, never the number of workers. A list of sharers is used only if
-//! it has the CPU that it belongs to. Offline CPUs are skipped, and are removed from every list.
+//! it contains the CPU that it belongs to. Offline CPUs are skipped, and are removed from every
+//! list.
 //!
 //! The sets need not be nested; [`Topology::levels`] takes care of that.
 

@@ -51,8 +51,8 @@ fn all_levels(topology: &Topology) -> Vec<String> {
     in_words(&topology.levels(topology.cpus()))
 }
 
-/// Two packages of two cores with two hardware threads each; numbered as usual, first threads
-/// first.
+/// Two packages of two cores with two hardware threads each; numbered as usual: the first threads
+/// of all cores come first.
 fn two_packages() -> MadeUp {
     let files = with_groups(
         MadeUp::new(),

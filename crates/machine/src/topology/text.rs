@@ -2,10 +2,10 @@
 //!
 //! The parser rejects everything that it does not understand, and reports the line, what is wrong
 //! there and what is allowed. The reader of `/sys` is lenient instead, because users cannot correct
-//! those files. Each thing is written once, in the order in which [`Topology`] stores it, so equal
-//! topologies have equal texts.
+//! those files. When a topology is printed, each thing is written once, in the order in which
+//! [`Topology`] stores it, so equal topologies have equal texts.
 //!
-//! What is written parses back to the same value, for every parsed topology with at least one CPU.
+//! The printed text parses back to the same value for every parsed topology with at least one CPU.
 //! For a topology from `/sys`, this holds only if no two groups of the same kind share a CPU.
 //! Groups of different kinds may overlap, as they do in `/sys`; [`Topology::levels`] drops them.
 //!

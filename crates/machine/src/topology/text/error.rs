@@ -52,7 +52,7 @@ impl Problem {
     }
 }
 
-/// A word for a message: short, on one line, control characters escaped.
+/// Prepares a word for a message: short, on one line, with control characters escaped.
 pub(super) fn quoted(word: &str) -> String {
     match word.char_indices().nth(QUOTED_MAX) {
         Some((end, _)) => format!("`{}..`", escaped(&word[..end])),

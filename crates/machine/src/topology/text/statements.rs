@@ -10,7 +10,7 @@ use super::error::{Problem, quoted};
 use super::{parse_group, parse_size, whole_number};
 use crate::cpus::CpuList;
 
-/// The maximal number of CPUs; it is also Linux's.
+/// The maximum number of CPUs, which is also that of Linux.
 pub(super) const CPUS_MAX: usize = 8192;
 
 const STATEMENTS: &str = "cpus, core, node, package and caches such as L1d, L1i or L2";
@@ -18,7 +18,7 @@ const STATEMENTS: &str = "cpus, core, node, package and caches such as L1d, L1i 
 #[derive(Default)]
 pub(super) struct Statements {
     topology: Topology,
-    /// By the name of a statement, the CPUs that are in a group of it.
+    /// For each statement name, the CPUs that are in one of its groups.
     named: BTreeMap<String, BTreeSet<usize>>,
 }
 
@@ -190,7 +190,7 @@ fn parse_cache(which: &str) -> Option<(u8, CacheKind)> {
     } else {
         (which, CacheKind::Unified)
     };
-    // Rejects level 0, and a second name for another level.
+    // Rejects level 0 and leading zeros, which would give a level a second name.
     let level = whole_number(digits).filter(|_| !digits.starts_with('0'))?;
     Some((level, kind))
 }

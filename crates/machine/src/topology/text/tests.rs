@@ -186,7 +186,7 @@ fn keeps_messages_short_and_printable() {
     }
 }
 
-/// Without the bounds this takes very long, or runs out of memory.
+/// Without the bounds, this test would take very long or run out of memory.
 #[test]
 fn bounds_the_work_of_repetitions() {
     let bomb = vec!["0-65535"; 100_000].join(",");
@@ -264,7 +264,7 @@ fn round_trips_random_topologies() {
     }
 }
 
-/// The texts are random sequences of meaningful words. None may cause a panic, and the parsed ones
+/// The texts are random sequences of meaningful words. None may cause a panic, and those that parse
 /// must survive a round trip.
 #[test]
 fn round_trips_random_texts() {
