@@ -88,7 +88,7 @@ table! {
 choices!(StealAmount);
 
 impl Default for StealAmount {
-    /// [`STEAL`].
+    /// Returns the default of [`STEAL`].
     fn default() -> Self {
         STEAL.default
     }

@@ -1,4 +1,4 @@
-//! Decides on which CPU slot each thread with a slot runs.
+//! Decides which CPU slot each thread with a slot runs on.
 //!
 //! A *CPU slot* is a position on the machine for one running thread. It belongs to one or more
 //! *groups* of CPU slots: places, and groups of places. A thread that gets a slot also gets a CPU
@@ -70,8 +70,8 @@ impl CpuSlots {
         self.taken.get(cpu_slot).is_some_and(|taken| *taken)
     }
 
-    /// Whether the present CPU slot of thread `t` is in `group`; without a present one, whether its
-    /// last one was.
+    /// Whether the CPU slot of thread `t` is in `group`. If the thread has no CPU slot now, its
+    /// last one counts.
     #[must_use]
     pub fn was_in(&self, t: usize, group: usize) -> bool {
         let last = self.threads.get(t).and_then(|thread| thread.last);

@@ -60,7 +60,7 @@ table! {
 choices!(PlaceBy);
 
 impl Default for PlaceBy {
-    /// [`PLACES`].
+    /// Returns the default of [`PLACES`].
     fn default() -> Self {
         PLACES.default
     }

@@ -1,8 +1,8 @@
 //! The kind of queue in which a worker keeps its tasks.
 //!
 //! The split deque is the runtime's own: for each task, its owner pays two stores and two loads.
-//! The other queues are for comparisons, and for programs that need the order in which they return
-//! tasks; `docs/queues.md` describes each.
+//! The other queues are for comparisons, and for programs that need another order of tasks;
+//! `docs/queues.md` describes each.
 
 use crate::error::ParseError;
 use crate::tunable::{Basis, Tunable, choice, choices, table};
@@ -99,7 +99,7 @@ table! {
 choices!(QueueKind);
 
 impl Default for QueueKind {
-    /// [`QUEUE`].
+    /// Returns the default of [`QUEUE`].
     fn default() -> Self {
         QUEUE.default
     }

@@ -230,7 +230,7 @@ pub struct FlagGap {
 impl FlagGap {
     /// Adjusts the gap after a stolen task that ran for `ran` nanoseconds. The steal was
     /// unprofitable if the task's joiner waited longer than it had worked since it published the
-    /// task: then the result would have been there sooner without the steal.
+    /// task: then the result would have been ready sooner without the steal.
     pub const fn task_ran(&mut self, ran: Nanos, unprofitable_steal: bool) {
         let worth = if unprofitable_steal {
             REGRETTED_STEAL_WORTH.default
@@ -339,7 +339,7 @@ mod tests {
         assert!(may_expose(Some(100), 100 + EXPOSURE_GAP.default));
     }
 
-    /// The patience ends once its time has passed, but not if the clock goes back.
+    /// The thief's patience ends when its time has passed, but not if the clock goes back.
     #[test]
     fn patience_survives_backward_clock() {
         assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));

@@ -53,7 +53,7 @@ impl SharePolicy {
 choices!(SharePolicy);
 
 impl Default for SharePolicy {
-    /// [`SHARE`].
+    /// Returns the default of [`SHARE`].
     fn default() -> Self {
         SHARE.default
     }
@@ -82,9 +82,9 @@ impl FromStr for SharePolicy {
     }
 }
 
-/// Returns how many slots a job may use. On its own it could use `limit`; it is entitled to
-/// `allotment`, and `others` other jobs desire processors. The result is at least 1: a job with
-/// work may always use one processor.
+/// Returns how many slots a job may use. On its own, the job could use `limit` slots; it is
+/// entitled to `allotment`, and `others` other jobs desire processors. The result is at least 1: a
+/// job with work may always use one processor.
 ///
 /// ```
 /// use tidegate_policy::share::{SharePolicy, slots};

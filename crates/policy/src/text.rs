@@ -51,8 +51,8 @@ pub fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     (distance * 3 <= length).then_some(name)
 }
 
-/// How many insertions, deletions, replacements and swaps of neighbors turn one name into the
-/// other, at least.
+/// The minimum number of insertions, deletions, replacements and swaps of neighbors that turn one
+/// name into the other.
 fn edits(from: &str, to: &str) -> usize {
     let [from, to]: [Vec<char>; 2] = [from, to].map(|text| text.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];

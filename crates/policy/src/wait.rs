@@ -7,11 +7,11 @@
 //! deeper.
 //!
 //! A mutex held across a join shows the difference. If a waiting worker runs an unrelated task that
-//! locks the same mutex, it deadlocks with itself. A worker that runs only descendants never runs
-//! such a task.
+//! locks the same mutex, the worker deadlocks with itself. A worker that runs only descendants
+//! never runs such a task.
 //!
-//! This module only names the rule. How to find the descendants, and what a worker does if it finds
-//! none, are up to the runtime.
+//! This module only names the rule. The runtime decides how to find descendants, and what a worker
+//! does if it finds none.
 
 use crate::error::ParseError;
 use crate::tunable::{Basis, Tunable, choice, choices, table};
@@ -48,7 +48,7 @@ table! {
 choices!(WaitPolicy);
 
 impl Default for WaitPolicy {
-    /// [`WAIT`].
+    /// Returns the default of [`WAIT`].
     fn default() -> Self {
         WAIT.default
     }

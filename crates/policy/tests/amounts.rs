@@ -1,4 +1,4 @@
-//! How many tasks a steal takes.
+//! Tests how many tasks a steal takes.
 
 use tidegate_policy::StealAmount;
 

@@ -1,5 +1,5 @@
-//! Checks that ARCHITECTURE.md shows the states of a worker thread as the ledger has them. The page
-//! is outside of the package, so this test is not published.
+//! Checks that the state diagram in ARCHITECTURE.md matches the ledger's table. The page is outside
+//! the package, so this test is not published.
 
 mod state_diagram {
     #[test]

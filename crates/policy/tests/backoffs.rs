@@ -64,7 +64,7 @@ fn linear_exponential_hits_threshold_once() {
     assert_eq!(first_sleeps("linear-exponential", 12), ns);
 }
 
-/// Under each of them, one sleep is exactly as long as the threshold.
+/// With each threshold, one sleep is exactly that long.
 #[test]
 fn published_thresholds_are_accepted() {
     assert_eq!(

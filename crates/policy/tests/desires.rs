@@ -231,8 +231,8 @@ fn a_deque_climbs_then_settles() {
 
 #[test]
 fn a_deque_weighs_samples_by_count() {
-    // Four processors did nothing but attempt to steal, so only what they met counts: 2 tasks per
-    // deque.
+    // Four processors did nothing but attempt to steal, so only the tasks that they met count: 2
+    // per deque.
     let met = Seen {
         attempts: 20_000,
         lengths_seen: 40_000,

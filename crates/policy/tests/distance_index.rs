@@ -1,5 +1,5 @@
-//! A thief with an index of the candidates tries the same victims as a thief that looks at every
-//! worker.
+//! Checks that a thief with an index of the candidates tries the same victims as a thief that looks
+//! at every worker.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{

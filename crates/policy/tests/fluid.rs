@@ -11,12 +11,12 @@ const LENGTH: u64 = 5_000_000;
 /// the second half.
 type Halves = [usize; 2];
 
-/// How many of the tasks that could run are in a deque.
+/// How many of the tasks that could run lie in a deque.
 #[derive(Clone, Copy)]
 enum Ready {
-    /// All.
+    /// All of them.
     All,
-    /// One, as in a loop that spawns.
+    /// One of them, as in a loop that spawns.
     One,
 }
 
@@ -33,9 +33,9 @@ struct Run {
     until_all: Option<usize>,
     /// The number of times that the desire changed after the tenth cycle.
     changes: usize,
-    /// Processor-cycles that the job had and did not use.
+    /// Processor-cycles that the job had but did not use.
     wasted: usize,
-    /// Processor-cycles that the job could have used and did not have.
+    /// Processor-cycles that the job could have used but did not have.
     missing: usize,
 }
 

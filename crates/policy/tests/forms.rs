@@ -1,5 +1,5 @@
-//! Text forms: a printed value parses back to the same value, and an invalid text gives an error
-//! that explains the problem.
+//! Checks text forms: a printed value parses back to the same value, and an invalid text gives an
+//! error that explains the problem.
 
 use tidegate_policy::idle::{
     Backoff, Combination, Elastic, Exponential, ExponentialLinear, Inefficient, Linear,

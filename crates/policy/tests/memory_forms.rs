@@ -1,4 +1,4 @@
-//! The text forms of the memory policies.
+//! Tests the text forms of the memory policies.
 
 use tidegate_policy::memory::{Budget, Hybrid, MemoryPolicy, SleepFunction};
 

@@ -1,4 +1,4 @@
-//! The dynamic quanta, with and without long ones, on a clock that the test advances.
+//! Tests the dynamic quanta, with and without long ones, on a clock that the test advances.
 
 use tidegate_policy::{IdleState, Nanos, Rest};
 
@@ -155,7 +155,7 @@ fn dropped_quantum_counts_neither_way() {
         None,
         "the first failure after long work never sleeps"
     );
-    // The next quantum has the minimum length of the dropped one, and the run of inefficient ones
+    // The next quantum has the minimum length of the dropped one, and the run of inefficient quanta
     // continues.
     assert_eq!(thief.fails_until_sleep(1), (25 * US + 1, 90 * US));
 }

@@ -1,4 +1,4 @@
-//! The hybrid's clock and sleepers.
+//! Tests the clocks and sleepers of the hybrid policy.
 
 use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
 use tidegate_policy::memory::{Hybrid, SleepFunction};

@@ -1,4 +1,4 @@
-//! The ledger of slots: which thread gets a slot, and what holds after every verb.
+//! Tests the ledger of slots: which thread gets a slot, and what holds after every verb.
 
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
 use tidegate_policy::{CpuSlots, Rng};
@@ -76,7 +76,7 @@ fn reused_unpinned_number_gets_cpu_slot() {
     assert_eq!(ledger.cpu_slots().at(guest), Some(1));
 }
 
-/// Calls verbs in any order that the runtime may use.
+/// Calls the verbs in random orders that the runtime may use.
 #[test]
 fn slots_belong_to_running_threads() {
     let seeds = if cfg!(miri) { 5 } else { 2_000 };

@@ -1,4 +1,4 @@
-//! The table of tunables as a user sees it.
+//! Tests the table of tunables as users see it.
 
 use std::collections::BTreeSet;
 use tidegate_policy::tunables::{self, Unit, rows};

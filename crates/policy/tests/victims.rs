@@ -1,5 +1,4 @@
-//! Which victims thieves try: every candidate, in the right order, and no worker that is not a
-//! candidate.
+//! Tests which victims thieves try: every candidate, in the right order, and no other worker.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{Peers, PlaceTree, Rng, VictimPolicy, VictimState};

@@ -30,7 +30,7 @@ use core::cmp::{Ordering, Reverse};
 /// What one job asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The number of processors that it could use; 0 without work.
+    /// The number of processors that the job could use; 0 without work.
     pub desire: usize,
     /// The weight, at least 1: a job of twice the weight gets twice as many processors.
     pub weight: u32,
@@ -61,7 +61,7 @@ impl Claim {
 pub struct Bound<'a> {
     /// The number of processors.
     pub processors: usize,
-    /// The indices of the jobs' claims.
+    /// The indices of these jobs' claims.
     pub members: &'a [usize],
 }
 
@@ -152,7 +152,7 @@ struct Room {
 }
 
 impl Room {
-    /// `most`: the number of processors that each job wants.
+    /// `most` is the number of processors that each job wants, within its limit.
     fn new(bounds: &[Bound<'_>], most: &[usize]) -> Self {
         let is_scarce = |bound: &&Bound<'_>| {
             let wanted = bound.of_members(most).fold(0, usize::saturating_add);

@@ -1,8 +1,8 @@
 //! How many processors each job is entitled to.
 //!
 //! All rules give a job without work (desire 0) nothing. If there are more jobs than processors,
-//! every job with work has exactly one processor, and the operating system slices the time: no job
-//! is queued. Otherwise an allocation can be
+//! every job with work has exactly one processor, and no job is queued: the operating system
+//! divides the time. Otherwise an allocation can be
 //!
 //! * *fair*: if a job is deprived (its allotment is below its desire), no job has more than that
 //!   allotment plus one,
@@ -12,7 +12,7 @@
 //! [`max_min()`] computes all shares from scratch and supports weights, limits and sets of
 //! processors. Jobs that share a machine use it: each computes the shares itself, from the same
 //! snapshot. For comparison, an [`AllotState`] follows jobs that arrive, change and leave under a
-//! rule of the literature:
+//! rule from the literature:
 //!
 //! * `dp`: moves as few processors as possible; fair, efficient, conservative. Sen, "Dynamic
 //!   processor allocation for adaptively parallel work-stealing jobs", 2004, section 5.2,
@@ -93,9 +93,9 @@ impl FromStr for Allot {
 pub struct Share {
     /// The caller's name for the job.
     pub job: u64,
-    /// The number of processors that it desires.
+    /// The number of processors that the job desires.
     pub desire: usize,
-    /// The number of processors that it is entitled to.
+    /// The number of processors that the job is entitled to.
     pub allotment: usize,
 }
 
@@ -154,7 +154,7 @@ impl AllotState {
         broken(self.rule, self.processors, &self.shares)
     }
 
-    /// The number of processors that this job is entitled to; 0 if it is unknown.
+    /// The number of processors that this job is entitled to; 0 if the job is unknown.
     #[must_use]
     pub fn allotment(&self, job: u64) -> usize {
         self.find(job).map_or(0, |at| self.shares[at].allotment)

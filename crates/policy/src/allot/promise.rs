@@ -1,4 +1,4 @@
-//! The promises of the rules, and the check that shares keep them.
+//! The promises of the rules, and a check whether shares keep them.
 
 use super::{Allot, Share};
 use core::fmt;

@@ -8,7 +8,7 @@
 //! * [`Steady`], ours,
 //! * [`Wsap`]: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
 //!   2004, section 6.1,
-//! * `instantaneous`: the measure that Sen warns of, section 4.2,
+//! * `instantaneous`: the measure that Sen warns against, section 4.2,
 //! * [`ASteal`], [`ADeque`], [`Palirria`], [`Dws`]: as described by Haselsteiner, "Adaptive
 //!   Work-Stealing Techniques", 2015, sections 2.3, 2.4, 2.5 and 2.7.
 //!
@@ -56,7 +56,7 @@ pub struct Seen<'a> {
     /// The length of the cycle.
     pub length: Nanos,
     /// The number of processors that the job was entitled to: the mean over the cycle, rounded to
-    /// the nearest.
+    /// the nearest integer.
     pub allotment: usize,
     /// The number of slots held at the end.
     pub usage: usize,
@@ -109,7 +109,7 @@ impl Seen<'_> {
         self.length.saturating_mul(self.entitled() as u64)
     }
 
-    /// The part of that time in which workers were parked for lack of work.
+    /// The part of the capacity in which workers were parked for lack of work.
     fn parked(&self) -> Nanos {
         let awake = self.working.saturating_add(self.searching);
         self.capacity().saturating_sub(awake)
@@ -157,7 +157,7 @@ fn fixed(ratio: f64) -> u64 {
     (ratio * ONE as f64 + 0.5) as u64
 }
 
-/// `value * times / by`, rounded to the nearest.
+/// `value * times / by`, rounded to the nearest integer.
 fn scale(value: u64, times: u64, by: u64) -> u64 {
     let by = u128::from(by);
     let scaled = (u128::from(value) * u128::from(times) + by / 2) / by;
@@ -214,7 +214,7 @@ impl DesirePolicy {
     /// Rejects parameters outside their ranges.
     ///
     /// # Errors
-    /// The error names the policy, the parameter, its value and what is allowed.
+    /// The error names the policy, the parameter, its value and the allowed values.
     pub fn check(&self) -> Result<(), ParseError> {
         match self {
             Self::Steady(p) => p.check(),
@@ -237,7 +237,7 @@ table! {
 choices!(DesirePolicy);
 
 impl Default for DesirePolicy {
-    /// [`DESIRE`].
+    /// Returns the default of [`DESIRE`].
     fn default() -> Self {
         DESIRE.default
     }

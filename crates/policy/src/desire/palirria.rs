@@ -60,7 +60,8 @@ impl Estimate for Palirria {
                 return inner;
             }
         }
-        // In the zones inside the outermost one, except zone 0, which is the source.
+        // The workers on the axes, in the zones inside the outermost one. Zone 0, the source, is
+        // added below.
         let on_axes = (1..outermost).flat_map(|zone| {
             let first = within(zone - 1);
             first..first + 4

@@ -13,10 +13,10 @@
 //!
 //! The number of waiting tasks is a poor forecast (a loop that spawns has one), but if any task
 //! waits, one more processor has something to do. In any other cycle, the desire becomes the
-//! largest number of processors that one of the last cycles could use: its mean use, or the number
-//! of tasks that ran or waited at its end. But it never exceeds the largest mean use divided by the
-//! target efficiency. So a short dip does not erase the memory, and many tiny tasks do not inflate
-//! the desire.
+//! largest number of processors that one of the last cycles could use: the larger of its mean use
+//! and the number of tasks that ran or waited at its end. But the desire never exceeds the largest
+//! mean use divided by the target efficiency. So a short dip does not erase the memory, and many
+//! tiny tasks do not inflate the desire.
 //!
 //! When the desire falls, its new value becomes its ceiling. From there it grows to the number of
 //! running and waiting tasks, but at most doubles. Once the job uses more processors than the

@@ -52,10 +52,10 @@ pub enum Randomness {
     /// No randomness (the default).
     None,
     /// Randomness in the growth: a linear step becomes half a step plus a uniform part of up to one
-    /// step; an exponential one gains or loses up to half of the minimum.
+    /// step; an exponential step gains or loses up to half of the minimum.
     Constant,
-    /// Randomness in the sleep alone: drawn uniformly between 0 and the current time, which is now
-    /// a limit.
+    /// Randomness in the sleep alone: each sleep is drawn uniformly between 0 and the backoff's
+    /// current time.
     LimitMax,
 }
 
@@ -156,8 +156,8 @@ backoff! {
         r: f64 = EXPONENTIAL_LINEAR_R,
         /// The longest sleep of the exponential part: 1 ns to 1 s, by default 200 us.
         threshold: Nanos = EXPONENTIAL_LINEAR_THRESHOLD,
-        /// The start of the linear part: 1 ns to 1 s, by default the threshold. A sleep of that
-        /// length then occurs once, not twice.
+        /// The start of the linear part: 1 ns to 1 s, by default the threshold. In that case, a
+        /// sleep of that length occurs once, not twice.
         resume: Nanos = EXPONENTIAL_LINEAR_RESUME or threshold,
         /// How much longer each further sleep of the linear part is: 0 to 1 s, by default 50 us.
         step: Nanos = EXPONENTIAL_LINEAR_STEP,
@@ -175,8 +175,8 @@ backoff! {
         step: Nanos = LINEAR_EXPONENTIAL_STEP,
         /// The longest sleep of the linear part: 1 ns to 1 s, by default 100 us.
         threshold: Nanos = LINEAR_EXPONENTIAL_THRESHOLD,
-        /// The start of the exponential part: 1 ns to 1 s, by default the threshold. A sleep of
-        /// that length then occurs once, not twice.
+        /// The start of the exponential part: 1 ns to 1 s, by default the threshold. In that case,
+        /// a sleep of that length occurs once, not twice.
         resume: Nanos = LINEAR_EXPONENTIAL_RESUME or threshold,
         /// The factor from each sleep of the exponential part to the next: 1 to 16, by default 1.3.
         r: f64 = LINEAR_EXPONENTIAL_R,

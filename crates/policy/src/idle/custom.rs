@@ -15,10 +15,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-/// The longest sleep of a [`CustomBackoff`], 1 s in nanoseconds: a longer one is shortened to it.
+/// The longest sleep of a [`CustomBackoff`], 1 s in nanoseconds: longer sleeps are shortened to it.
 pub const LONGEST_SLEEP: Nanos = LONGEST;
 
-/// Printed instead of the name of an idle policy.
+/// Printed in place of an idle policy's name, under a user-defined backoff.
 pub(crate) const NAME: &str = "custom";
 
 /// A user-defined backoff, which decides how one thief rests. It is used in place of an

@@ -28,8 +28,8 @@
 //! ```
 //!
 //! The clock and the draw are closures: a policy that does not need them does not call them, and a
-//! thief that never fails calls neither under any policy. If a policy never returns [`Rest::Park`],
-//! the thief sleeps and looks again.
+//! thief that never fails calls neither under any policy. Under a policy that never returns
+//! [`Rest::Park`], a thief never parks: it sleeps and looks again.
 //!
 //! Users can define their own backoff as a [`CustomBackoff`]. It takes the place of an
 //! [`IdlePolicy`], which can thus stay a plain value.
@@ -100,10 +100,10 @@ pub enum IdlePolicy {
 }
 
 impl IdlePolicy {
-    /// Rejects parameters that are outside their ranges or do not fit together.
+    /// Rejects parameters that are outside their ranges or contradict each other.
     ///
     /// # Errors
-    /// The error names the policy, the parameter, its value and what is allowed.
+    /// The error names the policy, the parameter, its value and the allowed values.
     pub fn check(&self) -> Result<(), ParseError> {
         match self {
             Self::Elastic(p) => p.check(),
@@ -124,7 +124,7 @@ table! {
 choices!(IdlePolicy);
 
 impl Default for IdlePolicy {
-    /// [`IDLE`].
+    /// Returns the default of [`IDLE`].
     fn default() -> Self {
         IDLE.default
     }
@@ -154,7 +154,7 @@ impl Elastic {
 }
 
 impl Default for Elastic {
-    /// [`ELASTIC_SEARCH`].
+    /// Returns the policy with the default of [`ELASTIC_SEARCH`].
     fn default() -> Self {
         Self::DEFAULT
     }

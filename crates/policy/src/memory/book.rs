@@ -14,7 +14,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A task, until it has ended.
+/// Identifies a task until it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Task(u32);
 
@@ -31,7 +31,7 @@ impl Task {
     }
 }
 
-/// A scope, until it is closed.
+/// Identifies a scope until it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scope(u32);
 
@@ -48,7 +48,7 @@ impl Scope {
     }
 }
 
-/// A reservation, until it is given back.
+/// Identifies a reservation until it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reservation(u32);
 
@@ -68,7 +68,7 @@ impl Reservation {
 /// What a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// The end of a half that it has forked.
+    /// The end of a half that the task has forked.
     Half(Task),
     /// The end of all tasks of a scope.
     Scope(Scope),
@@ -258,7 +258,7 @@ impl Book {
     }
 
     /// Changes what is known of a scope, and updates the counts: the scope's waiter may become
-    /// absent or cease to be.
+    /// absent, or stop being absent.
     fn see(&mut self, scope: Scope, change: impl FnOnce(&mut Members)) {
         let waiter = self.scopes[scope.0].waiter;
         let before = waiter.map(|waiter| self.presence(waiter));
@@ -405,7 +405,7 @@ impl Book {
             .map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
     }
 
-    /// The task's place in the order, if it has one.
+    /// The task's place in the order, if any.
     pub(super) fn item(&self, task: Task) -> Option<Item> {
         self.tasks[task.0].item
     }
@@ -421,8 +421,8 @@ impl Book {
         items.map(|item| self.owners[item.index()])
     }
 
-    /// Records that the task has ended. Once all tasks that it forked have ended as well, its
-    /// parent takes over its reservations. The number of a half is not reused until
+    /// Records that the task has ended. Once all tasks that it forked have ended as well, the
+    /// task's parent takes over its reservations. The number of a half is not reused until
     /// [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);

@@ -26,7 +26,7 @@ const LABELS: u64 = 1 << 62;
 /// dense, by a factor of 4/5.
 const DENSER: (u128, u128) = (8, 5);
 
-/// An item of a list, until it is removed.
+/// Identifies an item of a list until it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Item(u32);
 

@@ -35,12 +35,12 @@ enum Rule {
 /// What to use a free slot for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<T> {
-    /// This task begins on the thread that has the slot. If a thread is given, the task comes from
-    /// that thread's deque.
+    /// This task begins on the thread that has the slot. If the second field names a thread, the
+    /// task comes from that thread's deque.
     Start(T, Option<usize>),
     /// This parked thread resumes.
     Resume(usize),
-    /// A step has passed for which a large request waits. The slot may look again.
+    /// One of the steps has passed that a large request must wait. The slot may look again.
     Again,
 }
 
@@ -136,8 +136,8 @@ impl<T> Plan<T> {
         &self.book
     }
 
-    /// The budget, if there is one, and the part of it that is kept for the leftmost path, in
-    /// bytes.
+    /// The budget, and the part of it that is kept for the leftmost path, in bytes. `None` without
+    /// a budget.
     #[must_use]
     pub fn budget(&self) -> Option<(u64, u64)> {
         (self.rule == Rule::Budget).then(|| self.book.budget())
@@ -191,7 +191,7 @@ impl<T> Plan<T> {
         task
     }
 
-    /// Whether the thread has no task under way and no task in its deque.
+    /// Whether the thread has no task in progress and no task in its deque.
     #[must_use]
     pub fn is_free(&self, thread: usize) -> bool {
         let thread = self.threads.get(thread);
@@ -213,7 +213,7 @@ impl<T> Plan<T> {
         task
     }
 
-    /// Spawns a task of the thread's topmost task into a scope.
+    /// Spawns a task into a scope, from the thread's topmost task.
     pub fn spawn(&mut self, thread: usize, scope: Scope, payload: T) -> Task {
         let here = self.here(thread);
         let task = self.book.spawn(here, scope);
@@ -320,9 +320,9 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The thread's topmost task asks for `bytes` bytes. If the answer is `Later`,
-    /// [`answer`](Self::answer) returns the final one when the thread is woken. `draw(n)` chooses a
-    /// number below `n`.
+    /// Asks for `bytes` bytes for the thread's topmost task. If the answer is `Later`,
+    /// [`answer`](Self::answer) returns the final answer when the thread is woken. `draw(n)`
+    /// chooses a number below `n`.
     pub fn ask(&mut self, thread: usize, bytes: u64, draw: impl FnMut(usize) -> usize) -> Answer {
         let here = self.here(thread);
         let used = self.threads[thread].used.saturating_add(bytes);
@@ -417,7 +417,7 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// Puts a task that was just forked where other threads find it.
+    /// Puts a task that was just forked where other threads can find it.
     fn put(&mut self, thread: usize, task: Task, payload: T) {
         self.forks += 1;
         self.note(task, Some((self.forks, payload)), thread);
@@ -438,7 +438,7 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// Removes a task from where other threads find it.
+    /// Removes a task from where other threads can find it.
     fn take(&mut self, task: Task) -> T {
         self.unstarted -= 1;
         let note = self.note_of(task);

@@ -5,7 +5,7 @@
 //! counts rounds, and a queue of sleepers ordered by the round in which they wake. Before each
 //! attempt to steal, the processor advances its clock by one round and wakes the first sleeper if
 //! it is due. So a task that has allocated a lot of memory sleeps while its processor has other
-//! work. No processor advances the clock of another one, unless the clock has lost its processor
+//! work. A processor advances another processor's clock only if that processor is absent
 //! ([`pass_for_absent`]).
 
 use super::{Hybrid, SleepFunction};

@@ -7,9 +7,9 @@
 //!
 //! At every hand-over, a slot goes to the first of these:
 //!
-//! 1. a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all
-//!    others wait for),
-//! 2. a thread that is *in debt*: its grace was over, so it runs without a slot,
+//! 1. a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all other
+//!    threads wait for),
+//! 2. a thread that is *in debt*: its grace has ended, so it runs without a slot,
 //! 3. if there is work to find, a waiter that may rob exactly that work,
 //! 4. an idle thread,
 //! 5. a new thread,

@@ -13,7 +13,7 @@ use core::fmt;
 pub enum Status {
     /// Runs or searches, and holds a slot.
     Running,
-    /// Runs without a slot, because its grace was over.
+    /// Runs without a slot, because its grace has ended.
     Overcommitted,
     /// Parked without frames, for lack of work.
     Idle,
@@ -48,7 +48,7 @@ pub enum Verb {
     WakeIn,
     /// `rise`: a sleeping thread runs its part of a broadcast, which needs no slot.
     Rise,
-    /// `overcommit`: the grace of a thread without a slot is over.
+    /// `overcommit`: the grace of a thread without a slot has ended.
     Overcommit,
     /// `repay`: a thread that runs without a slot takes a free one.
     Repay,

@@ -158,15 +158,15 @@ impl Ledger {
         slept
     }
 
-    /// Called when an idle thread `t` found work before it slept. Returns whether it has a slot. If
-    /// not, it stays idle.
+    /// Called when an idle thread `t` found work before it slept. Returns whether the thread has a
+    /// slot. If not, it stays idle.
     #[must_use]
     pub fn ready_if_free(&mut self, t: usize) -> bool {
         self.threads[t] == Status::Running || (self.has_free() && self.ready(t))
     }
 
-    /// Lets thread `t` run without a slot, because its grace is over. Returns `false` if the thread
-    /// is no longer owed a slot, for instance because it has just got one.
+    /// Lets thread `t` run without a slot, because its grace has ended. Returns `false` if the
+    /// thread is no longer owed a slot, for instance because it has just got one.
     #[must_use]
     pub fn overcommit(&mut self, t: usize) -> bool {
         if self.threads[t] != Status::Owed {

@@ -152,7 +152,7 @@ impl Trace {
         bytes
     }
 
-    /// Reads a trace from bytes.
+    /// Parses a trace.
     ///
     /// # Errors
     /// If the bytes are not a trace, have another version of the format, or were cut off or
@@ -258,7 +258,7 @@ fn in_trace(error: ParseError, key: &str) -> Damaged {
     )
 }
 
-/// The value of a row `key=value`.
+/// Returns the value of the row `key=value`.
 fn row<T: FromStr>(head: &str, key: &str) -> Result<T, Damaged>
 where
     T::Err: fmt::Display,

@@ -13,8 +13,8 @@
 //! plan. The size of a stream is limited: when it is full, later events are dropped and counted, so
 //! the recorded part can still be replayed from the start.
 //!
-//! A trace records neither the order of events in different streams nor which tasks ran. Each event
-//! has the time at which it began.
+//! A trace records neither the order of events in different streams nor which tasks ran. It does
+//! record when each event began.
 
 mod bytes;
 mod controller;

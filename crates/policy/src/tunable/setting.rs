@@ -21,7 +21,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// [`Tunable::parse`](super::Tunable::parse) replaces `expected` with the range if there is one.
+/// [`Tunable::parse`](super::Tunable::parse) replaces `expected` with the range, if any.
 fn malformed(text: &str, expected: &str) -> ParseError {
     ParseError::value("", format!("{text:?}"), expected)
 }

@@ -184,8 +184,8 @@ impl DistanceIndex<'_> {
         None
     }
 
-    /// The `nth` candidate at this distance from `thief`, counted from 0 and without `asked`. That
-    /// candidate must exist.
+    /// The `nth` candidate at this distance from `thief`, counted from 0 and leaving out `asked`.
+    /// That candidate must exist.
     pub(super) fn nth(
         &self,
         thief: usize,

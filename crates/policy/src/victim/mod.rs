@@ -2,8 +2,8 @@
 //!
 //! A *round* is a series of attempts after which the thief may rest. [`VictimState::next`] returns
 //! one victim after another, and `None` when the round is over; [`VictimState::stolen_from`] ends
-//! it early after a successful steal. (The idle policies call a round without success a failed
-//! sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
+//! the round early, after a successful steal. (The idle policies call a round without success a
+//! failed sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
 //!
 //! * `random` tries every candidate once, in the order of their numbers, starting from a random
 //!   candidate.
@@ -72,7 +72,7 @@ table! {
 choices!(VictimPolicy);
 
 impl Default for VictimPolicy {
-    /// [`VICTIM`].
+    /// Returns the default of [`VICTIM`].
     fn default() -> Self {
         VICTIM.default
     }

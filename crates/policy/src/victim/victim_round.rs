@@ -1,9 +1,9 @@
-//! How far one thief is in its round over the victims, and which victim comes next.
+//! The progress of one thief in its round over the victims, and the choice of the next victim.
 
 use super::{Peers, VictimPolicy};
 use crate::rng::below;
 
-/// How far one thief is in its round over the victims.
+/// The progress of one thief in its round over the victims.
 ///
 /// ```
 /// use tidegate_policy::{Peers, VictimPolicy, VictimState};

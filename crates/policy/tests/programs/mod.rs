@@ -15,8 +15,8 @@ pub enum Step {
     /// Pauses for a while: computes without a slot, or waits for something that the plan does not
     /// know of.
     Pause(Pause),
-    /// Spawns into an enclosing scope. The number counts outwards from the innermost scope; too
-    /// large a number means the outermost.
+    /// Spawns into an enclosing scope. The number counts outwards from the innermost scope; a
+    /// number that is too large means the outermost.
     Spawn(usize, Vec<Step>),
     /// Like `Spawn`, but from outside the plan, which knows the task only when it begins.
     Unrelated(usize, Vec<Step>),

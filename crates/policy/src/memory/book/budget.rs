@@ -171,9 +171,9 @@ impl Book {
         self.in_order().find(fits)
     }
 
-    /// If no task runs, and none will unaided, returns the first task with a request. But returns
-    /// `None` if some front has yet to begin, because it may give something back. Only fronts
-    /// count, unless each front is buried by a task of its own root; then all tasks do.
+    /// If no task runs, and none will unaided, returns the first task with a request, or `None` if
+    /// some front has yet to begin, because that front may give something back. Only fronts count,
+    /// unless each front is buried by a task of its own root; then all tasks do.
     fn stuck(&self) -> Option<Task> {
         if !self.is_still() {
             return None;

@@ -178,7 +178,7 @@ impl<T> Plan<T> {
 
     /// Called when a slot finds a parked task: the task resumes, or one of its rounds passes.
     fn resume_if_due(&mut self, task: Task) -> Next<T> {
-        // There is no other task to wait for.
+        // Whether there is no other task to wait for.
         let alone = self.unstarted == 0 && self.book.running() == self.parked;
         let parked = self.note_of(task).parked.as_mut();
         let parked = parked.expect("a task that is parked");
@@ -248,7 +248,7 @@ impl<T> Plan<T> {
     }
 
     /// The task that a thief would take from the victim's deque: the last one. While tasks wait for
-    /// memory, it is the first one instead, because the first tasks get memory first.
+    /// memory, it is the first task instead, because the first tasks get memory first.
     fn end_of(&self, victim: usize, last: Option<Task>) -> Option<Task> {
         let deque = &self.threads[victim].deque;
         let end = match self.book.asking() {

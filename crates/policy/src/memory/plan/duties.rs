@@ -42,7 +42,7 @@ impl<T> Plan<T> {
         self.threads.get(thread)?.stack.last().copied()
     }
 
-    /// Whether the thread's topmost task, if there is one, has a place in the order.
+    /// Whether the thread's topmost task, if any, has a place in the order.
     fn can_fork(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.book.is_placed(top))
     }

@@ -42,8 +42,8 @@ fn rules(rng: &mut Rng) -> Rules {
     }
 }
 
-/// Returns a number that is usually small, so that it is likely to identify something, but
-/// sometimes of any size.
+/// Returns a number that is usually small, so that a task, scope or thread with this number is
+/// likely to exist.
 fn number(rng: &mut Rng) -> u64 {
     match rng.draw() % 16 {
         0 => rng.draw(),
