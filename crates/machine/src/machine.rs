@@ -1,6 +1,6 @@
 //! A snapshot of the machine, and the number of workers that follows from it.
 //!
-//! The rule and its reasons are in the documentation of the crate.
+//! The crate's documentation explains the rule for that number.
 
 use std::path::Path;
 
@@ -216,8 +216,8 @@ impl Machine {
         &self.topology
     }
 
-    /// What could not be read or understood, and may therefore be missing, with one sentence for
-    /// each problem.
+    /// The problems in reading the machine, one sentence each. What a sentence names may be missing
+    /// from the snapshot.
     ///
     /// # Examples
     /// ```
@@ -326,7 +326,7 @@ fn within(quota: Option<&Quota>, cpus: usize) -> usize {
     quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
 }
 
-/// The number of workers needed to use a quota up.
+/// The number of workers needed to use up a quota.
 fn whole_cpus(quota: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,4 +1,5 @@
-//! A machine made up for a test: files below the temporary directory, removed on drop.
+//! A machine made up for a test. Its files are below the temporary directory, and are removed on
+//! drop.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ pub(crate) struct MadeUp {
 impl MadeUp {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // Relaxed: the numbers must differ; nothing else is published with them.
+        // Relaxed: the numbers only have to differ; nothing else is published with them.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("tidegate-machine-{}-{number}", std::process::id());
         let root = std::env::temp_dir().join(name);

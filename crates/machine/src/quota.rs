@@ -2,9 +2,9 @@
 //!
 //! A cgroup can limit the CPU time of everything inside it to a quota per period (cgroup v2
 //! `cpu.max`, cgroup v1 `cpu.cfs_quota_us` and `cpu.cfs_period_us`; see admin-guide/cgroup-v2 and
-//! scheduler/sched-bwc of the Linux documentation). The limits of all ancestors apply, so all are
-//! read, from the process's own cgroup (`/proc/thread-self/cgroup`) up to the highest visible one.
-//! Both versions are read: on a hybrid system the `cpu` controller can be in either.
+//! scheduler/sched-bwc of the Linux documentation). The limits of all ancestors apply, so all of
+//! them are read, from the process's own cgroup (`/proc/thread-self/cgroup`) up to the highest
+//! visible one. Both versions are read: on a hybrid system the `cpu` controller can be in either.
 //!
 //! One mount can show what another one hides, so every visible mount of a hierarchy is used. These
 //! problems are reported, and everything else is still read:

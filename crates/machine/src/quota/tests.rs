@@ -18,7 +18,7 @@ fn with_v1(files: MadeUp, dir: &str, quota: &str, period: &str) -> MadeUp {
         .with(&format!("{dir}/cpu.cfs_period_us"), period)
 }
 
-/// Reads each quota, as `cpus path`, and the notes.
+/// Returns each quota, as `cpus path`, and the notes.
 fn read_all(files: &MadeUp) -> (Vec<String>, Vec<String>) {
     let mut notes = Vec::new();
     let quotas = read(files, &mut notes);

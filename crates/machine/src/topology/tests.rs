@@ -38,7 +38,7 @@ fn with_nodes(files: MadeUp, nodes: &[&str]) -> MadeUp {
     })
 }
 
-/// Each level as `kind: groups`.
+/// Formats each level as `kind: groups`.
 fn in_words(levels: &[Level]) -> Vec<String> {
     let groups = |level: &Level| {
         let groups: Vec<String> = level.groups.iter().map(CpuList::to_string).collect();

@@ -7,7 +7,8 @@
 //!
 //! The printed text parses back to the same value for every parsed topology with at least one CPU.
 //! For a topology from `/sys`, this holds only if no two groups of the same kind share a CPU.
-//! Groups of different kinds may overlap, as they do in `/sys`; [`Topology::levels`] drops them.
+//! Groups of different kinds may overlap, as they do in `/sys`; [`Topology::levels`] drops such
+//! groups.
 //!
 //! This module opens no files. Quotas and affinity are not part of a topology.
 

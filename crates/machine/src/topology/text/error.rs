@@ -36,7 +36,7 @@ impl Problem {
         }
     }
 
-    /// A word that is not a list of CPUs.
+    /// The problem with a word that is not a list of CPUs.
     pub(super) fn list(word: &str) -> Self {
         Self::new(
             format!("{} is no list of CPUs", quoted(word)),
