@@ -1,9 +1,9 @@
 //! Cyclic arrays of task words that are replaced by larger ones.
 //!
 //! Positions count up, and an array maps them to slots by their low bits, so a position keeps its
-//! task when the array grows. Thieves may still read an array after it was replaced, so the address
-//! of every array stays valid until the queue is dropped. `docs/queues.md` describes what the
-//! arrays cost, and how the memory of a peak is returned.
+//! task when the array grows. Thieves may still read an array after it was replaced, so every array
+//! keeps its address until the queue is dropped. `docs/queues.md` describes what the arrays cost,
+//! and how an emptied queue returns their memory.
 
 #![allow(
     clippy::disallowed_types,
@@ -16,10 +16,10 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The initial room of a queue, as a power of two. It is tiny under loom and Miri, so that they
-/// reach every boundary in a few steps.
+/// The initial room of a queue, as the binary logarithm of the number of slots. It is tiny under
+/// loom and Miri, so that the tests reach every boundary in a few steps.
 const FIRST_BITS: usize = if cfg!(any(loom, miri)) { 1 } else { 8 };
-/// The maximum room of a queue, as a power of two.
+/// The maximum room of a queue, as the binary logarithm of the number of slots.
 const LAST_BITS: usize = 26;
 
 /// All arrays of a queue, each twice as long as the one before.
@@ -47,20 +47,20 @@ impl<T> Arrays<T> {
         array.unwrap_or_else(|| unreachable!("array {index} was never made"))
     }
 
-    /// The array in use, for any thread but the owner.
+    /// The array in use. For all threads except the owner, which calls [`own`](Self::own).
     pub(crate) fn load(&self) -> &Array<T> {
         // Acquire pairs with the Release in `grow`: the copied tasks are visible.
         self.at(self.current.load(Ordering::Acquire))
     }
 
-    /// The array in use, for the owner, which alone replaces it.
+    /// The array in use. Only for the owner, because only the owner replaces the array.
     pub(crate) fn own(&self) -> &Array<T> {
-        // Relaxed: its own store.
+        // Relaxed: the owner reads its own store.
         self.at(self.current.load(Ordering::Relaxed))
     }
 
-    /// Replaces the array in use by one twice as long, to which it copies the tasks at `from..to`.
-    /// Returns `None` if the array already has its maximum length.
+    /// Replaces the array in use by an array twice as long, and copies the tasks at `from..to` into
+    /// it. Returns `None` if the array already has its maximum length.
     #[cold]
     pub(crate) fn grow(&self, from: u64, to: u64) -> Option<&Array<T>> {
         // Relaxed: as in `own`.
@@ -70,8 +70,8 @@ impl<T> Arrays<T> {
         // Reuses the longer array if the queue had it before it shrank.
         let new = next.get_or_init(|| Array::empty(FIRST_BITS + index + 1));
         for position in from..to {
-            // Relaxed, both: if thieves change the old slots meanwhile, the words of the queue
-            // settle it.
+            // Relaxed, both: thieves may change the old slots meanwhile, but the words of the queue
+            // decide which thread gets each task.
             let task = old.slot(position).load(Ordering::Relaxed);
             new.slot(position).store(task, Ordering::Relaxed);
         }
@@ -80,17 +80,19 @@ impl<T> Arrays<T> {
         Some(new)
     }
 
-    /// Goes back to the array half as long, if there is one, and returns the longer one's memory.
+    /// Returns to the next shorter array, if the queue has a shorter array, and gives the longer
+    /// array's memory back to the system.
     ///
-    /// Only the owner may call this, if the queue is empty and the owner has acquired every theft.
-    /// A thief may still read the longer array and find any word there, so it must not win.
+    /// Only the owner may call this, and only if the queue is empty and the owner has acquired
+    /// every theft. A thief may still read the longer array and find any word there, so the thief
+    /// must not win.
     #[cold]
     pub(crate) fn shrink(&self) {
         // Relaxed: as in `own`.
         let index = self.current.load(Ordering::Relaxed);
         if let Some(shorter) = index.checked_sub(1) {
-            // Release pairs with the Acquire in `load`: a thief that reads this index has lost
-            // every task that was put before.
+            // Release pairs with the Acquire in `load`: a thief that reads this index can no longer
+            // win a task that was put before.
             self.current.store(shorter, Ordering::Release);
             self.at(index).0.discard();
         }
@@ -112,7 +114,7 @@ impl<T> Array<T> {
 
     /// The task at a position that has been filled.
     pub(crate) fn get(&self, position: u64) -> NonNull<T> {
-        // Relaxed: the reader has acquired the put by a word of the queue.
+        // Relaxed: by reading a word of the queue, the reader has acquired the put.
         filled(self.slot(position).load(Ordering::Relaxed), position)
     }
 
@@ -124,19 +126,19 @@ impl<T> Array<T> {
     }
 
     pub(crate) fn set(&self, position: u64, task: NonNull<T>) {
-        // Relaxed: released by a word of the queue.
+        // Relaxed: the owner then releases the slot with a word of the queue.
         self.slot(position).store(task.as_ptr(), Ordering::Relaxed);
     }
 
-    /// Like `peek`, but also acquires the put. The task may be newer than the words of the queue
-    /// that led the thief to this position.
+    /// Like `peek`, but also acquires the put. The thief needs this because the task in the slot
+    /// may be newer than the words of the queue that it has read.
     pub(crate) fn acquire(&self, position: u64) -> Peeked<T> {
         // Acquire pairs with the Release in `publish`.
         let task = self.slot(position).load(Ordering::Acquire);
         Peeked { task, position }
     }
 
-    /// Like `set`, but pairs with `acquire`.
+    /// Like `set`, but with Release, for thieves that call `acquire`.
     pub(crate) fn publish(&self, position: u64, task: NonNull<T>) {
         // Release pairs with the Acquire in `acquire`.
         self.slot(position).store(task.as_ptr(), Ordering::Release);
@@ -150,7 +152,7 @@ pub(crate) struct Peeked<T> {
 }
 
 impl<T> Peeked<T> {
-    /// The task, if the thief `won` it after it read the slot.
+    /// Returns the task if the thief `won` it after reading the slot.
     pub(crate) fn if_won(self, won: bool) -> Result<NonNull<T>, Miss> {
         if won {
             Ok(filled(self.task, self.position))

@@ -1,6 +1,6 @@
-//! The block-based queue. The owner and the thieves work on different blocks: for a single task the
-//! owner needs only plain loads and stores, and atomic operations synchronize once per block. See
-//! `docs/queues.md`.
+//! The block-based queue. The owner and the thieves work on different blocks. So the owner needs
+//! only plain loads and stores for a single task, and synchronizes with atomic operations once per
+//! block. See `docs/queues.md`.
 
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
@@ -12,11 +12,11 @@ use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 const LENGTH: u64 = if cfg!(any(loom, miri)) { 2 } else { 64 };
 const BLOCKS: u64 = if cfg!(any(loom, miri)) { 4 } else { 64 };
 
-/// A block-based queue after the idea of Wang and others, "BWoS: formally verified block-based work
+/// A block-based queue, based on Wang and others, "BWoS: formally verified block-based work
 /// stealing for parallel processing", OSDI 2023.
 pub struct Blocks<T> {
     owner: Line<Young>,
-    /// The oldest block that may have a task for thieves.
+    /// The oldest block in which a thief may find a task.
     oldest: Line<AtomicU64>,
     /// Set when a thief found no task.
     wanted: Line<AtomicBool>,
@@ -24,8 +24,8 @@ pub struct Blocks<T> {
 }
 
 struct Young {
-    /// The number of the block on which the owner works. Numbers go up and down; the low bits
-    /// select the block in the ring.
+    /// The number of the block that the owner works on. Numbers go up and down; the low bits select
+    /// the block in the ring.
     block: Own,
     /// The owner's tasks in that block are in the slots `start..fill`.
     start: Own,
@@ -34,7 +34,7 @@ struct Young {
 
 struct Block<T> {
     slots: Box<[AtomicPtr<T>]>,
-    /// The slots that are granted to thieves.
+    /// The slots that are granted to thieves, as a [`Grant`].
     granted: AtomicU64,
     /// The total number of slots that thieves have read.
     read: AtomicU64,
@@ -44,7 +44,7 @@ struct Block<T> {
     begin: Own,
 }
 
-/// The slots `next..end`.
+/// The slots `next..end`, packed into a word. Thieves advance `next`.
 #[derive(Clone, Copy)]
 struct Grant(u64);
 
@@ -66,20 +66,20 @@ impl Grant {
     }
 }
 
-/// The number of the oldest block, and a tag that differs after each grant.
+/// The number of the oldest block, packed into a word with a tag that differs after each grant.
 #[derive(Clone, Copy)]
 struct Oldest(u64);
 
 impl Oldest {
     const TAG: u32 = 24;
-    /// Block numbers are below this.
+    /// Block numbers stay below this limit.
     const BLOCKS: u64 = 1 << (u64::BITS - Self::TAG);
 
     fn block(self) -> u64 {
         self.0 >> Self::TAG
     }
 
-    /// The next tag, with `block` if it is older.
+    /// The word with the next tag, and with `block` if that is older than the current block.
     fn granted(self, block: u64) -> Self {
         let tag = self.0.wrapping_add(1) & ((1 << Self::TAG) - 1);
         Self(self.block().min(block) << Self::TAG | tag)
@@ -110,7 +110,7 @@ impl<T> Blocks<T> {
         &self.blocks[(number % BLOCKS) as usize]
     }
 
-    /// Grants the owner's tasks in its block to thieves, and moves the owner to the next block.
+    /// Grants the tasks in the owner's block to thieves, and moves the owner to the next block.
     #[cold]
     fn grant(&self) -> Result<(), Full> {
         let young = &*self.owner;
@@ -139,16 +139,16 @@ impl<T> Blocks<T> {
         Ok(())
     }
 
-    /// Moves the owner back to the previous block, with the tasks that thieves have left in it.
-    /// Returns whether there is such a block.
+    /// Moves the owner back to the previous block and takes back the tasks that thieves have left
+    /// there. Returns whether the owner has moved.
     #[cold]
     fn take_over(&self) -> bool {
         let young = &*self.owner;
         let Some(number) = young.block.get().checked_sub(1) else {
             return false;
         };
-        // Acquire pairs with the thieves' exchanges: they have seen every block below this one
-        // empty.
+        // Acquire pairs with the thieves' exchanges: the thieves have seen every block below this
+        // one empty.
         let passed = Oldest(self.oldest.load(Ordering::Acquire)).block();
         if number < passed {
             return false;
@@ -173,10 +173,10 @@ impl<T> Block<T> {
         }
     }
 
-    /// For the owner: whether the block holds no task and no thief is still reading a slot.
+    /// Whether the block holds no task and no thief is still reading a slot. Only for the owner.
     fn is_free(&self) -> bool {
-        // Acquire pairs with the Release in `steal`: the slots have been read. Loaded before the
-        // grant, so every read that is counted here is a win that the grant shows.
+        // Acquire pairs with the Release in `steal`: the slots have been read. `read` is loaded
+        // before `granted`, so for each counted read, the grant shows the win.
         let read = self.read.load(Ordering::Acquire);
         // Relaxed: once the grant is empty, only the owner changes it.
         let granted = Grant(self.granted.load(Ordering::Relaxed));
@@ -190,7 +190,8 @@ impl<T> Block<T> {
         self.won
             .set(self.won.get() + settled.next() - self.begin.get());
         self.begin.set(start);
-        // Release pairs with the Acquire in `steal`: the slots are filled.
+        // Release pairs with the Acquire in `steal`: a thief that sees the grant sees the tasks in
+        // the slots.
         self.granted
             .store(Grant::new(start, fill).0, Ordering::Release);
     }
@@ -201,8 +202,8 @@ impl<T> Block<T> {
         let mut seen = self.granted.load(Ordering::Relaxed);
         loop {
             let (next, end) = (Grant(seen).next(), Grant(seen).end());
-            // An empty grant at the slot that thieves have reached. Acquire: their wins come before
-            // our puts.
+            // Closes the grant at the slot that thieves have reached. Acquire: the thieves' wins
+            // happen before our puts.
             let closed = Grant::new(next, next).0;
             let exchanged = self.granted.compare_exchange_weak(
                 seen,
@@ -228,7 +229,7 @@ impl<T> Queue<T> for Blocks<T> {
         }
         let fill = young.fill.get();
         let slot = &self.block(young.block.get()).slots[fill as usize];
-        // Relaxed: released by the grant.
+        // Relaxed: the grant releases the slot.
         slot.store(task.as_ptr(), Ordering::Relaxed);
         young.fill.set(fill + 1);
         self.answer();
@@ -253,8 +254,8 @@ impl<T> Queue<T> for Blocks<T> {
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
         loop {
-            // Acquire pairs with the Release of a grant, and with other thieves' exchanges: the
-            // blocks that they saw empty were empty.
+            // Acquire pairs with the Release of a grant and with other thieves' exchanges: a block
+            // that another thief saw empty was empty.
             let oldest = Oldest(self.oldest.load(Ordering::Acquire));
             if oldest.block() >= self.owner.block.acquire() {
                 // Relaxed: a hint.
@@ -265,8 +266,8 @@ impl<T> Queue<T> for Blocks<T> {
             // Acquire pairs with the grant.
             let seen = Grant(block.granted.load(Ordering::Acquire));
             if seen.is_empty() {
-                // AcqRel: passes on that the block is empty. If it was granted again meanwhile, the
-                // tag differs and the exchange fails.
+                // AcqRel: passes on to other thieves that the block is empty. If the owner has
+                // granted it again meanwhile, the tag differs and the exchange fails.
                 let _ = self.oldest.compare_exchange(
                     oldest.0,
                     oldest.passed().0,
@@ -276,7 +277,7 @@ impl<T> Queue<T> for Blocks<T> {
                 continue;
             }
             let won = Grant::new(seen.next() + 1, seen.end());
-            // AcqRel: the slot is read after the exchange, and earlier wins come before ours.
+            // AcqRel: the slot is read after the exchange, and earlier wins happen before ours.
             let exchanged =
                 block
                     .granted
@@ -284,9 +285,9 @@ impl<T> Queue<T> for Blocks<T> {
             if exchanged.is_err() {
                 return Err(Miss::Lost);
             }
-            // Relaxed: acquired with the grant.
+            // Relaxed: the load of the grant has acquired the slot.
             let task = block.slots[seen.next() as usize].load(Ordering::Relaxed);
-            // Release pairs with the Acquire in `is_free`: the slot may be filled again.
+            // Release pairs with the Acquire in `is_free`: the owner may fill the slot again.
             block.read.fetch_add(1, Ordering::Release);
             return NonNull::new(task).ok_or(Miss::Empty);
         }
@@ -301,14 +302,14 @@ impl<T> Queue<T> for Blocks<T> {
 }
 
 impl<T> Blocks<T> {
-    /// Grants the owner's tasks if a thief has found none.
+    /// Grants the owner's tasks if a thief has found no task.
     fn answer(&self) {
         // Relaxed: a hint.
         if self.wanted.load(Ordering::Relaxed) && self.owner.fill.get() > self.owner.start.get() {
             // Cleared before the grant: a thief that finds nothing after the grant sets it again.
             self.wanted.store(false, Ordering::Relaxed);
             if self.grant().is_err() {
-                // There is no free block: the owner keeps its tasks and retries at its next step.
+                // No block is free: the owner keeps its tasks and tries again at its next step.
                 self.wanted.store(true, Ordering::Relaxed);
             }
         }

@@ -1,5 +1,5 @@
-//! The dynamic circular deque. `top` only grows, and a compare-and-swap on it settles every steal
-//! and the owner's last task. See `docs/queues.md`.
+//! The dynamic circular deque. `top` only grows, and a compare-and-swap on `top` decides which
+//! thread wins a stolen task, or the last task of the deque. See `docs/queues.md`.
 
 use crate::array::Arrays;
 use crate::own::Own;
@@ -8,9 +8,9 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicU64, Ordering, fence};
 use tidegate_sync::{Line, barrier};
 
-/// The deque of Chase and Lev, "Dynamic circular work-stealing deque", SPAA 2005, with the
-/// orderings of Lê, Pop, Cohen and Zappa Nardelli, "Correct and efficient work-stealing for weak
-/// memory models", PPoPP 2013.
+/// The deque of Chase and Lev, "Dynamic circular work-stealing deque", SPAA 2005. The orderings are
+/// those of Lê, Pop, Cohen and Zappa Nardelli, "Correct and efficient work-stealing for weak memory
+/// models", PPoPP 2013.
 pub struct ChaseLev<T> {
     top: Line<AtomicU64>,
     bottom: Line<Own>,
@@ -29,10 +29,11 @@ impl<T> Default for ChaseLev<T> {
 }
 
 impl<T> ChaseLev<T> {
-    /// Whether the caller has won the task at `top`.
+    /// Tries to win the task at `top`. Returns whether the caller has won it.
     fn wins(&self, top: u64) -> bool {
-        // SeqCst, as in the paper. Release: our read of the slot comes before its reuse, for which
-        // the owner acquires `top`. Relaxed on failure: nothing is read after it.
+        // SeqCst, as in the paper. Release: our read of the slot happens before its reuse, because
+        // the owner acquires `top` before it reuses the slot. Relaxed on failure: nothing is read
+        // after it.
         self.top
             .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
@@ -41,8 +42,8 @@ impl<T> ChaseLev<T> {
     /// Gives up the space that the peak needed. The owner calls this when it finds the deque empty.
     #[cold]
     fn shrink(&self) {
-        // Acquire, with the load of `top` that found it empty, pairs with the Release in `wins`:
-        // every thief has read its slot.
+        // Acquire: together with the load of `top` that found the deque empty, it pairs with the
+        // Release in `wins`. Every thief has read its slot.
         fence(Ordering::Acquire);
         self.arrays.shrink();
     }
@@ -53,7 +54,7 @@ impl<T> Sealed for ChaseLev<T> {}
 impl<T> Queue<T> for ChaseLev<T> {
     fn put(&self, task: NonNull<T>) -> Result<(), Full> {
         let bottom = self.bottom.get();
-        // Acquire pairs with the Release in `wins`: slots below `top` have been read.
+        // Acquire pairs with the Release in `wins`: thieves have read the slots below `top`.
         let top = self.top.load(Ordering::Acquire);
         let mut array = self.arrays.own();
         if bottom - top >= array.room() {
@@ -89,7 +90,7 @@ impl<T> Queue<T> for ChaseLev<T> {
     }
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
-        // Acquire: the thefts that moved `top` here come before ours.
+        // Acquire: the thefts that moved `top` to this position happen before ours.
         let top = self.top.load(Ordering::Acquire);
         // Pairs with the fence in `take`.
         barrier::full();

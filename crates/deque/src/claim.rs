@@ -1,10 +1,10 @@
 //! Queues of values that are safe to use with any [`Queue`], even if a task comes out more than
 //! once.
 //!
-//! A value is kept in a cell that outlives the queue's last use of it. The queue passes on pointers
-//! to cells. A thread that gets a cell must win it before it touches the value, and only one thread
+//! Each value is in a cell, which outlives the queue's last use of it. The queue holds pointers to
+//! cells. A thread that gets a cell must win it before it touches the value, and only one thread
 //! can win. If a cell comes out a second time, it is either empty or holds a newer value of the
-//! same queue, and then the thread wins that value. Nothing is lost: when the newer value's own
+//! same queue, and and the thread wins that value. No value is lost: when the newer value's own
 //! pointer comes out, its cell is empty. The idea of claiming comes from Weibel's idempotent
 //! intervals (2010, section 10.2.1).
 //!
@@ -31,18 +31,18 @@ const READY: u32 = 1;
 /// A thread has won the value and is taking it out.
 const WON: u32 = 2;
 
-/// A place for one value; the queue below holds pointers to cells.
+/// A cell for one value. The queue holds pointers to cells.
 pub struct Cell<T> {
     state: AtomicU32,
     /// The cell's number in the store.
     id: AtomicU32,
     /// Only the owner may access it while the cell is empty, and only the winner while the cell is
-    /// won; otherwise no thread may.
+    /// won. While the cell is ready, no thread may access it.
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: only one thread at a time accesses the value, see `value`. The value moves from one
-// thread to another, which needs `T: Send`.
+// SAFETY: only one thread at a time accesses the value (see `value`). The value moves between
+// threads, which requires `T: Send`.
 unsafe impl<T: Send> Sync for Cell<T> {}
 
 impl<T> Default for Cell<T> {
@@ -63,7 +63,7 @@ struct Inner<Q, T> {
 /// The owner's end; each queue has exactly one.
 pub struct Owner<Q, T>(Arc<Inner<Q, T>>);
 
-/// The thieves' end; it may be cloned.
+/// The thieves' end. Each thief has its own clone.
 pub struct Thieves<Q, T>(Arc<Inner<Q, T>>);
 
 impl<Q, T> Clone for Thieves<Q, T> {
@@ -72,7 +72,7 @@ impl<Q, T> Clone for Thieves<Q, T> {
     }
 }
 
-/// Makes an empty queue.
+/// Creates an empty queue.
 #[must_use]
 pub fn queue<Q: Queue<Cell<T>> + Default, T: Send>() -> (Owner<Q, T>, Thieves<Q, T>) {
     let inner = Arc::new(Inner {
@@ -96,8 +96,8 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
         cell.fill(id, value);
         match queue.put(NonNull::from(cell)) {
             Ok(()) => Ok(()),
-            // If another thread wins the cell through an older pointer to it, the value has been
-            // delivered and the put has succeeded.
+            // If another thread wins the cell through an older pointer to it, that thread has the
+            // value, so the put has succeeded.
             Err(_) => cell.win().map_or(Ok(()), |value| {
                 cells.keep(id);
                 Err(value)
@@ -105,7 +105,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
         }
     }
 
-    /// Takes a value out. Returns `None` if the owner can get no value.
+    /// Takes a value out. Returns `None` if the owner finds no value that it can win.
     pub fn take(&mut self) -> Option<T> {
         loop {
             let cell = self.0.queue.take()?;
@@ -126,7 +126,8 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
         self.0.win(cell).ok_or(Miss::Lost)
     }
 
-    /// Like [`Queue::offers`]; another thread may already have won the value that is offered.
+    /// Like [`Queue::offers`]. But another thread may already have won the value of the cell that
+    /// the queue offers.
     #[must_use]
     pub fn offers(&self) -> bool {
         self.0.queue.offers()
@@ -134,14 +135,14 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
 }
 
 impl<Q, T> Inner<Q, T> {
-    /// The value of a cell that came out of the queue, if the caller wins it.
+    /// Tries to win a cell that came out of the queue. Returns its value if the caller has won.
     fn win(&self, cell: NonNull<Cell<T>>) -> Option<T> {
-        // SAFETY: the cell came out of the queue, and only `put` puts cells in. They belong to the
-        // store, which lasts as long as `self`. The cell was made before the put, which happens
-        // before this (`Queue`). All references to cells are shared references.
+        // SAFETY: the cell came out of the queue, and only `put` puts cells in. The cells belong to
+        // the store, which lives as long as `self`. The cell was created before the put, which
+        // happens before this (`Queue`). All references to cells are shared references.
         let cell = unsafe { cell.as_ref() };
         let value = cell.win()?;
-        // Relaxed: written before the cell was ready, which the win has acquired.
+        // Relaxed: the id was written before the cell became ready, and the win has acquired that.
         self.cells.give_back(cell.id.load(Ordering::Relaxed) as Id);
         Some(value)
     }
@@ -149,10 +150,10 @@ impl<Q, T> Inner<Q, T> {
 
 impl<T> Cell<T> {
     fn fill(&self, id: Id, value: T) {
-        // Relaxed: released below.
+        // Relaxed: the store of `state` below releases the id.
         self.id.store(id, Ordering::Relaxed);
-        // SAFETY: the cell is empty and out of the store, so no thread wins it before the store
-        // below.
+        // SAFETY: the cell is empty and not in the store's list, so no thread wins it before the
+        // store of `state` below.
         let before = self
             .value
             .with_mut(|place| unsafe { place.replace(Some(value)) });
@@ -170,8 +171,8 @@ impl<T> Cell<T> {
         // SAFETY: only one thread can have changed the state from ready to won, and no other thread
         // gets here until it is empty, below.
         let value = self.value.with_mut(|place| unsafe { place.replace(None) });
-        // Relaxed: giving the cell back to the store releases what was done here. An exchange that
-        // comes too early fails.
+        // Relaxed: giving the cell back to the store releases this. A thread that tries to win the
+        // cell too early fails.
         self.state.store(EMPTY, Ordering::Relaxed);
         value
     }

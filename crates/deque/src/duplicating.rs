@@ -9,17 +9,17 @@ use std::ptr::NonNull;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 
-/// A duplicating queue after the idea of Leijen, Schulte and Burckhardt, "The design of a task
-/// parallel library", OOPSLA 2009.
+/// A duplicating queue, based on Leijen, Schulte and Burckhardt, "The design of a task parallel
+/// library", OOPSLA 2009.
 pub struct Duplicating<T> {
     tail: Line<Own>,
-    /// Below this position the owner takes only with the turn. The owner may raise it at any time,
-    /// but lowers it only with the turn.
+    /// Below this position, the owner takes tasks only while it holds the turn. The owner may raise
+    /// the border at any time, but lowers it only while it holds the turn.
     border: Own,
     /// Set when a thief found no task below the border.
     wanted: Line<AtomicBool>,
     turn: Line<Turn>,
-    /// The position of the oldest task. Only the thread that has the turn writes it.
+    /// The position of the oldest task. Only the thread that holds the turn writes it.
     head: Own,
     arrays: Arrays<T>,
 }
@@ -48,17 +48,17 @@ impl<T> Duplicating<T> {
         Ok(())
     }
 
-    /// Lets thieves take the older half of the tasks that only the owner could take.
+    /// Raises the border, so that thieves can take the older half of the tasks above it.
     #[cold]
     fn raise_border(&self, tail: u64) {
-        // Relaxed: a thief that finds no task later sets it again.
+        // Relaxed: a thief that finds no task later sets `wanted` again.
         self.wanted.store(false, Ordering::Relaxed);
         let border = self.border.get();
         self.border.publish(border + (tail - border).div_ceil(2));
     }
 
-    /// Takes back the younger half of the tasks that thieves could take. Returns whether any task
-    /// is left.
+    /// Lowers the border, so that the younger half of the tasks below it belongs to the owner
+    /// again. Returns whether any task is left.
     #[cold]
     fn lower_border(&self, tail: u64) -> bool {
         let _turn = self.turn.wait();
@@ -74,13 +74,13 @@ impl<T> Queue<T> for Duplicating<T> {
     fn put(&self, task: NonNull<T>) -> Result<(), Full> {
         let tail = self.tail.get();
         // A stale `head` is too small, which is safe. It is never too large, because `steal`
-        // publishes it after its read of the slot.
+        // publishes `head` after it has read the slot.
         if tail - self.head.acquire() >= self.arrays.own().room() {
             self.make_room(tail)?;
         }
         let slot = self.arrays.own().slot(tail);
-        // Release pairs with the Acquire of a thief that copies: with an older tail, the thief may
-        // find this newer task.
+        // Release pairs with the Acquire of a thief that copies: a thief that has read an older
+        // tail may find this newer task.
         slot.store(task.as_ptr(), Ordering::Release);
         self.tail.publish(tail + 1);
         // Relaxed: a hint.
@@ -105,7 +105,8 @@ impl<T> Queue<T> for Duplicating<T> {
         let head = self.head.get();
         if head < self.border.acquire() {
             let task = self.arrays.load().get(head);
-            // Published after the read of the slot, which the owner may fill again from here on.
+            // Published after the slot was read, because from now on the owner may fill the slot
+            // again.
             self.head.publish(head + 1);
             return Ok(task);
         }
@@ -121,8 +122,8 @@ impl<T> Queue<T> for Duplicating<T> {
 
     fn offers(&self) -> bool {
         let head = self.head.get();
-        // Relaxed: a hint. Above the border, a thief gets one copy and no more until the owner puts
-        // again.
+        // Relaxed: a hint. Above the border, thieves get one copy, and nothing more until the next
+        // put.
         head < self.border.get() || (head < self.tail.get() && !self.wanted.load(Ordering::Relaxed))
     }
 }

@@ -1,5 +1,5 @@
-//! A list of small arrays instead of a cyclic one. Empty arrays are reused, and nothing is ever
-//! copied. See `docs/queues.md`.
+//! A deque in a list of small arrays instead of one cyclic array. Empty arrays are reused, and
+//! nothing is ever copied. See `docs/queues.md`.
 
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
@@ -12,8 +12,8 @@ use tidegate_sync::{Line, barrier};
 const PIECE: u64 = if cfg!(any(loom, miri)) { 2 } else { 512 };
 
 /// A deque after Hendler, Lev, Moir and Shavit, "A dynamic-sized nonblocking work stealing deque",
-/// 2005. Their deque tests for emptiness by the distance of two places; this one uses positions
-/// that only grow, as Chase and Lev do.
+/// 2005. Their deque compares the places of both ends to find out whether it is empty. This one
+///       compares positions that only grow, as the deque of Chase and Lev does.
 pub struct Dynamic<T> {
     top: Line<AtomicU64>,
     owner: Line<Young>,
@@ -23,7 +23,7 @@ pub struct Dynamic<T> {
 struct Young {
     /// The position of the next put.
     bottom: Own,
-    /// The node of that position.
+    /// The node that holds the slot of `bottom`.
     node: Own,
 }
 
@@ -50,14 +50,16 @@ impl<T> Node<T> {
         &self.slots[(position % PIECE) as usize]
     }
 
-    /// The word at this position; the caller must find out whether it was the task.
+    /// The word in the slot of this position. The caller must find out whether it was that
+    /// position's task.
     fn peek(&self, position: u64) -> Option<NonNull<T>> {
         // Relaxed: the reader has acquired the put through `bottom`.
         NonNull::new(self.slot(position).load(Ordering::Relaxed))
     }
 }
 
-/// The position of the oldest task, which only grows, and the node of that position.
+/// The position of the oldest task and the node that holds its slot, packed into a word. The
+/// position only grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Top(u64);
 
@@ -74,7 +76,7 @@ impl Top {
         (self.0 & ((1 << Self::NODE) - 1)) as Id
     }
 
-    /// The number of tasks below `bottom`; -1 while the owner takes from an empty deque.
+    /// The number of tasks below `bottom`. It is -1 while the owner takes from an empty deque.
     fn distance(self, bottom: u64) -> i64 {
         let position = self.0 >> Self::NODE;
         let ahead = bottom.wrapping_sub(position) % Self::AROUND;
@@ -92,7 +94,7 @@ impl<T> Default for Dynamic<T> {
         let nodes = Store::default();
         let first = nodes.get().unwrap_or_else(|| unreachable!("the first"));
         Self {
-            // Starts at 1: see `ChaseLev`.
+            // Starts at 1 for the same reason as in `ChaseLev`.
             top: Line(AtomicU64::new(Top::new(1, first).0)),
             owner: Line(Young {
                 bottom: Own::new(1),
@@ -104,7 +106,8 @@ impl<T> Default for Dynamic<T> {
 }
 
 impl<T> Dynamic<T> {
-    /// Whether the caller has won the task at `top`. The thread that empties a node gives it back.
+    /// Tries to win the task at `top`. Returns whether the caller has won it. A thread that wins a
+    /// node's last task gives the node back.
     fn wins(&self, top: Top) -> bool {
         let (node, position) = (top.node(), top.position());
         let leaves = (position + 1) % PIECE == 0;
@@ -134,8 +137,8 @@ impl<T> Queue<T> for Dynamic<T> {
         let node = young.node.get() as Id;
         let next = bottom + 1;
         if next % PIECE == 0 {
-            // Linked before the task is published: the thief that takes the task moves on to the
-            // next node.
+            // Linked before the task is published, because the thief that takes the task moves on
+            // to the next node.
             let newer = self.nodes.get().ok_or(Full)?;
             if newer >> Top::NODE != 0 {
                 self.nodes.keep(newer);
@@ -146,7 +149,7 @@ impl<T> Queue<T> for Dynamic<T> {
             young.node.set(newer.into());
         }
         let slot = self.nodes.at(node).slot(bottom);
-        // Relaxed: released by `bottom`.
+        // Relaxed: the store of `bottom` releases the slot.
         slot.store(task.as_ptr(), Ordering::Relaxed);
         young.bottom.publish(next);
         Ok(())
@@ -155,7 +158,8 @@ impl<T> Queue<T> for Dynamic<T> {
     fn take(&self) -> Option<NonNull<T>> {
         let young = &*self.owner;
         let bottom = young.bottom.get();
-        // Relaxed: `top` only grows, so if even a stale value says that the deque is empty, it is.
+        // Relaxed: `top` only grows, so if the deque is empty according to a stale value, it really
+        // is empty.
         if Top(self.top.load(Ordering::Relaxed)).distance(bottom) <= 0 {
             return None;
         }
@@ -187,7 +191,7 @@ impl<T> Queue<T> for Dynamic<T> {
     }
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
-        // Acquire: the thefts that moved `top` here come before ours.
+        // Acquire: the thefts that moved `top` to this position happen before ours.
         let top = Top(self.top.load(Ordering::Acquire));
         // Pairs with the fence in `take`.
         barrier::full();

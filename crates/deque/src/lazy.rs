@@ -1,5 +1,5 @@
-//! The lazy deque. The slots themselves show which tasks were taken; the owner learns of thefts
-//! only if a take finds no task. See `docs/queues.md`.
+//! The lazy deque. An empty slot shows that its task was taken. The owner learns of thefts only
+//! when a take finds no task, or when it needs room. See `docs/queues.md`.
 
 use crate::array::Arrays;
 use crate::overwrite::Overwrite;
@@ -15,9 +15,9 @@ pub struct Lazy<T> {
     /// The oldest position that the owner assumes to be filled.
     head: Own,
     tail: Line<Own>,
-    /// Held by at most one thief, or by the owner while it replaces the array.
+    /// Held by one thief at a time, or by the owner while it replaces the array.
     turn: Line<Turn>,
-    /// The oldest position that was not stolen. Only the thread that has the turn writes it.
+    /// The oldest position that was not stolen. Only the thread that holds the turn writes it.
     oldest: Own,
     arrays: Arrays<T>,
 }
@@ -35,7 +35,7 @@ impl<T> Default for Lazy<T> {
 }
 
 impl<T> Lazy<T> {
-    /// Makes room, if possible by learning which tasks were stolen.
+    /// Makes room: finds out which tasks were stolen, and grows the array if that is not enough.
     #[cold]
     fn make_room(&self, tail: u64) -> Result<(), Full> {
         let _turn = self.turn.wait();
@@ -69,7 +69,8 @@ impl<T> Queue<T> for Lazy<T> {
             return None;
         }
         let slot = self.arrays.own().slot(tail - 1);
-        // Acquire is enough, even for another owner's put. Of two swaps, one gets the task.
+        // Acquire is enough, even if another owner has put the task. If two threads swap, only one
+        // of them gets the task.
         let task = NonNull::new(slot.swap(std::ptr::null_mut(), Ordering::Acquire));
         match task {
             Some(_) => self.tail.set(tail - 1),
@@ -83,7 +84,7 @@ impl<T> Queue<T> for Lazy<T> {
         let _turn = self.turn.attempt().ok_or(Miss::Lost)?;
         let oldest = self.oldest.get();
         let slot = self.arrays.load().slot(oldest);
-        // Relaxed: only to avoid the swap of an empty slot.
+        // Relaxed: this only avoids the swap of an empty slot.
         if slot.load(Ordering::Relaxed).is_null() {
             return Err(Miss::Empty);
         }

@@ -3,13 +3,13 @@
 //! [`split::Split`] is the worker's deque. Its private part, at the young end, costs the owner no
 //! fence and no compare-and-swap. Thieves take from its public part, at the old end. The owner
 //! moves the border between the two on request, or a thief moves it by force. `docs/deque.md`
-//! describes the protocol, its bad interleaving and the argument. The other queues share one
-//! interface, [`Queue`], whose page compares them; `docs/queues.md` describes their protocols.
+//! describes the protocol, the interleaving that it must prevent, and why it is correct. All queues
+//! implement [`Queue`], whose page compares them; `docs/queues.md` describes their protocols.
 //!
 //! Queues hold [`NonNull`](std::ptr::NonNull) pointers, one machine word each, and access them
-//! atomically. No slot is ever read and written at the same time as plain memory, so loom, Miri and
-//! ThreadSanitizer need no exceptions. What a pointer means, who frees it and when it may be
-//! followed is up to the caller; only [`claim`] follows its own pointers.
+//! atomically. Slots are never accessed as plain memory, so loom, Miri and ThreadSanitizer need no
+//! exceptions. The caller decides what a pointer means, when its memory is freed and when it may be
+//! followed; only [`claim`] follows its own pointers.
 
 #![deny(missing_docs)]
 

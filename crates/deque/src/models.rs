@@ -1,9 +1,9 @@
 //! Loom models of the queues: every interleaving within the preemption bound. The split deque has
 //! its own models.
 //!
-//! Each model identifies its tasks. It checks that the thread that gets a task sees what was
-//! written before the put, and that no task is lost. If the queue promises it, it also checks that
-//! no task comes out twice.
+//! Each model can tell its tasks apart. It checks that the thread that gets a task sees what was
+//! written before the put, and that no task is lost. If the queue promises *exactly once*, the
+//! model also checks that no task comes out twice.
 
 use crate::{
     Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
@@ -14,7 +14,7 @@ use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 
 struct Task {
-    /// Written Relaxed before the put: a thread that reads 0 has not acquired the put.
+    /// Written Relaxed before the put. A thread that reads 0 has not acquired the put.
     payload: AtomicUsize,
     out: AtomicUsize,
 }
@@ -61,7 +61,7 @@ fn take<Q: Queue<Task>>(queue: &Q) -> Option<NonNull<Task>> {
     queue.take()
 }
 
-/// Starts a thief that makes this many attempts.
+/// Starts a thief that makes `attempts` attempts to steal.
 fn thief<Q: Queue<Task> + 'static>(
     queue: &Arc<Q>,
     tasks: &Arc<Tasks>,
@@ -78,7 +78,7 @@ fn thief<Q: Queue<Task> + 'static>(
     })
 }
 
-/// The owner makes the steps while thieves steal, and then takes the rest.
+/// Runs the owner's `steps` while thieves steal. The owner then takes the remaining tasks.
 fn model<Q: Queue<Task> + Default + 'static>(
     exact: bool,
     count: usize,
@@ -107,7 +107,7 @@ fn empty<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     }
 }
 
-/// Steals the tasks that were granted to thieves and not stolen.
+/// Steals the tasks that were granted to thieves but not stolen.
 fn steal_the_rest<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, exact: bool) {
     while let Ok(task) = queue.steal(&mut Cursor::default()) {
         tasks.out(task);
@@ -117,8 +117,8 @@ fn steal_the_rest<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, exact: bool) {
     }
 }
 
-/// While a thief steals the only task, the owner takes it and puts another in its place. The owner
-/// then waits for the thief, so that few preemptions are enough.
+/// While a thief steals the only task, the owner takes it and puts another task into its slot. The
+/// owner then waits for the thief, so that few preemptions are enough.
 fn only_task_is_replaced<Q: Queue<Task> + Default + 'static>(exact: bool) {
     loom::model(move || {
         let (queue, tasks) = (Arc::new(Q::default()), Tasks::new(2));
@@ -160,7 +160,8 @@ fn put_where_one_was_taken<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     assert!(put(queue, tasks.fill(2)));
 }
 
-/// The owner grants a block, takes it over and grants it again while a thief passes it.
+/// The owner grants a block, takes it over and grants it again, while a thief moves on to the next
+/// block.
 fn grant_a_block_again(queue: &Blocks<Task>, tasks: &Tasks) {
     let put = |index| assert!(put(queue, tasks.fill(index)));
     let take = || take(queue).into_iter().for_each(|task| tasks.out(task));
@@ -175,8 +176,8 @@ fn loom_taken_over_block_is_granted_again() {
 }
 
 /// A thief reads a slot of a full array while the owner tries to put its next task there. The owner
-/// is the thread that is started later: the other way round, loom does not try the order in
-/// question.
+/// runs in the thread that is started later, because loom does not try the critical order if the
+/// thief is started later.
 #[test]
 fn loom_slot_is_refilled_after_read() {
     loom::model(|| {

@@ -8,16 +8,16 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{Line, serial};
 
-/// A queue after the idea of Castañeda and Piña, "Fully read/write fence-free work-stealing with
+/// A queue based on Castañeda and Piña, "Fully read/write fence-free work-stealing with
 /// multiplicity", DISC 2021.
 pub struct Multiplicity<T> {
-    /// Identifies this queue in the cursors of its thieves.
+    /// Identifies this queue in thieves' cursors.
     number: u64,
     tail: Line<Own>,
     /// The owner knows that all tasks below this position have been taken.
     taken: Own,
     /// The last thread that wrote this knew that all tasks below it have been taken. Every thread
-    /// writes it, so it may fall back.
+    /// writes it, so the value may fall back.
     head: Line<Own>,
     arrays: Arrays<T>,
 }
@@ -35,7 +35,7 @@ impl<T> Default for Multiplicity<T> {
 }
 
 impl<T> Multiplicity<T> {
-    /// Raises `taken` to `head` if that is higher, and returns it.
+    /// Raises `taken` to `head` if `head` is higher. Returns the new value.
     fn catch_up(&self) -> u64 {
         let taken = self.taken.get().max(self.head.acquire());
         self.taken.publish(taken);
@@ -49,17 +49,17 @@ impl<T> Queue<T> for Multiplicity<T> {
     fn put(&self, task: NonNull<T>) -> Result<(), Full> {
         let tail = self.tail.get();
         let mut array = self.arrays.own();
-        // One slot beyond the youngest task stays empty.
+        // The slot after the youngest task stays empty.
         if tail + 1 - self.taken.get() >= array.room() {
             let taken = self.catch_up();
             if tail + 1 - taken >= array.room() {
                 array = self.arrays.grow(taken, tail).ok_or(Full)?;
             }
         }
-        // Relaxed: released by the store below.
+        // Relaxed: the store of the task below releases it.
         let next = array.slot(tail + 1);
         next.store(std::ptr::null_mut(), Ordering::Relaxed);
-        // Release pairs with the Acquire in `steal`, for the task and for the slot after it.
+        // Release pairs with the Acquire in `steal`, both for the task and for the slot after it.
         array.slot(tail).store(task.as_ptr(), Ordering::Release);
         self.tail.set(tail + 1);
         Ok(())
@@ -88,8 +88,8 @@ impl<T> Queue<T> for Multiplicity<T> {
         // Acquire pairs with the Release in `put`.
         let Some(task) = NonNull::new(slot.load(Ordering::Acquire)) else {
             if self.head.get() < *position {
-                // A slow thread has let `head` fall back. The tasks from there on are gone, so no
-                // thread should look there.
+                // A slow thread has made `head` fall back. The tasks from `head` to our position
+                // are gone, so no thread should look for them.
                 self.head.publish(*position);
             }
             return Err(Miss::Empty);

@@ -1,11 +1,11 @@
-//! Stores to words that other threads exchange.
+//! Plain stores to words that other threads change by exchanges.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-/// A word that the owner overwrites, whatever other threads have exchanged it for.
+/// A word that the owner overwrites even if another thread has changed it meanwhile.
 ///
-/// loom 0.7 lets a plain store slip in between the two halves of an exchange, and then takes the
-/// overwritten value for the current one. Under loom, the store is therefore an exchange itself.
+/// In loom 0.7, a plain store can fall between the two halves of an exchange, and loom then treats
+/// the overwritten value as the current one. So under loom, the store is an exchange as well.
 pub(crate) trait Overwrite<V> {
     fn overwrite(&self, value: V, order: Ordering);
 }

@@ -1,10 +1,10 @@
-//! A word that only one thread at a time writes.
+//! A word with one writer at a time.
 
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// A word that only one thread at a time writes: the owner, or the thread that holds the lock or
-/// item that the word belongs to. It is atomic so that other threads may read it where a method's
-/// doc allows it.
+/// A word that only one thread at a time writes: the owner of the queue, or the thread that holds
+/// the lock or the item to which the word belongs. It is atomic so that other threads may read it
+/// where a method's doc allows it.
 #[derive(Default)]
 pub(crate) struct Own(AtomicU64);
 
@@ -14,8 +14,8 @@ impl Own {
     }
 
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: the owner reads its own stores. A change of owner is ordered by a happens-before
-        // edge.
+        // Relaxed: the writer reads its own stores. If the writer changes, a happens-before edge
+        // orders the change.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -24,7 +24,8 @@ impl Own {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// For other threads: makes visible what was written before `value` was published.
+    /// The value, for threads other than the writer. They see everything that was written before
+    /// `value` was published.
     pub(crate) fn acquire(&self) -> u64 {
         // Acquire pairs with the Release in `publish`.
         self.0.load(Ordering::Acquire)

@@ -8,11 +8,11 @@ use std::ptr::NonNull;
 /// Only the owner may call [`put`](Self::put) and [`take`](Self::take). The owner is one thread at
 /// any time, and a change of owner must be ordered by a happens-before edge. Any thread may call
 /// [`steal`](Self::steal), the owner included. In a [`Shared`](crate::Shared) queue every thread
-/// counts as an owner. If a caller breaks these rules, tasks are lost or come out too often.
-/// Nothing worse happens, because no queue follows the pointers that it holds. Code that follows
-/// them relies on these rules, as its safety notes state.
+/// counts as an owner. If a caller breaks these rules, tasks are lost or come out too often. Memory
+/// stays sound, because no queue follows the pointers that it holds. Code that follows them relies
+/// on these rules, as its safety notes state.
 ///
-/// # What is promised
+/// # Guarantees
 /// Every task that was put comes out of a take or a steal. It comes out *exactly once*, or *at
 /// least once* if no fence or compare-and-swap keeps two threads from getting the same task. The
 /// thread that gets a task sees everything that was written before its put.
@@ -38,14 +38,14 @@ use std::ptr::NonNull;
 /// half of it each time its owner finds it empty. Queues that grow by replacing an array have room
 /// for at most 2^26 tasks, and their shorter arrays together take as much memory again. A
 /// [`Dynamic`] grows piece by piece. A [`Blocks`] has room for 127 to 4,096 tasks, and for 64 while
-/// a thief reads. `docs/queues.md` has each protocol with its argument.
+/// a thief reads. `docs/queues.md` describes each protocol and why it is correct.
 ///
-/// Use queues from which a task may come out more than once only through [`claim`](crate::claim). A
-/// thread that follows a pointer which another thread may already have had must first win the task,
-/// and the task's memory must outlive the queue's last use of it.
+/// Use queues from which a task may come out more than once only through [`claim`](crate::claim).
+/// If several threads may get the same pointer, a thread must win the task before it follows the
+/// pointer. And the task's memory must outlive the queue's last use of it.
 ///
 /// Only the queues of this crate implement this trait: [`claim`](crate::claim) relies on the
-/// promise that nothing comes out that was not put in.
+/// guarantee that only pointers that were put in come out.
 ///
 /// [`Split`]: crate::Split
 /// [`Lazy`]: crate::Lazy
@@ -75,7 +75,7 @@ pub trait Queue<T>: Sealed + Send + Sync {
     /// The reason why the thief got no task.
     fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss>;
 
-    /// Whether a thief would probably get a task. After a full fence, the caller sees every put
+    /// Whether a thief would probably get a task now. After a full fence, the caller sees every put
     /// that another thread made before an earlier full fence.
     fn offers(&self) -> bool;
 }
@@ -92,14 +92,14 @@ pub struct Full;
 pub enum Miss {
     /// There was a task, but another thread took it or is about to take it.
     Lost,
-    /// There was no task for a thief.
+    /// There was no task that thieves may take.
     Empty,
 }
 
 /// What one thread remembers of one queue between its steals. Only
 /// [`Multiplicity`](crate::Multiplicity) uses it: each of its thieves remembers up to which
-/// position it has seen all tasks taken. A cursor that is used with another queue forgets the
-/// first.
+/// position it has seen all tasks taken. If a cursor is used with another queue, it forgets the
+/// first queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
     queue: u64,
@@ -107,7 +107,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The position that this thief has reached in the queue with this number.
+    /// The position that this thief has reached in the queue with this `number`.
     pub(crate) fn in_queue(&mut self, number: u64) -> &mut u64 {
         if self.queue != number {
             *self = Self {

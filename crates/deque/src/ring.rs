@@ -1,15 +1,15 @@
 //! The cyclic array of task words.
 //!
 //! Positions count up without bound, and the ring maps them to slots by their low bits. The ring
-//! does not know which slots are filled: the deque's words show that.
+//! does not record which slots are filled; the deque's words do.
 
 use crate::slots::Slots;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
-/// The number of slots; a deque holds one task less. Tiny under loom, whose models must reach every
-/// boundary in a few steps, and small under Miri, which runs thousands of times slower. It must
-/// only be a power of two.
+/// The number of slots, a power of two. A deque holds at most one task less. The ring is tiny under
+/// loom, whose models must reach every boundary in a few steps, and small under Miri, which is
+/// thousands of times slower.
 pub(crate) const CAPACITY: u64 = if cfg!(loom) {
     4
 } else if cfg!(miri) {
@@ -38,8 +38,8 @@ impl<T> Ring<T> {
 
     #[inline(always)]
     pub(crate) fn put(&self, position: u64, task: NonNull<T>) {
-        // Relaxed: the compare-and-swap on P releases it to thieves, the store of `bot` to an
-        // exposing thief.
+        // Relaxed: the compare-and-swap on P releases the slot to thieves, and the store of `bot`
+        // releases it to a thief that exposes tasks.
         self.slot(position).store(task.as_ptr(), Ordering::Relaxed);
     }
 

@@ -15,8 +15,8 @@ mod paged {
     use std::ptr::NonNull;
     use tidegate_sync::pages::Pages;
 
-    /// Slots in pages of their own. They take address space, but memory only for the pages that
-    /// were filled.
+    /// Slots in memory pages of their own. Memory is used only for pages that were written; the
+    /// rest is address space.
     pub(crate) struct Slots<T> {
         /// The first of `count` slots in `pages`.
         first: NonNull<AtomicPtr<T>>,
@@ -25,8 +25,8 @@ mod paged {
         pages: Pages,
     }
 
-    // SAFETY: `first` points into what the value owns, and atomic pointers may be sent to and
-    // shared with other threads.
+    // SAFETY: `first` points into `pages`, which the value owns, and atomic pointers may be sent to
+    // and shared with other threads.
     unsafe impl<T> Send for Slots<T> {}
     // SAFETY: as above.
     unsafe impl<T> Sync for Slots<T> {}
@@ -43,8 +43,8 @@ mod paged {
             }
         }
 
-        /// Returns the memory to the system if the system takes memory back. Each slot then holds
-        /// null or its old word.
+        /// Returns the memory to the system, if the system supports that. Each slot then holds null
+        /// or keeps its word.
         pub(crate) fn discard(&self) {
             self.pages.discard();
         }
@@ -55,9 +55,10 @@ mod paged {
 
         #[inline(always)]
         fn deref(&self) -> &[AtomicPtr<T>] {
-            // SAFETY: the pages were made for `count` atomic pointers, are aligned, and live as
-            // long as `self`. All zeroes is a valid atomic pointer (null). All references to them
-            // are to atomics, so `discard` may make them null at any moment, as another thread may.
+            // SAFETY: the pages were mapped for `count` atomic pointers, are aligned, and live as
+            // long as `self`. All zeroes is a valid atomic pointer (null). All references into the
+            // pages are to atomics, so `discard` may make them null at any moment, just like a
+            // store by another thread.
             unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.count) }
         }
     }
@@ -69,7 +70,7 @@ mod checked {
     use std::ptr::null_mut;
     use tidegate_sync::atomic::Ordering;
 
-    /// Slots in memory that the checker knows.
+    /// Slots in ordinary memory, which loom or Miri can check.
     pub(crate) struct Slots<T>(Box<[AtomicPtr<T>]>);
 
     impl<T> Slots<T> {
@@ -78,7 +79,7 @@ mod checked {
         }
 
         pub(crate) fn discard(&self) {
-            // Relaxed: the system's call orders nothing either.
+            // Relaxed: the system call that this replaces orders nothing either.
             self.iter()
                 .for_each(|slot| slot.store(null_mut(), Ordering::Relaxed));
         }

@@ -1,5 +1,5 @@
-//! Numbered items that are reused, and freed only with the queue. A late thread still reads valid
-//! memory, even if its contents no longer matter.
+//! Numbered items that are reused. They are freed only with the queue, so a late thread still reads
+//! valid memory, even if the contents no longer matter.
 
 #![allow(
     clippy::disallowed_types,
@@ -10,7 +10,8 @@ use crate::own::Own;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// Items are made in batches, each twice as large as the one before.
+/// The number of batches in which items are created. Each batch is twice as large as the one
+/// before.
 const BATCHES: usize = 26;
 
 /// The number of an item; never 0.
@@ -20,18 +21,18 @@ const NONE: u64 = 0;
 
 pub(crate) struct Store<V> {
     batches: [OnceLock<Box<[Entry<V>]>>; BATCHES],
-    /// The number of items that were ever made.
+    /// The number of items that have been created.
     made: Own,
     /// The owner's list of items that are not in use.
     spare: Own,
-    /// The list of items that other threads have given back: each puts in one item, and the owner
-    /// takes out all.
+    /// The list of items that other threads have given back. They add one item at a time, and the
+    /// owner takes the whole list.
     returned: AtomicU64,
 }
 
 struct Entry<V> {
     value: V,
-    /// The next item in the same list.
+    /// The item after this one in its list.
     after: Own,
 }
 
@@ -46,15 +47,15 @@ impl<V> Default for Store<V> {
     }
 }
 
-/// An item's batch and its index there: item 1 is alone in batch 0, items 2 and 3 are in batch 1,
-/// and so on.
+/// An item's batch, and its index in the batch: item 1 is alone in batch 0, items 2 and 3 are in
+/// batch 1, and so on.
 fn place(id: Id) -> (usize, usize) {
     let batch = id.ilog2();
     (batch as usize, (id - (1 << batch)) as usize)
 }
 
 impl<V: Default> Store<V> {
-    /// For the owner: an item that is not in use; `None` if there are too many.
+    /// Returns an unused item, or `None` if there are too many items. Only for the owner.
     pub(crate) fn get(&self) -> Option<Id> {
         if self.spare.get() == NONE {
             // Acquire pairs with the Release in `give_back`: no thread uses the item any more.
@@ -93,14 +94,14 @@ impl<V> Store<V> {
         &self.entry(id).value
     }
 
-    /// For the owner: puts an item that is no longer in use into the owner's list.
+    /// Adds an item that is no longer in use to the owner's list. Only for the owner.
     pub(crate) fn keep(&self, id: Id) {
         self.entry(id).after.set(self.spare.get());
         self.spare.set(id.into());
     }
 
-    /// For any thread: gives back an item that is no longer in use. No other thread may give back
-    /// the same item.
+    /// Gives back an item that is no longer in use. Any thread may call this, but each item must be
+    /// given back only once.
     pub(crate) fn give_back(&self, id: Id) {
         // Relaxed: the exchange below checks the value.
         let mut first = self.returned.load(Ordering::Relaxed);

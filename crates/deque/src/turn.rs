@@ -1,18 +1,17 @@
-//! A lock that thieves do not wait for.
+//! A lock for which thieves never wait.
 
 use crate::overwrite::Overwrite;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::spin_loop;
 use tidegate_sync::thread::{Process, abort_child};
 
-/// A lock that at most one thread holds.
 pub(crate) struct Turn {
     held: AtomicBool,
     /// The process whose threads are the thieves.
     process: Process,
 }
 
-/// Proof that this thread holds the turn; gives it back on drop.
+/// Proof that this thread holds the turn. Dropping it releases the turn.
 pub(crate) struct Held<'a>(&'a Turn);
 
 impl Default for Turn {
@@ -27,13 +26,14 @@ impl Default for Turn {
 impl Turn {
     /// Takes the turn if it is free.
     pub(crate) fn attempt(&self) -> Option<Held<'_>> {
-        // Relaxed: only to leave the cache line alone while another thread has the turn.
+        // Relaxed: this only avoids a write to the cache line while another thread holds the turn.
         let free = !self.held.load(Ordering::Relaxed);
         // Acquire pairs with the Release in `drop`.
         (free && !self.held.swap(true, Ordering::Acquire)).then(|| Held(self))
     }
 
-    /// Waits for the turn. Only for the owner, because thieves hold it for a few instructions only.
+    /// Waits for the turn. Only for the owner, which never waits long: thieves hold the turn for a
+    /// few instructions.
     pub(crate) fn wait(&self) -> Held<'_> {
         loop {
             if let Some(held) = self.attempt() {
@@ -45,7 +45,8 @@ impl Turn {
     }
 }
 
-/// Aborts the process if the owner waits for a thief that exists only in `process`, an ancestor.
+/// Aborts the process if it is a child made by `fork`, and the queue belongs to its ancestor
+/// `process`. The thief that the owner waits for exists only there.
 pub(crate) fn stolen_from(process: Process) {
     if process != Process::this() {
         abort_child(format_args!(

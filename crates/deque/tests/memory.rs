@@ -1,5 +1,5 @@
-//! The memory that a queue keeps after a peak. This test is alone in its process because it
-//! measures the memory of the process.
+//! The memory that a queue keeps after it was full. This test has its own process, because it
+//! measures the memory of the whole process.
 
 #![cfg(target_os = "linux")]
 
@@ -17,8 +17,8 @@ fn resident() -> usize {
         .expect("it names the resident set in kB")
 }
 
-/// The arrays of the peak take 8 MiB, and the shorter ones as much again. The owner gives one back
-/// each time it finds the deque empty.
+/// The longest array takes 8 MiB, and the shorter arrays together as much again. The owner returns
+/// one array each time it finds the deque empty.
 #[test]
 #[cfg_attr(miri, ignore = "Miri's memory is not the system's")]
 #[cfg_attr(tidegate_tsan, ignore = "its shadow memory grows with every address")]

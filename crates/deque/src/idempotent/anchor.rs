@@ -1,4 +1,4 @@
-//! The one word that shows which slots are filled, with a tag that differs after each put.
+//! A word that records which slots are filled, with a tag that differs after each put.
 
 use crate::overwrite::Overwrite;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ impl Value {
         self.bits & ((1 << self.part) - 1)
     }
 
-    /// The same tag with another content.
+    /// An anchor with this tag and the given content.
     pub(super) fn with(self, content: u64) -> Self {
         debug_assert!(content < 1 << self.part);
         let tag = self.bits & !((1 << self.part) - 1);
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// The next tag with another content: a slot holds another task.
+    /// An anchor with the next tag and the given content, for use when a slot gets another task.
     pub(super) fn renewed(self, content: u64) -> Self {
         Self {
             bits: self.bits.wrapping_add(1 << self.part),
@@ -48,20 +48,21 @@ impl<const PART: u32> Anchor<PART> {
         Value { bits, part: PART }
     }
 
-    /// For the owner: its own last store, or what thieves have made of it since.
+    /// The current anchor, for the owner: its last store, or the value that a thief has since
+    /// replaced it with.
     pub(super) fn own(&self) -> Value {
-        // Acquire pairs with `replace`: a thief's read of a slot comes before the owner's reuse of
-        // it.
+        // Acquire pairs with `replace`: a thief has read its slot before the owner reuses it.
         Self::value(self.0.load(Ordering::Acquire))
     }
 
-    /// Stores which slots are filled now, and overwrites what thieves have stored meanwhile.
+    /// Stores a new anchor, even if thieves have replaced the old one meanwhile.
     pub(super) fn publish(&self, value: Value) {
-        // Release pairs with the Acquire in `seen`: the slots are filled.
+        // Release pairs with the Acquire in `seen`: a thief that sees the anchor sees the filled
+        // slots.
         self.0.overwrite(value.bits, Ordering::Release);
     }
 
-    /// For a thief: the current anchor.
+    /// The current anchor, for a thief.
     pub(super) fn seen(&self) -> Value {
         // Acquire pairs with `publish`.
         Self::value(self.0.load(Ordering::Acquire))
@@ -69,8 +70,8 @@ impl<const PART: u32> Anchor<PART> {
 
     /// Replaces `seen` by `new`; fails if another thread has changed the anchor.
     pub(super) fn replace(&self, seen: Value, new: Value) -> bool {
-        // AcqRel: Release keeps the read of the slot before it, and passes on to the next thief
-        // what we acquired.
+        // AcqRel: Release keeps our read of the slot before the exchange, and passes on to the next
+        // thief what we have acquired.
         self.0
             .compare_exchange(seen.bits, new.bits, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()

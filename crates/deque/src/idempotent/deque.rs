@@ -1,4 +1,4 @@
-//! A deque: the owner puts and takes at one end, and thieves steal at the other.
+//! The idempotent deque: the owner puts and takes at one end, and thieves steal at the other.
 
 use super::anchor::{Anchor, Value};
 use crate::array::Arrays;
@@ -6,12 +6,12 @@ use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
 use tidegate_sync::Line;
 
-/// Bits for the position of the oldest task, which wraps.
+/// The number of bits for the position of the oldest task. The position wraps.
 const HEAD: u32 = 20;
-/// Bits for the number of tasks.
+/// The number of bits for the number of tasks.
 const SIZE: u32 = 20;
-/// The maximum number of tasks. Their positions, and one more, must differ in the low [`HEAD`]
-/// bits.
+/// The maximum number of tasks. The positions of so many tasks and one more must all differ in the
+/// low [`HEAD`] bits.
 const MOST: u64 = 1 << (SIZE - 1);
 
 /// An idempotent deque: the owner takes the youngest task, a thief the oldest.

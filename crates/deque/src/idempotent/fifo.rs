@@ -1,5 +1,5 @@
-//! A FIFO: the owner puts at one end, and owner and thieves take at the other. It needs no tag,
-//! because `head` never falls below the value that the owner has read last.
+//! The idempotent FIFO: the owner puts at one end, and owner and thieves take at the other. It
+//! needs no tag, because `head` never falls below the value that the owner has read last.
 
 use crate::array::Arrays;
 use crate::overwrite::Overwrite;
@@ -28,8 +28,8 @@ impl<T> Default for IdempotentFifo<T> {
 
 impl<T> IdempotentFifo<T> {
     fn head(&self) -> u64 {
-        // Acquire. For the owner: a thief's read of a slot comes before its reuse. For a thief:
-        // `tail` is at least as new.
+        // Acquire. For the owner: a thief has read its slot before the owner reuses it. For a
+        // thief: `tail`, which it loads next, is at least as new as `head`.
         self.head.load(Ordering::Acquire)
     }
 }
@@ -54,7 +54,7 @@ impl<T> Queue<T> for IdempotentFifo<T> {
             return None;
         }
         let task = self.arrays.own().get(head);
-        // Release: as in a thief's compare-and-swap.
+        // Release, as in a thief's compare-and-swap.
         self.head.overwrite(head + 1, Ordering::Release);
         Some(task)
     }
@@ -65,7 +65,7 @@ impl<T> Queue<T> for IdempotentFifo<T> {
             return Err(Miss::Empty);
         }
         let task = self.arrays.load().acquire(head);
-        // AcqRel: Release keeps the read of the slot before it.
+        // AcqRel: Release keeps our read of the slot before the exchange.
         let won = self
             .head
             .compare_exchange(head, head + 1, Ordering::AcqRel, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A stack: owner and thieves work at the young end.
+//! The idempotent stack: owner and thieves take the youngest task.
 
 use super::anchor::Anchor;
 use crate::array::Arrays;
@@ -6,7 +6,7 @@ use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
 use tidegate_sync::Line;
 
-/// Bits for the number of tasks.
+/// The number of bits for the number of tasks.
 const SIZE: u32 = 25;
 
 /// An idempotent stack: owner and thieves take the youngest task.

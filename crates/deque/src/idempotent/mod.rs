@@ -1,7 +1,7 @@
-//! Idempotent queues. The owner uses only loads and stores, and may undo a theft that it has not
-//! seen, so a task may come out again. See `docs/queues.md`.
+//! Idempotent queues. The owner uses only loads and stores. They may undo a theft that the owner
+//! has not seen yet, and then a task comes out again. See `docs/queues.md`.
 //!
-//! After Michael, Vechev and Saraswat, "Idempotent work stealing", PPoPP 2009.
+//! Based on Michael, Vechev and Saraswat, "Idempotent work stealing", PPoPP 2009.
 
 mod anchor;
 mod deque;

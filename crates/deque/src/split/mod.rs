@@ -1,10 +1,10 @@
 //! The split deque with forced exposure; `docs/deque.md` describes the protocol.
 //!
-//! All workers share a [`Split`]. Its one owner works through an [`Owner`], and thieves use the
+//! All workers can access a [`Split`]. Its only owner uses an [`Owner`], and thieves use the
 //! methods of [`Split`] itself. Each task comes out exactly once. The owner takes the youngest
-//! task, a thief the oldest. The number of tasks is bounded. In atomic read-modify-writes, a push
-//! or a pop costs none and a steal two. Moving the border costs the owner one, and a thief two and
-//! a process-wide barrier.
+//! task, a thief the oldest. The number of tasks is bounded. A push or a pop needs no atomic
+//! read-modify-write, and a steal needs two. Moving the border costs the owner one; it costs a
+//! thief two, and a process-wide barrier.
 //!
 //! The deque never waits for work, never wakes a thread and never follows the pointers that it
 //! holds.
@@ -37,7 +37,7 @@ pub struct Split<T> {
     thieves: Line<ThiefWords>,
 }
 
-/// What the owner reads on each push and pop, and other threads write rarely.
+/// What the owner reads on each push and pop, and other threads rarely write.
 struct Polled<T> {
     guard: AtomicU64,
     limit: AtomicU64,
@@ -50,11 +50,11 @@ struct OwnerWords {
     bot: AtomicU64,
     /// The full position of `top` when the owner last counted thefts.
     left_top: AtomicU64,
-    /// The number of tasks that had been stolen at that time.
+    /// The number of stolen tasks that the owner had counted by then.
     stolen: AtomicU64,
-    /// A value of `top` at which thieves had read every stolen position.
+    /// A value of `top` for which thieves had already read every stolen position.
     proven: AtomicU64,
-    /// The number of generations that were ever given out.
+    /// The number of generations that the owner has started so far.
     generations: AtomicU64,
     /// The process whose threads are the thieves.
     process: Process,
@@ -101,8 +101,8 @@ impl<T> Split<T> {
     /// The owner's side of this deque.
     ///
     /// # Safety
-    /// 1. At any time, at most one thread uses owners of this deque. A change of that thread is
-    ///    ordered by a happens-before edge.
+    /// 1. At any time, at most one thread uses owners of this deque. If another thread takes over,
+    ///    a happens-before edge orders the change.
     #[inline(always)]
     pub unsafe fn owner(&self) -> Owner<'_, T> {
         Owner::of(self)

@@ -1,7 +1,7 @@
 //! Loom models of the shipped deque: every interleaving within the preemption bound.
 //!
-//! Each model identifies its tasks. It checks that either the owner or a thief takes each task,
-//! exactly once, and that the taker sees what was written before the push.
+//! Each model can tell its tasks apart. It checks that each task is taken exactly once, by the
+//! owner or a thief, and that the taker sees what was written before the push.
 
 use super::{Cold, Owner, Split, Steal};
 use std::ptr::NonNull;
@@ -9,7 +9,7 @@ use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 
 struct Task {
-    /// Written Relaxed before the push: a taker that reads 0 has not acquired the push.
+    /// Written Relaxed before the push. A taker that reads 0 has not acquired the push.
     payload: AtomicUsize,
     taken: AtomicUsize,
 }
@@ -45,7 +45,7 @@ impl Tasks {
         assert_eq!(task.taken.fetch_add(1, Ordering::Release), 0, "taken twice");
     }
 
-    /// Waits like a joiner for the latch of its half.
+    /// Waits until the task is taken, like a joiner that waits for the latch of its half.
     fn wait_for(&self, index: usize) {
         while self.0[index].taken.load(Ordering::Acquire) == 0 {
             tidegate_sync::spin_loop();
@@ -100,7 +100,7 @@ fn push(owner: Owner<'_, Task>, task: NonNull<Task>) {
     }
 }
 
-/// Pops like nested joins: youngest first, settling stolen tasks.
+/// Pops as nested joins do: youngest first, and settles the tasks that were stolen.
 fn unwind(owner: Owner<'_, Task>, tasks: &Tasks, count: u64) {
     for position in (0..count).rev() {
         if owner.pop_at(position) {
@@ -155,7 +155,7 @@ fn loom_two_thieves_expose_and_steal() {
     });
 }
 
-/// The owner exposes tasks and takes them back while two thieves steal.
+/// The owner exposes tasks and takes them back, while two thieves steal.
 #[test]
 fn loom_owner_retracts_against_two_thieves() {
     let mut model = loom::model::Builder::new();
@@ -177,7 +177,7 @@ fn loom_owner_retracts_against_two_thieves() {
     });
 }
 
-/// The owner has taken all tasks back before the thief exposes one by force.
+/// The owner has taken back all tasks when the thief exposes one by force.
 #[test]
 fn loom_exposure_after_retraction_keeps_guard() {
     loom::model(|| {
@@ -186,8 +186,8 @@ fn loom_exposure_after_retraction_keeps_guard() {
         push(me, tasks.fill(0));
         push(me, tasks.fill(1));
         me.expose_all();
-        // The first pop takes both tasks back. The thief makes the older one public again, and the
-        // second pop must notice.
+        // The first pop takes both tasks back. If the thief then makes the older task public again,
+        // the second pop must notice.
         let t = thief(&deque, &tasks, force_then_steal);
         unwind(me, &tasks, 2);
         t.join().unwrap();
@@ -260,7 +260,7 @@ fn loom_raised_flag_is_answered_or_pending() {
     });
 }
 
-/// The owner reuses a ring position only after the thief has read its task.
+/// The owner reuses a slot only after the thief has read the task in it.
 #[test]
 fn loom_ring_position_waits_for_its_reader() {
     loom::model(|| {
@@ -271,8 +271,7 @@ fn loom_ring_position_waits_for_its_reader() {
         }
         me.expose_all();
         let t = thief(&deque, &tasks, steal_one);
-        // No thread joins these tasks: the owner continues to push as soon as it finds that there
-        // is room.
+        // No joiner waits for these tasks: the owner pushes on as soon as there is room.
         let mut next = 3;
         while next < 5 {
             let pushed = me.push(tasks.fill(next)).or_else(|Cold(position)| {
@@ -297,8 +296,9 @@ fn loom_ring_position_waits_for_its_reader() {
     });
 }
 
-/// The ring is full when thieves empty it, including the push at its limit. The next push must not
-/// fill the slot of the oldest position before its thief has read it.
+/// The ring is full when thieves empty it, and they even steal the task whose push has just reached
+/// the limit. The next push must not fill the slot of the oldest position before the thief has read
+/// it.
 #[test]
 fn loom_push_stolen_at_limit_waits() {
     loom::model(|| {
@@ -315,8 +315,8 @@ fn loom_push_stolen_at_limit_waits() {
             };
             let _ = me.answer();
             me.expose_all();
-            // A second thief, on the owner's thread: it takes everything between the push and its
-            // end.
+            // The owner's thread acts as a second thief: in the middle of the owner's push, it
+            // takes all tasks.
             while let Steal::Success(_) = deque.steal(|all| all, None, |task| tasks.take(task)) {}
             if me.confirm(position).is_err() {
                 tasks.take(NonNull::from(&tasks.0[i]));
@@ -358,8 +358,8 @@ fn loom_thief_sees_task_owner_published() {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         let t = thief(&deque, &tasks, steal_one);
         let me = owner(&deque);
-        // Filled after the push: loom's stand-in for the light barrier in the push releases what
-        // was written before, and the shipped barrier does not.
+        // Filled after the push, because loom's stand-in for the push's light barrier would release
+        // what was written before, and the real barrier does not.
         push(me, NonNull::from(&tasks.0[0]));
         tasks.fill(0);
         me.expose_all();
@@ -369,7 +369,7 @@ fn loom_thief_sees_task_owner_published() {
     });
 }
 
-/// The pushing owner sees the signal, or the thread that raised it sees the task.
+/// Either the pushing owner sees the signal, or the thread that raised it sees the task.
 #[test]
 fn loom_push_and_signal_see_each_other() {
     loom::model(|| {

@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, spin_loop, thread};
 
-/// The number of times that the owner looks for late readers before it yields its processor.
+/// How often the owner checks for late readers before it yields its processor.
 const SPINS: u32 = 100;
 
-/// The owner's side of a deque, from [`Split::owner`].
+/// The owner's side of a deque. See [`Split::owner`].
 pub struct Owner<'a, T> {
     deque: &'a Split<T>,
-    /// Keeps the owner on its thread.
+    /// Prevents the owner from moving to another thread.
     not_send: PhantomData<*mut ()>,
 }
 
@@ -28,8 +28,9 @@ impl<T> Clone for Owner<'_, T> {
 
 impl<T> Copy for Owner<'_, T> {}
 
-/// A push that must go through the cold exit, with the position of its task. Another thread has
-/// raised a signal, or the ring's proven positions are used up.
+/// The result of a push that must go through the cold exit, with the task's position. Either
+/// another thread has raised a signal, or the positions whose slots are known to be free are used
+/// up.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cold(pub u64);
 
@@ -66,9 +67,9 @@ impl<'a, T> Owner<'a, T> {
         let bottom = self.bottom();
         self.deque.polled.ring.put(bottom, task);
         self.set_bottom(bottom + 1);
-        // Pairs with the heavy barrier of a thread that raises a signal and then reads `bot`: it
-        // sees this push, or we see its signal. A load of the limit before the store would leave a
-        // gap between the two.
+        // Pairs with the heavy barrier of a thread that raises a signal and then reads `bot`: that
+        // thread sees this push, or we see its signal. If the limit were loaded before the store,
+        // both could miss each other.
         barrier::light();
         // Relaxed: ordered by the pair of barriers.
         if bottom >= self.deque.polled.limit.load(Ordering::Relaxed) {
@@ -77,7 +78,8 @@ impl<'a, T> Owner<'a, T> {
         Ok(bottom)
     }
 
-    /// Whether a signal waits or the limit is near. One load, for polling without a push.
+    /// Whether a signal was raised or the limit is near. Costs one load, so that a worker can poll
+    /// without a push.
     #[inline(always)]
     #[must_use]
     pub fn is_signalled(self) -> bool {
@@ -89,15 +91,15 @@ impl<'a, T> Owner<'a, T> {
     #[must_use]
     pub fn answer(self) -> u32 {
         let limit = self.proven_limit();
-        // AcqRel, before the swap of `signal`: pairs with the swap in `raise`. If our swap
-        // overwrites a raiser's 0, it has read that 0, so the raiser's bits are visible to the swap
-        // that follows.
+        // AcqRel, and before the swap of `signal`: pairs with the swap in `raise`. If our swap
+        // overwrites a raiser's 0, it has read that 0, so the swap of `signal` sees the raiser's
+        // bits.
         self.deque.polled.limit.swap(limit, Ordering::AcqRel);
         // AcqRel pairs with `raise`.
         self.deque.polled.signal.swap(0, Ordering::AcqRel)
     }
 
-    /// Keeps the fast path closed, so that each push and pop goes through the cold exit.
+    /// Keeps the fast path closed: each push then returns [`Cold`].
     pub fn shut(self) {
         // AcqRel, as in `answer`.
         self.deque.polled.limit.swap(0, Ordering::AcqRel);
@@ -106,7 +108,7 @@ impl<'a, T> Owner<'a, T> {
     /// Completes a push that returned [`Cold`] and returns its position, unless the ring is full.
     ///
     /// # Errors
-    /// [`Full`]: the task was taken back out of the deque.
+    /// [`Full`]: the ring is full, and the task was removed again.
     #[cold]
     pub fn confirm(self, position: u64) -> Result<u64, Full> {
         if position < self.proven_limit() {
@@ -121,9 +123,9 @@ impl<'a, T> Owner<'a, T> {
         Ok(position)
     }
 
-    /// The end of the positions that may stay filled. It is a ring's length above the last `top` at
-    /// which thieves had read every stolen position, less one, because a push stores before it
-    /// reads the limit.
+    /// The end of the positions that may be filled without another check: one ring's length above
+    /// the last `top` for which thieves had read every stolen position, minus one, because a push
+    /// stores before it reads the limit.
     fn proven_limit(self) -> u64 {
         if let Some(top) = self.top_if_all_read() {
             self.set_proven(top);
@@ -144,8 +146,8 @@ impl<'a, T> Owner<'a, T> {
     /// Waits until thieves have read every position that they have stolen. Returns `top` at that
     /// moment.
     ///
-    /// The wait is only for thieves that are between their compare-and-swap and their last load of
-    /// a slot. In a child made by `fork` while there was such a thief, this aborts the process.
+    /// Only thieves between their compare-and-swap and their last load of a slot make it wait. If
+    /// there was such a thief at a `fork`, this aborts the child.
     fn wait_for_readers(self) -> u64 {
         let mut spins = 0;
         loop {
@@ -163,17 +165,17 @@ impl<'a, T> Owner<'a, T> {
         }
     }
 
-    /// `top`, if thieves have read every stolen position below it.
+    /// Returns `top` if thieves have read every stolen position below it.
     fn top_if_all_read(self) -> Option<u64> {
-        // Acquire pairs with the thief's Release after its reads. Loaded before P, so P contains
-        // every theft that is counted here, and equal numbers mean that thieves have read all
-        // stolen positions.
+        // Acquire pairs with the Release of a thief after its reads. `read` is loaded before P, so
+        // every theft that it counts is visible in P, and equal numbers mean that thieves have read
+        // all stolen positions.
         let read = self.deque.thieves.read.load(Ordering::Acquire);
-        // Acquire adds nothing: the first load already orders the two loads. The thefts themselves
-        // need no edge, because the owner does not look at what was stolen.
+        // Acquire adds nothing: the first load already orders the two loads. The thefts need no
+        // edge, because the owner does not access stolen tasks.
         let now = Public(self.deque.public.load(Ordering::Acquire));
-        // Counted each time, so that thieves never move `top` by more than a ring between two
-        // counts.
+        // The owner counts thefts each time, so that between two counts, thieves never move `top`
+        // by more than a ring's length.
         self.note_thefts(now, now);
         (read == self.stolen()).then(|| now.top_near(self.bottom()))
     }
@@ -194,7 +196,7 @@ impl<'a, T> Owner<'a, T> {
             let (new, guard) = next(old);
             self.set_guard(guard);
             // AcqRel: releases the slots to thieves (pairs with the Acquire load in `steal`) and
-            // acquires their steals.
+            // acquires the thieves' steals.
             match public.compare_exchange_weak(now, new.0, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.note_thefts(old, new);
@@ -207,12 +209,12 @@ impl<'a, T> Owner<'a, T> {
 
     fn set_guard(self, guard: u64) {
         // Relaxed: ordered against a thief by the compare-and-swap on P that follows, see
-        // docs/deque.md. A swap, so that this write and a late thief's maximum do not overwrite
-        // each other unseen.
+        // docs/deque.md. A swap, so that neither this write nor a late thief's `fetch_max` silently
+        // overwrites the other.
         self.deque.polled.guard.swap(guard, Ordering::Relaxed);
     }
 
-    /// Counts the thefts between the last count and `old`, which the owner replaces by `new`.
+    /// Counts the thefts between the last count and `old`. The owner replaces `old` by `new`.
     fn note_thefts(self, old: Public, new: Public) {
         let words = &*self.deque.owner;
         // Relaxed, all: the owner's own words.
@@ -250,7 +252,8 @@ impl<'a, T> Owner<'a, T> {
             mine = position >= top;
             let takes_back = mine && position < split;
             let split = if takes_back && barrier::available() != Some(true) {
-                // Without the barrier, no thief could expose by force what became private.
+                // Without the barrier, no thief could expose tasks by force, so all tasks stay
+                // public.
                 position
             } else if takes_back {
                 top + (position - top) / 2
@@ -265,7 +268,8 @@ impl<'a, T> Owner<'a, T> {
         mine
     }
 
-    /// Takes the youngest task at or above `base`; `None` if no task is there or it was stolen.
+    /// Takes the youngest task at or above `base`. Returns `None` if there is no task, or if the
+    /// youngest was stolen.
     #[inline]
     #[must_use]
     pub fn pop(self, base: u64) -> Option<NonNull<T>> {
@@ -277,44 +281,45 @@ impl<'a, T> Owner<'a, T> {
         self.pop_at(bottom - 1).then_some(task)
     }
 
-    /// Frees the position of a stolen task that has finished. `position` must be the youngest.
+    /// Frees the position of a stolen task that has finished. That task must be the youngest.
     pub fn settle(self, position: u64) {
         debug_assert_eq!(self.bottom(), position + 1);
         self.empty_at(position);
     }
 
-    /// Moves the bottom down to `base` after everything above has been taken or stolen.
+    /// Lowers the bottom to `base` after all tasks above `base` have been taken or stolen.
     ///
-    /// Waits for thieves that have won a task above `base` and not read it yet.
+    /// Waits for thieves that have won a task above `base` but not read it yet.
     pub fn lower(self, base: u64) {
         self.wait_for_readers();
         debug_assert!(self.is_empty());
-        // In strides, because a thief that sees the new bottom with the old border must be able to
-        // tell their order.
+        // In several steps, because a thief that sees the new bottom with the old border must be
+        // able to tell which position is higher.
         while self.bottom() > base {
             self.empty_at(base.max(self.bottom().saturating_sub(CAPACITY / 2)));
         }
     }
 
-    /// Stores `bot` before it moves the border: in the other order, a thief could take the gap for
-    /// private tasks.
+    /// Empties the deque at `position`. Stores `bot` before it moves the border: in the other
+    /// order, a thief could mistake the gap for private tasks.
     fn empty_at(self, position: u64) {
         self.set_bottom(position);
         self.update(|now| (now.emptied_at(position), position));
         if self.proven() > position {
-            // The old limit would let the ring overwrite itself. The next push computes it anew.
+            // With the old limit, new pushes could overwrite filled slots. The next push computes
+            // the limit anew.
             self.set_proven(position);
             self.shut();
         }
     }
 
-    /// Makes the older half of the private part public, at least one task. Returns the number of
-    /// public tasks.
+    /// Makes the older half of the private tasks public, rounded up. Returns the number of public
+    /// tasks.
     pub fn expose_half(self) -> u64 {
         self.expose(|private| private.div_ceil(2))
     }
 
-    /// Makes the whole private part public. Returns the number of public tasks.
+    /// Makes all private tasks public. Returns the number of public tasks.
     pub fn expose_all(self) -> u64 {
         self.expose(|private| private)
     }
@@ -332,11 +337,11 @@ impl<'a, T> Owner<'a, T> {
         public
     }
 
-    /// Starts a generation for a new task at the base of this worker's stack. Returns its name,
-    /// which was not given before.
+    /// Starts a new generation, for a new task at the base of this worker's stack. Returns the
+    /// generation, which this deque has not used before.
     pub fn next_generation(self) -> Gen {
         let given = &self.deque.owner.generations;
-        // Relaxed, both: the owner's own word.
+        // Relaxed, both: only the owner accesses this word.
         let next = given.load(Ordering::Relaxed) + 1;
         given.store(next, Ordering::Relaxed);
         let generation = Gen::from_bits(next as u32);
@@ -344,7 +349,7 @@ impl<'a, T> Owner<'a, T> {
         generation
     }
 
-    /// Returns to the generation of an earlier base, which is at the base again.
+    /// Restores an earlier generation, when its task is at the base of the stack again.
     pub fn set_generation(self, generation: Gen) {
         let bottom = self.bottom();
         self.update(|now| (now.with_generation(generation), now.split_near(bottom)));
@@ -361,7 +366,7 @@ impl<'a, T> Owner<'a, T> {
     #[must_use]
     pub fn is_empty(self) -> bool {
         let bottom = self.bottom();
-        // Relaxed: if a theft is seen late, a pop fails.
+        // Relaxed: if the owner sees a theft too late, a pop fails.
         Public(self.deque.public.load(Ordering::Relaxed)).top_near(bottom) >= bottom
     }
 }

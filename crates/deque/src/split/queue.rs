@@ -1,11 +1,10 @@
-//! The split deque behind the [`Queue`] interface: without positions, generations and the runtime's
-//! signals.
+//! The split deque as a [`Queue`]: without positions, generations and the runtime's signals.
 
 use super::{Cold, Owner, Split, Steal};
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
 
-/// A thief has found only private tasks.
+/// A signal: a thief has found only private tasks.
 const HUNGRY: u32 = 1;
 
 impl<T> Owner<'_, T> {
@@ -22,8 +21,8 @@ impl<T> Sealed for Split<T> {}
 
 impl<T> Queue<T> for Split<T> {
     fn put(&self, task: NonNull<T>) -> Result<(), Full> {
-        // SAFETY: 1: is what `Queue` requires of its users. All words are atomic, so a user that
-        // breaks it loses tasks or gets them twice, and memory stays sound.
+        // SAFETY: 1: `Queue` requires the same of its users. All words are atomic, so if a user
+        // breaks the rule, tasks are lost or come out twice, but memory stays sound.
         let owner = unsafe { self.owner() };
         if let Err(Cold(position)) = owner.push(task) {
             owner.obey();
@@ -33,15 +32,15 @@ impl<T> Queue<T> for Split<T> {
     }
 
     fn take(&self) -> Option<NonNull<T>> {
-        // SAFETY: 1: is what `Queue` requires of its users. All words are atomic, so a user that
-        // breaks it loses tasks or gets them twice, and memory stays sound.
+        // SAFETY: 1: `Queue` requires the same of its users. All words are atomic, so if a user
+        // breaks the rule, tasks are lost or come out twice, but memory stays sound.
         let owner = unsafe { self.owner() };
         if owner.is_signalled() {
             owner.obey();
         }
         let task = owner.pop(0);
         if task.is_none() && owner.bottom() > 0 {
-            // The youngest task was stolen, and so was everything older.
+            // The youngest task was stolen, and so were all older tasks.
             owner.lower(0);
         }
         task
@@ -68,8 +67,8 @@ impl<T> Queue<T> for Split<T> {
     }
 }
 
-// SAFETY: all words are atomic. The tasks are pointers that no code here follows; the thread that
-// puts them in is responsible for what they point to.
+// SAFETY: all words are atomic. This code does not follow the pointers; the code that puts tasks in
+// is responsible for what they point to.
 unsafe impl<T> Send for Split<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Split<T> {}

@@ -1,5 +1,5 @@
-//! Tests of the split deque: basic steps, random steps compared with a model, many thieves, and the
-//! ring's limits.
+//! Tests of the split deque: single steps, random steps compared with a model, many thieves, and
+//! the ring's limits.
 
 use super::{Cold, Owner, Split, Steal, capacity};
 use crate::Full;
@@ -57,7 +57,7 @@ fn owner_pops_youngest_thief_steals_oldest() {
     assert_eq!(me.bottom(), 0);
 }
 
-/// The thief learns how many tasks wait, but gets at most the public ones.
+/// The thief learns how many tasks are waiting, but gets at most the public tasks.
 #[test]
 fn thief_gets_only_public_tasks() {
     let counts = counts(10);
@@ -80,7 +80,7 @@ fn thief_gets_only_public_tasks() {
     assert_eq!(deque.steal(|_| 0, None, |_| unreachable!()), Steal::Empty);
 }
 
-/// Whether the kernel has the process-wide barrier. Waits for the kernel's answer.
+/// Whether the kernel supports the process-wide barrier. Waits for the kernel's answer.
 fn has_barrier() -> bool {
     barrier::prepare();
     loop {
@@ -112,7 +112,7 @@ fn silent_owner_is_exposed_by_force() {
     assert!(me.pop_at(0));
 }
 
-/// A push into the full ring fails until a thief has read a stolen task.
+/// A push into a full ring fails until a thief has stolen a task and read its slot.
 #[test]
 fn full_ring_accepts_pushes_after_steals() {
     let n = capacity() as usize;
@@ -141,7 +141,7 @@ fn steal_all(deque: &Split<AtomicU32>) -> u64 {
 mod counting_thefts {
     use super::*;
 
-    /// Thieves empty a full ring while its last push is in the cold exit.
+    /// Thieves empty a full ring before the owner completes its last push.
     #[test]
     fn copes_with_emptying_full_ring() {
         let counts = counts(1);
@@ -159,8 +159,8 @@ mod counting_thefts {
         assert_eq!(me.bottom(), 0);
     }
 
-    /// The owner only pushes, and thieves move the border by force, so its cold exits see no
-    /// signals.
+    /// The owner only pushes. Thieves move the border by force, so no signals send the owner
+    /// through the cold exit.
     #[test]
     fn copes_with_silent_owner() {
         assert!(has_barrier(), "this kernel has no membarrier");
@@ -181,7 +181,7 @@ mod counting_thefts {
     }
 }
 
-/// The positions drift up by more than a ring, and the owner then lowers them.
+/// The base has drifted up by more than a ring's length when the owner lowers it.
 #[test]
 fn drifted_ring_does_not_lap_itself() {
     let counts = counts(1);
@@ -216,7 +216,7 @@ fn signal_opens_the_cold_exit_once() {
     assert_eq!(me.answer(), 0);
 }
 
-/// Prints and returns the number of rounds of a test: one, or more in a soak.
+/// Returns how many rounds a test makes, and prints the number: one, or more in a soak test.
 fn soak(what: &str) -> u64 {
     let rounds = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
         text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
@@ -327,24 +327,25 @@ fn index_of(counts: &Counts, task: NonNull<AtomicU32>) -> usize {
     (task.as_ptr() as usize - counts.as_ptr() as usize) / size_of::<AtomicU32>()
 }
 
-/// The owner's steps in a child that was forked in the middle of a theft.
+/// The owner's steps in a child that was forked during a theft.
 #[cfg(all(unix, not(miri)))]
 mod in_a_child {
     use super::*;
     use crate::turn::Turn;
     use std::sync::Barrier;
 
-    /// Whether `check` aborts a child. A child that hangs is killed.
+    /// Whether `check` aborts the child that runs it. A child that hangs is killed.
     fn aborts(check: impl FnOnce()) -> bool {
         extern "C" fn nothing() {}
         tidegate_sync::thread::watch_forks(nothing);
         // SAFETY: the child takes no lock of the test harness before it ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: this only sets the child's timer; the child has no duties for its caller.
+            // SAFETY: this only sets the child's timer, and the child does not return to its
+            // caller.
             unsafe { libc::alarm(30) };
             check();
-            // SAFETY: ends the child without running any code of the parent's.
+            // SAFETY: ends the child without running any of the parent's code.
             unsafe { libc::_exit(0) }
         }
         let mut status = 0;

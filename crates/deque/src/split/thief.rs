@@ -13,26 +13,28 @@ pub enum Steal {
     Success(u64),
     /// There were public tasks, but another thread was faster.
     Lost,
-    /// There were no public tasks, or none that this thief may have.
+    /// There were no public tasks, or this thief may not take them.
     Empty,
 }
 
 impl<T> Split<T> {
-    /// Tries once to take the oldest public tasks, and passes each to `sink`, oldest first.
+    /// Tries once to steal the oldest public tasks. Passes each of them to `sink`, oldest first.
     ///
-    /// `amount` gets the number of waiting tasks and returns how many to take, which is cut to the
-    /// number of public tasks. If it returns 0, nothing happens. With `only`, the steal succeeds
-    /// only while that generation lasts.
+    /// `amount` receives the number of waiting tasks and returns how many to take. At most the
+    /// public tasks are taken. If `amount` returns 0, nothing happens. If `only` is given, the
+    /// steal succeeds only while that generation lasts.
     ///
-    /// The owner may wait until `sink` has got all tasks. So `sink` must not panic, must not use
-    /// the owner's side of this deque, and should take no longer than the store of a pointer.
+    /// The owner may have to wait until `sink` has received all tasks. So `sink` must not panic,
+    /// must not use the owner's side of this deque, and should not take longer than storing a
+    /// pointer.
     pub fn steal(
         &self,
         amount: impl FnOnce(u64) -> u64,
         only: Option<Gen>,
         mut sink: impl FnMut(NonNull<T>),
     ) -> Steal {
-        // Acquire pairs with the owner's (or exposing thief's) Release of the slots.
+        // Acquire pairs with the Release by which the owner, or an exposing thief, published the
+        // slots.
         let now = Public(self.public.load(Ordering::Acquire));
         let stale = only.is_some_and(|only| only != now.generation());
         if now.len() == 0 || stale {
@@ -62,8 +64,8 @@ impl<T> Split<T> {
             let position = top.wrapping_add(nth);
             sink(self.polled.ring.get(position));
         }
-        // Release pairs with the owner's Acquire in `top_if_all_read`: the slots above may be
-        // reused.
+        // Release pairs with the owner's Acquire in `top_if_all_read`: the owner may reuse the
+        // slots read above.
         self.thieves.read.fetch_add(k, Ordering::Release);
         Steal::Success(k)
     }
@@ -71,7 +73,8 @@ impl<T> Split<T> {
     /// The number of public tasks.
     #[must_use]
     pub fn public_len(&self) -> u64 {
-        // Acquire: a thread that decides on this not to sleep must see what the publisher wrote.
+        // Acquire: if a thread decides not to sleep because of this, it must see what the publisher
+        // wrote.
         Public(self.public.load(Ordering::Acquire)).len()
     }
 
@@ -93,9 +96,9 @@ impl<T> Split<T> {
         bottom > now.split_near(bottom)
     }
 
-    /// The maximum number of tasks that were ever in the deque at once, as far as positions show.
-    /// It is an upper bound after stolen tasks that no thread joins have shifted the base. Reads
-    /// every slot of the ring.
+    /// The maximum number of tasks that were ever in the deque at once, judging by the highest
+    /// position that was filled. The result is too high if the base has moved up because stolen
+    /// tasks were not joined. Reads every slot of the ring.
     #[must_use]
     pub fn deepest(&self) -> u64 {
         self.polled.ring.deepest() as u64
@@ -110,20 +113,20 @@ impl<T> Split<T> {
 
     /// Raises signals; the owner sees them at its next push.
     pub fn raise(&self, bits: u32) {
-        // AcqRel, both read-modify-writes: see `Owner::answer`.
+        // AcqRel, both operations: see `Owner::answer`.
         self.polled.signal.fetch_or(bits, Ordering::AcqRel);
         self.polled.limit.swap(0, Ordering::AcqRel);
     }
 
-    /// The signals that the owner has not answered yet.
+    /// The signals that were raised and that the owner has not answered yet.
     #[must_use]
     pub fn raised(&self) -> u32 {
         // Relaxed: an estimate.
         self.polled.signal.load(Ordering::Relaxed)
     }
 
-    /// Makes the older half of the private tasks public if the owner does not do so. Returns
-    /// whether any task became public.
+    /// Makes the older half of the private tasks public without the owner's help. Returns whether
+    /// any task became public.
     ///
     /// Needs the process-wide barrier, see [`barrier::heavy`]; without it, nothing happens.
     pub fn force_expose(&self) -> bool {
@@ -139,36 +142,38 @@ impl<T> Split<T> {
 
     fn expose_locked(&self) -> bool {
         // Acquire pairs with the owner's update of P: the owner's earlier stores of `bot` are
-        // visible below.
+        // visible to the loads below.
         let now = Public(self.public.load(Ordering::Acquire));
         if now.len() != 0 {
             return false;
         }
-        // Relaxed: an estimate, to avoid an exposure of nothing, which the owner would notice.
+        // Relaxed: an estimate, to avoid an exposure without tasks, which would cost the owner
+        // time.
         let bottom = self.owner.bot.load(Ordering::Relaxed);
         if bottom <= now.split_near(bottom) {
             return false;
         }
         let announced = now.announced();
-        // AcqRel: releases the slots that we acquired through `bot` to the thieves that read what
-        // is published below.
+        // AcqRel: we have acquired the slots through `bot`, and Release passes them on to the
+        // thieves that read what is published below.
         let won =
             self.public
                 .compare_exchange(now.0, announced.0, Ordering::AcqRel, Ordering::Relaxed);
         if won.is_err() {
             return false;
         }
-        // Computed only now, because the announcement pins P from here on. Positions that were seen
-        // before may be a round of the packed bits old. Acquire pairs with the owner's Release
-        // store: the slots below are filled.
+        // Computed only now, because from here on the announcement keeps P from changing. A
+        // position that was seen earlier may be stale by a full round of the packed bits. Acquire
+        // pairs with the owner's Release store: the slots below `bottom` are filled.
         let bottom = self.owner.bot.load(Ordering::Acquire);
         let split = announced.split_near(bottom);
         if bottom <= split {
             return self.withdraw(announced, split);
         }
         let border = split + (bottom - split).div_ceil(2);
-        // Relaxed: ordered against the owner's load by the pair of barriers. A maximum, because the
-        // owner may have published and raised the guard further since our announcement.
+        // Relaxed: ordered against the owner's load by the pair of barriers. `fetch_max`, because
+        // since our announcement the owner may have published more tasks and raised the guard
+        // further.
         self.polled.guard.fetch_max(border, Ordering::Relaxed);
         if !barrier::heavy() {
             return self.withdraw(announced, split);
@@ -186,11 +191,12 @@ impl<T> Split<T> {
         won.is_ok() && border > split
     }
 
-    /// Ends an exposure that has nothing to expose, or that could not be ordered against the owner.
+    /// Ends an exposure if there is nothing to expose, or if the barrier could not order it against
+    /// the owner.
     fn withdraw(&self, announced: Public, split: u64) -> bool {
         let none = announced.with_split(split);
-        // Relaxed: nothing is published. The guard stays raised, which costs the owner one visit of
-        // the cold path.
+        // Relaxed: nothing is published. The guard stays raised, so the owner takes the cold path
+        // once more.
         let (old, new) = (announced.0, none.0);
         let _ = self
             .public

@@ -1,14 +1,14 @@
 //! The packed word `P` and the arithmetic of positions.
 //!
 //! `top` and `split` are the low [`INDEX_BITS`] bits of positions that count up to 2^64. [`near`]
-//! finds the full position if it is at most a ring's length away from a known one;
-//! [`Public::top_above`] counts upwards from a known one.
+//! computes the full position from a known position at most a ring's length away.
+//! [`Public::top_above`] counts upwards from a known position.
 
 use crate::ring::CAPACITY;
 use std::fmt;
 
-/// One bit more than a ring's positions need. The rings under loom and Miri are small, so positions
-/// wrap there.
+/// One bit more than the positions in a ring need. The rings under loom and Miri are small, so that
+/// the tests also cover wrapping.
 const INDEX_BITS: u32 = CAPACITY.ilog2() + 1;
 const GEN_BITS: u32 = 27;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
@@ -17,7 +17,7 @@ const EXPOSING: u64 = 1 << 63;
 
 const _: () = assert!(1 + GEN_BITS + 2 * INDEX_BITS <= u64::BITS);
 
-/// Names the task at the base of the owner's stack; see `docs/waiting.md`.
+/// Identifies the task at the base of the owner's stack; see `docs/waiting.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gen(u32);
 
@@ -79,13 +79,13 @@ impl Public {
         self.split().wrapping_sub(self.top()) & INDEX_MASK
     }
 
-    /// The number of tasks that wait below `bottom`. It is at least the number of public tasks,
-    /// because the owner may be about to settle the rest.
+    /// The number of tasks that wait below `bottom`. It is at least the number of public tasks:
+    /// while the owner tries to pop a public task, `bottom` may be too low.
     pub(super) fn waiting_below(self, bottom: u64) -> u64 {
         bottom.saturating_sub(self.top_near(bottom)).max(self.len())
     }
 
-    /// The full position of `top`, given a position that is at most the capacity away.
+    /// The full position of `top`, given a position at most the capacity away from it.
     pub(super) fn top_near(self, position: u64) -> u64 {
         near(self.top(), position)
     }
@@ -95,40 +95,40 @@ impl Public {
         self.top().wrapping_sub(position) & INDEX_MASK
     }
 
-    /// The full position of `split`, given a position that is at most the capacity away.
+    /// The full position of `split`, given a position at most the capacity away from it.
     pub(super) fn split_near(self, position: u64) -> u64 {
         near(self.split(), position)
     }
 
-    /// The word after a steal of the `k` oldest tasks.
+    /// The word after the `k` oldest tasks were stolen.
     pub(super) fn stolen(self, k: u64) -> Self {
         debug_assert!(k <= self.len() && !self.is_exposing(), "{self:?}");
         Self::pack(0, self.generation_bits(), self.top() + k, self.split())
     }
 
-    /// The word with X set: a thief announces that it moves the border.
+    /// The word with X set, which announces that a thief is about to move the border.
     pub(super) fn announced(self) -> Self {
         debug_assert!(self.len() == 0, "{self:?}");
         Self(self.0 | EXPOSING)
     }
 
-    /// The word with another border and X cleared.
+    /// The word with this border and with X cleared.
     pub(super) fn with_split(self, split: u64) -> Self {
         Self::pack(0, self.generation_bits(), self.top(), split)
     }
 
-    /// The word with no public task, the border at `position` and X cleared.
+    /// The word without public tasks, with the border at `position` and X cleared.
     pub(super) fn emptied_at(self, position: u64) -> Self {
         Self::pack(0, self.generation_bits(), position, position)
     }
 
-    /// The word with another generation and X cleared.
+    /// The word with this generation and with X cleared.
     pub(super) fn with_generation(self, generation: Gen) -> Self {
         Self::pack(0, u64::from(generation.bits()), self.top(), self.split())
     }
 }
 
-/// The position with the low bits `low` that is nearest to `position`.
+/// The position nearest to `position` whose low bits are `low`.
 fn near(low: u64, position: u64) -> u64 {
     let ahead = low.wrapping_sub(position) & INDEX_MASK;
     let signed = if ahead > INDEX_MASK / 2 {

@@ -1,4 +1,4 @@
-//! Tests with one thread at both ends.
+//! Tests in which one thread works at both ends.
 
 use super::{Cursor, End, Miss, Owner, Promise, Queue, Task, Tasks, many};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, TestRunner};
 use std::collections::VecDeque;
 use tidegate_deque::{Duplicating, Multiplicity};
 
-/// Puts three tasks and takes them out at either end.
+/// Puts three tasks and takes them out at each end.
 pub fn ends<Q: Queue<Task> + Default>(promise: Promise) {
     let (queue, tasks) = (Q::default(), Tasks::new(3));
     let (owner, mut cursor) = (Owner(&queue), Cursor::default());
@@ -38,7 +38,7 @@ enum Step {
     Steal,
 }
 
-/// Any sequence of steps, compared with a plain deque.
+/// Compares any sequence of steps with a plain deque.
 pub fn model<Q: Queue<Task> + Default>(promise: Promise) {
     let config = Config {
         cases: many(200) as u32,
@@ -79,7 +79,7 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
                 assert_eq!(taken, at(&mut model, promise.take));
             }
             Step::Steal => match queue.steal(&mut cursor).map(|task| tasks.index(task)) {
-                // A copy leaves the task in the queue.
+                // The thief got a copy, so the task stays in the queue.
                 Ok(stolen) if promise.private && !promise.exact => {
                     assert_eq!(Some(&stolen), model.front());
                     empty_after_copy(&owner, &mut model, &tasks);
@@ -92,7 +92,7 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
     }
 }
 
-/// Empties the queue after a steal that may have been a copy, so that the oldest task may still be
+/// Empties the queue after a steal that may have returned a copy, so the oldest task may still be
 /// there.
 fn empty_after_copy<Q: Queue<Task>>(
     owner: &Owner<'_, Q>,
@@ -107,8 +107,8 @@ fn empty_after_copy<Q: Queue<Task>>(
     assert!(left.is_none() || left == oldest);
 }
 
-/// A thief takes the tasks below the border, and the owner can no longer get them; above the
-/// border, a thief only copies.
+/// Below the border, a thief takes tasks, and the owner can no longer get them. Above the border, a
+/// thief only copies tasks.
 #[test]
 fn thief_takes_what_duplicating_queue_promised() {
     let (queue, tasks) = (Duplicating::default(), Tasks::new(4));
@@ -117,7 +117,7 @@ fn thief_takes_what_duplicating_queue_promised() {
     (0..3).for_each(|index| assert!(owner.put(tasks.at(index))));
     assert_eq!(steal(&mut cursor), Ok(0), "a copy");
     assert!(!queue.offers(), "the owner has not promised anything yet");
-    // The owner sees that a thief wants more, and lets thieves take the older two.
+    // The owner notices that a thief wants more, and lets thieves take the two older tasks.
     assert!(owner.put(tasks.at(3)));
     assert!(queue.offers());
     assert_eq!((steal(&mut cursor), steal(&mut cursor)), (Ok(0), Ok(1)));
@@ -126,7 +126,7 @@ fn thief_takes_what_duplicating_queue_promised() {
     assert_eq!(left, [3, 2]);
 }
 
-/// A thief's cursor keeps its position in every queue that it visits.
+/// A thief's cursor keeps track of its position in each queue.
 #[test]
 fn multiplicity_thief_tracks_each_queue() {
     let (one, other, tasks) = (
@@ -144,7 +144,7 @@ fn multiplicity_thief_tracks_each_queue() {
     assert_eq!(other.steal(&mut cursor), Ok(tasks.at(3)));
 }
 
-/// Puts and takes more tasks than there is initially room for, several times.
+/// Several times, puts more tasks than the queue initially has room for, and takes them out.
 pub fn waves<Q: Queue<Task> + Default>() {
     let (queue, tasks) = (Q::default(), Tasks::new(many(3_000).max(30)));
     let owner = Owner(&queue);

@@ -1,4 +1,4 @@
-//! Tests through the claiming handle.
+//! Tests of [`claim`] on all queues.
 
 use super::many;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use tidegate_deque::{Cursor, Queue, claim};
 
-/// Counts in its place how often it was dropped.
+/// A value that counts in `places` how often it was dropped.
 pub struct Value {
     places: Arc<[AtomicU32]>,
     index: usize,
@@ -33,7 +33,7 @@ fn times(place: &AtomicU32) -> u32 {
     place.load(Ordering::Relaxed)
 }
 
-/// An owner and two thieves; each value is dropped by the thread that gets it.
+/// An owner and two thieves compete for values, and drop each value that they get.
 pub fn storm<Q: Queue<claim::Cell<Value>> + Default>() {
     let places = places(many(5_000));
     let (mut owner, thieves) = claim::queue::<Q, Value>();
@@ -70,7 +70,7 @@ pub fn storm<Q: Queue<claim::Cell<Value>> + Default>() {
 
 /// The owner takes some values and leaves the others in the queue.
 pub fn left_over<Q: Queue<claim::Cell<Value>> + Default>() {
-    // Under Miri, the smallest room of any queue is 6.
+    // Under Miri, the smallest queue has room for 6 values.
     let places = places(if cfg!(miri) { 6 } else { 1_000 });
     let (mut owner, thieves) = claim::queue::<Q, Value>();
     for value in values(&places) {

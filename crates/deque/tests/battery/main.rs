@@ -1,5 +1,4 @@
-//! Tests that run on all queues. Each test is named after what it shows, and each module after a
-//! queue.
+//! Tests that run on all queues. There is a module for each queue.
 
 mod alone;
 mod claims;
@@ -9,14 +8,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tidegate_deque::{Cursor, Miss, Queue};
 
-/// What a queue promises in its documentation.
+/// What a queue's documentation promises.
 #[derive(Clone, Copy)]
 struct Promise {
     /// Whether a task comes out exactly once, rather than at least once.
     exact: bool,
     take: End,
     steal: End,
-    /// A thief may get no task, or only a copy, until the owner takes a step.
+    /// Whether a thief may get no task, or only a copy, until the owner takes its next step.
     private: bool,
 }
 
@@ -43,10 +42,10 @@ const fn private(promise: Promise) -> Promise {
     }
 }
 
-/// A task counts how often it came out.
+/// A task, which counts how often it came out.
 type Task = AtomicU32;
 
-/// Tasks that are put once each.
+/// Tasks, each of which is put once.
 struct Tasks(Vec<Task>);
 
 impl Tasks {
@@ -68,7 +67,8 @@ impl Tasks {
         self.0[self.index(task)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Checks that no task was lost, and that none came out twice if that is promised.
+    /// Checks that no task was lost. If the queue promises it, also checks that no task came out
+    /// twice.
     fn check(&self, promise: Promise) {
         let times = || self.0.iter().map(|task| task.load(Ordering::Relaxed));
         let lost = times().filter(|times| *times == 0).count();
@@ -82,7 +82,7 @@ impl Tasks {
     }
 }
 
-/// The owner's end, for the one thread of a test that is the owner.
+/// The owner's end. Only one thread of a test uses it.
 struct Owner<'a, Q>(&'a Q);
 
 impl<Q: Queue<Task>> Owner<'_, Q> {
@@ -95,7 +95,7 @@ impl<Q: Queue<Task>> Owner<'_, Q> {
     }
 }
 
-/// The number of tasks in a test; far fewer under Miri.
+/// Reduces the number of tasks in a test under Miri.
 const fn many(count: usize) -> usize {
     if cfg!(miri) { count / 1_000 + 4 } else { count }
 }

@@ -5,8 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Steals until `stop` is set, and then until the queue is empty. Returns the number of stolen
-/// tasks.
+/// Steals until `stop` is set, and then until the queue is empty. Returns how many tasks it stole.
 fn rob<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, stop: &AtomicBool) -> usize {
     let (mut cursor, mut stolen) = (Cursor::default(), 0);
     loop {
@@ -20,7 +19,7 @@ fn rob<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, stop: &AtomicBool) -> usize {
             Err(_) => thread::yield_now(),
         }
         if stopped && stolen > 100 * tasks.0.len() {
-            // These are copies of a task that the owner has left.
+            // Further steals would only copy a task that the owner has left behind.
             return stolen;
         }
     }
@@ -60,7 +59,7 @@ pub fn storm<Q: Queue<Task> + Default>(promise: Promise, thieves: usize, burst: 
     tasks.check(promise);
 }
 
-/// The owner puts and hardly ever takes; a thief must still get its part.
+/// The owner puts many tasks and rarely takes any. A thief must still get its share.
 pub fn starvation<Q: Queue<Task> + Default>() {
     let wanted = many(500);
     let tasks = Tasks::new(64);
