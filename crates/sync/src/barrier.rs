@@ -7,11 +7,12 @@
 //! The heavy side makes every running thread of the process execute a full barrier
 //! (`membarrier(2)`, private expedited).
 //!
-//! Two light sides order nothing between each other. If both sides are cold, use [`full`] on both.
+//! Two light sides do not order each other's loads and stores. If neither side is hot, use [`full`]
+//! on both.
 //!
 //! If the process already has several threads, registering with the kernel takes a grace period of
 //! some milliseconds. Then [`prepare`] registers in the background. Until registration has
-//! succeeded, [`heavy`] returns `false` and has ordered nothing for the light side.
+//! succeeded, [`heavy`] returns `false` and has no effect on the light side.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri, tidegate_tsan))))]
 mod kernel {
@@ -26,14 +27,14 @@ mod kernel {
     static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 
     fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: membarrier takes three integers and does not touch our memory. An unknown command
-        // results in an error code.
+        // SAFETY: membarrier takes three integers and does not access our memory. An unknown
+        // command results in an error code.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
     fn register() {
         let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-        // Relaxed: the kernel knows the registration, and the mark carries no data.
+        // Relaxed: the kernel remembers the registration, and the mark carries no data.
         STATE.store(if ready { READY } else { DENIED }, Ordering::Relaxed);
     }
 
@@ -50,11 +51,11 @@ mod kernel {
         });
     }
 
-    /// Enough for a thread that makes one system call.
+    /// The stack size of a thread that makes a single system call.
     const STACK: usize = 64 * 1024;
 
-    /// Whether the calling thread is the only one. A folder has two links of its own, and one more
-    /// for each folder in it; each thread is a folder.
+    /// Whether the calling thread is the only one. `/proc/self/task` has a folder for each thread.
+    /// A folder has two links, and one more for each folder in it.
     fn has_one_thread() -> bool {
         std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
     }
@@ -70,13 +71,13 @@ mod kernel {
     #[inline(always)]
     pub(super) fn light() {
         // SeqCst: keeps the compiler from moving a later load before an earlier store. Pairs with
-        // `heavy`.
+        // the barrier in `heavy`.
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
     }
 
     pub(super) fn heavy() -> bool {
-        // The system call is a full barrier on every *other* running thread. The fence is for this
-        // thread.
+        // The system call is a full barrier on every *other* running thread. The fence below covers
+        // this thread.
         super::full();
         available() == Some(true) && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
@@ -113,20 +114,20 @@ pub fn available() -> Option<bool> {
     kernel::available()
 }
 
-/// The side for the thread that must not pay.
+/// The light side, for the thread that must not pay.
 #[inline(always)]
 pub fn light() {
     kernel::light();
 }
 
-/// The side for the thread that pays for both. `false` means that it is not available and has
-/// ordered nothing.
+/// The heavy side, for the thread that pays for both. Returns `false` if it is not available; then
+/// it has ordered nothing.
 #[must_use]
 pub fn heavy() -> bool {
     kernel::heavy()
 }
 
-/// A full fence, for cases in which both sides are cold.
+/// A full fence, for pairs in which neither side is hot.
 ///
 /// ThreadSanitizer does not model fences, so in its build this is a read-modify-write on one word
 /// that all threads share.
@@ -135,10 +136,10 @@ pub fn full() {
     #[cfg(tidegate_tsan)]
     {
         static WORD: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        // SeqCst: pairs with itself in another thread.
+        // SeqCst: pairs with the same operation in another thread.
         WORD.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     }
-    // SeqCst: pairs with itself in another thread, and with `light` through `heavy`.
+    // SeqCst: pairs with the same fence in another thread, and with `light` through `heavy`.
     #[cfg(not(tidegate_tsan))]
     crate::atomic::fence(crate::atomic::Ordering::SeqCst);
 }

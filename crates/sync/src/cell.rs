@@ -1,4 +1,4 @@
-//! An `UnsafeCell` that loom can check, and a cell that is filled once.
+//! An `UnsafeCell` that loom can check, and a cell that is written once.
 
 mod once;
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Nanoseconds since the first call. Never decreases.
 ///
-/// Under loom each reading is one second after the last. So a loop that spins for a limited time
-/// ends at its second reading, and models end.
+/// Under loom, each reading is one second later than the one before. So a loop that spins for a
+/// limited time ends at its second reading, and every model ends.
 #[must_use]
 pub fn now() -> u64 {
     #[cfg(loom)]
@@ -13,7 +13,7 @@ pub fn now() -> u64 {
         loom::lazy_static! {
             static ref READINGS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         }
-        // Relaxed: a count, which loom does not track.
+        // Relaxed: only a counter, which loom does not track.
         READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 1_000_000_000
     }
     #[cfg(not(loom))]
@@ -29,26 +29,26 @@ pub fn wall() -> u64 {
     })
 }
 
-/// The processor time that all threads of this process have used, in nanoseconds; 0 if the system
-/// does not report it.
+/// The processor time used by all threads of this process, in nanoseconds. 0 if the system does not
+/// report it.
 #[must_use]
 pub fn process_time() -> u64 {
     imp::process_time()
 }
 
-/// The clock of one thread's processor time, which other threads of the process can read.
+/// The processor-time clock of one thread, which the other threads of the process can read.
 #[derive(Debug, Default)]
 pub struct ThreadClock(AtomicI32);
 
 impl ThreadClock {
-    /// Makes this the clock of the calling thread.
+    /// Makes this the calling thread's clock.
     pub fn take(&self) {
         // Relaxed: a clock's id carries no data.
         self.0.store(imp::own_clock(), Ordering::Relaxed);
     }
 
-    /// The processor time that the thread has used, in nanoseconds. `None` if the system does not
-    /// report it, or if the thread is gone.
+    /// The processor time used by the thread, in nanoseconds. `None` if the system does not report
+    /// it, or if the thread has ended.
     #[must_use]
     pub fn read(&self) -> Option<u64> {
         // Relaxed: as in `take`. 0 is not the id of any thread's clock.
@@ -63,11 +63,11 @@ mod imp {
 
     #[inline]
     pub(super) fn now() -> u64 {
-        /// The reading of the first call; 0 before that. Not a cell of the standard library: a
-        /// child made by `fork` while a thread initializes the cell would wait forever.
+        /// The first reading, or 0 before it. This is not a `OnceLock`: a child made by `fork`
+        /// while a thread initializes one would wait forever.
         static START: AtomicU64 = AtomicU64::new(0);
         let reading = read(libc::CLOCK_MONOTONIC).unwrap_or(0);
-        // Relaxed, here and below: the number stands alone.
+        // Relaxed, here and below: no other data depends on this number.
         let start = match START.load(Ordering::Relaxed) {
             0 => {
                 let order = Ordering::Relaxed;
@@ -76,7 +76,8 @@ mod imp {
             }
             start => start,
         };
-        // A thread that read the clock before the first one may get here later.
+        // Saturating: a thread may have read the clock before the thread that set `START`, but get
+        // here later.
         reading.saturating_sub(start)
     }
 

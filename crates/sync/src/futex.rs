@@ -1,11 +1,10 @@
-//! Futex calls on a word of this process, and on a word of a file that processes share.
+//! Futex calls on a word of this process, and on a word in a file that processes share.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod linux {
     use std::sync::atomic::AtomicU32;
     use std::time::Duration;
 
-    /// Converts a duration to the kernel's format.
     pub(super) fn timespec(limit: Duration) -> libc::timespec {
         libc::timespec {
             tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
@@ -19,7 +18,7 @@ pub(crate) mod linux {
         let spec_ptr = spec.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
         // SAFETY: `word` is a live, aligned u32 for the whole call. `spec_ptr` is null or points to
-        // `spec`, which outlives the call. The kernel reads both and writes neither.
+        // `spec`, which outlives the call. The kernel reads `word` and `spec` and writes neither.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, expected, spec_ptr) };
     }
 
@@ -46,7 +45,7 @@ mod shared {
     /// A word in a file, through which processes wait and wake each other.
     ///
     /// Only the kernel reads and writes the word. If the file has been truncated, the kernel
-    /// returns an error, while an access by the program itself would kill it with a signal.
+    /// returns an error. If the program accessed the word itself, a signal would kill it.
     #[derive(Debug)]
     pub struct SharedWord {
         map: MmapRaw,
@@ -80,8 +79,8 @@ mod shared {
             let spec = timespec(limit);
             let (op, spec) = (libc::FUTEX_WAIT, std::ptr::from_ref(&spec));
             // SAFETY: the address lies in a live mapping and is aligned, and `spec` points to a
-            // live value. The kernel reads both, and reports an error if there is no file behind
-            // the address.
+            // live value. The kernel reads the word and `spec`, and reports an error if the file no
+            // longer covers the address.
             let done =
                 unsafe { libc::syscall(libc::SYS_futex, self.address(), op, expected, spec) };
             if done == 0 {
@@ -101,11 +100,12 @@ mod shared {
         pub fn add_and_wake(&self) -> io::Result<()> {
             const EVERYBODY: libc::c_int = libc::c_int::MAX;
             let add = libc::FUTEX_OP(libc::FUTEX_OP_ADD, 1, libc::FUTEX_OP_CMP_EQ, 0);
-            // The call could also wake threads on a second word. Here that is the same word, on
-            // which no thread is left.
+            // The call can also wake threads that wait on a second word. Here this is the same
+            // word, and the call has already woken all its threads.
             let (op, nobody, word) = (libc::FUTEX_WAKE_OP, 0usize, self.address());
             // SAFETY: both addresses are that of an aligned word in a live mapping. The kernel
-            // changes it atomically, and reports an error if there is no file behind the address.
+            // changes the word atomically, and reports an error if the file no longer covers the
+            // address.
             let done =
                 unsafe { libc::syscall(libc::SYS_futex, word, op, EVERYBODY, nobody, word, add) };
             if done < 0 {
@@ -122,7 +122,7 @@ mod shared {
     use std::io;
     use std::time::Duration;
 
-    /// A word in a file. This system has no way to wait on one.
+    /// A word in a file. On this system, threads cannot wait on such a word.
     #[derive(Debug)]
     pub struct SharedWord(std::convert::Infallible);
 
@@ -135,7 +135,7 @@ mod shared {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        /// Never called, because there are no values of this type.
+        /// Never called, because this type has no values.
         ///
         /// # Errors
         /// Never.
@@ -143,7 +143,7 @@ mod shared {
             match self.0 {}
         }
 
-        /// Never called, because there are no values of this type.
+        /// Never called, because this type has no values.
         ///
         /// # Errors
         /// Never.
@@ -165,10 +165,10 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn file(length: u64) -> File {
-        // SAFETY: the name is a live C string. The result is a descriptor of ours or an error.
+        // SAFETY: the name is a live C string. The call returns a new descriptor or an error.
         let fd = unsafe { libc::memfd_create(c"word".as_ptr(), libc::MFD_CLOEXEC) };
         assert!(fd >= 0);
-        // SAFETY: just created, and owned by nothing else.
+        // SAFETY: the descriptor is new, and nothing else owns it.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
         file.set_len(length).unwrap();
         file

@@ -1,7 +1,7 @@
 //! Tidegate's only access to atomics, locks, threads, futexes, clocks, seeds and CPU sets.
 //!
-//! Every runtime crate imports these from here and from nowhere else, so one build configuration
-//! selects the implementation of all of them:
+//! Every runtime crate imports these only from here, so the build configuration selects one
+//! implementation for all crates:
 //!
 //! | build | atomics, locks, threads | fences | parking |
 //! |---|---|---|---|
@@ -15,8 +15,8 @@
 //! ThreadSanitizer can see.
 //!
 //! This crate makes no scheduling decision: how long to sleep and which thread to wake is up to
-//! `tidegate-policy` and `tidegate`. It is not a general shim either; it holds only what the
-//! runtime uses.
+//! `tidegate-policy` and `tidegate`. Nor is it a general compatibility layer: it contains only what
+//! the runtime uses.
 //!
 //! [`light`]: barrier::light
 //! [`heavy`]: barrier::heavy
@@ -57,10 +57,10 @@ pub mod atomic {
     };
 }
 
-/// A reference-counted pointer. Under loom it is loom's, which detects leaks.
+/// A reference-counted pointer. Under loom, this is loom's type, which detects leaks.
 #[cfg(loom)]
 pub use loom::sync::Arc;
-/// A reference-counted pointer. Under loom it is loom's, which detects leaks.
+/// A reference-counted pointer. Under loom, this is loom's type, which detects leaks.
 #[cfg(not(loom))]
 pub use std::sync::Arc;
 
@@ -71,7 +71,8 @@ pub use loom;
 /// Declares a thread-local value: `worker_local!(static NAME: Type = constant);`. Access it with
 /// `NAME.with(..)`.
 ///
-/// Loom runs all threads of a model on one system thread, so under loom the value is loom's.
+/// Loom runs all threads of a model on one system thread, so under loom this uses loom's
+/// thread-locals.
 #[macro_export]
 macro_rules! worker_local {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr) => {
@@ -82,10 +83,10 @@ macro_rules! worker_local {
     };
 }
 
-/// Keeps a value on cache lines of its own.
+/// Keeps a value on separate cache lines.
 ///
-/// 128 bytes, because x86 prefetches pairs of adjacent lines, and some aarch64 cores have lines of
-/// that size.
+/// They take 128 bytes, because x86 prefetches pairs of adjacent lines, and some aarch64 cores have
+/// lines of that size.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Line<T>(pub T);

@@ -1,19 +1,19 @@
 //! A mutual exclusion lock without poisoning, which is safe to take in a child made by `fork`.
 //!
-//! The runtime never runs user code under a lock. So a panic under a lock is a bug of the runtime,
-//! and aborts anyway.
+//! The runtime never runs user code while it holds a lock. So a panic under a lock is a bug in the
+//! runtime, which then aborts anyway.
 //!
-//! **Fork.** A child has a copy of each lock but only the thread that called `fork`. A lock that
-//! another thread held at that moment is *lost*: no thread of the child will ever release it.
-//! [`Mutex::lock`] prints a line and aborts such a child instead of waiting, and
-//! [`Mutex::lock_unless_lost`] returns `None`. All other locks work in the child as they did in the
+//! **Fork.** A child has a copy of each lock, but its only thread is the one that called `fork`. A
+//! lock that another thread held at that moment is *lost*: no thread of the child will ever release
+//! it. [`Mutex::lock`] of a lost lock prints a line and aborts the child instead of waiting, and
+//! [`Mutex::lock_unless_lost`] returns `None`. Locks that were free work in the child as in the
 //! parent.
 //!
-//! To detect a lost lock, each lock stores the number of the process that uses it, at first the
-//! process that created it. The first thread of a child that uses the lock finds the number of an
-//! ancestor. It tries to take the lock while all other threads of the child wait for the result. So
-//! if the lock is held at that moment, its holder is a thread of an ancestor. A lock that was not
-//! inherited pays one load and one comparison.
+//! To detect a lost lock, each lock stores the number of the process that uses it. At first, that
+//! is the process that created it. The first thread of a child to use the lock finds an ancestor's
+//! number there. That thread then tries to take the lock, while all other threads of the child wait
+//! for the result. So if the lock is held at that moment, its holder is a thread of an ancestor. If
+//! a lock was not inherited, the check costs one load and one comparison.
 
 #[cfg(loom)]
 use loom::sync as imp;
@@ -29,18 +29,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A mutual exclusion lock; see the [module](self).
 #[derive(Debug)]
 pub struct Mutex<T> {
-    /// The number of the process that uses the lock, shifted left, and the state in the low bits.
+    /// The number of the process that uses the lock, shifted left. The low bits hold the state.
     used_by: AtomicU32,
     inner: imp::Mutex<T>,
 }
 
-/// Threads of this process take and release the lock.
+/// The threads of this process take and release the lock normally.
 const SOUND: u32 = 0;
 /// A thread of this process is finding out whether the lock is sound or lost.
 const TRIED: u32 = 1;
 /// A thread of an ancestor holds the lock and will never release it.
 const LOST: u32 = 2;
-/// The number of bits in a state.
+/// The number of bits of the state.
 const STATE_BITS: u32 = 2;
 
 /// The value of `used_by` for a lock in `state` that this process uses.
@@ -58,7 +58,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Waits for the lock. Aborts the process if the lock is lost.
+    /// Waits for the lock and takes it. Aborts the process if the lock is lost.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.lock_unless_lost().unwrap_or_else(|| {
             abort_child(format_args!(
@@ -67,7 +67,7 @@ impl<T> Mutex<T> {
         })
     }
 
-    /// Waits for the lock. Returns `None` at once if the lock is lost.
+    /// Waits for the lock and takes it. Returns `None` without waiting if the lock is lost.
     pub fn lock_unless_lost(&self) -> Option<MutexGuard<'_, T>> {
         if self.is_lost() {
             return None;
@@ -97,11 +97,11 @@ impl<T> Mutex<T> {
 
     #[inline]
     fn is_lost(&self) -> bool {
-        // Relaxed: the lock itself orders what it guards, and no thread enters a lost lock.
+        // Relaxed: the lock itself orders accesses to its value, and no thread enters a lost lock.
         self.used_by.load(Ordering::Relaxed) != used_here(SOUND) && self.inherit()
     }
 
-    /// Takes over a lock that an ancestor of this process used. Returns whether it is lost.
+    /// Takes over a lock that an ancestor of this process used. Returns whether the lock is lost.
     #[cold]
     fn inherit(&self) -> bool {
         loop {

@@ -1,19 +1,19 @@
-//! Memory that costs only address space until it is touched.
+//! Memory that only uses address space until it is touched.
 //!
-//! An allocator guarantees this only for the first large blocks. Once blocks have been freed, it
-//! reuses memory that it has kept and clears it, which touches every page after all.
+//! An allocator guarantees this only for the first large blocks. When blocks have been freed, it
+//! reuses their memory and clears it first, which touches every page.
 
 use memmap2::MmapMut;
 use std::alloc::{Layout, handle_alloc_error};
 
-/// Whole pages, zeroed.
+/// Whole pages, initially zeroed.
 #[derive(Debug)]
 pub struct Pages(MmapMut);
 
 impl Pages {
     /// Maps the pages that `layout` needs. Their alignment exceeds that of any layout in use.
     ///
-    /// If the system is out of memory, the process is aborted, as for a `Box`.
+    /// Aborts the process if the system is out of memory, as `Box::new` does.
     ///
     /// # Panics
     /// If `layout` is empty.
@@ -23,8 +23,8 @@ impl Pages {
         let Ok(map) = MmapMut::map_anon(layout.size()) else {
             handle_alloc_error(layout);
         };
-        // With huge pages, the memory next to the first task would be allocated too. Failure does
-        // no harm: the system then has no huge pages.
+        // With huge pages, writing the first task would also allocate the memory next to it. If the
+        // call fails, the system has no huge pages, which is just as good.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::NoHugePage);
         Self(map)
@@ -35,11 +35,11 @@ impl Pages {
         self.0.as_mut_ptr()
     }
 
-    /// Returns the memory to the system but keeps the addresses. Each byte is then zero or keeps
-    /// its value: on systems other than Linux, and where the process has locked its memory, nothing
-    /// is returned.
+    /// Returns the memory to the system but keeps the addresses. Afterwards, each byte is zero or
+    /// has its old value: on systems other than Linux, and if the process has locked its memory,
+    /// nothing is returned.
     ///
-    /// A thread that loads from the pages at the same time sees either value.
+    /// A thread that reads the pages at the same time sees the old value or zero.
     pub fn discard(&self) {
         #[cfg(target_os = "linux")]
         {

@@ -2,7 +2,7 @@
 //!
 //! A [`Parker`] holds one bit: [`Parker::unpark`] sets it, [`Parker::park`] waits for it and clears
 //! it. Every worker has its own parker, so that a specific worker can be woken. The token of
-//! `std::thread::park` is left to user code, which may use it inside a task.
+//! `std::thread::park` stays free for user code, which may use it inside a task.
 //!
 //! Happens before: everything before `unpark` is visible after the `park` that takes its bit.
 
@@ -61,7 +61,7 @@ impl Parker {
         self.try_take()
     }
 
-    /// Sets the bit and wakes the thread that waits for it. Returns whether the bit was clear
+    /// Sets the bit and wakes the thread that waits for it. Returns whether the bit was not set
     /// before.
     pub fn unpark(&self) -> bool {
         // Release pairs with the Acquire in `try_take`.
@@ -84,7 +84,8 @@ impl Parker {
 
     #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
     fn sleep(&self, limit: Option<Duration>) {
-        // Relaxed: the lock orders this load against `wake`, and `try_take` acquires afterwards.
+        // Relaxed: the lock orders this load with respect to `wake`, and `try_take` acquires
+        // afterwards.
         self.fallback
             .sleep(limit, || self.word.load(Ordering::Relaxed) == EMPTY);
     }
@@ -123,7 +124,8 @@ mod fallback {
         }
 
         pub(super) fn wake(&self) {
-            // The lock makes the waker wait until the sleeper is asleep or has seen the bit.
+            // Taking the lock makes the waker wait until the sleeper either sleeps or has seen the
+            // bit.
             drop(self.lock.lock());
             self.changed.notify_one();
         }

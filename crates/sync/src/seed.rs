@@ -1,9 +1,10 @@
 //! Seeds for the workers' random numbers.
 
-/// Returns the seed of worker `index`: different for each worker, and the same in every run.
+/// Returns the seed of worker `index`. Each worker has another seed, which is the same in every
+/// run.
 ///
-/// Scheduling needs random numbers that differ between workers, not secrecy. A fixed seed keeps
-/// runs comparable.
+/// The scheduler's random numbers must differ between workers, but need not be secret. A fixed seed
+/// keeps runs comparable.
 #[must_use]
 pub fn worker_seed(index: usize) -> u64 {
     // The golden ratio spreads consecutive indices over the whole word (Knuth, TAOCP 3, 6.4).

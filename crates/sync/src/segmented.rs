@@ -1,16 +1,16 @@
 //! An array that grows without moving its elements and without a lock.
 //!
 //! The array consists of segments. Each is twice as long as the one before it, and is allocated
-//! when an index in it is first used. A segment is published by a compare-and-swap of its pointer,
-//! so a look-up is two loads, and references stay valid while the array grows.
+//! when an index in it is first used. A compare-and-swap of its pointer publishes a segment. So a
+//! look-up takes two loads, and references stay valid while the array grows.
 //!
-//! There is deliberately no `OnceLock` around a segment: if a thread forks while another one
-//! initializes the cell, the child finds the cell locked forever. Here a child finds a segment
-//! either complete or absent, and then allocates it itself. The price: two threads may allocate the
-//! same segment at the same time, and one of them drops its own.
+//! A segment is deliberately not in a `OnceLock`: if a thread forks while another thread
+//! initializes the cell, the child finds the cell locked forever. Here, a child finds either a
+//! complete segment or no segment, and in that case allocates it. In return, two threads may
+//! allocate the same segment at the same time, and one of them drops its copy.
 //!
-//! The array never shrinks. Its pointers are `std`'s atomics even under loom, because loom's have
-//! no constant constructor and the array must fit into a static; so loom does not check it, and
+//! The array never shrinks. It uses atomics from `std` even under loom, because loom's atomics have
+//! no constant constructor and the array must fit into a static. So loom does not check it, but
 //! Miri does.
 
 use std::fmt;
@@ -19,22 +19,22 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Enough for 2^32 - 1 elements.
+/// The number of segments. They hold 2^32 - 1 elements.
 const SEGMENTS: usize = 32;
 
-/// An array that grows to any index that is used, and fills up with default values.
+/// An array that grows when a new index is used. New elements have the default value.
 ///
-/// Threads can share it if they can share and send its elements:
+/// Threads can share the array if they can share and send its elements:
 ///
 /// ```compile_fail,E0277
 /// fn share<T: Sync>(_: T) {}
 /// share(tidegate_sync::segmented::SegmentedArray::<std::cell::Cell<u32>>::new());
 /// ```
 pub struct SegmentedArray<T> {
-    /// Segment k is null, or points to the first element of a boxed slice of 2^k elements. Once
-    /// set, a pointer changes only through `&mut self`, and so does the ownership of its box.
+    /// Segment k is null, or points to the first element of a boxed slice of 2^k elements. Once a
+    /// pointer is set, only `&mut self` changes it or takes the box.
     segments: [AtomicPtr<T>; SEGMENTS],
-    /// Makes the array `Send` and `Sync` like a cell whose content any thread may create.
+    /// Makes the array `Send` and `Sync` like a cell whose value any thread may create.
     owns: PhantomData<OnceLock<T>>,
 }
 
@@ -46,7 +46,7 @@ fn locate(index: usize) -> (usize, usize) {
 }
 
 impl<T> SegmentedArray<T> {
-    /// An empty array; it allocates nothing yet.
+    /// Creates an empty array. Allocates nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -60,7 +60,7 @@ impl<T> SegmentedArray<T> {
         let segments = self.segments.iter_mut().enumerate();
         segments.flat_map(|(segment, first)| {
             let elements = ptr::slice_from_raw_parts_mut(*first.get_mut(), 1 << segment);
-            // SAFETY: null, or a live box of this length, which the borrow of `self` makes
+            // SAFETY: null, or a live box of this length. The borrow of `self` makes the access
             // exclusive.
             let elements = unsafe { elements.as_mut() };
             elements.into_iter().flatten()
@@ -81,7 +81,7 @@ impl<T> SegmentedArray<T> {
         }
         let elements = ptr::slice_from_raw_parts_mut(first, 1 << segment);
         // SAFETY: from `Box::into_raw` in `add_segment`, with this length. The array has just given
-        // up the pointer, and `&mut self` means that nothing borrows from it.
+        // up the pointer, and because of `&mut self` nothing borrows from the box.
         Some(unsafe { Box::from_raw(elements) })
     }
 }
@@ -94,7 +94,7 @@ impl<T: Default> SegmentedArray<T> {
     #[inline]
     pub fn get_or_grow(&self, index: usize) -> &T {
         let (segment, offset) = locate(index);
-        // Acquire pairs with the Release in `add_segment`: the elements are visible.
+        // Acquire pairs with the Release in `add_segment`: the elements are initialized.
         let mut first = self.segments[segment].load(Ordering::Acquire);
         if first.is_null() {
             first = self.add_segment(segment);
@@ -107,15 +107,15 @@ impl<T: Default> SegmentedArray<T> {
         unsafe { &*element }
     }
 
-    /// Allocates a segment, unless another thread is faster. Returns the pointer to its first
-    /// element.
+    /// Allocates a segment, unless another thread has just done so. Returns the pointer to its
+    /// first element.
     #[cold]
     fn add_segment(&self, segment: usize) -> *mut T {
         let elements: Box<[T]> = (0..1_usize << segment).map(|_| T::default()).collect();
         let elements = Box::into_raw(elements);
         let first = elements.cast::<T>();
-        // Release pairs with the Acquire in `get_or_grow`. On failure, Acquire pairs with this
-        // Release of the other thread.
+        // Release pairs with the Acquire in `get_or_grow`. On failure, Acquire pairs with the
+        // Release by which the other thread published the segment.
         let (order, failed) = (Ordering::Release, Ordering::Acquire);
         match self.segments[segment].compare_exchange(ptr::null_mut(), first, order, failed) {
             Ok(_) => first,
@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(moved, 206);
     }
 
-    /// Counts the live instances. The first two wait for each other while they are created.
+    /// Counts its live instances. The first two instances wait for each other while they are
+    /// created.
     struct Counted;
 
     static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Both threads allocate the first segment.
+    /// Two threads allocate the first segment at the same time.
     #[test]
     fn threads_share_segments_dropped_once() {
         const INDICES: usize = if cfg!(miri) { 20 } else { 1000 };
@@ -238,7 +239,7 @@ mod fork_tests {
     static ENTERED: AtomicBool = AtomicBool::new(false);
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
-    /// The first instance is not complete until `GO_ON` is set.
+    /// The creation of the first instance does not end before `GO_ON` is set.
     struct Slow;
 
     impl Default for Slow {
@@ -252,7 +253,7 @@ mod fork_tests {
         }
     }
 
-    /// Waits for a child. Kills it and panics after a minute.
+    /// Waits until a child ends. After a minute, kills it and panics.
     fn exit_status(child: libc::pid_t) -> i32 {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -262,7 +263,7 @@ mod fork_tests {
                 return status;
             }
             if Instant::now() > end {
-                // SAFETY: our own child, which has not been reaped.
+                // SAFETY: this is our own child, and it has not been reaped.
                 unsafe { libc::kill(child, libc::SIGKILL) };
                 panic!("the child hangs");
             }
@@ -270,7 +271,7 @@ mod fork_tests {
         }
     }
 
-    /// A thread of the parent is halfway through a segment; the child allocates its own.
+    /// A thread of the parent is creating a segment; the child allocates its own.
     #[test]
     fn child_does_not_wait_for_parent() {
         static ARRAY: SegmentedArray<Slow> = SegmentedArray::new();
@@ -284,7 +285,7 @@ mod fork_tests {
         }
         // SAFETY: before it exits, the child only loads and allocates a little. The only lock it
         // takes that another thread of the test could hold is the allocator's, which the C library
-        // repairs in a child.
+        // makes usable in the child.
         let child = unsafe { libc::fork() };
         if child == 0 {
             ARRAY.get_or_grow(0);

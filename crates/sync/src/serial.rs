@@ -1,4 +1,4 @@
-//! Unique numbers: each is given out once per process.
+//! Unique numbers: each number is assigned once per process.
 
 use crate::worker_local;
 use std::cell::Cell;
@@ -12,10 +12,11 @@ pub fn next() -> u64 {
     GIVEN.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Returns the calling thread's number, which no other thread ever has.
+/// Returns the calling thread's number, which no other thread ever gets.
 ///
-/// The number lasts as long as the thread, even while thread-local values are being destroyed. Some
-/// systems destroy even values without destructors; there, each later call returns a new number.
+/// The number stays the same while the thread lives, even while its thread-local values are being
+/// destroyed. Some systems also destroy values without destructors; there, each call after that
+/// returns a new number.
 #[must_use]
 pub fn of_this_thread() -> u64 {
     worker_local!(static OWN: Cell<u64> = Cell::new(0));
@@ -43,7 +44,7 @@ mod tests {
         assert_eq!(of_this_thread(), own);
     }
 
-    /// One value is destroyed before and one after the thread's other thread-local values, in
+    /// One value is destroyed before the thread's other thread-local values, and one after, in
     /// whichever order the system destroys them.
     #[cfg(target_os = "linux")]
     #[test]

@@ -9,15 +9,15 @@ use std::os::fd::AsFd;
 
 /// Prints a line about Tidegate itself.
 ///
-/// The line is written in one piece, so that lines of several threads don't mix. Errors are
+/// The line is written in a single call, so that lines of several threads don't mix. Errors are
 /// ignored: there is nowhere to report them.
 pub fn print_line(line: fmt::Arguments<'_>) {
     let line = format!("tidegate: {line}\n");
     let _ = write(line.as_bytes());
 }
 
-/// Bypasses the standard library's lock. A child made by `fork` while another thread held that lock
-/// would wait forever.
+/// Bypasses the standard library's lock. If another thread held that lock during a `fork`, the
+/// child would wait for it forever.
 #[cfg(all(unix, not(miri)))]
 fn write(line: &[u8]) -> io::Result<()> {
     let stderr = io::stderr().as_fd().try_clone_to_owned()?;

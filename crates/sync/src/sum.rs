@@ -1,4 +1,5 @@
-//! Process-wide sums and maxima. They order nothing, and under loom they outlast each model.
+//! Process-wide sums and maxima. They order no other memory accesses. Under loom, they keep their
+//! values from model to model.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Sum(AtomicU64);
 
-// Relaxed throughout: each value is an isolated statistic that people read.
+// Relaxed throughout: each value is a separate statistic for people to read.
 impl Sum {
     /// Creates a sum of 0.
     #[must_use]
@@ -20,7 +21,7 @@ impl Sum {
         Self(AtomicU64::new(n))
     }
 
-    /// Adds `n` and returns the new sum.
+    /// Adds `n`. Returns the new sum.
     pub fn add(&self, n: u64) -> u64 {
         self.0.fetch_add(n, Ordering::Relaxed).wrapping_add(n)
     }
@@ -40,7 +41,7 @@ impl Sum {
     /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
-        // Relaxed: a sum orders nothing else.
+        // Relaxed: as above.
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -1,4 +1,4 @@
-//! Threads: starting, yielding, numbering and binding them, and handling of `fork`.
+//! Threads: starts, yields, numbers and binds them, and handles `fork`.
 
 mod cpus;
 mod fork;
@@ -19,10 +19,11 @@ pub use loom::thread::JoinHandle;
 #[cfg(not(loom))]
 pub use std::thread::JoinHandle;
 
-/// Starts a named thread with `stack` bytes of stack. Loom uses its own name and stack size.
+/// Starts a thread with this name and `stack` bytes of stack. Under loom, the thread has loom's
+/// name and stack size.
 ///
 /// # Errors
-/// Any error of the system, for instance that the limit of threads is reached.
+/// The system cannot start a thread, for instance because the limit on threads is reached.
 pub fn start(
     name: String,
     stack: usize,
@@ -40,7 +41,7 @@ pub fn start(
         .spawn(body)
 }
 
-/// Yields the processor to another thread.
+/// Lets other threads use the processor.
 pub fn yield_now() {
     #[cfg(loom)]
     loom::thread::yield_now();

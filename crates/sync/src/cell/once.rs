@@ -1,4 +1,4 @@
-//! A cell that is filled once and never makes a thread wait.
+//! A cell that is written once and never makes a thread wait.
 
 use std::marker::PhantomData;
 use std::ptr::null_mut;
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A boxed value that is created at its first use.
 ///
-/// Threads that race to create it each make a value. The first to finish wins, and the others drop
-/// theirs. With `std::sync::OnceLock` they would wait for the first, and a child made by `fork` at
-/// that moment would wait forever.
+/// Threads that race to create it each make a value. The first thread to finish stores its value,
+/// and the others drop theirs. With `std::sync::OnceLock`, they would wait for the first thread,
+/// and a child made by `fork` at that moment would wait forever.
 #[derive(Debug)]
 pub struct OnceBox<T> {
-    /// Null, or from `Box::into_raw`. Shared references change it once, from null.
+    /// Null, or from `Box::into_raw`. Through shared references, it changes only once, from null.
     value: AtomicPtr<T>,
-    /// Makes this type `Send` and `Sync` like the standard library's cell.
+    /// Makes this type `Send` and `Sync` under the same conditions as `OnceLock`.
     owns: PhantomData<OnceLock<T>>,
 }
 
 impl<T> OnceBox<T> {
-    /// An empty cell.
+    /// Creates an empty cell.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -28,7 +28,7 @@ impl<T> OnceBox<T> {
         }
     }
 
-    /// Returns the value, if there is one.
+    /// Returns the value, or `None` if the cell is empty.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         // Acquire pairs with the Release in `insert`.
@@ -46,13 +46,13 @@ impl<T> OnceBox<T> {
         }
     }
 
-    /// Stores `value` if the cell is empty. Returns the cell's value, and `value` itself if it was
+    /// Stores `value` if the cell is empty. Returns the cell's value, and also `value` if it was
     /// not stored.
     #[cold]
     pub fn insert(&self, value: T) -> (&T, Option<T>) {
         let new = Box::into_raw(Box::new(value));
-        // Release pairs with the Acquire in `get`. Acquire on failure pairs with the Release of the
-        // winner.
+        // Release pairs with the Acquire in `get`. Acquire on failure pairs with the winner's
+        // Release.
         let (order, failed) = (Ordering::Release, Ordering::Acquire);
         let exchanged = self.value.compare_exchange(null_mut(), new, order, failed);
         match exchanged {
@@ -67,13 +67,13 @@ impl<T> OnceBox<T> {
         }
     }
 
-    /// Returns the value, if there is one.
+    /// Returns the value, or `None` if the cell is empty.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         // SAFETY: as in `get`, and `&mut self` makes the access exclusive.
         unsafe { self.value.get_mut().as_mut() }
     }
 
-    /// Takes the value out.
+    /// Takes the value out and leaves the cell empty.
     pub fn take(&mut self) -> Option<T> {
         let value = std::mem::replace(self.value.get_mut(), null_mut());
         // SAFETY: from `Box::into_raw` in `insert`, and nothing points to it any more.

@@ -1,11 +1,12 @@
-//! Binds a thread to a set of processors, so that a woken thread need not wait for its waker's.
+//! Binds a thread to a set of processors, so that a woken thread need not wait for the processor of
+//! the thread that woke it.
 
-/// A thread's id in the system. The thread may have ended.
+/// The system's id of a thread, which may have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tid(imp::Tid);
 
 impl Tid {
-    /// The calling thread.
+    /// Returns the calling thread's id.
     #[must_use]
     pub fn this() -> Self {
         Self(imp::this())
@@ -24,7 +25,8 @@ impl FromIterator<usize> for CpuSet {
 }
 
 impl CpuSet {
-    /// The processors that `thread` may run on; `None` if the system does not report them.
+    /// Returns the processors that `thread` may run on, or `None` if the system does not report
+    /// them.
     #[must_use]
     pub fn of(thread: Tid) -> Option<Self> {
         imp::get(thread.0).map(Self)
@@ -37,8 +39,8 @@ impl CpuSet {
         self
     }
 
-    /// Returns the set with `cpu` removed. `None` if it was not in the set, or if it was the only
-    /// one.
+    /// Returns the set with `cpu` removed. `None` if `cpu` was not in the set, or was its only
+    /// element.
     #[must_use]
     pub fn without(mut self, cpu: usize) -> Option<Self> {
         let before = imp::count(&self.0);
@@ -46,14 +48,13 @@ impl CpuSet {
         (1..before).contains(&imp::count(&self.0)).then_some(self)
     }
 
-    /// Restricts `thread` to these processors. Returns whether the system agreed.
+    /// Restricts `thread` to these processors. Returns whether the system has done so.
     pub fn bind(&self, thread: Tid) -> bool {
         imp::set(thread.0, &self.0)
     }
 }
 
-/// The processor that the calling thread runs on at this moment; `None` if the system does not
-/// report it.
+/// The processor that the calling thread is running on. `None` if the system does not report it.
 #[must_use]
 pub fn current_cpu() -> Option<usize> {
     imp::current_cpu()
@@ -66,7 +67,7 @@ mod imp {
     const SIZE: usize = size_of::<Set>();
 
     pub(super) fn this() -> Tid {
-        // SAFETY: gettid has no preconditions. It is called by number because older C libraries
+        // SAFETY: gettid has no preconditions. This calls it by number, because older C libraries
         // have no function for it.
         let tid = unsafe { libc::syscall(libc::SYS_gettid) };
         Tid::try_from(tid).expect("thread numbers are small")
@@ -104,7 +105,7 @@ mod imp {
     }
 
     pub(super) fn count(set: &Set) -> usize {
-        // SAFETY: CPU_COUNT reads the set it is given.
+        // SAFETY: CPU_COUNT only reads `set`.
         usize::try_from(unsafe { libc::CPU_COUNT(set) }).unwrap_or(0)
     }
 

@@ -1,16 +1,17 @@
 //! Detects that this process was made by `fork`.
 //!
-//! A child made by `fork` has all the memory of its parent but only one of its threads. A handler
-//! that runs in the child before `fork` returns increments a count of forks. Code that keeps
-//! threads remembers the count ([`Process`]) and compares it later, which takes one load.
+//! A child made by `fork` has a copy of its parent's memory, but only one of its threads. A handler
+//! that runs in the child before `fork` returns increments a count of forks. Code that relies on
+//! its threads stores the count ([`Process`]) and compares it later, which takes one load.
 //!
 //! [`PerProcess`] is a value that each process creates for itself. It shares no lock with the
-//! parent, because a lock held by another thread during the fork would stay locked in the child
+//! parent: if another thread held the lock during the fork, it would stay locked in the child
 //! forever; see [`crate::lock`].
 //!
-//! Not detected are children made without the C library (a bare `clone`), and children of `vfork`,
-//! which share their parent's memory and must not run any of this code. A system without
-//! `pthread_atfork` has no forks. If the system has no memory for the handler, forks go undetected.
+//! Two kinds of children are not detected: those made without the C library (by a bare `clone`),
+//! and those of `vfork`, which share their parent's memory and must not run any of this code. A
+//! system without `pthread_atfork` has no forks. If the system has no memory for the handler, forks
+//! go undetected.
 
 use crate::stderr::print_line;
 use std::fmt;
@@ -18,35 +19,36 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
-/// The number of forks between this process and its first ancestor that counted them.
+/// The number of forks between this process and the ancestor that first watched for forks.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// Identifies a process among its ancestors and descendants by `fork`.
+/// Distinguishes a process from its ancestors and its descendants by `fork`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process {
     forks: u32,
 }
 
 impl Process {
-    /// The calling process, if [`watch_forks`] was called before it was forked. Otherwise its
-    /// parent.
+    /// Returns the calling process. If forks were not yet watched when it was forked (see
+    /// [`watch_forks`]), returns its parent.
     #[inline]
     #[must_use]
     pub fn this() -> Self {
-        // Relaxed: it changes only in a child that still has a single thread, and starting other
-        // threads orders the change before them.
+        // Relaxed: the count changes only in a child that still has a single thread. Starting other
+        // threads orders the change before anything they do.
         let forks = FORKS.load(Ordering::Relaxed);
         Self { forks }
     }
 
-    /// A number that differs from those of all ancestors and all children of the process.
+    /// A number that differs from the numbers of all ancestors and all children of this process.
     #[inline]
     pub(crate) fn number(self) -> u32 {
         self.forks
     }
 }
 
-/// Aborts a child made by `fork` that needs something only its parent has. Prints `why` first.
+/// Aborts a child made by `fork` because it needs something that only its parent has. Prints `why`
+/// first.
 #[cold]
 pub fn abort_child(why: fmt::Arguments<'_>) -> ! {
     print_line(format_args!("{why}; end such a child by exec or exit"));
@@ -70,10 +72,10 @@ pub(super) fn watch() {
     once(&COUNTED, count_one);
 }
 
-/// Registers `handler` to be called in each child, unless `done` says that it already is.
+/// Registers `handler` to be called in each child, unless `done` shows that it is registered.
 pub(super) fn once(done: &AtomicBool, handler: extern "C" fn()) {
     // Acquire pairs with the Release below: the handler is registered. If two threads both find it
-    // missing, both register it. It is then called twice, which does no harm.
+    // missing, both register it, so each fork calls it twice. That does no harm.
     if !done.load(Ordering::Acquire) {
         imp::register(handler);
         // Release pairs with the Acquire above.
@@ -107,10 +109,10 @@ mod imp {
 /// thread will release, and threads that do not exist there.
 #[derive(Debug)]
 pub struct PerProcess<T> {
-    /// Null, or from `Box::into_raw`. Replaced only by a box made in a later process. Freed only
-    /// with `&mut self`, and only in the process that made it.
+    /// Null, or from `Box::into_raw`. Only a box that a later process has made replaces it. Freed
+    /// only with `&mut self`, and only in the process that made it.
     made: AtomicPtr<Made<T>>,
-    /// Makes this type `Send` and `Sync` like the lock inside it.
+    /// Makes this type `Send` and `Sync` under the same conditions as `OnceLock`.
     owns: PhantomData<OnceLock<T>>,
 }
 
@@ -151,10 +153,11 @@ impl<T> PerProcess<T> {
             .flatten()
     }
 
-    /// The cell for this process's value.
+    /// Returns the cell for this process's value.
     #[cold]
     fn place(&self) -> &OnceLock<T> {
-        // A child forked while `init` runs must not mistake this process's value for its own.
+        // Forks must be watched first: otherwise a child forked while `init` runs could mistake
+        // this process's value for its own.
         watch();
         loop {
             // Acquire pairs with the Release below.
@@ -176,7 +179,7 @@ impl<T> PerProcess<T> {
                 .compare_exchange(made, fresh, order, failed)
                 .is_err()
             {
-                // SAFETY: from `Box::into_raw` just now, and no other thread has seen it.
+                // SAFETY: from `Box::into_raw` above, and no other thread has seen it.
                 drop(unsafe { Box::from_raw(fresh) });
             }
         }
@@ -191,8 +194,8 @@ impl<T> PerProcess<T> {
             return None;
         }
         *self.made.get_mut() = std::ptr::null_mut();
-        // SAFETY: from `Box::into_raw` in `place`. It is no longer reachable, and `&mut self` means
-        // that nothing borrows it.
+        // SAFETY: from `Box::into_raw` in `place`. The pointer is no longer reachable, and because
+        // of `&mut self` nothing borrows from the box.
         unsafe { Box::from_raw(made) }.value.into_inner()
     }
 }
@@ -247,8 +250,8 @@ mod tests {
         assert_eq!(*each.get_or_init(|| 2), 2);
     }
 
-    /// What a child finds. A child only allocates, starts threads and takes locks of its own test,
-    /// never a lock of the test harness, before it exits.
+    /// Tests in children. Before it exits, a child only allocates, starts threads and takes locks
+    /// of its own test. It never takes a lock of the test harness.
     // ThreadSanitizer ends a child that starts threads.
     #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
     mod in_a_child {
@@ -256,10 +259,11 @@ mod tests {
         use crate::lock::Mutex;
         use std::sync::Barrier;
 
-        /// Returns the wait status of a child that exits with 0 if `check` holds. An alarm kills a
-        /// child that hangs.
+        /// Forks a child that exits with 0 if `check` holds. Returns its wait status. An alarm
+        /// kills a child that hangs.
         fn status_of(check: impl FnOnce() -> bool) -> libc::c_int {
-            // SAFETY: see the module. The C library makes the allocator usable in a child.
+            // SAFETY: see the module's comment. The C library makes the allocator usable in a
+            // child.
             let child = unsafe { libc::fork() };
             if child == 0 {
                 // SAFETY: alarm has no preconditions.
@@ -274,7 +278,7 @@ mod tests {
             status
         }
 
-        /// Like `status_of`, but forks while another thread holds `lock`.
+        /// Like `status_of`, but another thread holds `lock` during the fork.
         fn status_while_held(lock: &Mutex<u32>, check: impl FnOnce() -> bool) -> libc::c_int {
             let turn = Barrier::new(2);
             std::thread::scope(|scope| {
@@ -290,7 +294,7 @@ mod tests {
             })
         }
 
-        /// Lets four threads count under the lock.
+        /// Four threads count to 4000 under the lock. Returns whether they succeed.
         fn count_to_4000(lock: &Mutex<u32>) -> bool {
             std::thread::scope(|scope| {
                 for _ in 0..4 {
@@ -323,7 +327,7 @@ mod tests {
             assert_eq!(each.get(), Some(&"parent"));
         }
 
-        /// Runs in a separate process, in which no other test has started counting forks.
+        /// Runs in a separate process, so that no other test has started to watch for forks.
         #[test]
         fn half_made_value_is_created_anew() {
             const TEST: &str = "thread::fork::tests::in_a_child::half_made_value_is_created_anew";
@@ -381,7 +385,8 @@ mod tests {
             assert_eq!(status_while_held(&lock, || status_of(lost) == 0), 0);
         }
 
-        /// A lock that is free in the child and held when it forks is lost in the grandchild.
+        /// If a lock is free when the parent forks, but held when the child forks, it is lost in
+        /// the grandchild.
         #[test]
         fn lock_held_in_child_is_lost() {
             let lock = watched(0);

@@ -1,16 +1,17 @@
-//! A small number for each thread that asks for one.
+//! A small number for each thread that requests one.
 //!
-//! No two threads have the same number at the same time, and each gets the lowest free one, so
-//! numbers can be indices: while at most n threads live at once, all numbers are below n. A thread
-//! keeps its number until its thread-local values are destroyed; then a later thread may get it.
+//! Numbers can be used as indices: no two threads have the same number at the same time, and each
+//! thread gets the lowest free number. So while at most n threads live at once, all numbers are
+//! below n. A thread keeps its number until its thread-local values are destroyed. Another thread
+//! may get the number after that.
 //!
 //! Happens before: what a thread did before its number became free is visible to the next thread
-//! that has it.
+//! that gets this number.
 //!
 //! The numbers in use are the set bits of a [`SegmentedArray`], which grows with the number of
 //! threads. No step takes a lock, because a child made by `fork` might find it locked forever. In a
-//! child, the numbers of its parent's other threads stay in use. Those threads may have left their
-//! data half-changed, so it must not pass to another thread.
+//! child, the numbers of its parent's other threads stay in use. Those threads may have left the
+//! data at their indices half-changed, so no other thread may get it.
 
 use crate::segmented::SegmentedArray;
 use crate::worker_local;
@@ -22,7 +23,7 @@ use loom::thread_local;
 
 const WORD: usize = u64::BITS as usize;
 
-/// A bit for each number: set while a thread has it.
+/// A bit for each number, which is set while a thread has that number.
 struct Numbers(SegmentedArray<AtomicU64>);
 
 static NUMBERS: Numbers = Numbers::new();
@@ -53,15 +54,15 @@ impl Numbers {
 ///
 /// Any value read may be out of date, including the value that a failed exchange returns. Only a
 /// successful exchange proves that a bit was the lowest clear bit, or that no bit was clear.
-/// Otherwise numbers could exceed the number of threads.
+/// Without that proof, numbers could exceed the number of threads.
 fn take_lowest(word: &AtomicU64) -> Option<u32> {
-    // Relaxed: a guess.
+    // Relaxed: a guess, which the exchange below checks.
     let mut seen = word.load(Ordering::Relaxed);
     loop {
         // This changes nothing if all bits are set.
         let taken = seen | seen.wrapping_add(1);
-        // Acquire pairs with the Release in `give_back`: what the number's last thread did is
-        // visible. Relaxed on failure: another guess.
+        // Acquire pairs with the Release in `give_back`: what the number's previous thread did is
+        // visible. Relaxed on failure: the value is only another guess.
         match word.compare_exchange(seen, taken, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => return (seen != taken).then_some(seen.trailing_ones()),
             Err(now) => seen = now,
@@ -98,14 +99,15 @@ const NONE: usize = usize::MAX;
 worker_local!(static CURRENT: Cell<usize> = Cell::new(NONE));
 
 fn set_current(number: usize) {
-    // Some systems destroy even this. There, each later call takes a ticket.
+    // Some systems destroy even this value. There, each later call takes a new ticket.
     let _ = CURRENT.try_with(|current| current.set(number));
 }
 
 /// Calls `f` with the calling thread's number.
 ///
-/// While its thread-local values are being destroyed, a thread may already have lost its number. It
-/// then has another number for the length of the call, which nested calls in `f` see too.
+/// While its thread-local values are being destroyed, a thread may already have lost its number.
+/// Then it gets another number for the duration of the call, and nested calls in `f` see the same
+/// number.
 #[inline]
 pub fn with_number<R>(f: impl FnOnce(usize) -> R) -> R {
     match CURRENT.try_with(Cell::get) {
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(receive.recv(), Ok([true, true]));
     }
 
-    /// No number exceeds the count of numbers in use, even beyond the first segments of the bitmap.
+    /// Even beyond the bitmap's first segment, no number exceeds the count of numbers in use.
     #[test]
     fn lowest_free_number_is_assigned() {
         const LIVE: usize = if cfg!(miri) { 200 } else { 10_000 };
@@ -200,7 +202,7 @@ mod tests {
         assert_eq!(numbers.take(), LIVE);
     }
 
-    /// Threads take and return numbers all the time, around the end of the first segment.
+    /// Threads take and return numbers all the time, near the end of the bitmap's first segment.
     #[test]
     fn numbers_stay_below_thread_count() {
         const THREADS: usize = 4;

@@ -1,13 +1,13 @@
 //! Files that are closed in a child made by `fork`.
 //!
-//! A child shares its parent's openings of files. What the system ties to an opening, such as its
-//! locks, lasts until the last process has closed it. A handler that runs in the child before
-//! `fork` returns closes each [`PrivateFile`]. It walks over a list that only grows, takes no lock
-//! and calls nothing but `close`.
+//! A child shares its parent's open files. What belongs to an opening of a file, such as locks,
+//! lasts until every process has closed it. A handler that runs in the child before `fork` returns
+//! closes each [`PrivateFile`]. The handler walks over a list that only grows, takes no lock and
+//! calls only `close`.
 //!
-//! A file is not closed in a child that another thread forks between the opening and the call of
-//! [`PrivateFile::new`], nor in a child made without the C library. There, `exec` closes the file
-//! if it was opened with close-on-exec.
+//! The handler misses a file in two kinds of children: a child that another thread forks after the
+//! file was opened but before [`PrivateFile::new`], and a child made without the C library. There,
+//! `exec` closes the file if it was opened with close-on-exec.
 
 use super::Process;
 use std::fs::File;
@@ -15,17 +15,17 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
-/// A file that children made by `fork` do not have.
+/// A file that is closed in children made by `fork`.
 #[derive(Debug)]
 pub struct PrivateFile {
-    /// In a child, the handler closes the descriptor, and this is never touched again.
+    /// In a child, the handler closes the descriptor, and this field is never used again.
     file: ManuallyDrop<File>,
     entry: &'static Entry,
     process: Process,
 }
 
-/// A descriptor to close in children, or -1. The `PrivateFile` that has the entry writes it; the
-/// handler reads it.
+/// A descriptor that the handler closes in children, or -1. Only the `PrivateFile` that holds the
+/// entry writes the descriptor; the handler reads it.
 #[derive(Debug)]
 struct Entry {
     descriptor: AtomicI32,
@@ -41,17 +41,18 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
     let follow = |link: &AtomicPtr<Entry>| {
         // Acquire pairs with the Release in `enter`.
         let entry = link.load(Ordering::Acquire);
-        // SAFETY: null, or from a box that was leaked.
+        // SAFETY: null, or from a leaked box.
         unsafe { entry.as_ref() }
     };
     std::iter::successors(follow(&ENTRIES), move |entry| follow(&entry.next))
 }
 
-/// Adds a descriptor to the list, in a free entry if there is one.
+/// Adds a descriptor to the list. Uses a free entry if the list has one.
 fn enter(descriptor: i32) -> &'static Entry {
     let take = |entry: &&Entry| {
         let slot = &entry.descriptor;
-        // Relaxed: the handler reads the number in a copy of this memory, and it publishes nothing.
+        // Relaxed: the number publishes nothing, and the handler reads it in the child's copy of
+        // this memory.
         slot.compare_exchange(NONE, descriptor, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     };
@@ -63,12 +64,12 @@ fn enter(descriptor: i32) -> &'static Entry {
         next: AtomicPtr::default(),
     }));
     let push = |first| {
-        // Relaxed: published with the entry, by the Release below.
+        // Relaxed: the Release below publishes this together with the entry.
         entry.next.store(first, Ordering::Relaxed);
         Some(std::ptr::from_ref(entry).cast_mut())
     };
-    // Release pairs with the Acquire in `entries`. Relaxed for the loaded value, which only goes
-    // into the new entry.
+    // Release pairs with the Acquire in `entries`. Relaxed for the loaded pointer, which is only
+    // stored in the new entry.
     let pushed = ENTRIES.fetch_update(Ordering::Release, Ordering::Relaxed, push);
     debug_assert!(pushed.is_ok(), "it always has a next value");
     entry
@@ -82,7 +83,7 @@ extern "C" fn close_all() {
 }
 
 impl PrivateFile {
-    /// Takes over a file that has just been opened.
+    /// Takes over a newly opened file.
     #[must_use]
     pub fn new(file: File) -> Self {
         static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -95,7 +96,7 @@ impl PrivateFile {
         }
     }
 
-    /// The file; `None` in a child of the process that opened it.
+    /// The file, or `None` in a child of the process that opened it.
     #[must_use]
     pub fn get(&self) -> Option<&File> {
         (self.process == Process::this()).then(|| self.file.deref())
@@ -124,9 +125,9 @@ mod imp {
 
     pub(super) fn close(descriptor: i32) {
         if descriptor >= 0 {
-            // SAFETY: in the child, the descriptor is a copy of one that a `PrivateFile` of the
-            // parent owns, and that `PrivateFile` neither uses nor closes the copy. `close` may be
-            // called between `fork` and `exec`.
+            // SAFETY: in the child, the descriptor is a copy of a descriptor that one of the
+            // parent's `PrivateFile`s owns. The child's copy of that `PrivateFile` neither uses nor
+            // closes it. `close` may be called between `fork` and `exec`.
             unsafe { libc::close(descriptor) };
         }
     }
@@ -153,7 +154,8 @@ mod tests {
         unsafe { libc::fcntl(descriptor, libc::F_GETFD) >= 0 }
     }
 
-    /// The child finds the file closed, and does not close a new one with its number.
+    /// The child finds the file closed. If the child opens another file under the same number, that
+    /// file stays open.
     #[test]
     fn child_closes_private_file_only_once() {
         let file = PrivateFile::new(File::open("/dev/null").unwrap());
@@ -163,7 +165,7 @@ mod tests {
         let child = unsafe { libc::fork() };
         if child == 0 {
             let closed = !is_open(descriptor) && file.get().is_none();
-            // This file gets the number that has become free, and must keep it.
+            // This file gets the number that has become free. The handler must not close it again.
             let other = File::open("/dev/null").unwrap();
             let same = other.as_raw_fd() == descriptor;
             drop(file);

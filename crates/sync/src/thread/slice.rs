@@ -1,14 +1,15 @@
-//! Shortens a thread's time slice, so that a thread that does little runs soon after it is woken.
+//! Shortens a thread's time slice, so that a thread that does little work runs soon after it is
+//! woken.
 
 use std::time::Duration;
 
-/// Asks the system to run the calling thread for only `length` at a time while other threads
-/// compete for its processor, and so to run it soon after it is woken. Returns whether the system
-/// accepted.
+/// Requests that the calling thread run for only `length` at a time while other threads compete for
+/// its processor. In return, the system runs it soon after it is woken. Returns whether the system
+/// has accepted the request.
 ///
 /// The thread's share of the processor does not change, and threads that it starts have the usual
-/// slices. Threads with negative niceness are skipped, because their children would not inherit the
-/// niceness. Linux honours the request since 6.12.
+/// slices. Does nothing for threads with negative niceness, because threads that they start would
+/// no longer inherit it. Linux follows the request since 6.12.
 pub fn shorten_slice(length: Duration) -> bool {
     imp::shorten(length)
 }
@@ -66,7 +67,7 @@ mod imp {
 mod tests {
     use super::*;
 
-    /// All other attributes stay, and new threads do not inherit the slice.
+    /// All other attributes stay the same, and new threads do not inherit the slice.
     #[test]
     fn shorter_slice_affects_nothing_else() {
         let thread = std::thread::spawn(|| {
@@ -78,7 +79,7 @@ mod tests {
             let after = imp::get().expect("Linux tells");
             let kept = |a: &libc::sched_attr| (a.sched_policy, a.sched_nice);
             assert_eq!(kept(&after), kept(&before));
-            // Kernels before 6.12 accept the value and forget it.
+            // Kernels before 6.12 accept the value and ignore it.
             assert!([100_000, before.sched_runtime].contains(&after.sched_runtime));
             let started = std::thread::spawn(|| imp::get().expect("Linux tells"));
             let started = started.join().unwrap();
