@@ -1,4 +1,4 @@
-//! The table's file: finds or creates, checks, reads and writes it.
+//! The table's file: find it or create it, check it, read it and write it.
 
 use crate::identity::boot;
 use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, claim_at, row_at};
@@ -19,14 +19,14 @@ use tidegate_sync::thread::PrivateFile;
 pub(crate) struct Table {
     file: PrivateFile,
     path: PathBuf,
-    /// Device and inode.
+    /// The file's device and inode.
     id: (u64, u64),
     change: Option<Arc<SharedWord>>,
 }
 
 impl Table {
-    /// Opens the table at `location`. Returns `None` if it is missing and `access` does not create
-    /// it.
+    /// Opens the table at `location`. Returns `None` if the table is missing and `access` does not
+    /// create one.
     pub(crate) fn open(location: &Location, access: Access) -> Result<Option<Self>, Refusal> {
         let path = location.path();
         if let Some(folder) = location.folder() {
@@ -39,7 +39,7 @@ impl Table {
                 Err(error) => return Err(Refusal::system(folder, "looked at", &error)),
             }
         }
-        // If the file disappears each time before it can be opened, some program removes it on
+        // If the file disappears repeatedly before it can be opened, some program removes it on
         // purpose.
         for _ in 0..8 {
             match Self::of(path, access)? {
@@ -60,8 +60,8 @@ impl Table {
         ))
     }
 
-    /// Checks that a job could create a table at `location`, where it is missing. Creates nothing
-    /// that another process could see.
+    /// Checks that a job could create the missing table at `location`. Creates nothing that another
+    /// process could see.
     pub(crate) fn could_be_made(location: &Location) -> Result<(), Refusal> {
         let path = location.path();
         // If the folder is missing too, check the folder that would contain it.
@@ -72,8 +72,8 @@ impl Table {
         nameless(path, near).map(drop)
     }
 
-    /// Removes a table of an earlier start of the machine. Refuses if a row is locked: then the
-    /// table belongs to another running machine.
+    /// Removes a table from before the machine's last start. Fails if a row is locked: then the
+    /// table belongs to another machine, which is running.
     fn replace(&self) -> Result<(), Refusal> {
         for index in 0..ROWS {
             if self.is_locked(index)? {
@@ -82,8 +82,8 @@ impl Table {
             }
         }
         // Only the holder of this lock removes the table, and only while the path still leads to
-        // it. Otherwise two jobs that come at the same time could both find it stale, and the
-        // slower one would remove the table that the faster one has made.
+        // it. Otherwise two jobs that start at the same time could both find the table stale, and
+        // the slower job would remove the new table of the faster one.
         if !self.lock_head()? || !self.is_current() {
             return Ok(());
         }
@@ -95,9 +95,9 @@ impl Table {
         }
     }
 
-    /// Opens what is at `path` if it can be trusted.
+    /// Opens the file at `path` if it can be trusted.
     fn of(path: &Path, access: Access) -> Result<Found, Refusal> {
-        // Check before opening it: opening a device or a pipe can have side effects.
+        // Check the file before opening it: opening a device or a pipe can have side effects.
         match fs::symlink_metadata(path) {
             Ok(found) => check_file(path, &found)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -106,11 +106,11 @@ impl Table {
         let Some(file) = open(path, access)? else {
             return Ok(Found::Gone);
         };
-        // Do this first: from here on, a child made by `fork` does not have the file.
+        // First of all, make sure that children made by `fork` do not keep the file open.
         let file = PrivateFile::new(file);
         let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
         let found = metadata(path, opened)?;
-        // The file has been unlinked since the check.
+        // Without a link, the file has been removed since the check.
         if found.nlink() == 0 {
             return Ok(Found::Gone);
         }
@@ -130,9 +130,9 @@ impl Table {
         Ok(Found::Table(table))
     }
 
-    /// Maps the word that counts changes, from a second opening. A child made by `fork` keeps the
-    /// mapping, a mapping keeps its opening, and an opening keeps its locks. So this opening must
-    /// hold no locks. Returns `None` if the path leads to another file by now.
+    /// Opens the file a second time and maps the word that counts changes. This opening must not
+    /// hold any locks: a child made by `fork` keeps the mapping, the mapping keeps the opening, and
+    /// the opening would keep its locks. Returns `None` if the path now leads to another file.
     fn map(&self, access: Access) -> Result<Option<SharedWord>, Refusal> {
         let Some(file) = open(&self.path, access)? else {
             return Ok(None);
@@ -150,7 +150,7 @@ impl Table {
         &self.path
     }
 
-    /// The file, unless this process is a child of the one that opened it.
+    /// The file, unless this process is a child of the process that opened it.
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
         self.file
@@ -181,12 +181,12 @@ impl Table {
         Ok(Claim(u64::from_ne_bytes(bytes)))
     }
 
-    /// Only the row's owner, which holds its lock, may call this.
+    /// Only for the row's owner, which holds the row's lock.
     pub(crate) fn write_row(&self, index: usize, row: &Row) -> Result<(), Refusal> {
         self.write(&row.to_bytes(), row_at(index))
     }
 
-    /// Only the row's owner, which holds its lock, may call this.
+    /// Only for the row's owner, which holds the row's lock.
     pub(crate) fn write_claim(&self, index: usize, claim: Claim) -> Result<(), Refusal> {
         self.write(&claim.to_bytes(), claim_at(index))
     }
@@ -204,14 +204,14 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "written", &error))
     }
 
-    /// Takes the lock of a row. Returns `false` if another job has it.
+    /// Takes the lock of a row. Returns `false` if another job holds it.
     pub(crate) fn lock(&self, index: usize) -> Result<bool, Refusal> {
         mapping::lock(self.file()?, row_at(index))
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
     }
 
-    /// Takes the lock of the head, which a job needs to replace the table. Returns `false` if
-    /// another job has it.
+    /// Takes the lock of the head, which a job needs in order to replace the table. Returns `false`
+    /// if another job holds it.
     fn lock_head(&self) -> Result<bool, Refusal> {
         mapping::lock(self.file()?, 0)
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
@@ -222,14 +222,14 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "unlocked", &error))
     }
 
-    /// Whether another job has the lock of a row.
+    /// Whether another job holds the lock of a row.
     pub(crate) fn is_locked(&self, index: usize) -> Result<bool, Refusal> {
         mapping::is_held(self.file()?, row_at(index))
             .map_err(|error| Refusal::system(&self.path, "asked for locks", &error))
     }
 
-    /// Marks row `index` as not in use if its claim is in use but no job holds its lock. Returns
-    /// whether it did so.
+    /// Frees row `index` if its claim is in use but no job holds its lock. Returns whether it has
+    /// freed the row.
     pub(crate) fn sweep(&self, index: usize) -> Result<bool, Refusal> {
         if !self.lock(index)? {
             return Ok(false);
@@ -242,7 +242,7 @@ impl Table {
         Ok(claim.is_in_use())
     }
 
-    /// Announces a change to the other jobs.
+    /// Notifies the other jobs of a change.
     pub(crate) fn announce(&self) -> Result<(), Refusal> {
         self.file()?;
         let done = self
@@ -252,12 +252,12 @@ impl Table {
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 
-    /// The word that counts changes; an observer has none.
+    /// The word that counts changes. `None` for an observer.
     pub(crate) fn change(&self) -> Option<Arc<SharedWord>> {
         self.change.clone()
     }
 
-    /// Sleeps while the count of changes is `seen`, for at most `limit`.
+    /// Sleeps while the count of changes is still `seen`, for at most `limit`.
     pub(crate) fn wait(&self, seen: u32, limit: Duration) -> Result<(), Refusal> {
         self.file()?;
         let done = self
@@ -270,12 +270,12 @@ impl Table {
 
 enum Found {
     Nothing,
-    /// What was there was removed or replaced during the check.
+    /// The file was removed or replaced during the check.
     Gone,
     Table(Table),
 }
 
-/// Opens what is at `path`. Returns `None` if nothing is there any more.
+/// Opens the file at `path`. Returns `None` if it no longer exists.
 fn open(path: &Path, access: Access) -> Result<Option<File>, Refusal> {
     let mut options = mapping::options(false);
     match options.write(access != Access::Observe).open(path) {
@@ -290,7 +290,7 @@ fn metadata(path: &Path, file: &File) -> Result<fs::Metadata, Refusal> {
     found.map_err(|error| Refusal::system(path, "looked at", &error))
 }
 
-/// Explains why a table cannot be opened. The system's own messages are about files in general.
+/// Explains why a table cannot be opened. The system's own messages would be too general.
 fn refused(path: &Path, error: &io::Error) -> Refusal {
     match error.raw_os_error() {
         Some(libc::ELOOP) => Refusal::of(Kind::Untrusted, path, "is a symbolic link"),
@@ -306,14 +306,14 @@ fn make_folder(folder: &Path) -> Result<(), Refusal> {
             Err(Refusal::system(folder, "made", &error))
         }
         Err(_) => Ok(()),
-        // The umask may have taken permissions from the owner, but other jobs of this user need
+        // The umask may have denied the owner some permissions, but other jobs of this user need
         // them.
         Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700))
             .map_err(|error| Refusal::system(folder, "made", &error)),
     }
 }
 
-/// The user whose table this process uses.
+/// The user whose table this process uses. Fails if the process has more rights than its user.
 pub(crate) fn user() -> Result<u32, Refusal> {
     if mapping::is_privileged() {
         let text = "a program with more rights than its user cannot use the table of jobs";
@@ -322,12 +322,12 @@ pub(crate) fn user() -> Result<u32, Refusal> {
     Ok(mapping::user())
 }
 
-/// Whether `folder` is a folder and belongs to `user`.
+/// Whether `folder` is a folder that belongs to `user`.
 pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
-/// Checks that only this user has access to what was found.
+/// Checks that only this user has access to the file or folder at `path`.
 fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     let user = mapping::user();
     if found.uid() != user {
@@ -351,7 +351,7 @@ fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     check_owner(folder, found)
 }
 
-/// Names a file that is not a regular file, for a message.
+/// Describes a file that is not a regular file, for a message.
 fn word_for(kind: FileType) -> &'static str {
     match kind {
         kind if kind.is_dir() => "a folder",
@@ -392,8 +392,8 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks that this process may write files up to `end`: a signal would kill it if it wrote beyond
-/// its limit.
+/// Checks that this process may write files up to byte `end`. If it wrote beyond its limit, a
+/// signal would kill it.
 fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     let limit = mapping::file_size_limit();
     if end > limit {
@@ -403,8 +403,8 @@ fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Creates the whole table before any other process can see it. Succeeds too if another job was
-/// faster.
+/// Creates the whole table before any other process can see it. Also succeeds if another job has
+/// just created the table.
 fn create(path: &Path) -> Result<(), Refusal> {
     let file = nameless(path, path)?;
     match mapping::name_file(&file, path) {
@@ -415,8 +415,8 @@ fn create(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Creates the whole table for `path` as a file without a name, in the parent folder of `near`. It
-/// disappears when it is closed.
+/// Creates the whole table for `path` as a file without a name, in the parent folder of `near`. The
+/// file disappears when it is closed.
 fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
     let folder = match near.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -434,12 +434,12 @@ fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
         .write(true)
         .open(folder)
         .map_err(refuse)?;
-    // As for the folder: the umask must not lock out other jobs of this user.
+    // As for the folder, the umask must not deny access to other jobs of this user.
     file.set_permissions(Permissions::from_mode(0o600))
         .map_err(refuse)?;
     let mut content = vec![0; LENGTH];
     content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);
-    // Writing allocates the blocks, so a full file system reports its error here.
+    // Writing allocates the blocks, so that a full file system reports its error here.
     file.write_all_at(&content, 0).map_err(refuse)?;
     Ok(file)
 }

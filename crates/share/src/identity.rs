@@ -3,19 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-/// A process, distinguished as far as possible from a later one with the same pid.
+/// Identifies a process, and distinguishes it as far as possible from later processes with the same
+/// pid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
-    /// Start time in the kernel's ticks; 0 if unknown.
+    /// Start time in the kernel's ticks. 0 if unknown.
     pub(crate) started: u64,
-    /// The pid namespace of `pid`; 0 if unknown.
+    /// The pid namespace in which `pid` is valid. 0 if unknown.
     pub(crate) namespace: u64,
 }
 
 impl Identity {
     pub(crate) fn of_this_process() -> Self {
-        // Read the thread's link: the process's own shows nothing once its first thread has ended.
+        // Read the thread's link, because the process's own link is empty once its first thread has
+        // ended.
         let namespace = fs::read_link("/proc/thread-self/ns/pid").unwrap_or_default();
         let namespace = number_in(&namespace.to_string_lossy());
         let pid = std::process::id();
@@ -26,7 +28,7 @@ impl Identity {
         }
     }
 
-    /// Whether the process is certainly gone, as seen by `observer`.
+    /// Whether `observer` can be sure that the process is gone.
     pub(crate) fn is_gone(self, observer: Self) -> bool {
         let known =
             self.namespace != 0 && self.namespace == observer.namespace && self.started != 0;
@@ -40,15 +42,16 @@ fn number_in(text: &str) -> u64 {
     digits.parse().unwrap_or(0)
 }
 
-/// When process `pid` started. `None` if there is no such process, or if it is a zombie.
+/// Returns the start time of process `pid`. `None` if there is no such process, or if it is a
+/// zombie.
 fn started(pid: u32) -> Option<u64> {
     let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
     start_in(&String::from_utf8_lossy(&stat))
 }
 
-/// Finds the start time, the 22nd field of a `stat` file. The 2nd field is the name, in
-/// parentheses, which may contain any character. The 3rd is the state: it says "dead" even if only
-/// the first thread is, so the 20th field, the number of threads, decides.
+/// Finds the start time, the 22nd field of a `stat` file. The 2nd field is the process's name, in
+/// parentheses; it may contain any character. The 3rd field is the state. It already shows a zombie
+/// when only the first thread has ended, so the 20th field, the number of threads, decides.
 fn start_in(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
@@ -58,7 +61,7 @@ fn start_in(stat: &str) -> Option<u64> {
     (threads > 1 || !["Z", "X"].contains(&state)).then_some(start)
 }
 
-/// A hash of the kernel's id of this boot; 0 if the kernel has no such id.
+/// A hash of the kernel's id of the current boot. 0 if the kernel has no such id.
 pub(crate) fn boot() -> u64 {
     let name = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     if name.is_empty() {
@@ -97,7 +100,7 @@ mod tests {
         }
     }
 
-    /// An identity with this process's ID but another start time is gone.
+    /// A process with this process's pid but another start time is gone.
     #[test]
     #[cfg(target_os = "linux")]
     fn reused_process_id_counts_as_gone() {

@@ -1,9 +1,9 @@
-//! The layout of the file, as numbers: a contract between programs that were built separately.
+//! The layout of the file. It is a contract between programs that were built separately.
 //!
-//! The file begins with a head of one page, with the claims in its second half. The rows follow.
-//! All words are 8 bytes in the machine's byte order, which the magic reveals. The magic is a hash
-//! of everything that a reader relies on, so a program with another layout finds no table here.
-//! Nothing is trusted when it is read: see [`Row::read`].
+//! The file begins with a head of one page, whose second half contains the claims. The rows follow.
+//! All words are 8 bytes in the machine's byte order, which the magic number reveals. The magic
+//! number is a hash of everything that a reader relies on, so a program with another layout does
+//! not recognize the table. Readers trust no value in the file: see [`Row::read`].
 
 use crate::identity::Identity;
 use crate::mask::{CpuMask, WORDS};
@@ -13,9 +13,9 @@ use std::fmt;
 use std::path::Path;
 use tidegate_policy::tunables::WEIGHT;
 
-/// The version of the format. Each version has its own file.
+/// The version of the format. Each version uses another file.
 pub(crate) const VERSION: u64 = 1;
-/// The number of rows, and so the maximum number of jobs that can have a seat.
+/// The number of rows, which limits the number of jobs with a seat.
 pub const ROWS: usize = 256;
 
 pub(crate) const WORD: usize = 8;
@@ -104,12 +104,12 @@ fn word(bytes: &[u8], index: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + WORD].try_into().expect("eight bytes"))
 }
 
-/// Why a head does not belong to a usable table.
+/// Why a file with this head cannot be used as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// Another version, or no table at all.
+    /// A table of another version, or not a table.
     Foreign,
-    /// Made before the machine's last start, or on another machine.
+    /// Created before the machine's last start, or on another machine.
     Stale,
 }
 
@@ -129,7 +129,7 @@ impl Unfit {
 pub(crate) struct Head(pub(crate) [u8; HEAD]);
 
 impl Head {
-    /// The head of a new table, made since `boot`.
+    /// The head of a new table, created during the boot with the id `boot`.
     pub(crate) fn fresh(boot: u64) -> Self {
         let mut head = Self([0; HEAD]);
         for (index, value) in [(MAGIC_AT, magic()), (BOOT_AT, boot)] {
@@ -138,13 +138,13 @@ impl Head {
         head
     }
 
-    /// Checks that this is the head of a table of this version, made since `boot` if `boot` is
-    /// known.
+    /// Checks that this is the head of a table of this version. If `boot` is known, also checks
+    /// that the table was created during that boot.
     pub(crate) fn check(&self, boot: u64) -> Result<(), Unfit> {
         match (word(&self.0, MAGIC_AT), word(&self.0, BOOT_AT)) {
             (kind, _) if kind != magic() => Err(Unfit::Foreign),
-            // A job that cannot tell treats the table as current and removes nothing. That does no
-            // harm: no job holds a row of a stale table.
+            // A job that does not know its boot treats the table as current and removes nothing.
+            // That does no harm: no job holds a row of a stale table.
             (_, made) if made != boot && boot != 0 => Err(Unfit::Stale),
             _ => Ok(()),
         }
@@ -165,7 +165,7 @@ impl Head {
     }
 }
 
-/// Whether a row is in use, and how often it has changed hands.
+/// Whether a row is in use, and how many owners it has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim(pub(crate) u64);
 
@@ -180,12 +180,12 @@ impl Claim {
         self.0 >> 1
     }
 
-    /// The claim of the next owner, in use.
+    /// The claim for the row's next owner, marked as in use.
     pub(crate) fn next(self) -> Self {
         Self((self.generation().wrapping_add(1) << 1) | Self::IN_USE)
     }
 
-    /// This claim, no longer in use.
+    /// This claim, marked as no longer in use.
     pub(crate) fn given_back(self) -> Self {
         Self(self.0 & !Self::IN_USE)
     }
@@ -202,7 +202,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// Makes a name of `text`, truncated if it is too long. Control characters become question
+    /// Creates a name from `text`, truncated if it is too long. Control characters become question
     /// marks.
     #[must_use]
     pub fn new(text: &str) -> Self {
@@ -233,12 +233,13 @@ impl fmt::Debug for Name {
     }
 }
 
-/// The content of a row. Rows of other jobs are read only through [`Row::read`], which clamps them.
+/// The content of a row. A job reads other jobs' rows only through [`Row::read`], which clamps all
+/// fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) generation: u64,
     pub(crate) owner: Identity,
-    /// Nanoseconds since 1970.
+    /// When the job took its seat, in nanoseconds since 1970.
     pub(crate) arrived: u64,
     pub(crate) beat: u64,
     /// The process's processor time, in nanoseconds.
@@ -274,7 +275,7 @@ impl Row {
         bytes
     }
 
-    /// Reads any bytes, and clamps each field to its range.
+    /// Interprets any bytes as a row, and clamps each field to its range.
     pub(crate) fn read(bytes: &[u8; ROW]) -> Self {
         let get = |index| word(bytes, index);
         let processors = |index| get(index).min(CpuMask::MOST as u64) as usize;

@@ -6,19 +6,19 @@ use crate::refusal::{Kind, Refusal};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that names the file.
+/// The environment variable with the path of the table.
 pub const VARIABLE: &str = "TIDEGATE_TABLE";
-/// The environment variable that names the user's own folder for the length of a login.
+/// The environment variable with the path of the user's own folder, which lasts until logout.
 const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
 
-/// What a table is opened for.
+/// Why a table is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Only reads, and creates no table.
+    /// To read only. Creates no table.
     Observe,
-    /// Reads, frees rows of dead jobs, and creates no table.
+    /// To read, and to free the rows of dead jobs. Creates no table.
     Repair,
-    /// Takes a seat, and creates the table if it is missing.
+    /// To take a seat. Creates the table if it is missing.
     Take,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Access {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     path: PathBuf,
-    /// The folder that a job may create.
+    /// The table's folder, if a job may create it.
     folder: Option<PathBuf>,
     why: &'static str,
 }
@@ -35,8 +35,8 @@ impl Location {
     /// Finds the table of this process's user and environment.
     ///
     /// # Errors
-    /// Fails on a system without a table, for a program that runs with more rights than its user,
-    /// and if the path found is not absolute.
+    /// The system does not support tables, the program runs with more rights than its user, or the
+    /// path is not absolute.
     pub fn find() -> Result<Self, Refusal> {
         let user = file::user()?;
         let variable = |name: &str| std::env::var_os(name);
@@ -49,7 +49,7 @@ impl Location {
         Ok(found)
     }
 
-    /// A table at `path`, in a folder that exists.
+    /// The table at `path`. Its folder must exist.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -78,9 +78,9 @@ impl Location {
             folder: Some(folder),
             why,
         };
-        // A relative path would be another file in each working directory; the XDG standard
-        // requires such a value to be ignored. A process that has changed its user and kept the
-        // variable must not leave its own files in the former user's folder.
+        // A relative path would lead to another file in each working directory; the XDG standard
+        // requires such a value to be ignored. If a process has changed its user but kept the
+        // variable, it must not leave the new user's files in the former user's folder.
         if let Some(runtime) = set(RUNTIME_FOLDER)
             .map(PathBuf::from)
             .filter(|folder| folder.is_absolute() && own(folder))
@@ -103,13 +103,13 @@ impl Location {
         within(parent.join(format!("tidegate-{user}")), why)
     }
 
-    /// The path of the file.
+    /// The path of the table.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder that a job may create and must check, if there is one.
+    /// The table's folder, if a job may create it. The job must also check it.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// The variable comes first, then the runtime folder, `/dev/shm` and `/tmp`.
+    /// `TIDEGATE_TABLE` is tried first, then the runtime folder, `/dev/shm` and `/tmp`.
     #[test]
     fn path_candidates_are_tried_in_order() {
         let both = [(VARIABLE, "/x/t"), (RUNTIME_FOLDER, "/run/user/7")];

@@ -1,5 +1,5 @@
-//! System calls that the standard library does not offer: naming an unnamed file, locks that belong
-//! to an opening, and the identity of the user.
+//! System calls that the standard library does not offer: for naming an unnamed file, for locks
+//! that belong to an opening of a file, and for the user's identity.
 
 use crate::layout::{CHANGE_AT, HEAD};
 use std::ffi::CString;
@@ -11,13 +11,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tidegate_sync::futex::SharedWord;
 
-/// The word that counts changes.
+/// Maps the word that counts changes.
 pub(crate) fn change(file: &File) -> io::Result<SharedWord> {
     SharedWord::of(file, HEAD, CHANGE_AT)
 }
 
-/// The options to open a table with: they follow no link, wait for no device, and pass nothing on
-/// to programs that this process executes.
+/// The options for opening a table: follow no link, wait for no device, and pass nothing on to
+/// programs that this process executes.
 pub(crate) fn options(unnamed: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
     let kind = if unnamed {
@@ -32,10 +32,10 @@ pub(crate) fn options(unnamed: bool) -> OpenOptions {
     options
 }
 
-/// Gives its first name to a file that was made without one. Fails if the name is taken.
+/// Gives an unnamed file its first name. Fails if the name is taken.
 pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
-    // A thread's descriptors are those of its process, but the process's own list is empty once its
-    // first thread has ended.
+    // A thread's list of descriptors shows those of its process, but the process's own list is
+    // empty once its first thread has ended.
     let unnamed = CString::new(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))?;
     let name = CString::new(path.as_os_str().as_bytes())?;
     let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
@@ -49,8 +49,8 @@ pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
 }
 
 fn byte(at: u64, kind: libc::c_int) -> libc::flock {
-    // SAFETY: an flock is made of integers, for which all zeroes is a value. A lock that belongs to
-    // an opening must have pid 0.
+    // SAFETY: an flock consists of integers, for which all zeroes is a value. For a lock that
+    // belongs to an opening, pid must be 0.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
@@ -60,7 +60,7 @@ fn byte(at: u64, kind: libc::c_int) -> libc::flock {
 }
 
 fn ask(file: &File, command: libc::c_int, lock: &mut libc::flock) -> io::Result<()> {
-    // SAFETY: the descriptor is open as long as `file` lives, and the lock is live and writable.
+    // SAFETY: the descriptor is open while `file` lives, and the lock is live and writable.
     let done = unsafe { libc::fcntl(file.as_raw_fd(), command, std::ptr::from_mut(lock)) };
     if done == 0 {
         Ok(())
@@ -69,8 +69,8 @@ fn ask(file: &File, command: libc::c_int, lock: &mut libc::flock) -> io::Result<
     }
 }
 
-/// Locks the byte at `at` for this opening, without waiting. Returns `false` if another opening has
-/// it.
+/// Locks the byte at `at` for this opening of the file, without waiting. Returns `false` if another
+/// opening holds the lock.
 pub(crate) fn lock(file: &File, at: u64) -> io::Result<bool> {
     match ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_WRLCK)) {
         Ok(()) => Ok(true),
@@ -91,13 +91,13 @@ pub(crate) fn is_held(file: &File, at: u64) -> io::Result<bool> {
     Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// The maximum size, in bytes, of a file that this process writes.
+/// The maximum size, in bytes, of files that this process writes.
 pub(crate) fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
     };
-    // SAFETY: the limit is live and writable. If the call fails, it stays as it is.
+    // SAFETY: `limit` is live and writable. If the call fails, it leaves `limit` unchanged.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
     limit.rlim_cur
 }
@@ -107,7 +107,7 @@ pub(crate) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Whether the program runs with more rights than the user who started it.
+/// Whether the program has more rights than the user who started it.
 pub(crate) fn is_privileged() -> bool {
     // SAFETY: getauxval has no preconditions.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }

@@ -5,7 +5,7 @@ use std::fmt;
 /// The number of words in a set.
 pub(crate) const WORDS: usize = 16;
 
-/// The processors, by number, on which a job may run. Numbers from 1,024 on are left out.
+/// The processors that a job may run on, by number. Numbers above 1,023 are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CpuMask(pub(crate) [u64; WORDS]);
 

@@ -1,8 +1,8 @@
 //! Measures how busy programs outside the table keep the machine.
 //!
-//! The result is the processors' busy time, as the kernel counts it for the whole machine, less the
-//! processor time that the jobs in the table have published. It describes a second that is already
-//! over, so it serves to leave such programs room, but not to react to them quickly.
+//! The result is the busy time of all processors, as counted by the kernel, minus the processor
+//! time that the jobs in the table have published. It describes the second before, so it is good
+//! enough to leave such programs some processors, but not to react to them quickly.
 
 use crate::identity::Identity;
 use crate::layout::Row;
@@ -11,18 +11,18 @@ use crate::reader::Snapshot;
 use std::fs;
 use tidegate_policy::Nanos;
 
-/// The last measurement, which the next one is compared with.
+/// The last measurement, with which the next one is compared.
 #[derive(Debug, Default)]
 pub struct Neighbours {
     before: Option<Measured>,
-    /// In thousandths of a processor.
+    /// The last result, in thousandths of a processor.
     load: u64,
 }
 
 #[derive(Debug)]
 struct Measured {
     at: Nanos,
-    /// Busy time of all processors that the jobs divide.
+    /// The busy time of all processors that the jobs divide.
     busy: Nanos,
     /// The processor time of each job's process.
     jobs: Vec<(Identity, Nanos)>,
@@ -32,15 +32,15 @@ struct Measured {
 const TICK: Nanos = 10_000_000;
 
 impl Neighbours {
-    /// Creates a `Neighbours` without a first measurement.
+    /// Creates a `Neighbours` that has not measured anything yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns how many processors programs outside the table have kept busy since the last call,
-    /// in thousandths. Returns the last result if jobs have come or gone since, because the two
-    /// measurements cannot be compared then.
+    /// in thousandths. If jobs have come or gone since then, the two measurements cannot be
+    /// compared, so this returns the last result again.
     pub(crate) fn measure(&mut self, snapshot: &Snapshot, now: Nanos) -> u64 {
         let stat = fs::read("/proc/stat").unwrap_or_default();
         self.compare(&String::from_utf8_lossy(&stat), snapshot, now)
@@ -85,24 +85,25 @@ impl Measured {
     }
 }
 
-/// Lists each process once, although several rows may belong to it.
+/// Lists each process once, even if it has several rows.
 fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> {
     let mut jobs: Vec<(Identity, Nanos)> = rows.map(|row| (row.owner, row.cpu_time)).collect();
     jobs.sort_unstable();
-    // If a process published several times, keep the latest, which is the largest.
+    // The rows of a process may have been published at different times. Keep the latest time, which
+    // is the largest.
     jobs.reverse();
     jobs.dedup_by_key(|(job, _)| *job);
     jobs
 }
 
-/// How long the processors in `set` have worked for users, the kernel and interrupts, according to
-/// `/proc/stat`.
+/// How long the processors in `set` have executed users' programs, the kernel and interrupts,
+/// according to `/proc/stat`.
 fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
     let of = |line: &str| {
         let mut fields = line.split_ascii_whitespace();
         let cpu = fields.next()?.strip_prefix("cpu")?.parse().ok()?;
         let times: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
-        // user, nice, system, (idle, iowait,) irq, softirq
+        // These are user, nice, system, (idle, iowait,) irq and softirq.
         let worked = [0, 1, 2, 5, 6].iter().filter_map(|kind| times.get(*kind));
         set.contains(cpu)
             .then(|| worked.fold(0, |sum: u64, time| sum.saturating_add(*time)))
@@ -143,7 +144,8 @@ mod tests {
         )
     }
 
-    /// CPU time on the jobs' processors that no job used belongs to other processes.
+    /// If the jobs' processors were busy longer than the jobs used them, other processes used the
+    /// rest.
     #[test]
     fn other_processes_used_the_unused_rest() {
         let mut neighbours = Neighbours::new();
@@ -152,13 +154,13 @@ mod tests {
             0,
             "nothing to compare with"
         );
-        // 90 ticks of 10 ms on the jobs' processors, 20 of them used by the job. The third
-        // processor belongs to none of the jobs.
+        // 90 ticks of 10 ms on the jobs' processors, 20 of them used by the job. No job may run on
+        // the third processor.
         let later = snapshot(&[(5, 200_000_000)]);
         assert_eq!(neighbours.compare(&stat(90, 70), &later, 2 * SECOND), 700);
     }
 
-    /// When the set of jobs changes, the last answer is kept.
+    /// A process with two rows counts once. When the set of jobs changes, the last result stays.
     #[test]
     fn process_with_two_rows_counts_once() {
         let mut neighbours = Neighbours::new();

@@ -1,4 +1,4 @@
-//! A stand-in for the table on systems that have none.
+//! Stands in for the table's file on systems without tables.
 
 use crate::layout::{Claim, Head, Row};
 use crate::location::{Access, Location};
@@ -9,22 +9,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_sync::futex::SharedWord;
 
-/// A type without values.
+/// A type without values, because no table can be opened.
 #[derive(Debug)]
 pub(crate) struct Table(Infallible);
 
-/// Always fails: no user has a table here.
+/// Always fails: no user has a table on this system.
 pub(crate) fn user() -> Result<u32, Refusal> {
     let text = "there is no table of jobs on this system".to_owned();
     Err(Refusal::new(Kind::Unsupported, text))
 }
 
-/// Whether `user` has that folder: never on this system.
+/// Always `false`: no table needs a folder on this system.
 pub(crate) fn is_folder_of(_: u32, _: &Path) -> bool {
     false
 }
 
-/// Defines methods that can never be called.
+/// Defines methods that are never called, because `Table` has no values.
 macro_rules! none {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl Table {

@@ -17,44 +17,44 @@ pub struct Observer {
     reader: Reader,
 }
 
-/// A job as it describes itself.
+/// A job, as described by its own row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Job {
-    /// Its process id, in its own pid namespace.
+    /// The job's process id, in its own pid namespace.
     pub pid: u32,
-    /// Its name.
+    /// The job's name.
     pub name: Name,
-    /// The number of processors that it could use.
+    /// The number of processors that the job could use.
     pub desire: usize,
-    /// The number of processors that it considers itself entitled to.
+    /// The number of processors that the job considers itself entitled to.
     pub allotment: usize,
-    /// The number of processors that it keeps busy.
+    /// The number of processors that the job keeps busy.
     pub usage: usize,
-    /// The maximum number of processors that it may have.
+    /// The maximum number of processors that the job may have.
     pub limit: usize,
-    /// Its weight relative to the other jobs.
+    /// The job's weight relative to the other jobs.
     pub weight: usize,
-    /// The part of its processor time that goes into work, per mille.
+    /// The part of the job's processor time that goes into work, per mille.
     pub efficiency: u32,
-    /// When it took its seat, in nanoseconds since 1970.
+    /// When the job took its seat, in nanoseconds since 1970.
     pub since: Nanos,
-    /// Its process's processor time so far, as of its last beat.
+    /// The processor time that the job's process had used at its last beat, in nanoseconds.
     pub cpu_time: Nanos,
-    /// Whether it desires processors and has not beaten for a second.
+    /// Whether the job desires processors but has not beaten for a second.
     pub stalled: bool,
 }
 
-/// The result of a check of the table.
+/// The result of checking the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Soundness {
     /// Jobs that are alive.
     pub alive: Vec<Job>,
-    /// Jobs that died without giving up their row.
+    /// Jobs that died without giving up their rows.
     pub dead: Vec<Job>,
-    /// Jobs whose process is gone while a child of it holds their row. Such a row is not counted,
-    /// and becomes free when the child ends.
+    /// Jobs whose process is gone while one of its children holds their row. Such a job no longer
+    /// counts, and its row becomes free when the child ends.
     pub orphaned: Vec<Job>,
     /// How many rows of dead jobs the check has freed.
     pub repaired: usize,
@@ -63,11 +63,11 @@ pub struct Soundness {
 }
 
 impl Observer {
-    /// Opens the table at `location`. Returns `None` if it is missing; an observer never creates
-    /// it.
+    /// Opens the table at `location`. Returns `None` if there is no table; an observer never
+    /// creates one.
     ///
     /// # Errors
-    /// The file there is not a table, or cannot be trusted.
+    /// The file at `location` is not a table, or cannot be trusted.
     pub fn open(location: &Location) -> Result<Option<Self>, Refusal> {
         Self::with(location, Access::Observe)
     }
@@ -78,11 +78,11 @@ impl Observer {
         Ok(table.map(|table| Self { table, reader }))
     }
 
-    /// Returns the jobs that are alive, in the order of their arrival. `stalled` is never set at
-    /// the first call.
+    /// Returns the jobs that are alive, in the order of their arrival. At the first call, no job is
+    /// `stalled`.
     ///
     /// # Errors
-    /// The table was truncated or cannot be read any more.
+    /// The table was truncated or can no longer be read.
     pub fn jobs(&mut self) -> Result<Vec<Job>, Refusal> {
         let snapshot = self.reader.read(&self.table, None, clock::now())?;
         let mut jobs: Vec<Job> = snapshot
@@ -107,10 +107,10 @@ impl Observer {
     }
 
     /// Checks the table at `location`, and frees the rows of jobs that have died. Returns `None` if
-    /// there is no table, but the first job can create it.
+    /// there is no table, and a job could create it.
     ///
     /// # Errors
-    /// The file cannot be opened, for the reasons that [`open`](Self::open) has, and is left as it
+    /// The file cannot be opened, for the same reasons as in [`open`](Self::open), and stays as it
     /// is. Or there is no table, and no job can create it.
     pub fn check(location: &Location) -> Result<Option<Soundness>, Refusal> {
         let Some(mut observer) = Self::with(location, Access::Repair)? else {

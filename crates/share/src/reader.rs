@@ -1,7 +1,8 @@
 //! Reads the table and decides which rows count.
 //!
-//! docs/table.md has the rule, under "Who counts". Whether a job still beats shows only in a
-//! comparison of reads at different times by the reader's own clock, so a reader keeps a memory.
+//! The rule is in docs/table.md, under "Who counts". To find out whether a job still beats, a
+//! reader compares what it reads at different times by its own clock. So it must remember what it
+//! has read.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -10,7 +11,7 @@ use crate::refusal::Refusal;
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::TABLE_STALL;
 
-/// A reader's memory of the table.
+/// What a reader remembers of the table.
 #[derive(Debug)]
 pub(crate) struct Reader {
     identity: Identity,
@@ -18,19 +19,19 @@ pub(crate) struct Reader {
     last: Option<Nanos>,
 }
 
-/// The last state seen of a row.
+/// The state of a row when the reader last looked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beat {
     generation: u64,
     beat: u64,
-    /// When this state was first seen.
+    /// When the reader first saw this state.
     since: Nanos,
 }
 
 /// The result of one read of the table.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    /// The count of changes, read before anything else.
+    /// The count of changes, which is read before anything else.
     pub(crate) change: u32,
     pub(crate) alive: Vec<Seen>,
     /// Rows in use that no job holds any more.
@@ -42,13 +43,13 @@ pub(crate) struct Snapshot {
 pub(crate) struct Seen {
     pub(crate) index: usize,
     pub(crate) row: Row,
-    /// Whether the job desires nothing, or has beaten within the stall time. If not, it has
+    /// Whether the job desires nothing, or has beaten within the stall time. Otherwise it has
     /// stopped.
     pub(crate) beats: bool,
 }
 
 impl Seen {
-    /// Whether the job is one of those that divide the machine.
+    /// Whether the job takes part in dividing the machine.
     pub(crate) fn takes_part(&self) -> bool {
         self.beats && self.row.report.desire > 0
     }
@@ -63,17 +64,18 @@ impl Reader {
         }
     }
 
-    /// Reads all rows in use. `own` is the reader's own row: its lock does not show as held,
-    /// because the reader itself holds it.
+    /// Reads all rows in use. `own` is the reader's own row. Its lock does not show as held,
+    /// because the reader itself holds the lock.
     pub(crate) fn read(
         &mut self,
         table: &Table,
         own: Option<usize>,
         now: Nanos,
     ) -> Result<Snapshot, Refusal> {
-        // A job that was away for long must not conclude that the others have stopped.
+        // A job that has not read the table for long must not conclude that the others have
+        // stopped.
         let away = |last| now.saturating_sub(last) > TABLE_STALL.default / 2;
-        // An observer keeps its memory, however seldom it reads.
+        // An observer keeps what it remembers, no matter how rarely it reads.
         if own.is_some() && self.last.is_none_or(away) {
             self.beats.fill(Beat::default());
         }
@@ -108,13 +110,14 @@ impl Reader {
         row.report.desire == 0 || now.saturating_sub(seen.since) < TABLE_STALL.default
     }
 
-    /// Whether the process that owns the row is gone, and only a child of it holds the lock.
+    /// Whether the process that owns the row is gone, so that only a child of it holds the lock.
     pub(crate) fn is_orphan(&self, row: &Row) -> bool {
         row.owner.is_gone(self.identity)
     }
 }
 
-/// Frees the rows of dead jobs. Returns how many it freed; others were free already, or taken.
+/// Frees the rows of dead jobs. Returns how many rows it has freed. It skips rows that have been
+/// freed or taken meanwhile.
 pub(crate) fn sweep(table: &Table, dead: &[(usize, Row)]) -> Result<usize, Refusal> {
     let mut swept = 0;
     for (index, _) in dead {

@@ -8,29 +8,29 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// This system has no table.
+    /// This system does not support tables.
     Unsupported,
     /// The file cannot be reached or created.
     Unreachable,
     /// The file exists, but cannot be trusted.
     Untrusted,
-    /// The path leads to something other than a regular file, which no job has made as a table.
+    /// The path leads to something other than a regular file, so no job created it as a table.
     NoFile,
-    /// The file exists, but is not or no longer a table of this version.
+    /// The file exists, but it is not a table of this version, or no longer one.
     Damaged,
     /// Every row is taken.
     Full,
 }
 
-/// Advice that is safe for every file.
+/// Advice that does no harm whatever the file is.
 const ELSEWHERE: &str = "set TIDEGATE_TABLE to another path";
 
 impl Kind {
     fn advice(self) -> &'static str {
         match self {
             Self::Unsupported => "there is nothing to be done",
-            // It may be anything, even a file of the system: never advise removing it or changing
-            // its permissions.
+            // The file may be anything, even one of the system's: never advise removing it or
+            // changing its permissions.
             Self::Unreachable | Self::Untrusted | Self::NoFile => ELSEWHERE,
             Self::Damaged => {
                 "remove it, so that the next job creates a new one, or set TIDEGATE_TABLE to \
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// Why a job runs alone, in one line that names the file and says what to do.
+/// Why a job runs alone: one line that names the file and says what to do.
 #[derive(Debug)]
 pub struct Refusal {
     kind: Kind,
@@ -53,13 +53,14 @@ impl Refusal {
         Self { kind, text }
     }
 
-    /// The table at `path` is `what`; appends the advice for `kind`.
+    /// Builds a refusal: the table at `path` is `what`. Appends the advice for `kind`.
     pub(crate) fn of(kind: Kind, path: &Path, what: impl fmt::Display) -> Self {
         Self::advising(kind, path, what, kind.advice())
     }
 
-    /// The file at `path` is not known to have been a table, because it is `what`. Unlike a damaged
-    /// table, it may belong to another program, so the advice is not to remove it.
+    /// Builds a refusal for a file at `path` that may never have been a table, because it is
+    /// `what`. Unlike a damaged table, it may belong to another program, so the advice is not to
+    /// remove it.
     pub(crate) fn no_table(path: &Path, what: impl fmt::Display) -> Self {
         Self::advising(Kind::Damaged, path, what, ELSEWHERE)
     }
@@ -69,7 +70,7 @@ impl Refusal {
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))
     }
 
-    /// The system refused to do something to `path`.
+    /// Builds a refusal from an error that the system reported for `path`.
     pub(crate) fn system(path: &Path, what: &str, error: &io::Error) -> Self {
         Self::of(
             Kind::Unreachable,
@@ -78,7 +79,7 @@ impl Refusal {
         )
     }
 
-    /// The table at `path` is shorter than it was.
+    /// Builds a refusal for a table at `path` that has become shorter.
     pub(crate) fn cut_off(path: &Path) -> Self {
         let what = "was cut off or cannot be read any more";
         Self::of(Kind::Damaged, path, what)

@@ -4,25 +4,25 @@ use crate::mask::CpuMask;
 use tidegate_policy::allot::Claim;
 use tidegate_policy::tunables::WEIGHT;
 
-/// What a job publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The number of processors it could put to good use; 0 if it has nothing to do.
+    /// The number of processors that the job could put to good use. 0 if it has nothing to do.
     pub desire: usize,
-    /// The number of processors it keeps busy.
+    /// The number of processors that the job keeps busy.
     pub usage: usize,
-    /// The most processors it may keep busy, for instance because of a quota; at least 1.
+    /// The maximum number of processors that the job may keep busy, for instance because of a
+    /// quota. At least 1.
     pub limit: usize,
-    /// Its weight relative to other jobs; [`WEIGHT`] has the range and default.
+    /// The job's weight relative to other jobs. See [`WEIGHT`] for its range and default.
     pub weight: usize,
-    /// The processors on which it may run.
+    /// The processors that the job may run on.
     pub mask: CpuMask,
-    /// The number of processors it considers itself entitled to, for observers.
+    /// The number of processors that the job considers itself entitled to. Only for observers.
     pub allotment: usize,
-    /// The part of its processor time that went into work, per mille, for observers.
+    /// The part of the job's processor time that went into work, per mille. Only for observers.
     pub efficiency: u32,
-    /// The number of processors that programs outside the table keep busy, in thousandths, if the
-    /// job has measured it; see [`Neighbours`](crate::Neighbours).
+    /// How many processors programs outside the table keep busy, in thousandths, if the job has
+    /// measured it; see [`Neighbours`](crate::Neighbours).
     pub neighbours: u64,
 }
 
@@ -42,7 +42,7 @@ impl Report {
         }
     }
 
-    /// Whether the other jobs divide the machine differently for `self` than for `before`.
+    /// Whether the change from `before` to `self` affects how the other jobs divide the machine.
     pub(crate) fn matters_after(&self, before: &Self) -> bool {
         let divided = |report: &Self| {
             let (desire, limit, weight) = (report.desire, report.limit, report.weight);

@@ -1,4 +1,4 @@
-//! Taking a seat: a job's own row.
+//! A job's own row, and how it takes it.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -65,12 +65,12 @@ impl Seat {
         })
     }
 
-    /// Publishes what the job needs, and that it is alive. Call it every cycle while the job
-    /// desires processors. It wakes the other jobs if `report` changes how they divide the machine.
+    /// Publishes what the job needs, and that the job is alive. Call this every cycle while the job
+    /// desires processors. Wakes the other jobs if `report` changes how they divide the machine.
     ///
     /// # Errors
-    /// The table was truncated or cannot be written any more, or this process is a child of the one
-    /// that took the seat.
+    /// The table was truncated or can no longer be written, or this process is a child of the
+    /// process that took the seat.
     pub fn publish(&mut self, report: &Report) -> Result<(), Refusal> {
         let row = &mut self.row;
         let before = std::mem::replace(&mut row.report, *report);
@@ -86,7 +86,7 @@ impl Seat {
     /// Reads how the machine is divided, and frees the rows of jobs that have died.
     ///
     /// # Errors
-    /// Like [`publish`](Self::publish), and if another program has overwritten this job's row.
+    /// As for [`publish`](Self::publish), or another program has overwritten this job's row.
     pub fn shares(&mut self) -> Result<Shares, Refusal> {
         let snapshot = self
             .reader
@@ -106,8 +106,9 @@ impl Seat {
         }
     }
 
-    /// Measures what programs outside the table use, in thousandths of a processor. A job that
-    /// wants to leave them room should call this about once a second and publish the result.
+    /// Measures how many processors programs outside the table use, in thousandths. A job that
+    /// wants to leave processors to them should call this about once a second and publish the
+    /// result.
     ///
     /// # Errors
     /// Like [`publish`](Self::publish).
@@ -118,8 +119,8 @@ impl Seat {
         Ok(neighbours.measure(&snapshot, clock::now()))
     }
 
-    /// Sleeps until something changes that the last [`shares`](Self::shares) has not seen, for at
-    /// most `limit`. May return early.
+    /// Sleeps until the table changes, for at most `limit`. Returns at once if it has changed since
+    /// the last [`shares`](Self::shares). May return early.
     ///
     /// # Errors
     /// Like [`publish`](Self::publish).
@@ -127,7 +128,7 @@ impl Seat {
         self.table.wait(self.seen, limit)
     }
 
-    /// Returns a waker that ends a [`wait_change`](Self::wait_change) from another thread.
+    /// Returns a waker with which another thread can end a [`wait_change`](Self::wait_change).
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.table.change())
@@ -146,20 +147,20 @@ impl Seat {
     }
 }
 
-/// Wakes the seat that it came from; made by [`Seat::waker`].
+/// Wakes the seat that created it with [`Seat::waker`].
 #[derive(Clone, Debug)]
 pub struct Waker(Option<Arc<SharedWord>>);
 
 impl Waker {
-    /// Ends the wait of that seat and of all other seats of its table. They read the table and wait
-    /// again.
+    /// Ends the wait of that seat, and of all other seats of its table. Those read the table and
+    /// wait again.
     pub fn wake(&self) {
-        // If the file was truncated, the waits end without this call.
+        // If the file was truncated, the waits end even without this call.
         let _ = self.0.as_ref().map(|word| word.add_and_wake());
     }
 }
 
-/// Locks a row: one that is not in use if there is one, otherwise one whose job has died.
+/// Locks a row that is not in use. If there is none, locks the row of a job that has died.
 fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
     let head = table.head()?;
     let (taken, free): (Vec<usize>, Vec<usize>) =
@@ -174,8 +175,8 @@ fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // In a child made by `fork`, each of these calls fails. Whatever else fails, the lock ends
-        // with the file.
+        // In a child made by `fork`, each of these calls fails. Otherwise, even if a call fails,
+        // closing the file releases the lock.
         let _ = self.table.write_claim(self.index, self.claim.given_back());
         let _ = self.table.announce();
         let _ = self.table.unlock(self.index);

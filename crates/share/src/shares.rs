@@ -12,18 +12,18 @@ use tidegate_policy::tunables::WEIGHT;
 pub struct Shares {
     /// The number of processors that this job is entitled to; 0 if it desires none.
     pub allotment: usize,
-    /// The number of processors that are divided: all on which at least one of the jobs may run.
+    /// The number of processors that the jobs divide: those on which at least one job may run.
     pub processors: usize,
     /// The number of other jobs that desire processors now.
     pub others: usize,
-    /// The number of processors that all jobs together keep busy, including this one.
+    /// The number of processors that all jobs, including this one, keep busy.
     pub usage: usize,
     /// The number of processors left to programs outside the table.
     pub neighbours: usize,
 }
 
 impl Shares {
-    /// The shares as seen by the job in row `own`.
+    /// Computes the shares for the job in row `own`.
     pub(crate) fn of(snapshot: &Snapshot, own: usize) -> Self {
         let mut jobs: Vec<&Seen> = snapshot
             .alive
@@ -48,7 +48,7 @@ impl Shares {
     }
 }
 
-/// The allotments of all jobs.
+/// The result of dividing the machine among all jobs.
 struct Division {
     processors: usize,
     neighbours: usize,
@@ -56,12 +56,12 @@ struct Division {
 }
 
 impl Division {
-    /// Divides the machine among these jobs, given in the order of their arrival.
+    /// Divides the machine among these jobs, which are in the order of their arrival.
     fn of(reports: &[Report]) -> Self {
         let all = reports
             .iter()
             .fold(CpuMask::default(), |all, report| all.union(&report.mask));
-        // All jobs use the measurement of one of them: they must not divide by different numbers.
+        // All jobs use the same job's measurement, because they must divide by the same numbers.
         let measured = reports
             .iter()
             .map(|report| report.neighbours)
@@ -91,8 +91,9 @@ impl Division {
     }
 }
 
-/// Each set of processors that some job is confined to, with the jobs confined to it. The last
-/// entry is the whole machine with all jobs and, if requested, with the programs outside the table.
+/// Lists each set of processors to which some job is confined, with the jobs confined to it. The
+/// last entry is the whole machine, with all jobs and, if requested, the programs outside the
+/// table.
 fn members(reports: &[Report], all: &CpuMask, others: bool) -> Vec<(usize, Vec<usize>)> {
     let mut sets: Vec<&CpuMask> = Vec::new();
     for report in reports {

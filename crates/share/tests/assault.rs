@@ -1,5 +1,5 @@
-//! Other programs write into a table in use. Jobs must get errors or sane shares, and must never
-//! panic or be killed by a signal.
+//! Other programs overwrite a table that is in use. Jobs must get errors or sensible shares. They
+//! must never panic, and no signal may kill them.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod support;
@@ -10,14 +10,15 @@ use support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
 use support::{Home, overwrite, wants};
 use tidegate_share::{CpuMask, Kind, Observer, ROWS, Refusal, Seat};
 
-/// Prints and returns the number of rounds of a soak test, of which this test is one slice.
+/// Returns the number of rounds of a soak test, and prints it. An ordinary run makes `slice`
+/// rounds.
 fn soak(slice: usize, unit: &str) -> usize {
     let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| text.parse().unwrap());
     println!("soak: {} {unit}", slice * scale);
     slice * scale
 }
 
-/// Random bytes over a table give errors, or shares within limits.
+/// If a table is overwritten with random bytes, jobs get errors, or shares within their limits.
 #[test]
 fn random_tables_never_break_limits() {
     let seed = fastrand::u64(..);
@@ -33,7 +34,7 @@ fn random_tables_never_break_limits() {
         let mut data: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
             .take(length)
             .collect();
-        // Uniform bytes are more likely to be a valid value.
+        // Equal bytes are more likely to form valid values.
         match random.u8(..4) {
             0 => data[5..].fill(0),
             1 => data[5..].fill(0xff),
@@ -43,7 +44,7 @@ fn random_tables_never_break_limits() {
     }
 }
 
-/// Does everything that a job does, and returns how each step ended.
+/// Does everything that a job does. Returns the error of each step, if any.
 fn all_that_a_job_does(mut seat: Seat) -> Vec<(&'static str, Option<Refusal>)> {
     let mut done = vec![
         ("publish", seat.publish(&wants(4, 4)).err()),
@@ -98,7 +99,7 @@ fn truncating_used_table_causes_errors() {
                     "{text}"
                 );
             }
-            // The other job does its normal work.
+            // Afterwards, the job does its normal work.
             for (what, refusal) in all_that_a_job_does(b) {
                 let kind = refusal.as_ref().map(Refusal::kind);
                 let kinds = [None, Some(Kind::Damaged)];
@@ -128,7 +129,7 @@ fn newcomer_rejects_a_truncated_table() {
     }
 }
 
-/// Jobs that have the table open continue until they check whether it is current.
+/// Jobs that have the table open continue to use it until they check whether it is current.
 #[test]
 fn removed_table_works_until_noticed() {
     let home = Home::new();
@@ -154,7 +155,8 @@ fn removed_table_works_until_noticed() {
     assert!(!home.path().exists());
 }
 
-/// Overwriting claims or rows in use gives errors, or lasts until the next publish.
+/// If claims or rows in use are overwritten, jobs get errors. At the next publish, they replace
+/// overwritten rows.
 #[test]
 fn overwritten_rows_hold_until_next_publish() {
     for byte in [0x00, 0x01, 0x80, 0xff] {
@@ -175,7 +177,7 @@ fn overwritten_rows_hold_until_next_publish() {
                 (true, Ok(shares)) => panic!("{what}: {shares:?}"),
                 (false, Ok(_)) => panic!("{what}: its row is another's"),
             }
-            // A job that writes its row again counts again.
+            // A job counts again once it has written its row again.
             for seat in &mut seats {
                 seat.publish(&wants(4, 4)).unwrap();
             }
@@ -192,7 +194,7 @@ fn overwritten_rows_hold_until_next_publish() {
     }
 }
 
-/// The fields of a row that other jobs divide by or look at.
+/// The fields of a row that other jobs use for dividing, or that observers read.
 const FIELDS: [(&str, u64); 10] = [
     ("pid", 1),
     ("started", 2),
@@ -252,7 +254,7 @@ fn name_never_contains_control_characters() {
     }
 }
 
-/// Its own row now has the claim and generation of another job.
+/// A job does not use its row if the row now has another job's claim and generation.
 #[test]
 fn job_does_not_adopt_foreign_row() {
     let home = Home::new();
@@ -277,8 +279,9 @@ fn extreme_cpu_set_spares_other_jobs() {
         }
         overwrite(&home, FIRST_ROW + 8 * 32, &[byte; 128]);
         let shares = seats[1].shares().unwrap();
-        // A reader replaces an empty set by its own, so three jobs divide four processors. If the
-        // set holds every possible processor, the other two jobs still share their four.
+        // A reader replaces another job's empty set by its own set, so three jobs divide four
+        // processors. If the set contains every possible processor, the other two jobs still share
+        // their four.
         let expected = if byte == 0 { (1, 4) } else { (2, 1024) };
         assert_eq!((shares.allotment, shares.processors), expected);
     }

@@ -9,8 +9,8 @@ use support::sys::{self, KILLED, WELL};
 use support::{Home, until, wants};
 use tidegate_share::{Name, Observer, Seat};
 
-/// Forks a process that takes a seat and forks an idle child. It writes the child's pid into the
-/// file `child` and then sleeps.
+/// Forks a process that takes a seat and forks an idle child. The process writes the child's pid
+/// into the file `child` and then sleeps.
 fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Child, u32) {
     let told = home.folder.path().join("child");
     let parent = sys::fork(|| {
@@ -27,7 +27,8 @@ fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Ch
     (parent, child)
 }
 
-/// Forks a child that creates `awake` once it is past `fork`, which closes its parent's files.
+/// Forks a child. When the handlers of `fork` have closed its parent's files, the child creates
+/// `awake` and sleeps.
 fn sleeping_child(awake: &Path) -> sys::Child {
     sys::fork(|| {
         std::fs::write(awake, "").unwrap();
@@ -53,7 +54,7 @@ fn sleeping_child_frees_dead_parents_row() {
     assert_eq!((checked.alive.len(), checked.orphaned.len()), (1, 0));
 }
 
-/// The child keeps the row, which is reported as orphaned and soon stops counting.
+/// The child keeps its dead parent's row. The row is reported as orphaned and soon stops counting.
 #[test]
 fn raw_forked_orphan_stops_counting() {
     let home = Home::new();
@@ -85,7 +86,7 @@ fn raw_forked_orphan_stops_counting() {
     });
 }
 
-/// In the child, the parent's seat does nothing.
+/// A child cannot use its parent's seat, but can take its own.
 #[test]
 fn child_takes_its_own_seat() {
     let home = Home::new();
@@ -112,7 +113,7 @@ fn child_takes_its_own_seat() {
     );
 }
 
-/// The job may join before or after its main thread has ended.
+/// A job may take its seat before or after its first thread has ended.
 #[test]
 fn job_survives_its_first_thread() {
     for before in [true, false] {
@@ -136,7 +137,7 @@ fn job_survives_its_first_thread() {
             if before {
                 told.recv().unwrap();
             } else {
-                // The other thread has no channel to send on.
+                // The other thread would panic if it could not send.
                 std::mem::forget(told);
             }
             sys::end_this_thread()
@@ -150,7 +151,7 @@ fn job_survives_its_first_thread() {
     }
 }
 
-/// Whether the first thread of a process is dead and has not been reaped.
+/// Whether a process's first thread is dead but has not been reaped.
 fn is_zombie(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| stat.contains(") Z "))

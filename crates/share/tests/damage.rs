@@ -1,5 +1,5 @@
-//! Files at the table's path that must not be used: the job gets an error with a reason and advice,
-//! and nothing is changed.
+//! The path of the table leads to a file that must not be used. Jobs get an error with a reason and
+//! advice, and change nothing.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -16,7 +16,7 @@ fn take(location: &Location) -> Result<Seat, Refusal> {
     Seat::take(location, &Name::new("newcomer"))
 }
 
-/// Each way to use `location`, with its refusal.
+/// The refusals of all ways to use `location`.
 fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
     [
         ("take", take(location).err()),
@@ -25,7 +25,7 @@ fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
     ]
 }
 
-/// Checks the refusal: one line that names the file and says what to do.
+/// Checks that the refusal is one line that names the file and says what to do.
 #[track_caller]
 fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what: &str) {
     let text = refusal.to_string();
@@ -42,7 +42,7 @@ fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what:
     assert_eq!(text.contains("remove it"), ours, "{what}: {text}");
 }
 
-/// The error is one line, and the file stays as it is.
+/// Every use fails with a one-line error, and the file stays as it is.
 #[test]
 fn non_tables_are_rejected_and_kept() {
     each(|home, damage| {
@@ -77,7 +77,7 @@ fn random_bytes_are_no_table() {
     }
 }
 
-/// Checks and observers leave a table from before the machine's start as it is.
+/// Checks and observers do not change a table from before the machine's last start.
 #[test]
 fn only_a_newcomer_replaces_stale_table() {
     let home = Home::new();
@@ -94,7 +94,7 @@ fn only_a_newcomer_replaces_stale_table() {
     assert_ne!(state(home.folder.path()), before);
 }
 
-/// Another machine may use the table if it has a row in use.
+/// A table with a row in use may belong to another machine.
 #[test]
 fn occupied_stale_table_is_kept() {
     let home = Home::new();
@@ -113,8 +113,8 @@ fn occupied_stale_table_is_kept() {
     assert!(take(&home.location()).is_ok());
 }
 
-/// Runs `test` in a child with the location in the folder `tidegate` of `home`, as the environment
-/// would choose it.
+/// Runs `test` in a child, with the location that the environment determines: the folder `tidegate`
+/// in `home`.
 fn in_runtime_folder(home: &Home, test: impl FnOnce(Location) -> bool) {
     let (folder, mut test) = (home.folder.path(), Some(test));
     let mut child = sys::fork(|| {
@@ -226,7 +226,7 @@ fn check_predicts_without_creating_anything() {
     is_in_order(&refusal, says, path, "check");
 }
 
-/// Runs `test` in a child that has its own tmpfs mounted at `home`.
+/// Runs `test` in a child that has its own tmpfs mounted at the folder of `home`.
 fn in_tmpfs(home: &Home, options: &str, mut test: impl FnMut()) {
     let mut child = sys::fork(|| {
         if let Err(error) = sys::mount_tmpfs(home.folder.path(), options) {
@@ -296,7 +296,7 @@ fn read_only_disk_allows_only_observers() {
     });
 }
 
-/// The process gets an error and is not ended by a signal.
+/// The job gets an error, and no signal ends it.
 #[test]
 fn file_size_limit_prevents_joining() {
     for (limit, exists) in [
@@ -327,7 +327,7 @@ fn file_size_limit_prevents_joining() {
     }
 }
 
-/// The job gets an error and is not ended by a signal.
+/// The job gets an error, and no signal ends it.
 #[test]
 fn later_file_size_limit_fails_publishing() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! How the jobs of a table divide the processors.
+//! How jobs divide the processors.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod support;
@@ -112,7 +112,7 @@ fn busy_processors_stay_with_other_processes() {
     assert_eq!(seats[1].shares().unwrap().neighbours, 2);
 }
 
-/// A change announced before the wait starts is not missed.
+/// A change that is announced before the wait starts is not missed.
 #[test]
 fn change_wakes_a_waiting_job() {
     let home = Home::new();
@@ -166,7 +166,7 @@ fn full_table_rejects_further_jobs() {
     seats.push(home.seat("next"));
 }
 
-/// An observer never makes a table.
+/// Before the first job, an observer finds no table and creates none.
 #[test]
 fn observer_lists_jobs_in_arrival_order() {
     let home = Home::new();

@@ -1,6 +1,6 @@
 //! Overwrites a table with given bytes, and checks how jobs and observers react.
 //!
-//! The tests call this with random bytes; so does the fuzzer in `fuzz/`.
+//! The tests and the fuzzer in `fuzz/` call this with random bytes.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -13,25 +13,25 @@ use tidegate_share::{CpuMask, Location, Name, Observer, ROWS, Refusal, Report, S
 
 /// The length of a table, in bytes.
 pub const LENGTH: u64 = 135_168;
-/// Offsets of the claims and of the first row, and the length of a row, in bytes.
+/// Offsets of the claims and the first row, and the length of a row, in bytes.
 pub const CLAIMS: u64 = 2048;
 pub const FIRST_ROW: u64 = 4096;
 pub const ROW: u64 = 512;
 
-/// How many processors the two jobs divide, and each job's desire and limit.
+/// The number of processors that the two jobs divide, and the desire and limit of each job.
 const PROCESSORS: usize = 8;
 const DESIRES: [usize; 2] = [6, 7];
 const LIMITS: [usize; 2] = [8, 5];
 
-/// An interpretation of the input: its first bytes say when and where the others are written.
+/// What to do with the input. Its first bytes determine when and where the rest is written.
 struct Plan<'a> {
-    /// Write before any job opens the table; otherwise while two jobs use it.
+    /// Write before any job opens the table, rather than while two jobs use it.
     early: bool,
     /// Write again after each step.
     often: bool,
     at: u64,
     bytes: &'a [u8],
-    /// The length to truncate the file to.
+    /// Truncate the file to this length, instead of writing.
     length: Option<u64>,
 }
 
@@ -44,9 +44,9 @@ impl<'a> Plan<'a> {
             0 => (0, None),
             1 => (within(0, FIRST_ROW), None),
             2 => (within(CLAIMS, FIRST_ROW), None),
-            // In one of the first rows, which are the rows in use.
+            // Into one of the first rows, which are the rows in use.
             3 => (FIRST_ROW + at % (4 * ROW), None),
-            // After the generation, so that the row still counts.
+            // Behind the generation, so that the row still counts.
             4 => (FIRST_ROW + at % 2 * ROW + 8 + at / 256 % (ROW - 8), None),
             5 => (CLAIMS + at % 4 * 8, None),
             6 => (within(0, LENGTH), None),
@@ -73,7 +73,7 @@ impl<'a> Plan<'a> {
 /// Writes `data` over a table in `folder`, and lets jobs and observers use it.
 ///
 /// # Panics
-/// If a step returns anything but a one-line error or a share within its limits.
+/// If a step returns neither a one-line error nor a share within its limits.
 pub fn assault(folder: &Path, data: &[u8]) {
     let Some(plan) = Plan::of(data) else {
         return;
@@ -110,7 +110,7 @@ fn in_order(refusal: Refusal) {
     assert!(text.contains("table") && text.contains("; "), "{text}");
 }
 
-/// The two jobs publish their desires and read their shares.
+/// Lets both jobs publish their desires and read their shares.
 fn divide(seats: &mut [Seat; 2]) {
     for (job, seat) in seats.iter_mut().enumerate() {
         let report = Report {
@@ -160,7 +160,7 @@ fn observe(location: &Location) {
     }
 }
 
-/// A new job takes a seat and leaves. If it is refused, it must not have changed anything.
+/// A new job takes a seat and leaves. If the job is refused, it must not have changed anything.
 fn come(location: &Location, plan: &Plan<'_>) {
     let before = fs::read(location.path()).expect("the file is ours");
     match Seat::take(location, &Name::new("newcomer")) {

@@ -1,4 +1,4 @@
-//! Everything other than a table that may be found at a table's path.
+//! Everything that a job may find in place of a table.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -11,17 +11,17 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use tidegate_share::Kind;
 
-/// A way to spoil the table of a home.
+/// A way to damage the table in a [`Home`].
 pub struct Damage {
     pub name: &'static str,
-    /// Does the damage. Fails if this user may not do it.
+    /// Does the damage. Fails if the current user may not do it.
     pub make: fn(&Home) -> io::Result<()>,
     pub kind: Kind,
     /// Text that the refusal must contain.
     pub says: &'static str,
 }
 
-/// Does each damage in a new home and calls `check`, which must leave everything as it was.
+/// Does each kind of damage in a new home and calls `check`, which must not change anything.
 pub fn each(check: impl Fn(&Home, &Damage)) {
     for damage in DAMAGES {
         let home = Home::new();
@@ -35,7 +35,7 @@ pub fn each(check: impl Fn(&Home, &Damage)) {
     }
 }
 
-/// A damage that is refused as `kind`.
+/// Damage that jobs must refuse as `kind`.
 const fn damage(
     kind: Kind,
     name: &'static str,
@@ -205,7 +205,7 @@ const DAMAGES: &[Damage] = &[
     ),
 ];
 
-/// Makes a good table. Returns its path.
+/// Creates a good table. Returns its path.
 pub fn good(home: &Home) -> std::path::PathBuf {
     drop(home.seat("earlier"));
     home.path()
@@ -238,7 +238,7 @@ fn linked(home: &Home, to_good: bool) -> io::Result<()> {
     symlink(other, home.path())
 }
 
-/// Everything there is to know about the content of a folder, except access times.
+/// Everything about the content of a folder, except access times.
 pub fn state(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder)
         .unwrap()

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
 
-/// A folder for a test's own table.
+/// A folder with a test's own table.
 pub struct Home {
     pub folder: TempDir,
 }
@@ -46,7 +46,7 @@ pub fn wants(desire: usize, processors: usize) -> Report {
     }
 }
 
-/// Waits for a condition that must soon become true.
+/// Waits for a condition that must become true soon.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -59,16 +59,16 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Offset of the word that says since which start of the machine the table exists.
+/// Offset of the word that identifies the boot during which the table was created.
 const BOOT_AT: u64 = 8;
 
-/// Marks the table as one of an earlier start of the machine, and creates it if it is missing.
+/// Marks the table as created before the machine's last start. Creates the table if it is missing.
 pub fn make_stale(home: &Home) {
     drop(home.seat("long ago"));
     overwrite(home, BOOT_AT, &[0x5a; 8]);
 }
 
-/// Writes into the table without regard for its rules.
+/// Writes into the table without following its rules.
 pub fn overwrite(home: &Home, at: u64, bytes: &[u8]) {
     let file = File::options().write(true).open(home.path()).unwrap();
     file.write_all_at(bytes, at).unwrap();

@@ -1,7 +1,7 @@
-//! System calls for the tests: children that are stopped, traced and killed, and unusual kinds of
+//! System calls for the tests: to stop, trace and kill children, and to create unusual kinds of
 //! files.
 //!
-//! Among these tests, only this file contains `unsafe`. Everything it offers is safe to call from a
+//! Among these tests, only this file contains `unsafe`. All its functions are safe to call from a
 //! test.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
@@ -13,10 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A child that takes longer than this has certainly failed.
+/// A child that takes longer than this has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The exit code of a child that the system does not permit to do its task.
+/// The exit code of a child that the system does not allow to do what it should.
 pub const NOT_PERMITTED: i32 = 77;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Child {
     end: Option<End>,
 }
 
-/// Converts a status of `waitpid`, if it reports an end.
+/// How the child ended, if a status of `waitpid` reports its end.
 fn end_in(status: libc::c_int) -> Option<End> {
     if libc::WIFSIGNALED(status) {
         Some(End::Signal(libc::WTERMSIG(status)))
@@ -54,7 +54,7 @@ fn wait(pid: libc::pid_t, how: libc::c_int) -> Option<libc::c_int> {
     (got == pid).then_some(status)
 }
 
-/// Ends this process at once, without running any code of the test harness.
+/// Ends this process immediately, without running any code of the test harness.
 pub fn exit(code: i32) -> ! {
     // SAFETY: no preconditions.
     unsafe { libc::_exit(code) }
@@ -62,17 +62,16 @@ pub fn exit(code: i32) -> ! {
 
 /// Ends the calling thread, and the process if it is the last thread.
 pub fn end_this_thread() -> ! {
-    // SAFETY: no preconditions. Nothing on this stack is dropped, and no thread waits for this one.
+    // SAFETY: no preconditions. Nothing on this stack is dropped, and no thread joins this one.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
     exit(1)
 }
 
 fn run(act: impl FnOnce() -> i32) -> ! {
-    // If the test fails, nothing else ends a child that hangs.
-    // SAFETY: no preconditions.
+    // If the test fails, only this alarm ends a child that hangs. SAFETY: no preconditions.
     unsafe { libc::alarm(4 * PATIENCE.as_secs() as libc::c_uint) };
     let told = std::panic::take_hook();
-    // Bypass the harness, which captures a child's output, and every lock.
+    // Avoids the harness, which captures a child's output, and all locks.
     std::panic::set_hook(Box::new(move |info| {
         let text = format!("in a child: {info}\n");
         // SAFETY: the text is live and has the given length.
@@ -84,8 +83,8 @@ fn run(act: impl FnOnce() -> i32) -> ! {
 
 /// Forks a child that runs `act` and exits with its result, or with 101 if it panics.
 pub fn fork(act: impl FnOnce() -> i32) -> Child {
-    // SAFETY: the child continues in Rust code that allocates. The C library permits that after a
-    // fork from a process with threads. The child takes no lock of the test harness, which another
+    // SAFETY: the child continues in Rust code that allocates, which the C library permits after a
+    // fork from a process with threads. The child takes no lock of the test harness that another
     // thread could have held.
     match unsafe { libc::fork() } {
         0 => run(act),
@@ -93,12 +92,12 @@ pub fn fork(act: impl FnOnce() -> i32) -> Child {
     }
 }
 
-/// Forks without running the C library's fork handlers. The child sleeps until it is killed, or for
-/// a minute.
+/// Forks without running the C library's fork handlers. The child sleeps until it is killed, but at
+/// most a minute.
 pub fn fork_past_the_library() -> Child {
     let flags = libc::SIGCHLD as libc::c_long;
-    // SAFETY: without flags the call is a fork: the child has a copy of this memory, including the
-    // stack of the caller.
+    // SAFETY: without flags, the call is a fork: the child has a copy of this memory, including the
+    // caller's stack.
     match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
         0 => {
             let minute = libc::timespec {
@@ -106,7 +105,7 @@ pub fn fork_past_the_library() -> Child {
                 tv_nsec: 0,
             };
             let no_rest = std::ptr::null_mut::<libc::timespec>();
-            // SAFETY: the time is live. The pointer for the remaining time is null, which the call
+            // SAFETY: `minute` is live. The pointer for the remaining time is null, which the call
             // permits.
             unsafe { libc::nanosleep(&minute, no_rest) };
             exit(0)
@@ -115,17 +114,17 @@ pub fn fork_past_the_library() -> Child {
     }
 }
 
-/// Sends a signal to a process of the test.
+/// Sends a signal to one of the test's processes.
 pub fn signal(pid: u32, signal: libc::c_int) {
     // SAFETY: no preconditions.
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }
 
-/// Whether each thread of a process has stopped. A stop signal takes a while to reach all of them.
+/// Whether all threads of a process have stopped. A stop signal takes a while to reach all of them.
 pub fn has_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it lives");
     threads.flatten().all(|thread| {
-        // A thread that has just ended does nothing either.
+        // A thread that has just ended counts as stopped.
         let status = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
         let state = status.rsplit_once(") ").map(|(_, rest)| rest);
         state.is_none_or(|state| state.starts_with('T'))
@@ -166,7 +165,7 @@ impl Child {
         }
     }
 
-    /// Kills the child and waits for its end. After that, none of its files are open.
+    /// Kills the child and waits for its end. Afterwards, none of its files are open.
     pub fn kill(&mut self) -> End {
         self.signal(libc::SIGKILL);
         self.end()
@@ -181,8 +180,8 @@ impl Drop for Child {
 
 pub struct Traced(Child);
 
-/// Forks a child that runs `act` step by step. Returns `None` if tracing is not permitted. Only the
-/// calling thread can drive the child.
+/// Forks a child that runs `act` step by step. Returns `None` if the system does not permit
+/// tracing. Only the calling thread can make the child continue.
 pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
     let mut child = fork(|| {
         let (nowhere, nothing) = (std::ptr::null_mut::<u8>(), std::ptr::null_mut::<u8>());
@@ -201,7 +200,8 @@ pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
 }
 
 impl Traced {
-    /// Lets the child run until its next stop. Returns its end, if that comes first.
+    /// Lets the child run until its next stop. Returns how the child ended if there is no further
+    /// stop.
     pub fn step(&mut self) -> Option<End> {
         self.go(libc::PTRACE_SYSCALL)
     }
@@ -249,29 +249,29 @@ pub fn make_node(path: &Path, kind: libc::mode_t, device: (u32, u32)) -> io::Res
     done(unsafe { libc::mknod(path.as_ptr(), kind | 0o600, device) })
 }
 
-/// Mounts a tmpfs with `options` at `folder`, visible only to this process and its children. Call
-/// it in a child of the test.
+/// Mounts a tmpfs with `options` at `folder`, visible only to this process and its children. For
+/// use only in a child of the test.
 pub fn mount_tmpfs(folder: &Path, options: &str) -> io::Result<()> {
     // SAFETY: no preconditions. Afterwards, the calling thread has its own mounts.
     done(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     let none = c"none".as_ptr();
     let private = libc::MS_REC | libc::MS_PRIVATE;
     let nothing = std::ptr::null::<libc::c_char>();
-    // SAFETY: the strings are live C strings, and there is no data.
+    // SAFETY: the strings are live C strings, and there is no mount data.
     done(unsafe { libc::mount(none, c"/".as_ptr(), nothing, private, nothing.cast()) })?;
     let (folder, kind) = (name(folder), c"tmpfs".as_ptr());
     let options = CString::new(options).expect("no zero bytes");
     let data = options.as_ptr().cast();
-    // SAFETY: all are live C strings.
+    // SAFETY: all arguments are live C strings.
     done(unsafe { libc::mount(none, folder.as_ptr(), kind, 0, data) })
 }
 
-/// Remounts the tmpfs of [`mount_tmpfs`] read-only.
+/// Makes a tmpfs from [`mount_tmpfs`] read-only.
 pub fn make_read_only(folder: &Path) -> io::Result<()> {
     let (folder, nothing) = (name(folder), std::ptr::null::<u8>());
     let none = c"none".as_ptr();
     let flags = libc::MS_REMOUNT | libc::MS_RDONLY;
-    // SAFETY: the strings are live C strings, and there is no data.
+    // SAFETY: the strings are live C strings, and there is no mount data.
     done(unsafe {
         libc::mount(
             none,
@@ -283,7 +283,7 @@ pub fn make_read_only(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Limits the files that this process writes to `bytes`, from here on.
+/// Limits the size of the files that this process writes to `bytes`.
 pub fn limit_file_size(bytes: u64) {
     let limit = libc::rlimit {
         rlim_cur: bytes,
@@ -299,8 +299,8 @@ pub fn mask_modes(mask: libc::mode_t) {
     unsafe { libc::umask(mask) };
 }
 
-/// The location of the table if `folder` is the user's runtime folder. Call it only in a child: it
-/// changes the environment.
+/// The location of the table if `folder` is the user's runtime folder. For use only in a child,
+/// because it changes the environment.
 pub fn location_in(folder: &Path) -> tidegate_share::Location {
     // SAFETY: the process was made by `fork` and has one thread.
     unsafe { std::env::remove_var("TIDEGATE_TABLE") };
@@ -309,7 +309,7 @@ pub fn location_in(folder: &Path) -> tidegate_share::Location {
     tidegate_share::Location::find().expect("this system has tables")
 }
 
-/// Changes the effective user to `id` for good. Call it only in a child.
+/// Changes the effective user to `id`, with no way back. For use only in a child.
 pub fn become_user(id: u32) -> io::Result<()> {
     // SAFETY: no preconditions; the process has one thread.
     done(unsafe { libc::seteuid(id) })
