@@ -4,11 +4,11 @@ use crate::global::here;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Passed to a broadcast closure; shows on which thread it runs.
+/// The argument of a broadcast closure, which shows the thread that the closure runs on.
 pub struct BroadcastContext<'a> {
     index: usize,
     num_threads: usize,
-    /// Keeps the context on its thread.
+    /// Prevents the context from moving to another thread.
     marker: PhantomData<&'a mut dyn Fn()>,
 }
 
@@ -21,13 +21,13 @@ impl BroadcastContext<'_> {
         }
     }
 
-    /// The index of the thread, below [`num_threads`](Self::num_threads).
+    /// The thread's index, which is below [`num_threads`](Self::num_threads).
     #[inline]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The number of threads that the closure runs on.
+    /// The number of threads that run the closure.
     #[inline]
     pub fn num_threads(&self) -> usize {
         self.num_threads
@@ -43,11 +43,11 @@ impl fmt::Debug for BroadcastContext<'_> {
     }
 }
 
-/// Calls `op` once on each thread of the pool of the calling task, or of the global pool if the
-/// caller belongs to none. Returns the results in the order of the threads.
+/// Calls `op` once on each thread of the caller's pool, or of the global pool if the caller belongs
+/// to no pool. Returns the results in the order of the threads.
 ///
-/// A busy thread runs its call when its own deque is empty. A waiting thread runs it on top of its
-/// frame.
+/// A busy thread calls `op` when its own deque is empty. A waiting thread calls `op` on top of its
+/// stack.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build()?;
@@ -56,7 +56,7 @@ impl fmt::Debug for BroadcastContext<'_> {
 /// ```
 ///
 /// # Panics
-/// With the first panic of a call, after all calls have ended.
+/// If calls of `op` panic, this panics with the first payload after all calls have ended.
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -68,7 +68,7 @@ where
 /// Like [`broadcast`], but does not wait and returns no results.
 ///
 /// # Panics
-/// This call does not panic. A panic of `op` goes to the pool's [panic
+/// This call does not panic. If `op` panics, the payload goes to the pool's [panic
 /// handler](crate::ThreadPoolBuilder::panic_handler).
 pub fn spawn_broadcast<OP>(op: OP)
 where

@@ -59,16 +59,16 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Builds a pool even if variables are invalid or the system refuses threads: prints a message
-    /// and continues without them.
+    /// Builds a pool even if variables are invalid or the system refuses some threads: prints a
+    /// message and ignores those variables or threads.
     pub(crate) fn build_forgiving(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_with(true)
     }
 
-    /// Builds a pool that lives for the length of a call of `with_pool`.
+    /// Builds a pool, passes it to `with_pool`, and drops it afterwards.
     ///
-    /// Each thread starts with `wrapper`, which may, for instance, set thread-local variables that
-    /// borrow from the caller's frame. It must call [`ThreadBuilder::run`].
+    /// Each thread runs `wrapper`, which must call [`ThreadBuilder::run`]. Before that, it may, for
+    /// instance, set thread-local variables that borrow from the caller's frame.
     ///
     /// ```
     /// let words = vec!["borrowed", "by", "all"];
@@ -87,8 +87,8 @@ impl ThreadPoolBuilder {
     /// Like [`build`](Self::build).
     ///
     /// # Panics
-    /// With the panic of `with_pool`, after the threads have ended. Otherwise with the panic of a
-    /// `wrapper`.
+    /// If `with_pool` panics, this panics with the same payload after the threads have ended.
+    /// Otherwise, if a `wrapper` panics, with its payload.
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -121,18 +121,19 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// - the stack is too large;
     /// - a variable of Tidegate has an invalid value.
     ///
-    /// Threads that already run then end.
+    /// In that case, threads that already run end.
     ///
     /// # Panics
-    /// With the panic of a function that names or starts threads.
+    /// If a function that names or starts threads panics.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_with(false)
     }
 
-    /// Builds the global pool. Otherwise its first use builds it with the default configuration.
+    /// Builds the global pool. Without this call, the first use of the global pool builds it with
+    /// the default configuration.
     ///
     /// # Errors
-    /// Like [`build`](Self::build). Also fails if a global pool exists already.
+    /// Like [`build`](Self::build). Also fails if the global pool already exists.
     ///
     /// # Panics
     /// Like [`build`](Self::build).
@@ -190,10 +191,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 }
 
-/// Handles a panic that no call can return: passes it to the user's handler, or aborts the process
+/// Handles a panic that no call can pass on: gives it to the user's handler, or aborts the process
 /// if there is no handler.
 ///
-/// A second panic is dropped, because the first one is already on its way to a caller.
+/// A second panic is dropped, because the first panic already reaches a caller.
 fn stray_handler(
     handler: Option<PanicHandler>,
 ) -> Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync> {
@@ -207,7 +208,7 @@ fn stray_handler(
         }));
         match ended {
             Ok(()) => {}
-            // The drop of the second payload panicked.
+            // The payload of the second panic has panicked when it was dropped.
             Err(payload) if from == UnhandledPanic::Second => mem::forget(payload),
             Err(_) => abort("the panic handler panicked"),
         }
@@ -242,7 +243,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// Sets the function that names each thread by its index. Default: `rayon-N`.
+    /// Sets the function that computes a thread's name from its index. Default: `rayon-N`.
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -251,8 +252,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the number of threads. With 0, the default, the [variables](crate) decide. If none is
-    /// set, the pool has as many threads as this process may keep busy.
+    /// Sets the number of threads. With 0, the default, the [variables](crate) decide. If no
+    /// variable is set, the pool has as many threads as this process may keep busy.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
@@ -260,17 +261,18 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// Makes the thread that calls [`build`](Self::build) thread 0 of the pool, permanently.
     ///
-    /// It looks for work only when it waits in the pool or [yields](crate::yield_now). The start
-    /// and exit handlers are not called for it. The pool stays in memory until the process ends.
+    /// That thread looks for work only when it waits in the pool or [yields](crate::yield_now). It
+    /// does not call the start and exit handlers. The pool stays in memory until the process ends.
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// Sets the handler for each panic that no call can return: of a detached task, or of a start
-    /// or exit handler.
+    /// Sets the handler for panics that no call can pass on: those of detached tasks, start
+    /// handlers and exit handlers.
     ///
-    /// Without a handler, such a panic aborts the process. So does a panic of the handler itself.
+    /// Without a handler, such a panic aborts the process. If the handler itself panics, the
+    /// process is also aborted.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -279,13 +281,14 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the address space of each thread's stack, in bytes.
+    /// Sets the size of each thread's stack, in bytes of address space.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
     }
 
-    /// Makes the tasks that one thread spawns begin in spawn order, instead of youngest first.
+    /// Makes each thread start the tasks that it has spawned in spawn order, instead of youngest
+    /// first.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;

@@ -2,19 +2,20 @@
 
 use std::env;
 
-/// The number of threads for a pool, and the setting that it comes from.
+/// A pool's number of threads, and the setting that determines it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Threads {
     pub(crate) number: usize,
     pub(crate) by: &'static str,
 }
 
-/// The number of threads in rayon's variables. `None` if Tidegate's own variable is set.
+/// Reads the number of threads from rayon's variables. Returns `None` if Tidegate's own variable is
+/// set.
 pub(crate) fn threads() -> Option<Threads> {
     chosen_threads(|name| env::var(name).ok())
 }
 
-/// The first variable that holds a number applies; 0 means the default.
+/// The first variable with a valid number applies. A value of 0 means the default.
 fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> {
     if variable("TIDEGATE_WORKERS").is_some() {
         return None;
@@ -28,8 +29,8 @@ fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> 
         .filter(|threads| threads.number > 0)
 }
 
-/// The standard library's default stack size in bytes, if a variable sets it. `None` if Tidegate's
-/// own variable is set.
+/// Reads the standard library's variable for the default stack size, in bytes. Returns `None` if
+/// Tidegate's own variable is set.
 pub(crate) fn stack_size() -> Option<usize> {
     if env::var_os("TIDEGATE_STACK_SIZE").is_some() {
         return None;

@@ -1,10 +1,10 @@
-//! The error of building a pool.
+//! The error that building a pool may return.
 
 use std::error::Error;
 use std::{fmt, io};
 use tidegate::BuildError;
 
-/// The error returned if a pool could not be built.
+/// The error that is returned if a pool cannot be built.
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: Kind,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     GlobalPoolAlreadyInitialized,
     CurrentThreadAlreadyInPool,
     Thread(io::Error),
-    /// A number in the builder or a variable of Tidegate is invalid.
+    /// A number in the builder, or one of Tidegate's variables, is invalid.
     Options(BuildError),
 }
 

@@ -1,4 +1,4 @@
-//! The global pool, which functions use outside any other pool.
+//! The global pool, which threads outside all pools use.
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::{Kind, ThreadPoolBuildError};
@@ -11,12 +11,13 @@ static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
 /// Held while a thread builds the global pool.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// An entry into the global pool, which is built if it does not exist yet.
+/// An entry into the global pool. Builds the pool if it does not exist yet.
 pub(crate) fn global() -> Entry {
     global_pool().entry()
 }
 
-/// An entry into the calling thread's pool, or into the global pool if the thread belongs to none.
+/// An entry into the calling thread's pool, or into the global pool if the thread belongs to no
+/// pool.
 pub(crate) fn here() -> Entry {
     Member::with(|member| member.map(Member::entry)).unwrap_or_else(global)
 }
@@ -28,7 +29,7 @@ pub(crate) fn global_pool() -> &'static ThreadPool {
     })
 }
 
-/// Makes the pool from `build` the global pool, unless there is one.
+/// Makes the pool from `build` the global pool, unless there already is a global pool.
 pub(crate) fn make_global(
     build: impl FnOnce() -> Result<ThreadPool, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
@@ -41,8 +42,8 @@ pub(crate) fn make_global(
     Ok(())
 }
 
-/// Builds the global pool with the default configuration, with fewer threads if the system refuses
-/// some.
+/// Builds the global pool with the default configuration. Uses fewer threads if the system refuses
+/// some of them.
 fn by_default() -> ThreadPool {
     match ThreadPoolBuilder::new().build_forgiving() {
         Ok(pool) => pool,

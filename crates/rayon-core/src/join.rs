@@ -4,11 +4,11 @@ use crate::global::global;
 use std::marker::PhantomData;
 use tidegate::closed::Member;
 
-/// Passed to the closures of [`join_context`]; shows how a closure was called.
+/// The argument of the closures of [`join_context`], which shows how a closure was called.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// Keeps the context on its thread.
+    /// Prevents the context from moving to another thread.
     not_send: PhantomData<*mut ()>,
 }
 
@@ -21,8 +21,8 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure left the thread that passed it: it was stolen, or the caller belongs to
-    /// no pool.
+    /// Whether the closure runs on another thread than the caller of [`join_context`]: another
+    /// thread has stolen it, or the caller belongs to no pool.
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated
@@ -31,9 +31,9 @@ impl FnContext {
 
 /// Runs both closures, possibly in parallel, and returns their results.
 ///
-/// `oper_a` runs on the calling thread. `oper_b` runs after it, or on a thread that steals it in
-/// the meantime, and then this call waits for it. If the caller belongs to no pool, both run in the
-/// global pool.
+/// `oper_a` runs on the calling thread. `oper_b` runs after it, unless another thread steals
+/// `oper_b` in the meantime; then this call waits for that thread. If the caller belongs to no
+/// pool, both closures run in the global pool.
 ///
 /// ```
 /// let (a, b) = rayon_core::join(|| 1 + 1, || "two");
@@ -41,8 +41,8 @@ impl FnContext {
 /// ```
 ///
 /// # Panics
-/// If a closure panics, this call panics with the same payload after both have run. If both panic,
-/// the payload is that of `oper_a`.
+/// If a closure panics, this call panics with the same payload after both closures have run. If
+/// both panic, the payload is that of `oper_a`.
 #[inline]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -66,7 +66,7 @@ fn inject<RA: Send, RB: Send>(
     global().inside(|member| member.join(a, |_| b()))
 }
 
-/// Like [`join`], but each closure can query whether it runs on the thread that passed it.
+/// Like [`join`], but each closure can query whether it runs on the caller's thread.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(1).build()?;

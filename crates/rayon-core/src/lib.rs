@@ -1,16 +1,16 @@
 //! The interface of rayon-core 1.13.0 on the Tidegate runtime.
 //!
-//! To use it, replace the crate of that name in the manifest of your workspace:
+//! To use it, replace the crate `rayon-core` in your workspace's manifest:
 //!
 //! ```toml
 //! [patch.crates-io]
 //! rayon-core = { git = "…" }
 //! ```
 //!
-//! Everything written for rayon then runs on Tidegate. [`join()`] costs little more than a call, a
-//! waiting task only runs tasks it is waiting for, and threads without work sleep. Each item
-//! behaves as rayon-core documents it; `docs/rayon.md` in this repository lists and explains all
-//! differences.
+//! Then all code that uses rayon runs on Tidegate. [`join()`] costs little more than a function
+//! call, a waiting task only runs tasks it is waiting for, and threads without work sleep. Each
+//! item behaves as rayon-core documents it; `docs/rayon.md` in this repository lists and explains
+//! all differences.
 //!
 //! | variable | meaning |
 //! |---|---|

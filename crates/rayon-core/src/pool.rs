@@ -10,7 +10,7 @@ use tidegate::closed::{self, ClosedPool, Entry, Member};
 /// A thread pool, built by [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
 ///
 /// Inside [`install`](Self::install), all functions of this crate use that pool. Dropping the pool
-/// does not wait; its threads end once all spawned tasks have run.
+/// does not wait: its threads end once all spawned tasks have run.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -39,13 +39,13 @@ impl ThreadPool {
     }
 
     /// Runs `op` on a thread of the pool and waits for it. If the caller is a thread of the pool,
-    /// `op` runs on it.
+    /// `op` runs on that thread.
     ///
-    /// If the caller belongs to another pool, it meanwhile runs tasks that are passed to its own
-    /// pool from outside, on top of its frame.
+    /// If the caller belongs to another pool, it runs tasks while it waits: those passed to its own
+    /// pool from outside, on top of its stack.
     ///
     /// # Panics
-    /// With the panic of `op`.
+    /// If `op` panics, this panics with the same payload.
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -67,14 +67,15 @@ impl ThreadPool {
         self.entry().broadcast(op)
     }
 
-    /// The number of threads of the pool, which never changes.
+    /// The number of threads in the pool, which never changes.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.0.threads()
     }
 
-    /// The index of the calling thread in this pool, or `None` if it does not belong to it. The
-    /// index is below [`current_num_threads`](Self::current_num_threads) and never changes.
+    /// The calling thread's index in this pool, or `None` if the thread does not belong to this
+    /// pool. The index is below [`current_num_threads`](Self::current_num_threads) and never
+    /// changes.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.0.member().map(Member::index)
@@ -185,12 +186,12 @@ impl ThreadPool {
         self.entry().spawn_broadcast(op);
     }
 
-    /// Like [`yield_now`]; returns `None` if the calling thread does not belong to this pool.
+    /// Like [`yield_now`], but returns `None` if the calling thread does not belong to this pool.
     pub fn yield_now(&self) -> Option<Yield> {
         self.0.member().map(|member| Yield::of(member.run_any()))
     }
 
-    /// Like [`yield_local`]; returns `None` if the calling thread does not belong to this pool.
+    /// Like [`yield_local`], but returns `None` if the calling thread does not belong to this pool.
     pub fn yield_local(&self) -> Option<Yield> {
         self.0.member().map(|member| Yield::of(member.run_own()))
     }
@@ -219,28 +220,28 @@ impl Yield {
     }
 }
 
-/// Runs one task of the calling thread's pool, on top of its frame. Returns `None` if the thread
-/// belongs to no pool.
+/// Runs one task of the calling thread's pool, on top of the thread's stack. Returns `None` if the
+/// thread belongs to no pool.
 pub fn yield_now() -> Option<Yield> {
     Member::with(|member| member.map(|member| Yield::of(member.run_any())))
 }
 
-/// Runs one task from the calling thread's own deque, on top of its frame. Returns `None` if the
-/// thread belongs to no pool.
+/// Runs one task from the calling thread's own deque, on top of the thread's stack. Returns `None`
+/// if the thread belongs to no pool.
 pub fn yield_local() -> Option<Yield> {
     Member::with(|member| member.map(|member| Yield::of(member.run_own())))
 }
 
-/// The number of threads of the calling thread's pool, or of the global pool if the thread belongs
-/// to none.
+/// The number of threads in the calling thread's pool, or in the global pool if the thread belongs
+/// to no pool.
 #[inline]
 pub fn current_num_threads() -> usize {
     let here = Member::with(|member| member.map(Member::threads));
     here.unwrap_or_else(|| global_pool().current_num_threads())
 }
 
-/// The index of the calling thread in its pool, which never changes. `None` if the thread belongs
-/// to no pool.
+/// The calling thread's index in its pool, which never changes. `None` if the thread belongs to no
+/// pool.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
     Member::with(|member| member.map(Member::index))
@@ -253,7 +254,7 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
     Member::with(|member| member.map(Member::has_work))
 }
 
-/// The maximum number of threads in a pool. The builder reduces higher numbers to this one.
+/// The maximum number of threads in a pool. The builder reduces larger numbers to this maximum.
 pub fn max_num_threads() -> usize {
     closed::most_threads()
 }

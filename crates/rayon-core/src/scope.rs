@@ -1,35 +1,37 @@
-//! Tasks that borrow from a frame, which waits for them.
+//! Tasks that borrow from a stack frame, which waits for them.
 //!
 //! [`Scope`] and [`ScopeFifo`] wrap Tidegate's scope without changing its layout. Each task
-//! receives that scope and sees it as one of these types.
+//! receives Tidegate's scope and uses it as one of these types.
 
 use crate::broadcast::BroadcastContext;
 use crate::global::{global, here};
 use std::fmt;
 use tidegate::closed::{self, Member};
 
-/// A scope for tasks that borrow data that outlives it; see [`scope`] and [`in_place_scope`].
+/// A scope for tasks that borrow data outside the scope; see [`scope`] and [`in_place_scope`].
 #[repr(transparent)]
 pub struct Scope<'scope>(tidegate::Scope<'scope>);
 
-/// A [`Scope`] whose tasks begin in the order in which one thread has spawned them; see
-/// [`scope_fifo`] and [`in_place_scope_fifo`].
+/// A [`Scope`] whose tasks start in spawn order if one thread has spawned them; see [`scope_fifo`]
+/// and [`in_place_scope_fifo`].
 #[repr(transparent)]
 pub struct ScopeFifo<'scope>(tidegate::Scope<'scope>);
 
 impl<'scope> Scope<'scope> {
     pub(crate) fn of<'a>(scope: &'a tidegate::Scope<'scope>) -> &'a Self {
         // SAFETY: a transparent type has the layout of its only field, and the reference to that
-        // field is valid for as long.
+        // field is valid for the same lifetime.
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
 
-    /// Spawns a task on any thread of the scope's pool. It runs before the scope ends.
+    /// Spawns a task that any thread of the scope's pool may run. The scope ends only when the task
+    /// has run.
     ///
     /// A thread runs its own spawned tasks youngest first; other threads steal the oldest.
     ///
     /// # Panics
-    /// This call does not panic. The first panic of a task continues at the end of the scope.
+    /// This call does not panic. If tasks panic, the scope panics with the first payload when it
+    /// ends.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -37,7 +39,7 @@ impl<'scope> Scope<'scope> {
         closed::spawn(&self.0, |scope| body(Self::of(scope)));
     }
 
-    /// Spawns a task for each thread of the scope's pool.
+    /// Spawns a task on each thread of the scope's pool.
     ///
     /// # Panics
     /// Like [`spawn`](Self::spawn).
@@ -57,8 +59,8 @@ impl<'scope> ScopeFifo<'scope> {
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
 
-    /// Spawns a task on any thread of the scope's pool. It runs before the scope ends, and begins
-    /// after the tasks that the calling thread has spawned before it.
+    /// Spawns a task that any thread of the scope's pool may run. The task starts after all tasks
+    /// that the calling thread has spawned before. The scope ends only when the task has run.
     ///
     /// # Panics
     /// Like [`Scope::spawn`].
@@ -69,7 +71,7 @@ impl<'scope> ScopeFifo<'scope> {
         closed::spawn_fifo(&self.0, |scope| body(Self::of(scope)));
     }
 
-    /// Spawns a task for each thread of the scope's pool.
+    /// Spawns a task on each thread of the scope's pool.
     ///
     /// # Panics
     /// Like [`Scope::spawn`].
@@ -95,7 +97,7 @@ impl fmt::Debug for ScopeFifo<'_> {
     }
 }
 
-/// Runs `op` with a scope in which it may spawn tasks, and waits for these tasks.
+/// Calls `op` with a scope in which it may spawn tasks, and waits for these tasks.
 ///
 /// If the calling thread belongs to a pool, `op` runs on it. Otherwise it runs on a thread of the
 /// global pool.
@@ -111,7 +113,8 @@ impl fmt::Debug for ScopeFifo<'_> {
 /// ```
 ///
 /// # Panics
-/// With the panic of `op`, otherwise with the first panic of a task, after all tasks have ended.
+/// If `op` or a task panics, this panics after all tasks have ended, with the payload of `op`, or
+/// else of the first task that has panicked.
 pub fn scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -120,7 +123,7 @@ where
     in_pool(|scope| op(Scope::of(scope)))
 }
 
-/// Like [`scope`], but tasks begin in the order in which one thread has spawned them.
+/// Like [`scope`], but tasks that the same thread has spawned start in spawn order.
 ///
 /// # Panics
 /// Like [`scope`].
@@ -139,7 +142,8 @@ fn in_pool<'scope, R: Send>(op: impl FnOnce(&tidegate::Scope<'scope>) -> R + Sen
     })
 }
 
-/// Like [`scope`], but `op` always runs on the calling thread; only the tasks run in the pool.
+/// Like [`scope`], but `op` always runs on the calling thread; only the spawned tasks run in the
+/// pool.
 ///
 /// # Panics
 /// Like [`scope`].
@@ -150,7 +154,7 @@ where
     here().in_place_scope(|scope| op(Scope::of(scope)))
 }
 
-/// Like [`in_place_scope`], but tasks begin in the order in which one thread has spawned them.
+/// Like [`in_place_scope`], but tasks that the same thread has spawned start in spawn order.
 ///
 /// # Panics
 /// Like [`scope`].

@@ -2,8 +2,8 @@
 
 use crate::global::here;
 
-/// Spawns a `'static` task into the pool of the calling task, or into the global pool if the caller
-/// belongs to none.
+/// Spawns a `'static` task into the caller's pool, or into the global pool if the caller belongs to
+/// no pool.
 ///
 /// A thread runs its own spawned tasks youngest first; other threads steal the oldest.
 ///
@@ -14,7 +14,7 @@ use crate::global::here;
 /// ```
 ///
 /// # Panics
-/// This call does not panic. A panic of the task goes to the pool's [panic
+/// This call does not panic. If the task panics, the payload goes to the pool's [panic
 /// handler](crate::ThreadPoolBuilder::panic_handler).
 pub fn spawn<F>(func: F)
 where
@@ -23,7 +23,7 @@ where
     here().spawn(func);
 }
 
-/// Like [`spawn`], but tasks that one thread spawns with this function begin oldest first.
+/// Like [`spawn`], but tasks that the same thread spawns with this function start in spawn order.
 ///
 /// # Panics
 /// Like [`spawn`].

@@ -1,11 +1,11 @@
-//! The threads of a pool that is being built, and how they are started.
+//! The threads of a pool that is being built, and how they start.
 
 use std::{fmt, io};
 use tidegate::closed::UnstartedThread;
 
 /// A thread of a pool that is being built. A [spawn
-/// handler](crate::ThreadPoolBuilder::spawn_handler) starts a thread and [runs](Self::run) this on
-/// it.
+/// handler](crate::ThreadPoolBuilder::spawn_handler) starts a thread and calls [`run`](Self::run)
+/// on it.
 pub struct ThreadBuilder {
     pub(crate) thread: UnstartedThread,
     pub(crate) name: Option<String>,
@@ -13,29 +13,29 @@ pub struct ThreadBuilder {
 }
 
 impl ThreadBuilder {
-    /// The index of the thread in its pool, from 0 on.
+    /// The thread's index in its pool, starting with 0.
     pub fn index(&self) -> usize {
         self.thread.index()
     }
 
-    /// The name from [`thread_name`](crate::ThreadPoolBuilder::thread_name), if one was set.
+    /// The thread's name, if [`thread_name`](crate::ThreadPoolBuilder::thread_name) was set.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The stack size from [`stack_size`](crate::ThreadPoolBuilder::stack_size), in bytes, if one
+    /// The thread's stack size in bytes, if [`stack_size`](crate::ThreadPoolBuilder::stack_size)
     /// was set.
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// Makes the calling thread this thread of the pool. Returns after the pool has been dropped
-    /// and has no tasks left.
+    /// Makes the calling thread this thread of the pool. Returns when the pool has been dropped and
+    /// has no tasks left.
     pub fn run(self) {
         self.thread.run();
     }
 
-    /// The thread's name, or a default one if none was set.
+    /// The thread's name, or its default name if no name was set.
     pub(crate) fn name_or_number(&self) -> String {
         let number = || format!("rayon-{}", self.index());
         self.name.clone().unwrap_or_else(number)
@@ -52,8 +52,8 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// Starts the threads of a pool. Other crates cannot name this trait, so only the two types below
-/// implement it.
+/// Starts the threads of a pool. Other crates have no path to this trait, so only the two types
+/// below implement it.
 pub trait ThreadSpawn {
     /// Starts a new thread that runs `thread`.
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
@@ -70,7 +70,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// Starts threads with a function of the user.
+/// Starts threads with a function that the user has set.
 pub struct CustomSpawn<F>(pub(crate) F);
 
 impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {

@@ -1,4 +1,4 @@
-//! Programs that hang or overflow their stack if a waiting task runs any task it finds.
+//! Programs that would hang or overflow their stack if a waiting task ran any task that it finds.
 
 mod support;
 
@@ -16,9 +16,9 @@ fn until(done: &AtomicBool) {
     }
 }
 
-/// Runs a parallel loop of two parts on two threads. While the first thread waits for the second
-/// part, `unrelated` is pending as a task of `outer`, long enough for a thread that takes any task
-/// to take it.
+/// Runs a parallel loop with two parts on two threads. While the first thread waits for the second
+/// part, `unrelated` is a pending task of `outer`. If waiting threads ran any task, the first
+/// thread would have enough time to run it.
 fn loop_beside<'s>(outer: &Scope<'s>, unrelated: impl FnOnce() + Send + 's) {
     let (begun, waits) = (AtomicBool::new(false), AtomicBool::new(false));
     let first = || {
@@ -38,7 +38,7 @@ fn loop_beside<'s>(outer: &Scope<'s>, unrelated: impl FnOnce() + Send + 's) {
     parts.for_each(|part| part());
 }
 
-/// Other tasks want the lock that is held over a parallel loop.
+/// While a task runs a parallel loop under a lock, other tasks wait for the lock.
 #[test]
 fn loop_may_run_under_contended_lock() {
     watched(|| {
@@ -59,7 +59,7 @@ fn loop_may_run_under_contended_lock() {
     });
 }
 
-/// Other tasks ask for the value while the loop makes it.
+/// While a task computes a value with a parallel loop, other tasks wait for the value.
 #[test]
 fn loop_may_initialize_a_contended_value() {
     watched(|| {
@@ -82,7 +82,7 @@ fn loop_may_initialize_a_contended_value() {
 
 #[test]
 fn tasks_may_need_their_spawners_lock() {
-    // More tasks than a deque holds; later tasks go to a queue.
+    // There are more tasks than a deque holds. Further tasks go to a queue.
     const TASKS: usize = 200_000;
     watched(|| {
         for threads in [1, 2] {
@@ -126,7 +126,7 @@ fn scopes_may_nest_very_deeply() {
     });
 }
 
-/// Each task waits for another pool while the thread's deque holds many other tasks.
+/// Tasks wait for another pool while their thread's deque holds many other tasks.
 #[test]
 fn waiting_tasks_do_not_stack_up() {
     const TASKS: usize = 2_000;

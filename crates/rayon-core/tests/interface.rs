@@ -1,4 +1,4 @@
-//! Promises of the interface that rayon's own tests do not check.
+//! Promises of rayon's interface that rayon's own tests do not check.
 
 mod support;
 

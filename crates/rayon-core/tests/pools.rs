@@ -26,7 +26,7 @@ fn pools_may_call_each_other() {
     });
 }
 
-/// The other pool calls back.
+/// The other pool calls back into the first one.
 #[test]
 fn loop_items_may_call_another_pool() {
     watched(|| {
@@ -37,7 +37,7 @@ fn loop_items_may_call_another_pool() {
     });
 }
 
-/// The pool's only other thread is blocked until a task passed to the pool from outside has run.
+/// The pool's only other thread is blocked until a task that came from outside the pool has run.
 #[test]
 fn cross_pool_waiter_runs_injected_tasks() {
     watched(|| {
@@ -90,7 +90,7 @@ fn hundred_outside_threads_share_a_pool() {
     });
 }
 
-/// The number of threads of this process, and of its resident pages.
+/// The numbers of this process's threads and resident pages.
 #[cfg(target_os = "linux")]
 fn threads_and_pages() -> (usize, usize) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -105,7 +105,8 @@ fn threads_and_pages() -> (usize, usize) {
     )
 }
 
-/// Builds, uses and drops pools. Returns when all their threads and memory are gone.
+/// Builds, uses and drops pools. Returns when all their threads have ended and their memory is
+/// free.
 fn make_and_drop(pools: usize) {
     let ended = Arc::new(AtomicUsize::new(0));
     for _ in 0..pools {
@@ -118,14 +119,14 @@ fn make_and_drop(pools: usize) {
         assert_eq!(sum(&pool, 100), 4950);
         pool.spawn(|| ());
     }
-    // Each pool holds one of these references until its memory is freed.
+    // Each pool holds a reference until its memory is freed.
     while Arc::strong_count(&ended) > 1 {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(ended.load(Ordering::Relaxed), 2 * pools);
 }
 
-/// They leak no memory either.
+/// Dropped pools do not leak memory either.
 #[test]
 fn dropped_pools_leak_no_threads() {
     watched(|| {
@@ -136,7 +137,7 @@ fn dropped_pools_leak_no_threads() {
         #[cfg(target_os = "linux")]
         {
             let (threads_after, pages_after) = threads_and_pages();
-            // Other tests run at the same time, with a few pools each.
+            // Other tests run at the same time, and each of them has a few pools.
             assert!(
                 threads_after < threads + 200,
                 "{threads} threads before, {threads_after} after"

@@ -1,7 +1,8 @@
-//! Settings that a process makes once: variables, the global pool, and what aborts the process.
+//! Things that a process does only once: it reads the variables, builds the global pool, and
+//! aborts.
 //!
-//! Each case runs in a child process: this test program, run with the name of one of the `child_…`
-//! tests below. Run as ordinary tests, they do nothing.
+//! Each case runs in a child process: this test program, started with the name of one of the
+//! `child_…` tests below. As ordinary tests, those do nothing.
 
 mod support;
 
@@ -64,7 +65,7 @@ fn pool_explains_whether_it_shares() {
         (Some("auto"), "share=auto\n"),
         (Some("on"), "share=on\n"),
     ] {
-        // Keep the tests away from the user's own table.
+        // Keep the tests from using the user's own table.
         let mut variables = vec![("TIDEGATE_EXPLAIN", "1"), ("TIDEGATE_TABLE", "/dev/null")];
         variables.extend(share.map(|share| ("TIDEGATE_SHARE", share)));
         let output = in_child("child_sums", &variables);
@@ -77,11 +78,11 @@ fn pool_explains_whether_it_shares() {
 fn oversized_default_stack_is_reduced() {
     let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
     let told = String::from_utf8_lossy(&output.stderr);
-    // The system may refuse to reserve that much address space, but the value itself is valid.
+    // The system may refuse to reserve so much address space, but the value itself is valid.
     assert!(!told.contains("Builder::stack_size"), "{told}");
 }
 
-/// It prints a warning.
+/// It only prints a warning.
 #[test]
 fn global_pool_ignores_bad_variable() {
     let output = in_child("child_sums", &[("TIDEGATE_IDLE", "never")]);
@@ -127,7 +128,7 @@ fn child_has_a_handler_that_panics() {
     }
 }
 
-/// There is no panic handler, or it panics itself.
+/// The process has no panic handler, or its handler panics.
 #[test]
 fn unhandled_panic_aborts_with_message() {
     for (child, why) in [
@@ -158,7 +159,7 @@ fn child_uses_itself_as_a_thread() {
         let (sender, receiver) = std::sync::mpsc::channel();
         rayon_core::scope(|s| s.spawn(move |_| sender.send(7).unwrap()));
         assert_eq!(receiver.recv(), Ok(7));
-        // A broadcast needs this thread too.
+        // The broadcast also needs this thread.
         rayon_core::spawn_broadcast(|_| ());
         while rayon_core::yield_local() == Some(rayon_core::Yield::Idle) {}
         println!("well");

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Runs a program on new pools and compares what happened with what was expected.
+/// Runs a program on new pools, and compares what has happened with what must happen.
 fn run(program: &Program) -> Result<(), String> {
     let (expected, values) = serial::evaluate(program);
     let ledger = Arc::new(Ledger::new(program.sizes));
@@ -46,14 +46,14 @@ fn run(program: &Program) -> Result<(), String> {
     if returned != values {
         ledger.mistake(format!("returned {returned:x?}, expected {values:x?}"));
     }
-    // Dropping a pool waits for nothing, so detached tasks must be waited for here.
+    // Dropping a pool does not wait for tasks, so this waits for detached tasks.
     while ledger.live() > 0 {
         thread::yield_now();
     }
     ledger.check(&expected)
 }
 
-/// Runs a caller's task in its pool and returns its value.
+/// Runs a caller's task in the caller's pool and returns its value.
 fn enter(caller: &Caller, world: &World) -> u64 {
     let Caller { entry, task } = caller;
     let pool = &world.pools[0];
@@ -75,7 +75,7 @@ fn enter(caller: &Caller, world: &World) -> u64 {
                 pools: pools.collect(),
             };
             let value = own.install(call(&world, task, &[]));
-            // Broadcasts in this pool need this thread.
+            // Broadcasts in this pool also need this thread.
             while world.ledger.live() > 0 {
                 rayon_core::yield_now();
                 thread::yield_now();

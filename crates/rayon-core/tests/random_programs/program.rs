@@ -1,13 +1,14 @@
-//! Programs as data: each task has a list of steps, which it takes in order.
+//! Programs as data: each task is a list of steps, which it takes in order.
 
 use crate::oracle::{Panic, Sizes};
 use fastrand::Rng;
 use std::sync::Arc;
 
-/// The greatest nesting of tasks and scopes.
+/// The maximum nesting depth of tasks and scopes.
 const DEPTH: u32 = 5;
 
-/// Once a program has this many tasks, new tasks do almost nothing.
+/// The limits on a program's number of tasks. When a program reaches its limit, further tasks do
+/// almost nothing.
 const TASKS: [usize; 3] = [10, 50, 300];
 
 #[derive(Debug)]
@@ -28,14 +29,14 @@ pub struct Caller {
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
     Install,
-    /// Through a scope whose tasks run in the pool, while its body runs on the caller.
+    /// Through an in-place scope: its tasks run in the pool, but its body runs on the caller.
     InPlace,
     Global,
-    /// As the first thread of a pool with this many threads.
+    /// As the first thread of a new pool with this many threads.
     Member(usize),
 }
 
-/// A closure that runs once.
+/// A closure that is called once.
 #[derive(Debug)]
 pub struct Task {
     pub number: usize,
@@ -47,7 +48,7 @@ pub enum Step {
     Spin(u32),
     YieldNow,
     YieldLocal,
-    /// If a part panics, it is part 0.
+    /// If a call panics, it is the one on thread 0.
     Broadcast(Option<Panic>),
     Join {
         with_context: bool,
@@ -57,12 +58,12 @@ pub enum Step {
         kind: Kind,
         steps: Vec<Step>,
     },
-    /// 0 is the innermost scope, 1 the next one outward, and so on.
+    /// Spawns into the scope that is `outward` levels outside the innermost scope.
     Spawn {
         outward: usize,
         task: Task,
     },
-    /// Like `Spawn`, but one part on each thread.
+    /// Like `Spawn`, but spawns a task on each thread.
     SpawnBroadcast {
         outward: usize,
         panic: Option<Panic>,
@@ -86,21 +87,21 @@ pub enum Step {
     Panic(Panic),
 }
 
-/// Where a scope's tasks run, and in which order.
+/// Where a scope's tasks run, and in which order they start.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// `None` means the pool that runs the step.
+    /// The scope's pool. `None` means the pool of the thread that runs the step.
     pub pool: Option<usize>,
     pub in_place: bool,
     pub fifo: bool,
 }
 
-/// The surroundings of a step that is being generated.
+/// What surrounds the step that is being generated.
 #[derive(Clone, Copy)]
 struct Around {
     depth: u32,
     scopes: usize,
-    /// Whether a step may panic, because an outer step catches the panic.
+    /// Whether a step may panic because an outer step catches the panic.
     caught: bool,
 }
 
@@ -120,7 +121,7 @@ impl Around {
 struct Maker {
     rng: Rng,
     sizes: Sizes,
-    /// One of [`TASKS`].
+    /// The maximum number of tasks, which is one of [`TASKS`].
     limit: usize,
     pools: usize,
 }
@@ -157,8 +158,8 @@ impl Maker {
                 0..18 => Entry::Install,
                 18..26 => Entry::InPlace,
                 26..31 => Entry::Global,
-                // Rare: such a pool stays in memory, with the stacks of its threads, until the
-                // process ends.
+                // This is rare because such a pool, including its threads' stacks, stays in memory
+                // until the process ends.
                 _ => Entry::Member(self.rng.usize(1..4)),
             },
             task: self.task(around),
@@ -245,7 +246,7 @@ impl Maker {
         }
     }
 
-    /// The handler receives a panic of a detached task, so the task may panic anywhere.
+    /// A detached task may panic anywhere, because the panic handler receives the panic.
     fn detached(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,
@@ -259,7 +260,8 @@ impl Maker {
         }
     }
 
-    /// The steps inside know no outer scope: a panic must not decide what that scope returns.
+    /// The inner steps cannot spawn into outer scopes: a panic that is caught here must not affect
+    /// what an outer scope returns.
     fn catch(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,

@@ -1,4 +1,4 @@
-//! Runs programs on the public interface.
+//! Runs random programs on rayon's interface.
 
 use crate::oracle::{CAUGHT, Ledger, Panic, Returned, Spawned, mix};
 use crate::pools;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The state that the tasks of a caller share.
+/// The state that a caller's tasks share.
 #[derive(Clone)]
 pub struct World {
     pub ledger: Arc<Ledger>,
@@ -44,7 +44,7 @@ impl<'env> AnyScope<'_, 'env> {
     }
 }
 
-/// Makes a closure that runs the task.
+/// Returns a closure that runs the task.
 pub fn call<'a, 'env>(
     world: &'env World,
     task: &'env Task,
@@ -54,7 +54,7 @@ pub fn call<'a, 'env>(
     move || token.run(|| steps(world, &task.steps, scopes))
 }
 
-/// Runs steps inside `scopes`, whose last entry is the innermost scope.
+/// Runs steps inside `scopes`, of which the last is the innermost.
 fn steps<'env>(world: &'env World, steps: &'env [Step], scopes: &[Around<'_, 'env>]) -> u64 {
     let values = steps.iter().map(|next| step(world, next, scopes));
     values.fold(0, mix)
@@ -110,7 +110,7 @@ fn some_pool(world: &World, number: usize) -> &ThreadPool {
     &world.pools[number % world.pools.len()]
 }
 
-/// One part of a broadcast.
+/// Runs a broadcast's call on one thread.
 fn part(world: &World, panic: Option<Panic>, context: &BroadcastContext<'_>) {
     if context.index() >= context.num_threads() {
         world.ledger.mistake(format!("part of {context:?}"));
@@ -164,7 +164,7 @@ fn scope<'env>(
     mix(value, returned.value())
 }
 
-/// Inside a spawned task, only its own scope is known.
+/// A spawned task only knows its own scope.
 fn spawn<'env>(world: &'env World, task: &'env Task, around: &Around<'_, 'env>) {
     let (token, spawned) = (world.ledger.token(task.number), around.returned.spawned());
     around.scope.spawn(move |scope| {
@@ -175,7 +175,7 @@ fn spawn<'env>(world: &'env World, task: &'env Task, around: &Around<'_, 'env>) 
     });
 }
 
-/// The scope waits for every part.
+/// The scope waits for the tasks on all threads.
 fn spawn_broadcast<'env>(world: &'env World, panic: Option<Panic>, around: &Around<'_, 'env>) {
     let parts: Spawned = around.returned.spawned();
     around.scope.spawn_broadcast(move |context| {

@@ -1,10 +1,10 @@
-//! Evaluates a program serially: what it must return, and how often each task may run.
+//! Evaluates a program serially, to determine what it must return and how often each task may run.
 
 use crate::oracle::{CAUGHT, Expected, Fate, Outcome, Panic, Sum, mix};
 use crate::program::{Program, Step, Task};
 use std::collections::BTreeSet;
 
-/// Returns what the program may do, and what its callers must return.
+/// Returns what may happen in the program, and what its callers must return.
 pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     let mut serial = Serial(Expected::new(program.sizes));
     let values = program.callers.iter().map(|caller| {
@@ -13,13 +13,13 @@ pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     });
     let values = values.collect();
     let Serial(mut expected) = serial;
-    // A second panic is dropped.
+    // After a first panic, a second panic is dropped, so any payload may go unreported.
     expected.unreported.extend(0..program.sizes.payloads);
     (expected, values)
 }
 
-/// Unlike in Tidegate's own join, the second half runs even if the first one panics. So a task runs
-/// unless its spawner panics before the spawn.
+/// Unlike in Tidegate's own join, the second half also runs if the first half panics. So a task
+/// runs unless its spawner panics before it spawns the task.
 struct Serial(Expected);
 
 fn panics(panic: &Panic) -> Outcome {

@@ -8,14 +8,15 @@ use std::process::{Command, Output};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// A test that takes longer counts as hanging. The longest needs a few seconds on a busy machine.
+/// A test that takes longer counts as hanging. The longest test needs a few seconds on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a test's body, and fails if it hangs.
+/// Runs a test's body, and fails if the body hangs.
 pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, end) = mpsc::channel();
     let run = move || {
-        // The receiver is gone only after a failure that was reported.
+        // The receiver is gone only if the test has already failed.
         let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
     };
     drop(std::thread::spawn(run));
@@ -33,12 +34,12 @@ pub fn pool(threads: usize) -> ThreadPool {
 
 const CHILD: &str = "TIDEGATE_TEST_CHILD";
 
-/// Whether this process was started by [`in_child`].
+/// Whether [`in_child`] has started this process.
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` of this program in a new process with the given variables.
+/// Runs the test `name` of this program in a new process, with these environment variables.
 pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("a test program");
     let mut command = Command::new(program);
