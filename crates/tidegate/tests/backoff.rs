@@ -1,4 +1,4 @@
-//! Pools whose workers rest by a user-defined backoff.
+//! Pools with user-defined backoffs.
 
 mod support;
 
@@ -8,7 +8,7 @@ use support::{Gate, Tally, built, fib, until, watched};
 use tidegate::policy::idle::{BackoffFactory, CustomBackoff, LONGEST_SLEEP, Rest};
 use tidegate::{Pool, policy::QueueKind};
 
-/// The calls that the backoffs of a pool have received.
+/// How often each method of a pool's backoffs has been called.
 #[derive(Default)]
 struct Seen {
     made: [Tally; WORKERS],
@@ -17,7 +17,7 @@ struct Seen {
     dropped: Tally,
 }
 
-/// Always rests in the same way, and counts its calls.
+/// A backoff that always rests in the same way and counts its calls.
 struct Counting {
     rest: Rest,
     seen: Arc<Seen>,
@@ -42,7 +42,7 @@ impl Drop for Counting {
 
 const WORKERS: usize = 2;
 
-/// A pool without spare threads, so a lost worker is not replaced.
+/// A pool without spare threads, so that no thread can replace a worker that is lost.
 fn pool_with<B: CustomBackoff + 'static>(
     make: impl Fn(usize) -> B + Send + Sync + 'static,
 ) -> Pool {
@@ -67,7 +67,7 @@ fn counting(rest: Rest) -> (Pool, Arc<Seen>) {
     (pool, seen)
 }
 
-/// Two halves that wait for each other, so both workers must run one.
+/// Runs two halves that wait for each other, so each worker must run one of them.
 fn needs_both_workers(pool: &Pool) {
     let (a, b) = (Gate::new(), Gate::new());
     let meet = |own: &Gate, other: &Gate| {
@@ -97,7 +97,7 @@ fn worker_resets_backoff_after_success() {
         let (pool, seen) = counting(Rest::Yield);
         seen.backoffs.wait_for(1);
         needs_both_workers(&pool);
-        // At least one half was found by a search.
+        // At least one half was found by a searching thief.
         assert!(seen.resets.get() > 0);
         pool.shutdown();
         assert_eq!(seen.made.each_ref().map(Tally::get), [1; WORKERS]);
@@ -129,7 +129,7 @@ fn exit_handler_keeps_the_backoff() {
     });
 }
 
-/// Spawns a task at each call, up to a limit, and rests in the same way each time.
+/// A backoff that always rests in the same way, and spawns a task at each call, up to a limit.
 struct Spawning {
     rest: Rest,
     left: usize,
@@ -157,7 +157,7 @@ impl CustomBackoff for Spawning {
     }
 }
 
-/// No other thread could run them.
+/// There is no other thread that could run the tasks.
 #[test]
 fn own_thread_runs_spawned_tasks() {
     const TASKS: usize = 6;
@@ -218,7 +218,7 @@ mod panics {
         Drop,
     }
 
-    /// Panics at one point, once it is armed.
+    /// A backoff that panics at one point, once it is armed.
     struct Panicking {
         at: At,
         armed: Arc<AtomicBool>,
@@ -251,7 +251,7 @@ mod panics {
         }
     }
 
-    /// A pool whose backoffs panic at `at`, and a count of these panics.
+    /// A pool whose backoffs panic at `at`, and the number of these panics.
     fn panicking(at: At, armed: &Arc<AtomicBool>) -> (Pool, Arc<Tally>) {
         let panicked = Arc::new(Tally::new());
         let (armed, tally) = (armed.clone(), panicked.clone());

@@ -1,9 +1,9 @@
-//! A thief that takes several tasks runs the youngest first, and meanwhile keeps the older ones in
-//! a queue.
+//! A thief that takes several tasks at a time runs the youngest first. Meanwhile it keeps the older
+//! ones in a queue.
 //!
-//! The youngest may block until the join of an older half in the same batch is over. Then the
-//! joiner must take its half back: there are two workers and no spare threads, so no other thread
-//! could run it.
+//! The youngest task may block until a join ends whose half is an older task in the same batch.
+//! Then the joiner must take its half back: there are two workers and no spare threads, so no other
+//! thread could run the half.
 
 mod support;
 
@@ -15,25 +15,26 @@ use tidegate::{
     policy::{QueueKind, StealAmount},
 };
 
-/// The number of the scope's tasks below the half, and so in the same batch.
+/// The number of unrelated tasks of the scope that are older than the half, and so in the same
+/// batch.
 const UNRELATED: usize = 2;
 
-/// The state that the parts of one case share.
+/// The state that the tasks of one attempt share.
 #[derive(Default)]
 struct Stage {
-    /// The thief steals again when this opens.
+    /// When this opens, the thief steals again.
     laden: Gate,
     occupied: Gate,
     half: Tally,
     young: Tally,
     unrelated: Tally,
-    /// Opened after the join.
+    /// Opened after the join has ended.
     joined: Gate,
 }
 
-/// One try: the half of a join lies in the deque, and in one batch with it a younger task that
-/// waits for what follows the join. Returns whether a thief took both in one batch, with the half
-/// unstarted.
+/// A single attempt. The deque holds the half of a join, and a younger task that blocks until the
+/// join has ended. Returns whether a thief has taken both in one batch, before the half has
+/// started.
 fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
     let stage = Stage::default();
     let in_batch = Mutex::new(false);
@@ -44,7 +45,8 @@ fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
     };
     pool.install(|| {
         tidegate::scope(|s| {
-            // A full batch: a thief with a fixed number takes no fewer tasks.
+            // These tasks form a full batch, because a thief with a fixed amount takes no fewer
+            // tasks.
             for _ in 0..unrelated + 2 {
                 s.spawn(|_| {
                     stage.occupied.open();
@@ -82,7 +84,7 @@ fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
     in_batch.into_inner().unwrap()
 }
 
-/// Retries until thieves have taken such batches.
+/// Repeats the attempt until thieves have taken both tasks in one batch 20 times.
 fn tried(pool: &Pool, unrelated: usize) {
     let mut batches = 0;
     while batches < 20 {
@@ -91,13 +93,13 @@ fn tried(pool: &Pool, unrelated: usize) {
 }
 
 fn two_workers(amount: StealAmount) -> Pool {
-    // Other queues give thieves one task at a time, and some hide tasks that their owner does not
-    // take.
+    // With other queues, thieves get one task at a time, and some queues hide tasks until their
+    // owner takes its next step.
     let builder = Pool::builder().queue(QueueKind::Split).steal(amount);
     built(builder.workers(2).spare_threads(0))
 }
 
-/// The youngest task of the batch waits for that half.
+/// The batch's youngest task waits for the join of a half in the same batch.
 #[test]
 fn joiner_takes_half_back_from_batch() {
     watched(|| {
@@ -106,7 +108,7 @@ fn joiner_takes_half_back_from_batch() {
     });
 }
 
-/// Older unrelated tasks in the batch do not keep the joiner from its half.
+/// Even if the batch also contains older, unrelated tasks, the joiner gets its half back.
 #[test]
 fn older_unrelated_tasks_hide_no_half() {
     watched(|| {
@@ -115,8 +117,8 @@ fn older_unrelated_tasks_hide_no_half() {
     });
 }
 
-/// A thief keeps a task of a scope. Meanwhile the youngest task of its batch blocks on a lock that
-/// the scope's waiter holds.
+/// A thief keeps a scope's tasks in its batch. Meanwhile the youngest task of the batch blocks on a
+/// lock that the scope's waiter holds.
 #[test]
 fn scope_waiter_takes_task_from_thief() {
     watched(|| {

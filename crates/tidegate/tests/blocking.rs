@@ -1,4 +1,5 @@
-//! During `blocking`, another thread has the caller's slot. Afterwards the caller gets a slot back.
+//! During `blocking`, another thread has the caller's slot. Afterwards the caller gets a slot
+//! again.
 
 mod support;
 
@@ -17,7 +18,8 @@ fn another_task_uses_blocked_slot() {
             pool.install(|| {
                 tidegate::join(
                     || tidegate::blocking(|| other.wait()),
-                    // Can run only on the slot of the first half: there is no other slot.
+                    // This half can run only on the slot of the first half, because there is no
+                    // other slot.
                     || other.open(),
                 );
             });
@@ -151,13 +153,14 @@ fn blocked_task_joins_broadcast_after_return() {
                     pool.install(|| {
                         tidegate::blocking(|| {
                             blocked.open();
-                            // Until another thread of the pool has run its part.
+                            // Blocks until another thread of the pool has run its call of the
+                            // broadcast.
                             delivered.wait_for(1);
                         });
                     });
                 });
                 blocked.wait();
-                // Makes a second thread, so that there are at least two parts.
+                // Starts a second thread, so that the broadcast makes at least two calls.
                 pool.install(|| ());
                 pool.broadcast(|number| {
                     delivered.come();
@@ -191,8 +194,8 @@ fn workers_may_change_while_tasks_block() {
     });
 }
 
-/// Waits in every way inside a blocking call: for a half that another thread has, for a task of a
-/// scope, for a handle.
+/// Waits in every way inside a blocking call: for a stolen half, for a scope's task, and for a
+/// handle.
 fn wait_for_others() {
     let begun = Gate::new();
     tidegate::join(|| begun.wait(), || begun.open());
@@ -234,8 +237,8 @@ fn waits_inside_blocking_hold_no_slot() {
                             });
                         });
                     }
-                    // If a waiter kept its slot, none would be left for this task, which the others
-                    // wait for.
+                    // The other tasks wait for this task. If a waiter kept its slot, no slot would
+                    // be left for this task.
                     s.spawn(|_| {
                         tidegate::blocking(|| blocked.wait_for(BLOCKED));
                         meet(&pool, workers);
@@ -255,18 +258,18 @@ fn waits_inside_blocking_hold_no_slot() {
     });
 }
 
-/// The number of overcommits while a task that is back from a blocking call runs `round`
-/// repeatedly, and another task has the only slot.
+/// A task that returns from a blocking call executes `round` repeatedly while another task holds
+/// the only slot. Returns the number of overcommits.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
     let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
     let (occupied, done) = (Gate::new(), Gate::new());
     pool.scope(|s| {
-        // Holds the slot from before the other task is back until that task has finished.
+        // This task holds the slot until the other task has finished.
         s.spawn(|_| {
             occupied.open();
             done.wait();
         });
-        // The younger task runs first.
+        // This younger task runs first.
         s.spawn(|_| {
             tidegate::blocking(|| occupied.wait());
             (0..2_000).for_each(|_| round());
@@ -276,7 +279,7 @@ fn overcommits_of(round: impl Fn() + Sync) -> u64 {
     pool.stats().counters.overcommitted
 }
 
-/// A task without a slot waits for its grace only once, then keeps running.
+/// A task without a slot waits for only one grace period and then continues to run.
 #[test]
 fn overcommitted_task_waits_one_grace() {
     watched(|| {
@@ -293,7 +296,8 @@ fn overcommitted_task_waits_one_grace() {
     });
 }
 
-/// A task back from a blocking call runs before the next task of the slot's holder.
+/// When a task returns from a blocking call, it runs before the next task of the thread that has
+/// the slot.
 #[test]
 fn returning_task_precedes_the_next_task() {
     watched(|| {
@@ -305,7 +309,7 @@ fn returning_task_precedes_the_next_task() {
             pool.spawn(move || {
                 tidegate::blocking(|| occupied.wait());
                 let before = begun.get();
-                // Each fork is a chance to lose the slot.
+                // At each fork, the task may lose the slot.
                 (0..20_000).for_each(|_| assert_eq!(fib(12), 144));
                 stop.open();
                 begun.get() - before
@@ -333,7 +337,7 @@ fn shared<T: Default>() -> Arc<T> {
 mod many_blocked_threads {
     use super::*;
 
-    /// Spawns tasks that wait at `barrier` in a blocking call, and returns once all of them do.
+    /// Spawns tasks that wait at `barrier` in a blocking call. Returns when all of them wait.
     fn block(pool: &Pool, tasks: usize, barrier: &Arc<Barrier>) {
         let blocked = shared::<Tally>();
         for _ in 0..tasks {
@@ -398,7 +402,7 @@ mod many_blocked_threads {
         });
     }
 
-    /// The limit is not hit by a task that only waits for a thread's start handler.
+    /// If a task only waits for a thread's start handler, that does not count as hitting the limit.
     #[test]
     fn are_not_blamed_for_start_handlers() {
         watched(|| {
@@ -417,8 +421,8 @@ mod many_blocked_threads {
                 support::let_others_sleep();
                 wait
             });
-            // All slots are free. A thread is started for this task, and another one because the
-            // first has a handler to call; then no more may be started.
+            // All slots are free. The pool starts a thread for this task, and another thread
+            // because the first must call a handler. After that, it may start no more threads.
             let (end, ended) = std::sync::mpsc::channel();
             drop(pool.spawn(move || end.send(()).unwrap()));
             ended.recv().unwrap();
@@ -457,7 +461,7 @@ mod many_blocked_threads {
         });
     }
 
-    /// A flag that threads wait for without using a processor.
+    /// A flag. Threads that wait for it use no processor time.
     #[derive(Default)]
     struct Flag(Mutex<bool>, Condvar);
 
@@ -474,7 +478,7 @@ mod many_blocked_threads {
     }
 
     #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
-    /// If the system refuses a thread, the threads started so far are the limit.
+    /// If the system refuses to start a thread, the threads started so far are the limit.
     #[test]
     fn are_limited_by_the_system() {
         let name = "many_blocked_threads::are_limited_by_the_system";

@@ -11,7 +11,7 @@ fn pool(max_queued: usize) -> Pool {
     builder.max_queued(max_queued).build().unwrap()
 }
 
-/// Occupies the pool's worker until the sender sends.
+/// Occupies the pool's worker until the test sends a message.
 fn occupy(pool: &Pool) -> (Handle<()>, Sender<()>) {
     let (started, has_started) = channel();
     let (release, released) = channel();
@@ -88,8 +88,8 @@ fn many_callers_keep_a_small_bound() {
     });
 }
 
-/// While a worker of one pool waits for room in another pool, it may run other tasks on top, which
-/// wait for room as well.
+/// While a worker of one pool waits for room in another pool's queue, it may run other tasks on
+/// top, which also wait for room.
 #[test]
 fn nested_outside_workers_continue() {
     watched(|| {

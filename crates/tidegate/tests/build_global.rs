@@ -1,4 +1,5 @@
-//! The global pool as the program builds it. One test, because a process has one global pool.
+//! A global pool that the program has built. There is only one test, because a process has only one
+//! global pool.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(not(any(miri, tidegate_tsan)))]
@@ -7,7 +8,7 @@ mod support;
 
 use tidegate::{Pool, build_global, current_num_workers};
 
-/// Children of the process keep its options.
+/// Children of the process keep the pool's options.
 #[test]
 fn global_pool_is_built_once() {
     let refused = build_global(Pool::builder().workers(4).max_threads(2));

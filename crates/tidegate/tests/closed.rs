@@ -1,4 +1,4 @@
-//! Closed pools, on few threads: small enough for Miri.
+//! Closed pools on few threads, small enough for Miri.
 
 mod support;
 
@@ -11,11 +11,11 @@ use support::{Gate, Tally, fib, watched};
 use tidegate::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
 use tidegate::{Pool, policy::QueueKind};
 
-/// A closed pool together with its threads, which it does not join itself.
+/// A closed pool and its threads, which the pool does not join itself.
 struct Joined {
     pool: Option<ClosedPool>,
     threads: Vec<JoinHandle<()>>,
-    /// Unhandled panics, by origin.
+    /// The origins of the unhandled panics.
     strays: Arc<Mutex<Vec<UnhandledPanic>>>,
 }
 
@@ -48,7 +48,7 @@ impl Joined {
         self.pool.as_ref().expect("not yet dropped").entry()
     }
 
-    /// Drops the pool, waits for its threads and returns the unhandled panics.
+    /// Drops the pool, waits for its threads and returns the origins of the unhandled panics.
     fn end(mut self) -> Vec<UnhandledPanic> {
         drop(self.pool.take());
         for thread in self.threads.drain(..) {
@@ -58,7 +58,7 @@ impl Joined {
     }
 }
 
-/// The second half is also passed whether it was stolen.
+/// The second half also learns whether it was stolen.
 #[test]
 fn second_half_runs_after_first_panics() {
     watched(|| {
@@ -93,7 +93,7 @@ fn second_half_runs_after_first_panics() {
     });
 }
 
-/// The caller may belong to no pool or to another pool.
+/// The caller belongs to no pool, or to another pool.
 #[test]
 fn outside_caller_owns_in_place_scope() {
     watched(|| {
@@ -207,7 +207,7 @@ fn broadcast_follows_deque_on_every_thread() {
     });
 }
 
-/// A task that is run on request may be the half of a frame below.
+/// `run_own` may run the half of a join in a frame below.
 #[test]
 fn run_own_takes_half_from_below() {
     watched(|| {
@@ -253,7 +253,7 @@ fn cross_pool_waiter_runs_own_queue() {
     });
 }
 
-/// A thread that waits for another pool does not run what frames below it have spawned.
+/// A thread that waits for another pool does not run tasks that frames below have spawned.
 #[test]
 fn cross_pool_wait_leaves_older_spawns() {
     watched(|| {
@@ -273,7 +273,7 @@ fn cross_pool_wait_leaves_older_spawns() {
     });
 }
 
-/// A pool starts no thread of its own even if its threads spawn tasks as they end.
+/// A closed pool starts no threads, even if its threads spawn tasks when they end.
 #[test]
 fn exit_spawns_start_no_threads() {
     watched(|| {
@@ -320,7 +320,8 @@ fn failed_start_ends_started_threads() {
             breadth_first: false,
             forgiving: false,
         };
-        // The random policy needs no distances, so the machine's topology is not read.
+        // With the random policy, the pool does not read the machine's topology, because it needs
+        // no distances.
         let builder = Pool::builder().workers(3);
         let builder = builder.victim(tidegate::policy::VictimPolicy::Random);
         let refused = ClosedPool::build(builder, closed, false, |thread| {
@@ -341,9 +342,9 @@ fn failed_start_ends_started_threads() {
 mod a_full_deque {
     use super::*;
 
-    /// The join finds no room, and its first half waits for another pool, which empties the deque.
-    /// The bottom is then 0, which must not be confused with the position after that of a task
-    /// without a position.
+    /// The deque has no room for the join's second half, so the half has no position. The first
+    /// half waits for another pool and empties the deque meanwhile, so the bottom is 0. That must
+    /// not equal the position after the half's, which is only a placeholder.
     #[test]
     fn survives_a_join_that_empties_it() {
         const TASKS: usize = if cfg!(miri) { 70 } else { 131_100 };

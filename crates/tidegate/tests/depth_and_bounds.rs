@@ -1,4 +1,5 @@
-//! Depth beyond the ring of a deque, endless spawns in bounded memory, scopes across pools.
+//! Recursion deeper than the ring of a deque, endless spawns in bounded memory, and scopes across
+//! pools.
 
 mod support;
 
@@ -8,10 +9,10 @@ use tidegate::{Pool, Scope};
 
 /// The default capacity of a deque's ring.
 const RING: usize = 1 << 17;
-/// The default length of a scope's queue beyond which a spawn runs a task inline.
+/// The default length of a scope's queue. If the queue is longer, a spawn runs a task inline.
 const INLINE_LENGTH: usize = 1 << 16;
 
-/// A chain of joins, each inside the first half of the previous one: `depth` halves wait at once.
+/// Nests joins in each other's first halves, so that `depth` second halves wait at the same time.
 fn chain(depth: usize, deepest: &(impl Fn() + Sync)) -> usize {
     if depth == 0 {
         deepest();
@@ -44,7 +45,8 @@ fn thieves_steal_from_deep_chains() {
                 let (me, stolen) = (std::thread::current().id(), Tally::new());
                 fn dive(depth: usize, me: std::thread::ThreadId, stolen: &Tally) {
                     if depth == 0 {
-                        // While all halves wait, some are stolen before the first is taken back.
+                        // While all second halves wait, thieves steal some of them before the
+                        // joiner takes the first one back.
                         stolen.wait_for(3);
                         return;
                     }
@@ -81,7 +83,7 @@ fn second_halves_nest_to_stack_limit() {
     });
 }
 
-/// The number of closures that exist and have not run, and its maximum.
+/// The current and the maximum number of closures that exist and have not run.
 #[derive(Default)]
 struct Census {
     live: AtomicUsize,
@@ -126,7 +128,8 @@ fn endless_spawn_loop_needs_bounded_memory() {
             assert_eq!(ran.get(), spawns);
             assert_eq!(census.live.load(Ordering::Relaxed), 0);
             let most = census.most.load(Ordering::Relaxed);
-            // In addition: the task that is being spawned, and those that workers hold.
+            // The bound also includes the task that is being spawned, and the tasks that workers
+            // hold.
             let bound = RING + INLINE_LENGTH + 2 + 2 * workers;
             assert!(
                 most <= bound,
@@ -155,7 +158,7 @@ fn endless_nested_spawns_run_once_each() {
                 let pool = built(Pool::builder().workers(workers).steal(amount));
                 let ran = Tally::new();
                 pool.scope(|s| spread(s, &ran, 10_000));
-                // The nodes of a binary tree with that many leaves.
+                // The number of nodes in a binary tree with 10,000 leaves.
                 assert_eq!(ran.get(), 2 * 10_000 - 1);
             }
         }
@@ -175,7 +178,7 @@ fn cross_pool_scopes_run_tasks_once() {
                                 for _ in 0..10 {
                                     inner.spawn(|inner| {
                                         inner.spawn(|_| there.come());
-                                        // Into a scope of the other pool, from this one.
+                                        // This thread spawns into a scope of the other pool.
                                         outer.spawn(|_| here.come());
                                     });
                                 }
@@ -239,7 +242,7 @@ fn scopes_in_joins_await_own_tasks() {
     });
 }
 
-/// A task that its spawner runs at once is not robbed by a waiter for the spawner.
+/// If a task's spawner runs the task inline, a worker that waits for the spawner does not rob it.
 #[test]
 fn waiter_does_not_rob_inline_task() {
     watched(|| {
@@ -258,8 +261,8 @@ fn waiter_does_not_rob_inline_task() {
                             if me() != spawner || on_the_spot.swap(true, Ordering::Relaxed) {
                                 return;
                             }
-                            // Until the joiner has had time to empty the deque in front of the
-                            // halves.
+                            // Gives the joiner time to empty the part of the deque that is older
+                            // than the halves.
                             for _ in 0..200_000 {
                                 let (_, is_joiner) = tidegate::join(|| fib(7), || me() == joiner);
                                 robbed.fetch_add(is_joiner.into(), Ordering::Relaxed);

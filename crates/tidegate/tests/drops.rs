@@ -1,5 +1,5 @@
-//! Every closure and every result is dropped once, whichever thread runs it and even if it never
-//! runs.
+//! Every closure and every result is dropped once, no matter which thread runs the closure, and
+//! even if none does.
 
 mod support;
 
@@ -123,7 +123,7 @@ fn a_scope_drops_every_closure_once() {
     });
 }
 
-/// The scope has more tasks than the ring can hold.
+/// The scope has more tasks than fit into the ring.
 #[test]
 fn overflowing_scope_drops_closures_once() {
     watched(|| {
@@ -142,7 +142,7 @@ fn overflowing_scope_drops_closures_once() {
     });
 }
 
-/// A handle's task: the values that it captures and returns.
+/// Spawns a task that captures a value and returns a value.
 fn spawn_tracked(
     pool: &Pool,
     book: &Book,
@@ -174,14 +174,14 @@ fn joined_handle_drops_everything_once() {
     });
 }
 
-/// The handle is dropped before the task starts.
+/// The test drops the handle before the task starts.
 #[test]
 fn unstarted_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
         let go = Arc::new(Gate::new());
         pool.install(|| {
-            // The only worker is here, so the task has not started.
+            // The test occupies the only worker, so the task has not started.
             drop(spawn_tracked(&pool, &book, &Arc::default(), &go));
             assert_eq!(book.live(), 1);
         });
@@ -192,7 +192,7 @@ fn unstarted_task_drops_everything_once() {
     });
 }
 
-/// The handle is dropped while the task runs.
+/// The test drops the handle while the task runs.
 #[test]
 fn running_task_drops_everything_once() {
     watched(|| {
@@ -208,7 +208,7 @@ fn running_task_drops_everything_once() {
     });
 }
 
-/// The handle is dropped after the task has ended.
+/// The test drops the handle after the task has ended.
 #[test]
 fn ended_task_drops_everything_once() {
     watched(|| {
@@ -216,7 +216,7 @@ fn ended_task_drops_everything_once() {
         let go = Arc::new(Gate::new());
         let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
         go.open();
-        // The only worker is free again only after the task has ended completely.
+        // The only worker is free again only when the task has ended completely.
         until(|| book.made() == 2);
         pool.install(|| ());
         assert_eq!(book.live(), 1, "the result waits in the handle");
@@ -262,7 +262,7 @@ fn mutable_slice_loop_keeps_items_whole() {
         for workers in [1, 2, 4] {
             let (pool, book) = (pool(workers), Book::new());
             let mut items: Vec<_> = (0..2_000).map(|_| book.value()).collect();
-            // Each item is replaced once: the old value dies, the new one lives.
+            // Replaces each item once: the old value is dropped, and the new value stays.
             pool.install(|| tidegate::for_each(&mut items[..], |item| *item = book.value()));
             assert_eq!((book.made(), book.live()), (4_000, 2_000));
             drop(items);

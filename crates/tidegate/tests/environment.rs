@@ -1,7 +1,7 @@
 //! The influence of the environment: variables, and a system that refuses threads.
 //!
-//! Each case runs in a child process, which is this test binary running one of the `child_…` tests
-//! below. Those tests do nothing when they run as ordinary tests.
+//! Each case runs in a child process, which is this test program running one of the `child_…` tests
+//! below. As ordinary tests, those do nothing.
 
 mod support;
 
@@ -178,7 +178,7 @@ fn pool_reports_start_and_exit_panics() {
     assert!(errors.contains("dropped\n"), "{errors}");
 }
 
-/// Everything that a pool can do, on any number of threads.
+/// Uses everything that a pool can do, with any number of threads.
 fn everything_works(pool: &Pool) {
     assert_eq!(pool.join(|| fib(8), || fib(9)), (21, 34));
     let ran = Tally::new();
@@ -204,8 +204,8 @@ fn everything_works(pool: &Pool) {
     assert_eq!(inside.0, 5);
 }
 
-/// The system refuses threads to a process whose address space is nearly used up. ThreadSanitizer
-/// needs more address space than any such limit leaves.
+/// When a process has nearly used up its address space, the system refuses it further threads.
+/// ThreadSanitizer needs more address space than such a limit leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 mod refused {
     use super::*;
@@ -223,7 +223,7 @@ mod refused {
         }
     }
 
-    /// The pool reports that the system refused it some threads.
+    /// The pool reports that the system has refused some threads.
     #[test]
     fn pool_runs_with_fewer_threads() {
         let errors = succeeds(&limited(
@@ -242,7 +242,7 @@ mod refused {
         assert!(matches!(threads, Some(1..=3)), "{errors}");
     }
 
-    /// A pool whose threads would each need more address space than there is.
+    /// A pool each of whose threads would need more address space than the process has.
     fn without_threads() -> tidegate::Builder {
         Pool::builder().workers(2).stack_size(1 << 30)
     }
@@ -300,7 +300,7 @@ mod refused {
         }
     }
 
-    /// Tasks of other pools are among the callers.
+    /// Some of the callers are tasks of other pools.
     #[test]
     fn threadless_pool_serves_many_callers() {
         let name = "refused::child_uses_pool_without_threads";

@@ -10,7 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The number of times that each event came, by the name of its pool.
+/// How often each event has occurred. The key contains the pool's name.
 static SEEN: Mutex<Option<HashMap<(String, String), usize>>> = Mutex::new(None);
 
 struct Counting;
@@ -68,7 +68,7 @@ impl Visit for Words {
 }
 
 fn pool(name: &str) -> Pool {
-    // All tests share the subscriber of the process; only the first call sets it.
+    // All tests share the process's subscriber. Only the first call sets it.
     let _ = tracing::subscriber::set_global_default(Counting);
     let builder = Pool::builder().workers(2).spare_threads(0).name(name);
     builder.build().expect("a pool")
@@ -92,13 +92,13 @@ fn each_thread_starts_and_stops_once() {
 #[test]
 fn sleeping_waking_and_stealing_are_told() {
     let pool = pool("meeting");
-    // Once both workers sleep, one of them must be woken.
+    // When both workers sleep, the join below must wake one of them.
     while count("meeting", "park") < 2 {
         std::thread::yield_now();
     }
     let met = Barrier::new(2);
     for _ in 0..10 {
-        // Two halves that wait for each other are on two workers, so one was stolen.
+        // The halves wait for each other, so they run on two workers, and one half was stolen.
         pool.install(|| tidegate::join(|| met.wait(), || met.wait()));
     }
     let stats = pool.stats();
@@ -117,8 +117,8 @@ fn slot_passed_with_latch_is_reported() {
         .build()
         .expect("a pool");
     while pool.stats().counters.handovers == 0 {
-        // The first half ends before the second, so its worker waits and the other one has the only
-        // slot.
+        // The first half ends before the second half, so its worker waits, while the other worker
+        // has the only slot.
         let begun = Barrier::new(2);
         pool.install(|| {
             tidegate::join(
@@ -130,7 +130,7 @@ fn slot_passed_with_latch_is_reported() {
             )
         });
     }
-    // An event comes after its count.
+    // The pool counts an event before it emits it, so wait until the pool has ended.
     drop(pool);
     assert!(count("relay", "hand_over") > 0);
 }

@@ -1,7 +1,8 @@
-//! A child made by `fork` has the memory of its parent's pools and none of their threads.
+//! A child made by `fork` has a copy of the memory of its parent's pools, but none of their
+//! threads.
 //!
-//! Each test forks, lets the child do something and checks how it ended. `fork_frames.rs` tests
-//! what happens to tasks that were running at the fork.
+//! Each test forks, lets the child do something and checks how the child ended. `fork_frames.rs`
+//! tests what happens to tasks that were running during the fork.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(all(unix, not(any(miri, tidegate_tsan))))]
@@ -15,7 +16,7 @@ use support::fib;
 use support::forks::{WELL, end_of, finish, fork, in_child};
 use tidegate::{Pool, current_worker};
 
-/// Uses the free functions in every way.
+/// Uses the global pool through the free functions in every way.
 fn global_pool_works() -> bool {
     let sum = std::sync::atomic::AtomicUsize::new(0);
     tidegate::scope(|scope| {
@@ -63,7 +64,7 @@ fn inherited_pool_starts_its_own_threads() {
     );
 }
 
-/// Dropping a pool in the child waits for no thread of the parent.
+/// If a child drops a pool, the drop waits for none of the parent's threads.
 #[test]
 fn drop_in_child_ignores_the_parent() {
     let (unused, used) = (two_workers(), two_workers());

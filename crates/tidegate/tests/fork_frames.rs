@@ -1,8 +1,8 @@
-//! A child made by `fork` inside a task returns into the frames below it, which belong to a pool of
-//! its parent.
+//! A child made by `fork` inside a task returns into the frames below that task. They belong to one
+//! of its parent's pools.
 //!
-//! It continues there as long as it needs neither a thread of that pool nor a lock that such a
-//! thread held. Then it is aborted, with a line that gives the reason.
+//! The child continues as long as it needs neither a thread of that pool nor a lock that such a
+//! thread held. When it does, it prints the reason and aborts.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(all(unix, not(any(miri, tidegate_tsan))))]
@@ -22,13 +22,14 @@ fn two_workers() -> Pool {
     Pool::builder().workers(2).build().expect("a pool")
 }
 
-/// A scope that a guest forked in ends if nothing that it needs is missing.
+/// If a guest forks in a scope, the scope also ends in the child, because nothing that it needs is
+/// missing there.
 #[test]
 fn guest_scope_ends_in_child() {
     let pool = two_workers();
     let caller = std::thread::current().id();
-    // Repeats until the caller is a guest: while both workers look for work, no slot is free and a
-    // worker serves the call.
+    // Repeat this until the caller is a guest. While both workers look for work, no slot is free,
+    // and a worker runs the scope instead.
     let forked = loop {
         let here = || std::thread::current().id() == caller;
         if let Some(forked) = pool.scope(|_| here().then(fork)) {
@@ -36,7 +37,7 @@ fn guest_scope_ends_in_child() {
         }
         std::thread::yield_now();
     };
-    // The child has returned from the parent's pool.
+    // The child has already returned from the parent's pool.
     match forked {
         None => finish(|| current_worker().is_none() && pool.install(|| fib(10)) == 55),
         Some(child) => assert_eq!(end_of(child), WELL),
@@ -52,14 +53,14 @@ fn child_spawn_into_parent_scope_panics() {
     assert_eq!(ended, WELL);
 }
 
-/// Spawns another task like itself, again and again.
+/// Spawns tasks that each spawn the next one.
 fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
     if !over.load(Ordering::Relaxed) {
         scope.spawn_with_priority(0, move |scope| go_on(scope, over));
     }
 }
 
-/// It panics no matter which thread held the scope's lock.
+/// The spawn panics no matter which thread held the scope's lock during the fork.
 #[test]
 fn child_spawn_with_priority_panics() {
     let pool = two_workers();
@@ -79,8 +80,8 @@ fn child_spawn_with_priority_panics() {
     }
 }
 
-/// Forks while another thread takes turns at the lock of a scope. Returns how the child ends, which
-/// returns into that scope.
+/// Forks while another thread repeatedly takes and releases a scope's lock. The child returns into
+/// that scope. Returns how the child ends.
 fn fork_beside_turns(pool: &Pool) -> End {
     let (over, begun) = (AtomicBool::new(false), AtomicBool::new(false));
     let forked = pool.install(|| {
@@ -89,7 +90,7 @@ fn fork_beside_turns(pool: &Pool) -> End {
                 begun.store(true, Ordering::Relaxed);
                 go_on(scope, &over);
             });
-            // Only the other worker can begin it meanwhile.
+            // Meanwhile, only the other worker can start that task.
             while !begun.load(Ordering::Relaxed) {
                 tidegate::join(|| (), || ());
             }
@@ -104,7 +105,7 @@ fn fork_beside_turns(pool: &Pool) -> End {
     forked.map_or_else(|| exit(BADLY), end_of)
 }
 
-/// It does so no matter which thread held the scope's lock.
+/// The scope aborts the child no matter which thread held the scope's lock during the fork.
 #[test]
 fn priority_scope_aborts_the_child() {
     let test = "priority_scope_aborts_the_child";
@@ -176,7 +177,7 @@ fn start_handler_return_aborts_child() {
     task.join();
 }
 
-/// The child would wait for a task of the scope forever.
+/// Without the abort, the child would wait forever for a task of the scope.
 #[test]
 fn outside_scope_aborts_waiting_child() {
     let closed = Closed {
@@ -198,18 +199,18 @@ fn outside_scope_aborts_waiting_child() {
     assert_eq!(child.map(end_of), Some(End::Signal(libc::SIGABRT)));
 }
 
-/// A child of a pool with one thread has everything that it needs.
+/// If the pool has only one thread, a child forked on that thread has everything that it needs.
 mod with_all_at_hand {
     use super::*;
     use std::sync::atomic::AtomicI32;
     use support::bare_pool;
     use tidegate::{interval, policy::QueueKind};
 
-    /// The value of [`Forking`] before it forks, and in the child.
+    /// The values of [`Forking`] before the fork, and in the child.
     const NOT_YET: i32 = -1;
     const CHILD: i32 = 0;
 
-    /// Forks on its first call.
+    /// Forks at its first call. Holds the child's pid in the parent.
     struct Forking(AtomicI32);
 
     impl Forking {
@@ -224,8 +225,8 @@ mod with_all_at_hand {
         }
     }
 
-    /// Runs `body`, which forks somewhere, on the pool. It must be right in the parent and in the
-    /// child.
+    /// Runs `body`, which forks somewhere, on the pool. It must return `true` in the parent and in
+    /// the child.
     fn goes_on_in(pool: &Pool, body: impl FnOnce(&Forking) -> bool + Send) {
         let forking = Forking(AtomicI32::new(NOT_YET));
         pool.install(|| {
@@ -371,7 +372,7 @@ mod with_all_at_hand {
 
     #[test]
     fn a_blocking_call_ends() {
-        // With a spare thread; otherwise `blocking` would be a plain call.
+        // This pool has spare threads. Without them, `blocking` would be a plain call.
         let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
         goes_on_in(&pool, |forking| {
             tidegate::blocking(|| forking.now());
@@ -380,7 +381,7 @@ mod with_all_at_hand {
         });
     }
 
-    /// Spawns a task that no thread waits for.
+    /// Spawns a detached task that must run only in the process `parent`.
     fn spawn_for(parent: u32) {
         drop(tidegate::spawn(move || {
             if std::process::id() != parent {

@@ -1,8 +1,8 @@
 //! With `WaitPolicy::HelpAny`, a waiting worker runs any task, even if it has fallen asleep
 //! meanwhile.
 //!
-//! There are two workers and no spare threads. One waits for a half that the other has, so no other
-//! thread can run the unrelated task that this half waits for.
+//! There are two workers and no spare threads. One worker waits for a half that the other worker
+//! runs. This half waits for an unrelated task, which only the first worker can run.
 
 mod support;
 
@@ -18,8 +18,8 @@ fn two_workers(amount: StealAmount) -> Pool {
     built(builder.wait(WaitPolicy::HelpAny))
 }
 
-/// Lets one worker wait for a half on the other worker, which calls `then` when the first one
-/// sleeps.
+/// One worker waits for a half that the other worker runs. When the first worker sleeps, the half
+/// calls `then`.
 fn while_the_other_waits(pool: &Pool, then: impl Fn() + Send + Sync) {
     let (stolen, asleep) = (Gate::new(), || pool.stats().waiting.latch);
     pool.install(|| {
@@ -28,7 +28,7 @@ fn while_the_other_waits(pool: &Pool, then: impl Fn() + Send + Sync) {
             || fill(2, &|| stolen.wait()),
             || {
                 stolen.open();
-                // The time asleep on a latch is counted from its beginning.
+                // The statistics include the time of a worker that still sleeps on a latch.
                 until(|| asleep() > before);
                 then();
             },
@@ -58,7 +58,7 @@ fn sleeping_waiter_runs_outside_task() {
 #[test]
 fn sleeping_waiter_runs_spawned_task() {
     watched(|| {
-        // A fixed number of tasks would have to be there before a thief takes any.
+        // A thief with a fixed amount would take nothing unless the deque held that many tasks.
         for amount in [StealAmount::One, StealAmount::Half] {
             let pool = two_workers(amount);
             for _ in 0..10 {

@@ -1,13 +1,13 @@
-//! Intervals that fail, and intervals that can never start: which ones are skipped, which ones run,
-//! and what is reported.
+//! Intervals that fail, and intervals that can never start: which intervals are skipped, which run,
+//! and what the pool reports.
 
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{Interval, Lock, Scope, UsageErrorKind};
 
-/// A chain a -> b -> c, in which the interval named `failing` fails, and an unordered d. Returns
-/// the intervals that ran, and the error.
+/// Runs a chain a -> b -> c, in which the interval `failing` fails, and an unordered interval d.
+/// Returns the intervals that have run, and the error.
 fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {
     let log = Log::default();
     let result = pool(2).interval(|s| {
@@ -54,7 +54,7 @@ fn failure_skips_only_later_intervals() {
     );
 }
 
-/// The failure names the intervals that it passed through.
+/// The failure names the intervals that it has passed through.
 #[test]
 fn inner_failure_stops_outer_successors() {
     watched(|| {
@@ -86,7 +86,7 @@ fn inner_failure_stops_outer_successors() {
     });
 }
 
-/// It may be returned as the error of the surrounding interval.
+/// The surrounding interval may return the failure as its own error.
 #[test]
 fn inline_failure_may_fail_its_parent() {
     let failure = pool(2).interval(|s| {
@@ -119,7 +119,7 @@ fn inner_failure_leaves_no_value() {
     });
 }
 
-/// It does not fail the surrounding interval by itself.
+/// By itself, the failure does not make the surrounding interval fail.
 #[test]
 fn inline_failure_stays_local() {
     let ran = Tally::new();
@@ -152,7 +152,7 @@ fn stall_is_reported_without_hanging() {
                 .starts_with("an interval inside root can never end"),
             "{failure}"
         );
-        // Through a lock: its holder waits for an interval that wants the lock.
+        // The cycle leads through a lock: its holder waits for an interval that must take the lock.
         let lock = Lock::new();
         let stalled = pool(2).interval(|s| {
             let wanting = s.interval(|_| ()).named("wanting");
@@ -173,7 +173,7 @@ fn stall_is_reported_without_hanging() {
             "2 intervals inside root can never end: wanting waits for a lock that holder holds; \
              child waits for the end of wanting; holder waits for the end of child"
         );
-        // The lock is free again.
+        // The lock is free again after the stall.
         let taken = pool(2).interval(|s| s.interval(|_| ()).lock(&lock).unwrap());
         taken.unwrap();
     });
@@ -183,7 +183,8 @@ fn stall_is_reported_without_hanging() {
 mod stall_messages {
     use super::*;
 
-    /// The message if the first of these intervals is leaked and the others wait for it.
+    /// Returns the message of the stall if the first of these intervals is leaked and the others
+    /// wait for it.
     fn of(names: &[&'static str]) -> String {
         let stalled = pool(2).interval(|s| {
             s.interval(|_| ()).named("ends");
@@ -248,7 +249,7 @@ mod failed_bodies {
     use super::*;
     use std::sync::mpsc;
 
-    /// Counts its drop.
+    /// Increments the tally when it is dropped.
     struct Token<'a>(&'a Tally);
 
     impl Drop for Token<'_> {
@@ -257,8 +258,8 @@ mod failed_bodies {
         }
     }
 
-    /// Runs a body that creates intervals and then calls `fail`. Returns which of them ran, and the
-    /// failure.
+    /// Runs a body that creates intervals and then calls `fail`. Returns the intervals that have
+    /// run, and the failure.
     fn ran(fail: fn() -> Result<(), &'static str>) -> (Vec<&'static str>, String) {
         let (log, freed) = (Log::default(), Tally::new());
         let failed = pool(2).interval(|s| {
@@ -281,7 +282,7 @@ mod failed_bodies {
             });
             failing.named("failing").schedule();
             let [dropped, scheduled] = receiver.recv().unwrap();
-            // The closures of skipped intervals are dropped after the body has failed.
+            // The closures of skipped intervals are dropped only after the body has failed.
             freed.wait_for(3);
             drop(dropped);
             scheduled.schedule();
@@ -335,12 +336,12 @@ fn failure_with_stall_is_reported_once() {
         let failure = failure.unwrap_err();
         assert_eq!((failure.others(), failure.is_stall()), (0, false));
         assert_eq!(failure.error().unwrap().to_string(), "no more");
-        // The message contains it already.
+        // The message already contains the cause.
         assert!(std::error::Error::source(&failure).is_none());
     });
 }
 
-/// An edge from an interval that has failed in another family skips its target.
+/// If an interval of another family fails, an edge from it to an interval skips that interval.
 #[test]
 fn edge_across_families_carries_failure() {
     watched(|| {

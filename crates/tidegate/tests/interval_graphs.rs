@@ -1,5 +1,5 @@
-//! Random graphs of intervals: every edge is respected, every lock is exclusive, every interval
-//! runs once, and a failure stops only what comes after it.
+//! Random graphs of intervals: every edge is respected, locks exclude each other, every interval
+//! runs once, and a failure skips only the intervals after it.
 
 mod support;
 
@@ -11,7 +11,7 @@ use tidegate::{
     policy::{PlaceBy, SharePolicy},
 };
 
-/// A generator whose sequence depends only on its seed.
+/// A random number generator whose sequence depends only on its seed.
 struct Rng(u64);
 
 impl Rng {
@@ -30,14 +30,14 @@ impl Rng {
     }
 }
 
-/// An edge from the start or end of one interval to that of another.
+/// An edge between two intervals. Each end of the edge is the start or the end of its interval.
 #[derive(Clone, Copy)]
 struct Edge {
     from: (usize, bool),
     to: (usize, bool),
 }
 
-/// The graph to build: its intervals are created in the order of their numbers.
+/// The graph to build. Its intervals are created in the order of their numbers.
 struct Plan {
     count: usize,
     edges: Vec<Edge>,
@@ -49,10 +49,10 @@ struct Plan {
 const LOCKS: usize = 5;
 
 impl Plan {
-    /// With `mixed`, there are also edges from younger to older intervals.
+    /// A random graph. With `mixed`, some edges lead from younger to older intervals.
     fn random(seed: u64, count: usize, mixed: bool) -> Self {
         let mut rng = Rng(seed);
-        // Edges only lead to higher ranks, so there is no cycle.
+        // Edges only lead to higher ranks, so there are no cycles.
         let mut rank: Vec<usize> = (0..count).collect();
         if mixed {
             (1..count).for_each(|i| rank.swap(i, rng.below(i + 1)));
@@ -70,7 +70,8 @@ impl Plan {
             let (a, b) = (rng.below(count), rng.below(count));
             let b = if mixed { b } else { (a + reach).min(count - 1) };
             let (low, high) = if rank[a] < rank[b] { (a, b) } else { (b, a) };
-            // The end of a lock's holder must not wait for an interval that may want the lock.
+            // If an interval holds a lock, its end must not wait for an interval that may want the
+            // lock.
             let points = (!rng.once_in(6), rng.once_in(6) && locks[high].is_empty());
             (a != b).then_some(Edge {
                 from: (low, points.0),
@@ -91,9 +92,9 @@ impl Plan {
         }
     }
 
-    /// The intervals after the end of `failed`, which are skipped.
+    /// Returns which intervals are skipped because they come after the end of `failed`.
     fn skipped(&self, failed: usize) -> Vec<bool> {
-        // For each interval, whether its start and its end have failed.
+        // Whether each interval's start and end have failed.
         let mut points = vec![[false, false]; self.count];
         points[failed][1] = true;
         loop {
@@ -115,12 +116,12 @@ impl Plan {
     }
 }
 
-/// What happened to each interval.
+/// What each interval has done.
 struct Trace {
     clock: AtomicUsize,
     runs: Vec<AtomicU32>,
     began: Vec<AtomicUsize>,
-    /// Written last in a body or child, by a store that orders nothing.
+    /// A body or child writes this last. The write is Relaxed, so it orders nothing.
     ended: Vec<AtomicUsize>,
     held: Vec<AtomicBool>,
 }
@@ -150,7 +151,7 @@ impl Trace {
                 "held by two"
             );
         }
-        // What the edges order is visible without any other synchronisation.
+        // The edges must order the accesses, because there is no other synchronisation.
         for Edge { from, to } in &plan.edges {
             if *to == (number, false) && from.1 {
                 assert!(self.ended[from.0].load(Ordering::Relaxed) > 0, "not seen");
@@ -177,7 +178,8 @@ impl Trace {
         };
         for edge in plan.edges.iter().filter(|edge| edge.from.1) {
             if edge.to.1 {
-                // An edge to an end: what follows that end follows this interval, too.
+                // If an edge leads to another interval's end, everything after that end also comes
+                // after this interval.
                 let next = plan
                     .edges
                     .iter()
@@ -190,7 +192,7 @@ impl Trace {
     }
 }
 
-/// Builds the graph and runs it; the interval `failing` fails. Returns the error, if there is one.
+/// Builds and runs the graph. The interval `failing` fails. Returns the error, if any.
 fn run(pool: &Pool, plan: &Plan, trace: &Trace, failing: Option<usize>) -> Option<String> {
     let locks: Vec<Lock> = (0..LOCKS).map(|_| Lock::new()).collect();
     let places = pool.places();
@@ -241,8 +243,8 @@ fn pools() -> Vec<Pool> {
     ]
 }
 
-/// Graphs whose edges all lead to younger intervals are large. Other graphs are small, because each
-/// of their edges causes a search.
+/// Graphs in which all edges lead to younger intervals are large. Other graphs are small, because
+/// each of their edges causes a search.
 #[test]
 fn random_graphs_respect_order_and_locks() {
     watched(|| {

@@ -1,5 +1,5 @@
-//! Impossible requests to intervals are rejected at once, with the names of the intervals, and
-//! nothing is lost.
+//! Impossible requests to intervals are rejected immediately, with the names of the intervals, and
+//! no interval is lost.
 
 mod support;
 
@@ -17,7 +17,7 @@ fn cycle_closing_edge_is_rejected() {
                 let b = s.interval(|_| ran.come()).named("b");
                 let c = s.interval(|_| ran.come()).named("c");
                 a.end().before(b.start()).unwrap();
-                // Backward, and allowed.
+                // This backward edge is allowed.
                 c.end().before(a.start()).unwrap();
                 for (from, to) in [(&b, &c), (&b, &a), (&a, &c), (&a, &a)] {
                     let error = from.end().before(to.start()).unwrap_err();
@@ -28,7 +28,7 @@ fn cycle_closing_edge_is_rejected() {
                     error.to_string(),
                     "c comes before b already: an edge back would close a cycle"
                 );
-                // Forward, after a backward edge.
+                // A forward edge can also close a cycle, after a backward edge.
                 assert_eq!(
                     b.start().before(c.end()).unwrap_err().wrong(),
                     UsageErrorKind::Cycle
@@ -54,7 +54,7 @@ fn cycles_are_found_across_families() {
         let pool = pool(2);
         let (go, order) = (Gate::new(), Log::default());
         pool.interval(|s| {
-            // An uncle passes an interval from one family to another.
+            // The edges connect `child` to its uncles, which belong to another family.
             let (sender, receiver) = std::sync::mpsc::channel();
             let uncle = s.interval(|_| order.note("uncle"));
             let late = s.interval(|_| order.note("late"));
@@ -64,7 +64,8 @@ fn cycles_are_found_across_families() {
             let (go, order) = (&go, &order);
             s.interval(move |s| {
                 let child = s.interval(move |_| order.note("child"));
-                // Between families: forward, backward, and into what has begun.
+                // Edges between families: forward, backward, and to a point that has already
+                // occurred.
                 child.end().before(late_seen.start()).unwrap();
                 let error = late_seen.end().before(child.start()).unwrap_err();
                 assert_eq!(error.wrong(), UsageErrorKind::Cycle);
@@ -259,7 +260,7 @@ fn cycle_across_families_is_found() {
                 let (a, b) = (s.interval(|_| ()), s.interval(|_| ()));
                 b.end().before(uncle.start()).unwrap();
                 uncle.end().before(a.start()).unwrap();
-                // Forward among its siblings, and still a cycle.
+                // This edge leads forward among siblings, but still closes a cycle.
                 assert_eq!(
                     a.end().before(b.start()).unwrap_err().wrong(),
                     UsageErrorKind::Cycle

@@ -1,5 +1,5 @@
-//! A recorded run shows which intervals existed, in which order, and which worker ran them when.
-//! Its pictures show the same.
+//! A recorded run shows which intervals existed, how they were ordered, and when each worker ran
+//! which interval. Its pictures show the same.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn sample() -> Graph {
     graph
 }
 
-/// Each interval has its parent, and rejected edges are left out.
+/// The recording contains each interval's parent and omits rejected edges.
 #[test]
 fn recording_has_all_intervals_and_edges() {
     watched(|| {
@@ -55,7 +55,7 @@ fn recording_has_all_intervals_and_edges() {
         assert_eq!(parent("root"), None);
         assert_eq!(parent("sum <all>"), Some(0));
         assert_eq!(parent("part"), Some(number("sum <all>")));
-        // An inline interval is part of the record, inside its caller.
+        // The recording also contains inline intervals, as children of their callers.
         let inner = parent("inner").unwrap();
         assert_eq!(graph.intervals()[inner].parent, Some(number("sum <all>")));
         assert_eq!((graph.intervals().len(), graph.edges().len()), (8, 4));
@@ -186,7 +186,7 @@ fn pictures_name_everything_and_nest_rightly() {
         assert!(dot.contains("label=\"failing\" color=red"), "{dot}");
         assert_eq!(dot.matches(" -> ").count(), 4);
         let svg = graph.svg();
-        // All intervals but the skipped one.
+        // There is a bar for each interval except the skipped one.
         assert_eq!(svg.matches("<rect").count(), 7);
         let text = svg.lines().rev().nth(1).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Intervals: order, values, locks and places, on hand-written graphs.
+//! Intervals in handwritten graphs: order, values, locks and places.
 
 mod support;
 
@@ -63,7 +63,8 @@ fn nothing_starts_before_it_is_scheduled() {
 mod dropped_builders {
     use super::*;
 
-    /// They are dropped by their body, on another thread, and by a child, and ordered after that.
+    /// The builders are dropped in three ways: by the body, on another thread, and by a child.
+    /// Edges are added only afterwards.
     #[test]
     fn wait_for_their_body() {
         watched(|| {
@@ -92,7 +93,8 @@ mod dropped_builders {
         });
     }
 
-    /// They outlive the body that has created them. Its interval ends after theirs.
+    /// The builders outlive the body that has created them. That body's interval ends only after
+    /// theirs.
     #[test]
     fn start_at_once_after_their_body() {
         watched(|| {
@@ -123,7 +125,8 @@ mod dropped_builders {
         });
     }
 
-    /// The drop or the return comes first, and the other one starts the interval.
+    /// The builder is dropped before or after the body returns. Whichever happens last starts the
+    /// interval.
     #[test]
     fn run_once_when_their_body_returns() {
         watched(|| {
@@ -152,7 +155,8 @@ fn all_kinds_of_points_are_orderable() {
             pool(2)
                 .interval(|s| {
                     let log = &log;
-                    // b starts after a has started, a ends after b has ended, c starts in between.
+                    // b starts after the start of a and ends before the end of a. c runs between
+                    // the ends of b and a.
                     let a = s.interval(move |_| log.note("a"));
                     let b = s.interval(move |_| log.note("b"));
                     let c = s.interval(move |_| log.note("c"));
@@ -162,7 +166,7 @@ fn all_kinds_of_points_are_orderable() {
                     b.end().before(c.start()).unwrap();
                     c.end().before(a.end()).unwrap();
                     a.end().before(d.start()).unwrap();
-                    // Redundant edges cost nothing.
+                    // Redundant edges do no harm.
                     a.start().before(a.end()).unwrap();
                     b.end().before(s.end()).unwrap();
                 })
@@ -202,7 +206,7 @@ fn a_value_goes_along_an_edge() {
             result.store(*double.value().unwrap() as usize, Ordering::Relaxed);
             result.into_inner()
         });
-        // The body blocks here, so another worker must run the rest.
+        // The body blocks here, so another worker must run the other intervals.
         assert_eq!(sum.unwrap(), 9_900);
     });
 }
@@ -252,7 +256,8 @@ fn locks_exclude_without_blocking_workers() {
                         0 => {
                             let mut both = s.interval(move |s| {
                                 let seen = one.with(s, |one| *one);
-                                // Held until all intervals inside have ended, too.
+                                // The interval keeps its locks until its inner intervals have
+                                // ended, too.
                                 s.interval(|_| _ = fib(6));
                                 two.with(s, |two| *two += 1);
                                 one.with(s, |one| *one = seen + 1);
@@ -335,7 +340,7 @@ fn an_interval_runs_at_its_place() {
     });
 }
 
-/// An interval ordered after a start runs while that interval's body runs.
+/// An interval after another interval's start may run while that interval's body still runs.
 #[test]
 fn start_edge_allows_overlap() {
     watched(|| {
@@ -346,7 +351,7 @@ fn start_edge_allows_overlap() {
                 let first = s.interval(|_| news.wait());
                 let beside = s.interval(|_| news.open());
                 first.start().before(beside.start()).unwrap();
-                // An interval that has its lock already does not wait for the body either.
+                // If an interval already has its lock, it does not wait for that body either.
                 let mut holder = s.interval(|_| ());
                 holder.lock(&locked).unwrap();
                 let mut next = s.interval(|_| ());

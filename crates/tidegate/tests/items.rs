@@ -1,5 +1,5 @@
-//! What loops and reductions accept: every kind of item is visited once, and owned ones are dropped
-//! once.
+//! What loops and reductions accept: items of each kind are visited once, and owned items are
+//! dropped once.
 
 mod support;
 
@@ -12,7 +12,8 @@ use tidegate::{ParallelItems, Pool};
 
 const LENGTH: usize = if cfg!(miri) { 50 } else { 5_000 };
 
-/// The items that a loop visits, sorted, and those that a reduction visits, in order.
+/// Returns the items that a loop has visited, sorted, and the items that a reduction has visited,
+/// in order.
 fn visited<I: ParallelItems, T: Ord + Send>(
     (pool, items): (&Pool, impl Fn() -> I),
     map: impl Fn(I::Item) -> T + Sync,
@@ -86,7 +87,7 @@ mod ranges {
         });
     }
 
-    /// No loop ends that visits all numbers, so these panic.
+    /// A loop over all numbers would never end, so these ranges panic instead.
     #[test]
     fn of_all_numbers_are_not_empty() {
         watched(|| {
@@ -284,7 +285,7 @@ mod arrays {
 
     const LENGTH: usize = 500;
 
-    /// Counts its drops.
+    /// Counts how often each item is dropped.
     struct Counted<'a>(usize, &'a [AtomicUsize]);
 
     impl Drop for Counted<'_> {
@@ -293,7 +294,7 @@ mod arrays {
         }
     }
 
-    /// Calls `f` with an array, which it must consume, and checks that it drops each item once.
+    /// Calls `f` with an array that `f` must consume, and checks that each item is dropped once.
     fn check(f: impl FnOnce([Counted<'_>; LENGTH])) {
         let drops: [AtomicUsize; LENGTH] = std::array::from_fn(|_| AtomicUsize::new(0));
         f(std::array::from_fn(|i| Counted(i, &drops)));
