@@ -1,8 +1,8 @@
-//! Locks held across joins and scopes whose neighbours want the same lock.
+//! Locks held across joins and scopes while neighbouring tasks want the same lock.
 //!
 //! If a waiter ran such a neighbour on top of its frame, the neighbour would request a lock that
-//! the waiter itself holds, and hang. Each schedule is forced: the holder continues only when a
-//! thief has begun one of the tasks that could be run by mistake.
+//! the waiter itself holds, and hang. Each test forces its schedule: the holder continues only when
+//! a thief has started one of the tasks that it could run by mistake.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use support::{AMOUNTS, Tally, built, fib, fill, watched};
 use tidegate::Pool;
 
-/// Pools of two workers: for each steal amount, one with spare threads and one without.
+/// Pools with two workers: for each steal amount, one pool with spare threads and one without.
 fn pools() -> impl Iterator<Item = Pool> {
     AMOUNTS.into_iter().flat_map(|amount| {
         let builder = || Pool::builder().workers(2).steal(amount);
@@ -18,7 +18,7 @@ fn pools() -> impl Iterator<Item = Pool> {
     })
 }
 
-/// What happens while the lock is held: nothing more, or the number of workers falls to one.
+/// What happens while the lock is held: nothing else, or the number of workers falls to one.
 #[derive(Clone, Copy, PartialEq)]
 enum Meanwhile {
     Nothing,
@@ -31,13 +31,13 @@ impl Meanwhile {
     fn happen(self, pool: &Pool) {
         if self == Self::Fewer {
             pool.set_workers(1).unwrap();
-            // Answers the request for the slot while the lock is held.
+            // At these forks, a worker gives up its slot as requested, while the lock is held.
             assert_eq!(fib(6), 8);
         }
     }
 }
 
-/// Holds a mutex across a join while tasks spawned *before* the join, which take the same mutex,
+/// Holds a mutex across a join. Tasks that were spawned *before* the join and take the same mutex
 /// wait in the same deque.
 fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: Meanwhile) {
     let (lock, started) = (Mutex::new(0), Tally::new());
@@ -51,7 +51,7 @@ fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: M
         let mut held = lock.lock().unwrap();
         tidegate::join(
             || {
-                // Until a thief has taken a task: a neighbour or the second half.
+                // Wait until a thief has taken a task: a neighbour or the second half.
                 started.wait_for(1);
                 meanwhile.happen(pool);
             },
@@ -62,7 +62,7 @@ fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: M
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
-/// A lock is held across the join, so no task that takes it may run on top.
+/// A lock is held across the join, so the joiner must not run tasks that take the lock on top.
 #[test]
 fn joiner_skips_older_lock_users() {
     watched(|| {
@@ -77,11 +77,11 @@ fn joiner_skips_older_lock_users() {
     });
 }
 
-/// Holds a mutex across a join whose first half spawns tasks that take it: they lie *above* the
-/// second half.
+/// Holds a mutex across a join whose first half spawns tasks that take the mutex. So these tasks
+/// lie *above* the second half.
 ///
-/// The second half ends only after a neighbour has begun, and the first half only after a thief has
-/// come. So the holder of the lock waits for a stolen half while it could run neighbours by
+/// The second half ends only when a neighbour has started, and the first half ends only when a
+/// thief has come. So the lock's holder waits for a stolen half while it could run neighbours by
 /// mistake.
 fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
     let (lock, begun, came) = (Mutex::new(0), Tally::new(), Tally::new());
@@ -108,12 +108,13 @@ fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
-/// The spawned tasks take a lock that is held across the join.
+/// The first half's tasks take a lock that is held across the join.
 #[test]
 fn joiner_skips_first_half_spawns() {
     watched(|| {
         for amount in AMOUNTS {
-            // The half waits for a neighbour that another thread runs, so spare threads are needed.
+            // The second half waits for a neighbour that another thread must run, so the pool needs
+            // spare threads.
             let pool = built(Pool::builder().workers(2).steal(amount));
             for neighbours in [2, 3, 8] {
                 lock_held_below_younger_neighbours(&pool, neighbours);
@@ -122,8 +123,8 @@ fn joiner_skips_first_half_spawns() {
     });
 }
 
-/// Holds a mutex across a join whose second half spawns tasks that take it: they lie in the
-/// *thief's* deque, where the holder robs.
+/// Holds a mutex across a join whose second half spawns tasks that take the mutex. So these tasks
+/// lie in the *thief's* deque, where the holder robs.
 fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile) {
     let (lock, came, forked) = (Mutex::new(0), Tally::new(), Tally::new());
     pool.scope(|s| {
@@ -140,7 +141,7 @@ fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile)
                     s.spawn(|_| *lock.lock().unwrap() += 1);
                 }
                 came.come();
-                // One half for the thief and one for the waiting holder, so that the holder robs
+                // The thief runs one part and the waiting holder the other, so the holder must rob
                 // past the neighbours.
                 let part = || {
                     forked.come();
@@ -155,7 +156,7 @@ fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile)
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
-/// The spawned tasks take a lock that is held across the join.
+/// The second half's tasks take a lock that is held across the join.
 #[test]
 fn joiner_skips_second_half_spawns() {
     watched(|| {
@@ -176,8 +177,7 @@ fn lock_holder_may_spawn_lock_users() {
         for workers in [1, 2] {
             for amount in AMOUNTS {
                 let pool = built(Pool::builder().workers(workers).steal(amount));
-                // The last number exceeds a ring, but not the limit beyond which a spawn runs tasks
-                // inline.
+                // The last number exceeds a ring, but is too small for a spawn to run tasks inline.
                 for tasks in [1, 2, 1_000, 140_000] {
                     let lock = Mutex::new(0);
                     pool.scope(|s| {
@@ -194,7 +194,7 @@ fn lock_holder_may_spawn_lock_users() {
     });
 }
 
-/// Tasks next to the scope take the lock.
+/// Tasks outside the scope take the lock.
 #[test]
 fn lock_may_be_held_across_scope() {
     watched(|| {

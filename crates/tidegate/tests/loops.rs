@@ -1,4 +1,4 @@
-//! Loops visit each item once; the shape of a reduction does not depend on the number of workers.
+//! Loops visit each item once. The shape of a reduction does not depend on the number of workers.
 
 mod support;
 
@@ -8,11 +8,11 @@ use support::{AMOUNTS, Gate, bare_pool, built, fib, pool, watched};
 use tidegate::Pool;
 
 const LENGTHS: [usize; 5] = [0, 1, 2, 1_000, 100_000];
-/// The documented number of blocks into which a reduction cuts a long range.
+/// The documented number of blocks into which a reduction divides a long range.
 const BLOCKS: usize = 1024;
 
-/// Calls `f` in some pools of each size, and outside all pools: the caller of a free function takes
-/// part itself.
+/// Calls `f` in pools of several sizes, and outside all pools, where the caller of a free function
+/// takes part in the work.
 fn everywhere(f: impl Fn() + Send + Sync) {
     f();
     for workers in [1, 2, 4] {
@@ -167,7 +167,8 @@ fn long_item_leaves_rest_to_thieves() {
             let other = Gate::new();
             pool.install(|| {
                 tidegate::for_each(0..2, |i| match i {
-                    // Ends only if a thief takes the other item from a worker that polls nothing.
+                    // This item ends only if a thief takes the other item from a worker that never
+                    // polls.
                     0 => other.wait(),
                     _ => other.open(),
                 });
@@ -218,13 +219,13 @@ fn reduction_keeps_value_order() {
     });
 }
 
-/// The brackets of a reduction as text: `(ab)` for each step.
+/// The brackets of a reduction as text, with `(a b)` for each step.
 fn shape(range: std::ops::Range<usize>) -> Option<String> {
     tidegate::map_reduce(range, |i| i.to_string(), |a, b| format!("({a} {b})"))
 }
 
-/// The documented shape: blocks of `ceil(len / 1024)` from left to right, and a balanced tree of
-/// the blocks.
+/// The documented shape: blocks of `ceil(len / 1024)` items from left to right, combined in a
+/// balanced tree.
 fn documented_shape(length: usize) -> String {
     fn tree(blocks: &[String]) -> String {
         match blocks {

@@ -1,8 +1,8 @@
 //! Wake-ups and signals that are consumed without effect: a thread must still find the work that
 //! only another thread can run.
 //!
-//! In each case, a worker waits inside a task for what another task does, so a lost wake-up is a
-//! hang.
+//! In each case, a worker waits inside a task for something that another task does. So if a wake-up
+//! is lost, the test hangs.
 
 mod support;
 
@@ -18,8 +18,8 @@ use tidegate::{
     policy::{QueueKind, SharePolicy, WaitPolicy},
 };
 
-/// Two workers and no spare threads, in a pool without a share controller: the controller would
-/// look for work in each of its cycles.
+/// Two workers and no spare threads. The pool has no share controller, because that would look for
+/// work in each of its cycles.
 fn two_workers() -> Builder {
     Pool::builder()
         .queue(QueueKind::Split)
@@ -28,7 +28,7 @@ fn two_workers() -> Builder {
         .share(SharePolicy::Off)
 }
 
-/// Forks a half that only another thread can run meanwhile.
+/// Forks a second half that only another thread can run, because the first half waits for it.
 fn needs_another_thread() {
     let gate = Gate::new();
     join(|| gate.wait(), || gate.open());
@@ -46,7 +46,7 @@ fn finished_waiter_passes_wake_up_on() {
             let opens_at_once = other.spawn(move || {
                 begun.recv().unwrap();
                 let_others_sleep();
-                // Wakes the waiter, whose wait is over when it gets up.
+                // This wakes the waiter, whose wait is already over when it wakes.
                 drop(publisher.spawn(move || opener.open()));
             });
             pool.install(|| {
@@ -58,21 +58,22 @@ fn finished_waiter_passes_wake_up_on() {
     });
 }
 
-/// The thief's backoff has grown before the last tasks are spawned.
+/// The thief has backed off for longer and longer when the last tasks are spawned.
 #[test]
 fn ending_pool_signals_resting_thief() {
     watched(|| {
         for _ in 0..10 {
             let handlers = AtomicUsize::new(0);
             let pool = built(two_workers().on_exit(move |_| {
-                // Relaxed: it only counts, and orders nothing else.
+                // Relaxed: only a counter, which orders nothing else.
                 if handlers.fetch_add(1, Ordering::Relaxed) > 0 {
                     return;
                 }
-                // For either thread; the other one looks for work, finds none and rests.
+                // Either thread may run this task. The other thread looks for work, finds none and
+                // rests.
                 drop(tidegate::spawn(|| {
                     for _ in 0..20 {
-                        // Wakes the other thread for nothing, which makes it content for longer.
+                        // Wakes the other thread in vain, so that it rests for longer.
                         join(|| (), || ());
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -85,7 +86,7 @@ fn ending_pool_signals_resting_thief() {
     });
 }
 
-/// A part of a broadcast that begins late is asked to share what it forks.
+/// A broadcast's call that starts late is signalled to share what it forks.
 #[test]
 fn late_broadcast_part_shares_forks() {
     watched(|| {
@@ -94,7 +95,7 @@ fn late_broadcast_part_shares_forks() {
         for _ in 0..20 {
             let begun = AtomicUsize::new(0);
             pool.broadcast(|_| {
-                // Relaxed: it only counts, and orders nothing else.
+                // Relaxed: only a counter, which orders nothing else.
                 if begun.fetch_add(1, Ordering::Relaxed) == 1 {
                     let_others_sleep();
                     needs_another_thread();
@@ -107,7 +108,7 @@ fn late_broadcast_part_shares_forks() {
 #[test]
 fn waiter_forwards_call_before_broadcast_part() {
     watched(|| {
-        // The third worker blocks, so that a slot is free while the waiter sleeps.
+        // The third worker blocks, so a slot is free while the waiter sleeps.
         let pool = Arc::new(built(two_workers().workers(3).spare_threads(1)));
         for _ in 0..10 {
             let ran = Arc::new(Gate::new());
@@ -127,7 +128,7 @@ fn waiter_forwards_call_before_broadcast_part() {
                                 ran.wait();
                             }
                         });
-                        // Its first half wakes the waiter, which runs its part first.
+                        // The fork wakes the waiter, which first runs its call of the broadcast.
                         join(|| ran.wait(), || ran.open());
                     });
                 };
@@ -138,7 +139,7 @@ fn waiter_forwards_call_before_broadcast_part() {
     });
 }
 
-/// The thread was started for the task that its start handler waits for.
+/// The start handler waits for the task for which its thread was started.
 #[test]
 fn start_handler_may_await_triggering_task() {
     new_threads_may_wait(|builder, wait| builder.on_start(move |_| wait()));
@@ -164,8 +165,8 @@ fn backoff_factory_may_await_that_task() {
 
 type Wait = Box<dyn Fn() + Send + Sync>;
 
-/// `with` adds code to the builder that each new thread runs. In one thread, that code waits for
-/// the task for which the thread was started.
+/// `with` adds code to the builder that each new thread runs. One thread must wait in that code for
+/// the task for which it was started.
 fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
     watched(move || {
         let ran = Arc::new(Gate::new());
@@ -179,8 +180,8 @@ fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
         };
         let builder = two_workers().workers(3).spare_threads(2);
         let pool = built(with(builder, Box::new(wait)));
-        // All threads but one wait for something in the other pool, so slots are free and no thread
-        // is idle.
+        // All threads except one wait for something in the other pool, so slots are free and no
+        // thread is idle.
         let elsewhere = Arc::new(bare_pool(2));
         let waits = [(); 2].map(|()| {
             let (other, opened) = (elsewhere.clone(), ran.clone());
@@ -201,7 +202,7 @@ fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
     });
 }
 
-/// No thread can take the queued task.
+/// No thread may take the queued task.
 #[test]
 fn blocked_queue_does_not_silence_waiter() {
     watched(|| {
@@ -216,7 +217,7 @@ fn blocked_queue_does_not_silence_waiter() {
             let (began, gate) = (Gate::new(), Arc::new(Gate::new()));
             let second = || {
                 began.open();
-                // The joiner falls asleep, and the third thread takes its slot.
+                // The joiner falls asleep, and a third thread takes its slot.
                 let_others_sleep();
                 let [runs, waits] = [(); 2].map(|()| Arc::new(Gate::new()));
                 let (third_runs, third_waits) = (runs.clone(), waits.clone());
@@ -227,14 +228,14 @@ fn blocked_queue_does_not_silence_waiter() {
                     elsewhere.spawn(move || opened.wait()).join();
                 }));
                 runs.wait();
-                // Answers the joiner, which must not run now.
+                // This fork answers the joiner's signal, but the joiner must not run now.
                 join(|| (), || ());
                 let outside = spawner.clone();
                 let spawns = move || drop(outside.spawn(|| ()));
                 thread::spawn(spawns).join().unwrap();
                 waits.open();
-                // The third thread waits as well, while there is a task that none of the three
-                // threads may begin.
+                // The third thread also waits, while a task is queued that none of the three
+                // threads may start.
                 let_others_sleep();
                 needs_another_thread();
                 gate.open();
@@ -247,7 +248,7 @@ fn blocked_queue_does_not_silence_waiter() {
     });
 }
 
-/// An unrelated task on top of it has answered the first signal.
+/// An unrelated task on top of the interrupted one has answered the first signal.
 #[test]
 fn interrupted_task_is_signalled_again() {
     watched(|| {
@@ -260,7 +261,7 @@ fn interrupted_task_is_signalled_again() {
             tidegate::broadcast(|_| {
                 if thread::current().id() == me {
                     let_others_sleep();
-                    // Publishes for the joiner, which may not take the task.
+                    // Publishes a task in answer to the joiner, which may not take that task.
                     join(|| thread::sleep(Duration::from_millis(2)), || ());
                 }
             });

@@ -1,7 +1,7 @@
-//! A `WorkerLocal` never has more values than threads that lived at once, even if many threads
-//! follow one another.
+//! Even if many threads follow one another, a `WorkerLocal` never has more values than there were
+//! threads at the same time.
 //!
-//! This file has only one test, because threads of other tests would take numbers.
+//! This file has only one test, because other tests' threads would take numbers.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::thread::{Builder, scope};
 use support::watched;
 use tidegate::WorkerLocal;
 
-/// Enough to fill more than the first two segments of thread numbers.
+/// Enough threads to need more than the first two segments of thread numbers.
 const LIVE: usize = 200;
 const SHORT: usize = if cfg!(miri) { 20 } else { 1_000 };
 
@@ -31,8 +31,8 @@ fn values_match_threads_alive_together() {
                 .collect();
             all_live.wait();
             for _ in 0..SHORT {
-                // A join waits until the thread has given its number back; the end of a scope does
-                // not.
+                // Joining a thread waits until the thread has given its number back; the end of a
+                // scope does not.
                 s.spawn(|| local.with(|()| ())).join().unwrap();
             }
             over.wait();

@@ -1,4 +1,5 @@
-//! Declared memory: budgets that hold, orders that end, and reservations in unusual places.
+//! Declared memory: budgets that hold, task orders that do not deadlock, and reservations in
+//! unusual places.
 
 mod support;
 
@@ -23,7 +24,7 @@ const POLICIES: [&str; 5] = [
     "budget:bytes=12KiB,serial=11KiB",
 ];
 
-/// Each call holds one KiB until it returns.
+/// Fibonacci. Each call holds 1 KiB until it returns.
 fn memfib(n: u64) -> u64 {
     let _reservation = memory::reserve(1 << 10).unwrap();
     if n < 2 {
@@ -145,7 +146,7 @@ fn request_that_never_fits_is_rejected() {
     for part in ["5KiB", "6KiB", "10KiB", "4KiB", "memory.rs"] {
         assert!(text.contains(part), "{text}");
     }
-    // The refusal has no side effect.
+    // The refused request has no side effect.
     assert_eq!(pool.install(|| memfib(3)), 2);
     assert_eq!(pool.stats().memory.declared, 0);
 }
@@ -195,7 +196,7 @@ fn a_reservation_outlives_its_pool() {
     }
 }
 
-/// A request that does not fit beside it is rejected.
+/// A request that does not fit next to the forgotten reservation is rejected.
 #[test]
 fn forgotten_reservation_stays_charged() {
     let pool = pool(2, "budget:bytes=12KiB,serial=11KiB");
@@ -295,7 +296,7 @@ fn foreign_task_cannot_grow_reservation() {
     assert_eq!(reservation.bytes(), 2);
 }
 
-/// On one worker, the peak is what the serial run needs.
+/// With one worker, the peak equals what the serial run needs.
 #[test]
 fn depth_first_run_measures_serial_need() {
     let pool = pool(1, "depth-first:k=1KiB");
@@ -308,6 +309,6 @@ fn depth_first_run_measures_serial_need() {
             }
         });
     });
-    // The third task is called while two reservations are held.
+    // The third task runs as a call while two reservations are held.
     assert_eq!(pool.stats().memory.peak, 6 << 10);
 }

@@ -1,5 +1,5 @@
-//! Budgets while the first tasks in order are absent: they wait for something unknown to the plan,
-//! or lie below other tasks.
+//! Budgets while the first tasks in order are absent: such a task waits for something that the plan
+//! does not know, or lies below another task.
 
 mod support;
 
@@ -15,7 +15,7 @@ use tidegate::{
 
 const KIB: usize = 1 << 10;
 
-/// The memory that the serial run of these programs needs, and no more.
+/// A budget of exactly the memory that the serial run of these programs needs.
 const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
 
 fn pool(workers: usize, memory: &str) -> Pool {
@@ -24,7 +24,7 @@ fn pool(workers: usize, memory: &str) -> Pool {
     builder.memory(memory).build().unwrap()
 }
 
-/// A pool with so few threads that other tasks must run on top of waiting ones.
+/// A pool with so few threads that tasks must run on top of waiting tasks.
 fn narrow(workers: usize, memory: &str) -> Pool {
     let builder = Pool::builder().workers(workers).max_threads(workers);
     let memory: MemoryPolicy = memory.parse().unwrap();
@@ -61,8 +61,8 @@ fn raise(flag: &AtomicBool) {
     flag.store(true, Ordering::Release);
 }
 
-/// The first half holds 10 KiB and calls `act` when the second half has requested 10 KiB, too.
-/// Returns the answer to this request.
+/// The first half holds 10 KiB. It calls `act` when the second half has also requested 10 KiB.
+/// Returns the answer to that request.
 fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let asks = AtomicBool::new(false);
     let first = || {
@@ -80,7 +80,8 @@ fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, Reserva
     pool.join(first, second).1
 }
 
-/// A task later than a waiting request begins, because an absent task waits for it.
+/// A task that comes after a waiting request in order starts before it, because an absent task
+/// waits for that task.
 #[test]
 fn task_behind_request_helps_absent_waiter() {
     watched(|| {
@@ -92,7 +93,7 @@ fn task_behind_request_helps_absent_waiter() {
     });
 }
 
-/// The detached task comes after a waiting request.
+/// The detached task comes after a waiting request in order.
 #[test]
 fn detached_task_helps_blocked_waiter() {
     watched(|| {
@@ -106,7 +107,8 @@ fn detached_task_helps_blocked_waiter() {
     });
 }
 
-/// A part of a broadcast runs on top of a waiting request, and what it forks runs.
+/// A broadcast's call runs on top of a task that waits for memory, and the task that the call
+/// spawns also runs.
 #[test]
 fn broadcast_part_on_request_may_fork() {
     watched(|| {
@@ -123,7 +125,7 @@ fn broadcast_part_on_request_may_fork() {
     });
 }
 
-/// The holder of the memory waits for the parts of a broadcast.
+/// The task that holds the memory waits for the calls of a broadcast.
 #[test]
 fn request_waits_for_unstarted_parts() {
     watched(|| {
@@ -142,7 +144,7 @@ fn request_waits_for_unstarted_parts() {
     });
 }
 
-/// A task on top of a waiting request makes one that never fits.
+/// On top of a task that waits for memory, a task requests more than ever fits.
 #[test]
 fn oversized_request_on_requester_is_rejected() {
     watched(|| {
@@ -179,7 +181,7 @@ fn scope_waiter_runs_placed_tasks_first() {
     });
 }
 
-/// All threads wait, so what an absent task waits for begins before later tasks.
+/// All threads wait. So the tasks for which an absent task waits start before later tasks.
 #[test]
 fn absent_waiter_tasks_begin_first() {
     watched(|| {
@@ -201,7 +203,7 @@ fn absent_waiter_tasks_begin_first() {
             other().install(calls_back);
         };
         let (asked, ()) = std::thread::scope(|outside| {
-            // Keeps the other worker from the second half.
+            // Keeps the other worker from starting the second half.
             let keeps = outside.spawn(|| pool.install(|| ()));
             let asked = pool.install(|| tidegate::join(first, || reserve(10)).1);
             (asked, keeps.join().unwrap())
@@ -211,7 +213,7 @@ fn absent_waiter_tasks_begin_first() {
     });
 }
 
-/// A task that computes without a slot is not parked at a fork.
+/// A task that runs without a slot is not parked at a fork.
 #[test]
 fn slotless_task_is_not_parked() {
     watched(|| {
@@ -236,7 +238,7 @@ fn more_slots_unblock_later_tasks() {
         let first = || {
             let _held = memory::reserve(10 * KIB).unwrap();
             tidegate::blocking(|| until(&asks));
-            // The task computes, so nothing begins behind the request.
+            // While this task computes, no task after the request may start.
             a_while();
             pool.set_workers(2).unwrap();
             until(&ran);
@@ -254,7 +256,7 @@ fn more_slots_unblock_later_tasks() {
     });
 }
 
-/// A task of the pool waits for a task of another pool, which runs `call` in the first pool.
+/// A task of the pool waits for a task of another pool, which executes `call` in the first pool.
 /// Returns the result of `call`.
 fn through_another<R: Send>(pool: &Pool, call: impl FnOnce() -> R + Send) -> R {
     pool.install(|| other().install(|| pool.install(call)))
@@ -282,7 +284,8 @@ fn cross_pool_call_keeps_request_order() {
     });
 }
 
-/// No task of a call begins on top of its earlier request while another caller is absent.
+/// While one caller is absent, no task of another call starts on top of an earlier request of that
+/// call.
 #[test]
 fn absent_caller_affects_no_other_call() {
     watched(|| {
@@ -326,7 +329,7 @@ fn absent_caller_affects_no_other_call() {
     });
 }
 
-/// A request that never fits is rejected even if a detached task has not begun.
+/// A request that never fits is rejected even while a detached task has not started.
 #[test]
 fn request_beside_unstarted_task_is_rejected() {
     watched(|| {
@@ -342,7 +345,7 @@ fn request_beside_unstarted_task_is_rejected() {
     });
 }
 
-/// A task that blocks without memory leaves it to those that it may wait for.
+/// If a task without memory blocks, the memory is available to tasks that it may be waiting for.
 #[test]
 fn memoryless_blocker_withholds_no_memory() {
     watched(|| {

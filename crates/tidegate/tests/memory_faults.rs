@@ -1,8 +1,8 @@
 //! Declared memory after faults: reservations that are never given back, and a system that refuses
 //! threads.
 //!
-//! Each case runs in its own process. In some cases, its address space is limited; in others, its
-//! standard error is read while it runs.
+//! Each case runs in a separate process. Some cases limit the process's address space; others read
+//! its standard error while it runs.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -19,7 +19,7 @@ use tidegate::{
 
 const KIB: usize = 1 << 10;
 
-/// The line on which [`forget`] makes its reservation.
+/// The source line on which [`forget`] makes its reservation.
 const FORGOTTEN_AT: u32 = line!() + 4;
 
 /// Reserves `bytes` bytes and never gives them back.
@@ -27,9 +27,9 @@ fn forget(bytes: usize) {
     std::mem::forget(memory::reserve(bytes).unwrap());
 }
 
-/// 8 KiB were forgotten. So the second half has no room for its 6 KiB while the first half holds 4
-/// KiB; without the forgotten reservation both would fit. The first half continues when the test
-/// closes its standard input.
+/// 8 KiB have been forgotten. So while the first half holds 4 KiB, there is no room for the second
+/// half's 6 KiB. Without the forgotten reservation, both would fit. The first half continues when
+/// the test closes the process's standard input.
 fn asks_beside_a_forgotten_reservation() {
     let memory: MemoryPolicy = "budget:bytes=15KiB,serial=5KiB".parse().unwrap();
     let builder = Pool::builder().workers(2).name("harbour");
@@ -56,7 +56,8 @@ fn asks_beside_a_forgotten_reservation() {
     eprintln!("ended");
 }
 
-/// A request beside a forgotten reservation reports its location and resumes when it fits.
+/// A request that waits because of a forgotten reservation reports the reservation's location. It
+/// resumes when it fits.
 #[test]
 fn long_waiter_reports_and_resumes() {
     const NAME: &str = "long_waiter_reports_and_resumes";
@@ -82,7 +83,8 @@ fn long_waiter_reports_and_resumes() {
     assert_eq!((of("waits for memory"), of("ended")), (1, 1), "{all:?}");
 }
 
-/// Each call holds one KiB until it returns; the serial run holds at most `n` of them at once.
+/// Fibonacci. Each call holds 1 KiB until it returns, so the serial run holds at most `n` KiB at a
+/// time.
 fn memfib(n: u64) -> u64 {
     let _reservation = memory::reserve(KIB).unwrap();
     if n < 2 {
@@ -92,23 +94,24 @@ fn memfib(n: u64) -> u64 {
     a + b
 }
 
-/// Policies under which tasks sleep for memory; the budget is what the serial run needs.
+/// Policies under which tasks sleep for memory. The budget is exactly what the serial run needs.
 const POLICIES: [&str; 3] = [
     "budget:bytes=12KiB,serial=12KiB",
     "dfdeques:k=512",
     "depth-first:k=512",
 ];
 
-/// The address space for the stack of each thread: more than for everything else in the child.
+/// The size of each thread's stack: larger than everything else in the child's address space.
 const STACK: usize = 1 << 30;
 
-/// A pool with the memory policy and the number of workers from the variables.
+/// A pool that takes its memory policy and its number of workers from the variables.
 fn pool_with_large_stacks() -> Pool {
     let builder = Pool::builder().stack_size(STACK).share(SharePolicy::Off);
     builder.name("wreck").build().unwrap()
 }
 
-/// Runs the child `name` under each policy, with address space for `threads` threads of the pool.
+/// Runs the child `name` under each policy, with enough address space for `threads` of the pool's
+/// threads.
 fn with_threads(name: &str, threads: usize) {
     for policy in POLICIES {
         let variables = [
@@ -126,9 +129,9 @@ fn with_threads(name: &str, threads: usize) {
     }
 }
 
-/// The second half requests memory when the first half has spawned a task, which comes before the
-/// second half. If the second half sleeps for memory, it leaves a slot for which there is work.
-/// With two workers, there is no thread for it.
+/// The second half requests memory after the first half has spawned a task, which comes before the
+/// second half in order. If the second half sleeps for memory, it leaves a slot for which there is
+/// work. With two workers, there is no thread to use that slot.
 fn halves_and_a_task_before_them(pool: &Pool) {
     let (begun, spawned, ended) = (Gate::new(), Gate::new(), Gate::new());
     let before = pool.stats().memory.sleeps;

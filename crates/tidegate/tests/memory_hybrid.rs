@@ -1,5 +1,5 @@
-//! Large allocators that sleep for rounds of thieves resume, whichever thread is left to count the
-//! rounds.
+//! Tasks that allocate much memory first sleep for a number of thieves' rounds. They must resume no
+//! matter which thread is left to count the rounds.
 
 mod support;
 
@@ -14,12 +14,12 @@ const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "qua
 fn pool(workers: usize, idle: &str) -> Pool {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
     let builder = builder.idle(idle.parse().unwrap());
-    // One round for each byte.
+    // Sleep for one round per byte.
     let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
     builder.build().unwrap()
 }
 
-/// Tasks that each sleep for `rounds` rounds.
+/// Runs tasks that each sleep for `rounds` rounds.
 fn sleep_off(rounds: usize, began: &AtomicUsize) {
     tidegate::scope(|scope| {
         for _ in 0..4 {

@@ -1,4 +1,5 @@
-//! Random fork-join programs with reservations: they end under every policy, within its bound.
+//! Random fork-join programs with reservations. Under every policy, they end and stay within the
+//! policy's bound.
 
 #[path = "../../policy/tests/programs/mod.rs"]
 mod programs;
@@ -13,13 +14,13 @@ use tidegate::memory::{self, Reservation};
 use tidegate::{Pool, Scope, policy::SharePolicy};
 use tidegate_policy::Rng;
 
-/// The number of random programs in a slice.
+/// The number of random programs in each slice.
 const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
 
-/// Reservations that last until the program is over.
+/// Reservations that are kept until the program has ended.
 type Kept = Mutex<Vec<Reservation>>;
 
-/// A pool in which programs wait for something.
+/// Another pool, in which programs wait.
 fn elsewhere() -> &'static Pool {
     static POOL: std::sync::LazyLock<Pool> = std::sync::LazyLock::new(|| {
         let builder = Pool::builder().workers(1).share(SharePolicy::Off);
@@ -28,8 +29,8 @@ fn elsewhere() -> &'static Pool {
     &POOL
 }
 
-/// Runs a body inside these scopes, the innermost last. A spawned task knows only its own scope and
-/// the scope that it was spawned into.
+/// Runs a body inside `around`, whose last entry is the innermost scope. A spawned task only knows
+/// the scope that it was spawned into, and its own.
 fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     let mut reservations: Vec<Reservation> = vec![];
     tidegate::scope(|own| {
@@ -60,7 +61,7 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     });
 }
 
-/// A random program and its S1, but at least 1, because a budget is at least one byte.
+/// Returns a random program and its S1. That is at least 1, because a budget cannot be 0.
 fn drawn(rng: &mut Rng) -> (Vec<Step>, u64) {
     let mut program = body(rng, 4);
     if rng.below(2) == 0 {
@@ -75,7 +76,7 @@ fn pool(policy: &str, workers: usize) -> Pool {
     builder.memory(policy.parse().unwrap()).build().unwrap()
 }
 
-/// The most memory that a run declares at one time.
+/// Returns the maximum amount of memory that is declared at any time during a run.
 fn peak_of(pool: &Pool, program: &[Step]) -> u64 {
     let kept = Kept::default();
     pool.install(|| run(program, &kept, &[]));
@@ -85,8 +86,8 @@ fn peak_of(pool: &Pool, program: &[Step]) -> u64 {
     memory.peak
 }
 
-/// Changes the number of slots and makes broadcasts and calls from outside, until the program is
-/// over.
+/// Until the program has ended, changes the number of slots, and makes broadcasts and calls from
+/// outside.
 fn disturb(pool: &Pool, workers: usize, is_over: &AtomicBool) {
     for round in 0.. {
         if is_over.load(Ordering::Acquire) {
@@ -100,7 +101,7 @@ fn disturb(pool: &Pool, workers: usize, is_over: &AtomicBool) {
     }
 }
 
-/// Like `peak_of`, while another thread disturbs the run.
+/// Like `peak_of`, but another thread disturbs the run.
 fn disturbed_peak_of(pool: &Pool, workers: usize, program: &[Step]) -> u64 {
     let is_over = AtomicBool::new(false);
     thread::scope(|outside| {

@@ -1,4 +1,4 @@
-//! A budget, observed from outside the pool and by the tasks that hold the reservations.
+//! A budget as observed from outside the pool, and by the tasks that hold reservations.
 
 mod support;
 
@@ -7,21 +7,22 @@ use support::{Gate, Opens, until, watched};
 use tidegate::memory::{self, Reservation};
 use tidegate::{Pool, policy::SharePolicy};
 
-/// Observations of a program while it runs.
+/// What was observed while a program ran.
 #[derive(Default)]
 struct Seen {
     over: Gate,
-    /// The number of leaves that the program has reached.
+    /// How many leaves the program has reached.
     leaves: AtomicU64,
-    /// The number of looks from outside, and the most memory that was declared at a look.
+    /// How often the outside thread has looked, and the largest amount of declared memory that it
+    /// has seen.
     looks: AtomicU64,
     most_declared: AtomicU64,
-    /// The memory that the program's tasks know to be theirs, and its maximum.
+    /// The amount of memory that the program's tasks hold by their own count, and its maximum.
     held: AtomicU64,
     most_held: AtomicU64,
 }
 
-/// A reservation that is counted from after its grant until before its end.
+/// A reservation that is counted only after it was granted, and until just before it is given back.
 struct Held<'a>(Reservation, &'a Seen);
 
 impl Seen {
@@ -40,8 +41,8 @@ impl Seen {
         }
     }
 
-    /// A task has reached a leaf. The first leaf and every tenth after it wait for a look from
-    /// outside that begins after this call.
+    /// Called when a task reaches a leaf. The first leaf and every tenth after it wait for a look
+    /// from outside that starts after this call.
     fn leaf(&self) {
         if self.leaves.fetch_add(1, Ordering::AcqRel) % 10 == 0 {
             let looks = || self.looks.load(Ordering::Acquire);
@@ -59,7 +60,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Joins with scopes in them; the leaves hold 1, their parents 2, and so on.
+/// Nests joins and scopes. Leaves hold one byte, their parents two, and so on.
 fn nested(depth: u64, seen: &Seen) -> u64 {
     let _held = seen.reserve(depth + 1);
     if depth == 0 {
@@ -81,7 +82,7 @@ fn nested(depth: u64, seen: &Seen) -> u64 {
     one + two
 }
 
-/// Neither the declared nor the held memory ever exceeds the budget.
+/// Neither declared nor held memory ever exceeds the budget.
 #[test]
 fn observers_never_see_budget_exceeded() {
     const DEPTH: u64 = if cfg!(miri) { 2 } else { 5 };
@@ -100,7 +101,7 @@ fn observers_never_see_budget_exceeded() {
                 assert_eq!(leaves, 3_u64.pow(DEPTH as u32));
             });
             let declared = seen.most_declared.into_inner();
-            // The path to a leaf is held during each look.
+            // During each look, the tasks on the path to a leaf hold their memory.
             assert!((serial..=budget).contains(&declared), "{declared}");
             let held = seen.most_held.into_inner();
             assert!((serial..=budget).contains(&held), "{held}");

@@ -1,6 +1,6 @@
-//! Tasks of a scope that begin unknown to the plan: at a place, from another thread, or as parts of
-//! a broadcast. They delay no task that needs the memory that their waiter holds, and no task that
-//! needs that memory begins on top of the waiter.
+//! Tasks of a scope that start without the plan's knowledge: at a place, from another thread, or in
+//! a broadcast. They must not delay a task that needs memory which the scope's waiter holds. And no
+//! task that needs that memory may start on top of the waiter.
 
 mod support;
 
@@ -26,7 +26,7 @@ fn reserve(kib: usize) -> Result<usize, ReservationError> {
     memory::reserve(kib * KIB).map(|reservation| reservation.bytes())
 }
 
-/// Waits until the other thread has set the flag and has reached its own wait.
+/// Waits until the other thread has set the flag, and then until it has had time to wait itself.
 fn until(said: &AtomicBool) {
     while !said.load(Ordering::Acquire) {
         std::thread::sleep(Duration::from_millis(1));
@@ -42,8 +42,8 @@ fn spawns_within() {
     tidegate::scope(|inner| inner.spawn(|_| ()));
 }
 
-/// The first half holds memory while `unrelated` run. They end only after the second half has
-/// requested memory that is not there at that time.
+/// The first half holds memory while `unrelated` runs. It ends only after the second half has
+/// requested memory that is not available at that time.
 fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
     let asks = AtomicBool::new(false);
     let first = || {
@@ -58,7 +58,7 @@ fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
     assert_eq!(granted, Ok(10 * KIB));
 }
 
-/// The placed task waits for its own scope.
+/// The task at the place waits for a scope of its own.
 #[test]
 fn request_waits_for_placed_task() {
     watched(|| {
@@ -105,7 +105,7 @@ fn request_waits_for_outside_spawn() {
     });
 }
 
-/// A thread that has called the pool has spawned the task.
+/// The task is spawned by a thread that has called the pool.
 #[test]
 fn request_waits_for_caller_spawn() {
     watched(|| {
@@ -145,7 +145,7 @@ fn request_waits_for_cross_pool_spawn() {
     });
 }
 
-/// The waiter of the tree has all the memory afterwards.
+/// After the tree has ended, the task that waited for it can use all memory again.
 #[test]
 fn placed_interval_tree_returns_memory() {
     for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
@@ -171,7 +171,7 @@ fn placed_interval_tree_returns_memory() {
     }
 }
 
-/// On one thread, they begin before later tasks.
+/// There is only one thread. The tasks that the placed task spawns start before later tasks.
 #[test]
 fn placed_task_spawns_run_first() {
     watched(|| {
@@ -186,7 +186,7 @@ fn placed_task_spawns_run_first() {
     });
 }
 
-/// The task lies below another task of its own root.
+/// A task lies below another task of the same root.
 #[test]
 fn buried_task_does_not_block_others() {
     for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
@@ -213,7 +213,7 @@ fn buried_task_does_not_block_others() {
     }
 }
 
-/// Two handles' tasks wait for memory, and only one request fits.
+/// Two handles' tasks wait for memory, but only one request fits.
 #[test]
 fn small_request_passes_large_one() {
     watched(|| {
@@ -238,7 +238,7 @@ fn small_request_passes_large_one() {
     });
 }
 
-/// The request never fits beside what the task's waiter holds.
+/// The request can never fit, because the task's waiter holds too much.
 #[test]
 fn oversized_placed_request_is_rejected() {
     watched(|| {

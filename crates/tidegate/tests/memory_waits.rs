@@ -1,5 +1,5 @@
-//! Budgets next to everything else that tasks wait for: handles, other pools, blocking calls, tasks
-//! from outside.
+//! Budgets combined with everything else that tasks wait for: handles, other pools, blocking calls
+//! and tasks from outside.
 
 mod support;
 
@@ -31,8 +31,8 @@ fn until(flag: &AtomicBool) {
     }
 }
 
-/// The first half holds 10 KiB of a budget of 15 KiB and waits as `wait` does. Meanwhile the second
-/// half requests 10 KiB.
+/// The first half holds 10 KiB of a budget of 15 KiB and calls `wait`. Meanwhile the second half
+/// requests 10 KiB. Returns the answer.
 fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let started = AtomicBool::new(false);
     let first = || {
@@ -69,7 +69,7 @@ fn request_waits_for_cross_pool_waiter() {
     });
 }
 
-/// The waiter for the handle holds the rest.
+/// The task that waits for the handle holds the rest of the budget.
 #[test]
 fn handle_task_uses_remaining_memory() {
     watched(|| {
@@ -87,7 +87,7 @@ fn handle_task_uses_remaining_memory() {
     });
 }
 
-/// The task belongs to its pool no matter which thread joins it.
+/// A handle's task belongs to the pool that it was spawned on, no matter which thread joins it.
 #[test]
 fn handle_task_stays_in_pool() {
     watched(|| {
@@ -111,7 +111,7 @@ fn handle_task_stays_in_pool() {
     });
 }
 
-/// No request exceeds the budget even if the serial run needs more than was declared.
+/// Even if the serial run needs more memory than was declared, no request exceeds the budget.
 #[test]
 fn understated_serial_need_respects_budget() {
     watched(|| {
@@ -134,7 +134,7 @@ fn understated_serial_need_respects_budget() {
     });
 }
 
-/// The request waits for the other tasks, and is rejected when they have ended.
+/// The request waits for the other tasks. It is rejected when they have ended.
 #[test]
 fn request_beside_leak_is_finally_rejected() {
     watched(|| {
@@ -180,7 +180,7 @@ fn tasks_begin_while_others_block() {
     }
 }
 
-/// The scope waits for tasks from elsewhere, and they use its memory.
+/// The scope waits for tasks from outside, which use the scope's memory.
 #[test]
 fn scope_gives_memory_to_outside_tasks() {
     watched(|| {
@@ -239,7 +239,7 @@ fn conflicting_options_reject_memory_order() {
     assert!(error.to_string().starts_with("Builder::queue"), "{error}");
 }
 
-/// No thread can begin the task that precedes it.
+/// No thread is free to start the task that precedes the parked one.
 #[test]
 fn parked_task_resumes_without_free_threads() {
     watched(|| {
@@ -261,7 +261,9 @@ fn parked_task_resumes_without_free_threads() {
         let second = || {
             begun.store(true, Ordering::Release);
             until(&spawned);
-            // The task gives way to the spawned one, and the running task waits for this one.
+            // At this fork, the task parks so that the spawned task can run first. But no thread is
+            // free to run that task: the other thread runs the first half, which waits for this
+            // task.
             tidegate::join(|| (), || ());
             ended.store(true, Ordering::Release);
         };

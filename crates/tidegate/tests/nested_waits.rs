@@ -1,8 +1,8 @@
-//! Waits inside waits: pools that call each other, broadcasts that meet, halves that wait for each
-//! other.
+//! Waits inside waits: pools that call each other, broadcasts that meet, and halves that wait for
+//! each other.
 //!
-//! Each schedule is forced: a closure continues only when the others have reached the state that
-//! the test needs.
+//! Each test forces its schedule: a closure continues only when the others have reached the state
+//! that the test needs.
 
 mod support;
 
@@ -14,7 +14,7 @@ use tidegate::{
     policy::{SharePolicy, StealAmount, WaitPolicy},
 };
 
-/// Pool A calls pool B, which calls A.
+/// Pool A calls pool B, which calls pool A.
 #[test]
 fn reentrant_calls_finish_with_one_thread() {
     watched(|| {
@@ -30,7 +30,7 @@ fn reentrant_calls_finish_with_one_thread() {
     });
 }
 
-/// Pool A calls pool B while B calls A.
+/// Pool A calls pool B while pool B calls pool A.
 #[test]
 fn crossing_calls_finish_with_one_thread() {
     watched(|| {
@@ -118,7 +118,7 @@ fn broadcast_reaches_threads_in_joins() {
                 || stolen.wait(),
                 || {
                     stolen.open();
-                    // The other thread waits for this half, or soon will.
+                    // The other thread waits for this half, or will wait soon.
                     pool.broadcast(|_| meeting.wait());
                 },
             );
@@ -131,8 +131,8 @@ fn interdependent_halves_run_concurrently() {
     watched(|| {
         for amount in [StealAmount::One, StealAmount::Half] {
             for wait in [WaitPolicy::Descendants, WaitPolicy::HelpAny] {
-                // Next to other jobs, the pool might have one slot, and each pair that meets would
-                // wait until it is lent another.
+                // If the pool shared the machine with other jobs, it might have only one slot. Then
+                // each pair would have to wait until the pool is lent another slot.
                 let builder = Pool::builder().workers(2).share(SharePolicy::Off);
                 let pool = built(builder.steal(amount).wait(wait));
                 for _ in 0..200 {
@@ -156,7 +156,7 @@ fn interdependent_halves_run_concurrently() {
     });
 }
 
-/// They wait for each other without yielding.
+/// The halves wait for each other without yielding.
 #[test]
 fn spinning_halves_run_concurrently() {
     watched(|| {
@@ -180,8 +180,8 @@ fn waiting_worker_joins_awaited_work() {
         let pool = bare_pool(2);
         for _ in 0..200 {
             let (stolen, meeting) = (Gate::new(), Barrier::new(2));
-            // The second half forks again after the first has ended: only the waiter is left to
-            // meet it.
+            // The second half forks again after the first half has ended, so only the waiter is
+            // left to run the other part.
             pool.join(
                 || stolen.wait(),
                 || {
@@ -193,7 +193,7 @@ fn waiting_worker_joins_awaited_work() {
     });
 }
 
-/// A rescued task that joins the task below it would hang.
+/// A task on top of another task would wait forever if it joined the task below.
 #[test]
 fn joining_the_task_below_panics() {
     watched(|| {
@@ -206,7 +206,7 @@ fn joining_the_task_below_panics() {
             panic!("told, since the handle is gone by then");
         });
         begun.wait();
-        // The only thread waits for the other pool, so this task runs on top of it.
+        // The only thread waits for the other pool, so this task runs on top of the waiting task.
         let ran = Arc::new(Gate::new());
         let has_run = ran.clone();
         let on_top = pool.spawn(move || {

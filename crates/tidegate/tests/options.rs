@@ -25,7 +25,7 @@ const BACKOFFS: [&str; 6] = [
     "combination",
 ];
 
-/// Each idle policy by name, and some with parameters.
+/// All idle policies by name, and some of them with parameters.
 fn idles() -> Vec<IdlePolicy> {
     let plain = [
         "elastic",
@@ -56,7 +56,7 @@ fn every_documented_policy_is_tried() {
     }
 }
 
-/// A fork-join tree, a scope tree, a loop, a reduction and handles.
+/// Checks a fork-join tree, a scope tree, a loop, a reduction and handles.
 #[track_caller]
 fn everything_is_right(pool: &Pool, what: &dyn Fn() -> String) {
     assert_eq!(pool.install(|| fib(11)), 89, "{}", what());
@@ -201,7 +201,8 @@ fn out_of_range_values_are_rejected() {
     }
 }
 
-/// Thieves take one task at a time from every other queue, and if a memory policy orders the tasks.
+/// Thieves take one task at a time from all queues except the split deque, and under memory
+/// policies that order the tasks.
 mod several_tasks_a_steal {
     use super::*;
 
@@ -255,12 +256,12 @@ mod several_tasks_a_steal {
 fn idle_pool_wakes_for_work() {
     watched(|| {
         for idle in idles() {
-            // A pool that shares may have only one slot while another job works. Each meeting would
-            // then wait some 300 ms for the loan of two more.
+            // If the pool shared the machine, it might have only one slot while another job works.
+            // Each meeting would then have to wait some 300 ms for two lent slots.
             let builder = Pool::builder().workers(3).share(SharePolicy::Off);
             let pool = built(builder.idle(idle));
             for _ in 0..20 {
-                // Whatever their state of rest, the workers come: the closures meet.
+                // However the workers rest, they all come, so the closures meet.
                 let meeting = Barrier::new(3);
                 pool.scope(|s| {
                     for _ in 0..3 {

@@ -1,5 +1,5 @@
-//! Callers that are not workers of the pool: threads of no pool, more of them than slots, and
-//! workers of other pools.
+//! Callers that are not workers of the pool: threads outside all pools, more of them than the pool
+//! has slots, and workers of other pools.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 use support::{Tally, bare_pool, built, fib, pool, watched};
 use tidegate::Pool;
 
-/// Calls everything through the free functions.
+/// Uses all free functions.
 fn use_all_free_functions() {
     assert_eq!(tidegate::join(|| fib(9), || fib(10)), (34, 55));
     let ran = Tally::new();
@@ -48,7 +48,7 @@ fn use_all_methods(pool: &Pool) {
     assert!(numbers.iter().copied().eq(0..numbers.len()));
 }
 
-/// Outside all pools, they are those of the global pool.
+/// Outside all pools, the statistics are those of the global pool.
 #[test]
 fn stats_belong_to_task_pool() {
     watched(|| {
@@ -58,7 +58,7 @@ fn stats_belong_to_task_pool() {
         let on_global = tidegate::broadcast(|_| tidegate::stats().workers);
         assert!(on_global.iter().all(|workers| *workers == global));
         let before = tidegate::stats().counters.dispatched;
-        // A waiter may run the task itself, which is then not counted.
+        // The joiner may run the task itself, and then the task is not counted.
         while tidegate::stats().counters.dispatched == before {
             tidegate::spawn(|| ()).join();
         }
@@ -146,13 +146,13 @@ fn nested_install_stays_on_thread() {
     });
 }
 
-/// It does so if a slot is free.
+/// The caller runs the scope on its own stack if a slot is free.
 #[test]
 fn outside_caller_runs_on_own_stack() {
     watched(|| {
         let pool = pool(2);
         let here = || std::thread::current().id();
-        // Idle threads give their slots back; only then is one free for a guest.
+        // A slot is free for a guest only after idle threads have given their slots back.
         support::until(|| pool.join(here, || ()).0 == here());
         support::until(|| pool.scope(|_| here()) == here());
     });
@@ -179,7 +179,8 @@ fn departed_guest_task_still_runs() {
     watched(|| {
         for pool in [pool(1), pool(2)] {
             for _ in 0..100 {
-                // Detached while the caller is a guest: the task lies in the guest's own deque.
+                // The task is detached while the caller is a guest, so it lies in the guest's own
+                // deque.
                 let handle = pool.scope(|_| tidegate::spawn(|| fib(5)));
                 assert_eq!(handle.join(), 5);
                 let ran = Arc::new(Tally::new());
@@ -191,7 +192,7 @@ fn departed_guest_task_still_runs() {
     });
 }
 
-/// Calls `f` when its thread ends.
+/// Calls a closure when its thread ends.
 struct AtEnd(Box<dyn Fn()>);
 
 impl Drop for AtEnd {
@@ -205,15 +206,15 @@ thread_local! {
     static BEHIND: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Calls `f` twice while the values of the calling thread are destroyed, early and late. In
-/// between, the values that `used` uses are destroyed.
+/// Calls `f` twice while the calling thread's local values are destroyed: before and after the
+/// destruction of the values that `used` has created.
 fn at_end(used: impl Fn(), f: impl Fn() + Clone + 'static) {
     BEFORE.set(Some(AtEnd(Box::new(f.clone()))));
     used();
     BEHIND.set(Some(AtEnd(Box::new(f))));
 }
 
-/// The thread's local values are being destroyed.
+/// A thread uses pools while its local values are being destroyed.
 #[test]
 fn ending_thread_may_call_everything() {
     watched(|| {
@@ -223,7 +224,8 @@ fn ending_thread_may_call_everything() {
                 let count = ended.clone();
                 let call = move || {
                     use_all_free_functions();
-                    // Waits for another thread, for which it needs a value of its own.
+                    // This waits for another thread, for which the caller needs a thread-local
+                    // value.
                     use_all_methods(&pool);
                 };
                 let used = call.clone();
@@ -248,7 +250,7 @@ fn ending_thread_may_call_everything() {
     });
 }
 
-/// The thread's local values are being destroyed.
+/// A pool's thread uses the global pool while its local values are being destroyed.
 #[test]
 fn ending_pool_thread_may_call_everything() {
     watched(|| {

@@ -1,7 +1,7 @@
-//! Panics, as a full cross product: place of the panic x on a thief or not x nested or not x what
-//! happens to the pool.
+//! Panics, as a full cross product: the place of the panic, whether it happens on a thief, whether
+//! it is nested, and what happens to the pool.
 //!
-//! One checker for all cases: the payload arrives unchanged, every closure that had begun has
+//! One checker covers all cases: the payload arrives unchanged, every closure that has started has
 //! ended, the other panics went to `on_panic` with their numbers, every value was dropped once, and
 //! the pool still works.
 
@@ -55,26 +55,27 @@ const PLACES: [Place; 15] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Case {
     place: Place,
-    /// Whether a thief gets what can be stolen, or cannot get it (the pool has one thread).
+    /// Whether a thief gets what it can steal. If not, the pool has only one thread.
     stolen: bool,
     /// Whether the panic happens in a scope inside a join, each with its own tasks.
     nested: bool,
-    /// Whether the pool is dropped at once, or used again first.
+    /// Whether the pool is dropped immediately, rather than used again first.
     dropped: bool,
 }
 
-/// The payload; 1 for the first panic of a case, 2 for the second.
+/// The payload. `number` is 1 for the first panic of a case, and 2 for the second.
 struct Boom {
     number: usize,
     _value: Tracked,
 }
 
-/// The state that the closures of one case share.
+/// The state that a case's closures share.
 struct Stage {
     case: Case,
     book: Book,
     thrown: Mutex<Vec<usize>>,
-    /// The panics that reached `on_panic`: the number of the payload, and the pool's number.
+    /// For each panic that reached `on_panic`: the payload's number, and the pool's number for the
+    /// panic.
     reported: Mutex<Vec<(usize, u64)>>,
     begun: Tally,
     ended: Tally,
@@ -88,14 +89,14 @@ impl Stage {
     fn throw(&self, number: usize) {
         self.thrown.lock().unwrap().push(number);
         self.throws.open();
-        // Not `panic!`: that would print a message per case.
+        // Not `panic!`, which would print a message for each case.
         resume_unwind(Box::new(Boom {
             number,
             _value: self.book.value(),
         }))
     }
 
-    /// A closure that must have ended, or never begun, when the panic surfaces.
+    /// Returns a closure that must have ended, or never started, when the panic surfaces.
     fn sibling(self: &Arc<Self>) -> impl FnOnce() -> Tracked + Send + 'static {
         let (stage, captured) = (self.clone(), self.book.value());
         move || {
@@ -107,20 +108,20 @@ impl Stage {
         }
     }
 
-    /// Called first by the part that a thief must get.
+    /// A thief must run the part that calls this first.
     fn at_the_thief(&self, owner: ThreadId) {
         assert_eq!(current().id() != owner, self.case.stolen, "{:?}", self.case);
         self.elsewhere.open();
     }
 
-    /// Called by the part that stays, so that the other one is stolen.
+    /// Called by the part that the owner runs, so that a thief takes the other part.
     fn wait_for_the_thief(&self) {
         if self.case.stolen {
             self.elsewhere.wait();
         }
     }
 
-    /// Panics, or lets other closures panic, as the case says. Runs on a thread of the pool.
+    /// Panics, or lets other closures panic, as the case requires. Runs on a thread of the pool.
     fn act(self: &Arc<Self>, pool: &Pool) {
         let (owner, kept) = (current().id(), self.book.value());
         match self.case.place {
@@ -205,7 +206,8 @@ impl Stage {
         handle
     }
 
-    /// From a thread of no pool if the case is `stolen`, otherwise from a worker of the pool.
+    /// Calls the pool from a thread outside all pools if the case is `stolen`, and from one of the
+    /// pool's workers otherwise.
     fn install(self: &Arc<Self>, pool: &Pool) {
         let install = || {
             let sibling = self.sibling();
@@ -242,7 +244,7 @@ impl Stage {
                 if i == 0 {
                     self.wait_for_the_thief();
                 }
-                // The waiting owner may rob the other number of the stolen part back.
+                // While the owner waits, it may rob item 3, which was stolen together with item 2.
                 if i == 2 {
                     self.at_the_thief(owner);
                 }
@@ -273,7 +275,7 @@ impl Stage {
         drop(results);
     }
 
-    /// Runs the case and returns its result.
+    /// Runs the case. Returns its result.
     fn run(self: &Arc<Self>, pool: &Pool) -> Result<(), Box<Boom>> {
         let (a, b) = (self.sibling(), self.sibling());
         let nest = || {
@@ -303,7 +305,7 @@ impl Stage {
         })
     }
 
-    /// Checks that the panics surfaced and were reported as thrown, in the required order.
+    /// Checks that each panic has either surfaced or been reported, in the required order.
     fn check(&self, surfaced: Option<usize>) {
         let case = self.case;
         let reported = self.reported.lock().unwrap();
@@ -449,8 +451,8 @@ fn second_half_panics_surface_once() {
 mod a_half_that_no_thread_has_begun {
     use super::*;
 
-    /// The other worker takes the half out of its owner's queue while it waits for the scope, and
-    /// keeps it. The joiner must not wait for a half that never begins.
+    /// While the other worker waits for the scope, it takes the half out of its owner's queue and
+    /// keeps it. The joiner must not wait for a half that never starts.
     #[test]
     fn is_dropped_when_the_join_unwinds() {
         watched(|| {

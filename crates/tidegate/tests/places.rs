@@ -1,4 +1,4 @@
-//! Places: which thread runs the tasks of which place, and that no task is forgotten.
+//! Places: which threads run the tasks of which place, and that no task is forgotten.
 
 mod support;
 
@@ -10,7 +10,7 @@ use tidegate::{
     policy::{PlaceBy, SharePolicy, StealAmount},
 };
 
-/// A pool of `places` places with `each` workers each.
+/// A pool with `places` places and `each` workers at each place.
 fn placed(places: usize, each: usize) -> Builder {
     let builder = Pool::builder()
         .workers(places * each)
@@ -22,7 +22,7 @@ fn catch<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(f))
 }
 
-/// Whether this task runs at `place` or in a part of it.
+/// Whether the current task runs at `place`, or in a part of it.
 fn is_at(pool: &Pool, place: PlaceId) -> bool {
     let place = if place.is_strict() {
         place
@@ -89,7 +89,7 @@ fn strict_task_stays_at_place() {
                             if !is_at(pool, place) {
                                 astray.come();
                             }
-                            // Workers leave and retake their CPU slots meanwhile.
+                            // Meanwhile workers leave their CPU slots and take them again.
                             fib(8);
                             s.spawn(|_| ran.come());
                             tidegate::blocking(|| ran.come());
@@ -113,8 +113,8 @@ fn open_task_leaves_busy_place() {
                 s.spawn_at(places[1].strict(), |_| {
                     busy.open();
                     open.wait();
-                    // Everything that other workers could run has run, and the strict task was put
-                    // there first.
+                    // By now, all tasks that other workers may run have run. The strict task has
+                    // not, although it was put there first.
                     assert!(!strict.is_open());
                 });
                 busy.wait();
@@ -170,7 +170,7 @@ fn scope_waiter_wakes_for_placed_task() {
                     tidegate::scope(|s| {
                         s.spawn_at(other, |s| {
                             stolen.open();
-                            // Long enough that the waiter has usually gone to sleep.
+                            // This usually takes long enough for the waiter to fall asleep.
                             fib(16);
                             s.spawn_at(there, |_| ran.open());
                             ran.wait();
@@ -192,8 +192,8 @@ fn a_guest_takes_nobody_s_stand() {
         for _ in 0..50 {
             let ran = Gate::new();
             pool.scope(|s| {
-                // A guest has no CPU slot. If no slot was free for a guest, a worker of the pool
-                // runs this and has one.
+                // A guest runs this without a CPU slot. If no slot was free for a guest, a worker
+                // runs it, and that worker has a CPU slot.
                 let mut others = places
                     .iter()
                     .filter(|place| current_place() != Some(**place));
@@ -332,7 +332,7 @@ fn placed_panic_surfaces_at_scope() {
     });
 }
 
-/// The CPUs on which the calling thread may run, according to the kernel.
+/// The CPUs that the calling thread may run on, according to the kernel.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn allowed_here() -> tidegate::machine::CpuList {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux has it");
@@ -354,7 +354,7 @@ fn bound_worker_keeps_its_cpu() {
                     pool.install_at(place.strict(), allowed_here),
                 );
                 assert_eq!(here, there);
-                // A thread that takes over a CPU slot takes over its CPU.
+                // If another thread takes over the CPU slot, it also takes over the slot's CPU.
                 pool.install_at(place.strict(), || {
                     tidegate::blocking(std::thread::yield_now)
                 });

@@ -1,5 +1,5 @@
-//! Tasks of a scope with priorities: the order in which they begin, that each runs once, and that
-//! panics surface.
+//! A scope's tasks with priorities: they start in the right order, each runs once, and panics
+//! surface.
 
 mod support;
 
@@ -10,16 +10,16 @@ use support::{Gate, built, fib, soak, watched};
 use tidegate::{Pool, Scope, policy::QueueKind};
 
 fn of(workers: usize) -> Pool {
-    // Other queues may hide a task while its owner computes.
+    // With other queues, tasks may stay hidden while their owner computes.
     built(Pool::builder().queue(QueueKind::Split).workers(workers))
 }
 
-/// Runs `body` on the only worker, which begins the spawned tasks when `body` has returned.
+/// Runs `body` on the only worker, which starts the spawned tasks when `body` has returned.
 fn alone<'scope>(body: impl FnOnce(&Scope<'scope>) + Send) {
     of(1).install(|| tidegate::scope(body));
 }
 
-/// Among equal numbers, the oldest task begins first.
+/// Of tasks with the same number, the oldest starts first.
 #[test]
 fn lowest_number_begins_first() {
     watched(|| {
@@ -75,8 +75,8 @@ fn thief_takes_most_urgent_task() {
         of(2).install(|| {
             tidegate::scope(|scope| {
                 let (first, stolen) = (&first, &stolen);
-                // The other worker cannot begin any task before all of them wait: it is busy until
-                // then.
+                // The other worker is busy until all tasks are waiting, so it cannot start any task
+                // before that.
                 let (busy, ready) = (Gate::new(), Gate::new());
                 tidegate::join(
                     || {
@@ -108,7 +108,7 @@ fn thief_takes_most_urgent_task() {
 
 #[test]
 fn every_prioritized_task_runs_once() {
-    /// Spawns two more tasks of each kind until no levels are left, and forks in between.
+    /// Forks, and then spawns two tasks that do the same, until no levels are left.
     fn grow<'scope>(scope: &Scope<'scope>, levels: u64, ran: &'scope AtomicUsize) {
         ran.fetch_add(1, Ordering::Relaxed);
         assert_eq!(fib(5), 5);
@@ -129,7 +129,8 @@ fn every_prioritized_task_runs_once() {
         let levels = if cfg!(miri) { 3 } else { 9 };
         let (pool, other) = (of(3), of(1));
         for _ in 0..rounds {
-            // From a worker, from outside, and from a worker of another pool.
+            // Run the tree in a scope of a worker, and in a scope from outside, into which a worker
+            // of another pool spawns.
             pool.install(|| tidegate::scope(|scope| grow(scope, levels, &ran)));
             pool.scope(|scope| other.install(|| grow(scope, levels, &ran)));
         }

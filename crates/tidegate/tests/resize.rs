@@ -20,7 +20,7 @@ fn changes_under_load_lose_no_task() {
                 s.spawn(|| {
                     for i in 0..changes {
                         pool.set_workers(1 + i * 7 % 4).unwrap();
-                        // The load continues between two changes.
+                        // Lets the load continue until the next change.
                         pool.install(|| ());
                     }
                     changed.open();
@@ -132,8 +132,9 @@ fn surplus_worker_stops_at_yield_point() {
     watched(|| {
         let pool = pool(2);
         let (came, fell, left) = (Tally::new(), Gate::new(), Tally::new());
-        // Two leaves run at once and never fork. One must give up its slot at a yield point, and
-        // runs again only after the grace or after the other one has ended. Both end in any case.
+        // Two leaves run at the same time and never fork. At a yield point, one of them must give
+        // up its slot. It continues only after its grace period, or when the other leaf has ended.
+        // Both end in any case.
         let leaf = || {
             came.come();
             came.wait_for(2);
@@ -155,8 +156,8 @@ fn surplus_worker_stops_at_yield_point() {
     });
 }
 
-/// Waits until no thread adds to `beats` for a while that is long for a spinning thread and short
-/// for a grace.
+/// Waits until `beats` does not change for a while: long compared with a round of a spinning
+/// thread, but short compared with a grace period.
 fn until_still(beats: &std::sync::atomic::AtomicUsize) {
     use std::sync::atomic::Ordering;
     loop {
@@ -168,14 +169,14 @@ fn until_still(beats: &std::sync::atomic::AtomicUsize) {
     }
 }
 
-/// It runs its part of the broadcast after its task, not in the middle.
+/// A preempted thread runs its call of the broadcast after its task, not in the middle of the task.
 #[test]
 fn preempted_thread_finishes_before_broadcast() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     thread_local! { static IN_TASK: AtomicBool = const { AtomicBool::new(false) }; }
     watched(|| {
-        // No share controller: only `set_workers` preempts here.
+        // Without a share controller, only `set_workers` preempts threads here.
         let pool = built(
             Pool::builder()
                 .workers(3)
@@ -206,7 +207,7 @@ fn preempted_thread_finishes_before_broadcast() {
         });
         ready.wait();
         pool.set_workers(1).unwrap();
-        // The preempted thread sleeps; its grace is 10 ms.
+        // The preempted thread sleeps for its grace period, which is 10 ms.
         until_still(&beats);
         let in_task = std::thread::scope(|threads| {
             let parts = threads.spawn(|| {
@@ -215,7 +216,7 @@ fn preempted_thread_finishes_before_broadcast() {
                     IN_TASK.with(|it| it.load(Ordering::SeqCst))
                 })
             });
-            // The third thread sleeps, and runs its part at once.
+            // The third thread sleeps, so it wakes and makes its call immediately.
             delivered.wait();
             let then = beats.load(Ordering::SeqCst);
             while beats.load(Ordering::SeqCst) == then {
@@ -231,7 +232,7 @@ fn preempted_thread_finishes_before_broadcast() {
     });
 }
 
-/// This holds even if the first one goes to a waiter.
+/// All gained slots are used, even if the first goes to a waiting task.
 #[test]
 fn all_gained_slots_are_used() {
     use std::sync::Arc;
@@ -265,7 +266,7 @@ fn all_gained_slots_are_used() {
                 })
             });
             stolen.wait();
-            // By then the joiner sleeps, and so do the two other workers.
+            // By then, the joiner and the two other workers sleep.
             std::thread::sleep(Duration::from_millis(100));
             pool.set_workers(1).unwrap();
             for _ in 0..3 {
@@ -294,7 +295,8 @@ fn all_gained_slots_are_used() {
     });
 }
 
-/// A thread that had a slot since is preempted for the first grace only.
+/// If a thread has had a slot since its last preemption, it is preempted for only the first grace
+/// period.
 #[test]
 fn regained_slot_resets_the_grace() {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -335,7 +337,7 @@ fn regained_slot_resets_the_grace() {
                 stood
             });
             longest.push(stood.as_millis());
-            // Each thread has its own slot again, and works.
+            // Both threads have slots again and work.
             pool.set_workers(2).unwrap();
             meet(&pool, 2);
         }

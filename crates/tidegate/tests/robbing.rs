@@ -1,5 +1,5 @@
-//! Which waiter a publisher wakes, and which workers may be robbed. In these cases, a faulty pool
-//! would wake the wrong waiter again and again, or none.
+//! Which waiter a publisher wakes, and which workers a waiter may rob. In these cases, a faulty
+//! pool would wake the wrong waiter again and again, or no waiter.
 
 mod support;
 
@@ -35,7 +35,7 @@ fn publisher_skips_unwinding_joiner() {
     });
 }
 
-/// The waiter is below a half that runs on top of it.
+/// A waiter is buried if a half runs on top of it.
 #[test]
 fn publisher_skips_buried_waiter() {
     watched(|| {
@@ -78,11 +78,11 @@ fn publisher_is_signalled_after_waking_waiter() {
             let second = || {
                 began.open();
                 let_others_sleep();
-                // Wakes the joiner, which robs this half.
+                // The fork wakes the joiner, which robs this half.
                 join(
                     || {
                         robbed.wait();
-                        // Is for the third thread, which still sleeps.
+                        // This half is for the third thread, which still sleeps.
                         join(|| news.wait(), || news.open());
                     },
                     || {
@@ -112,7 +112,7 @@ fn worker_is_robbed_after_broadcast() {
     });
 }
 
-/// The part of the broadcast waited on top of it.
+/// A broadcast's call has waited on top of the scope's waiter.
 #[test]
 fn scope_waiter_helps_after_broadcast() {
     watched(|| {

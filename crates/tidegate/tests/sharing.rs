@@ -1,5 +1,5 @@
-//! Pools in several processes, or several pools in one, that share a table: what happens to the
-//! others when one of them is killed, stopped, forked or given less.
+//! Pools in one or several processes that share a table: what happens to the others when one of
+//! them is killed, stopped or forked, or gets fewer processors.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -16,12 +16,13 @@ use support::{Gate, fib, pool, soak, watched};
 use tidegate_share::{Location, Observer};
 
 const WORKS: &str = "job_that_works";
-/// The number of workers that each pool here wants: all processors, so that two pools divide them.
+/// The number of workers in each pool of these tests: one for each processor, so that two pools
+/// must divide the processors.
 fn processors() -> usize {
     tidegate::machine::Machine::read().usable().len()
 }
 
-/// The number of processors that another job leaves.
+/// The maximum number of processors that each of two jobs gets.
 fn half() -> usize {
     processors().div_ceil(2)
 }
@@ -34,13 +35,13 @@ fn job_that_works() {
     }
 }
 
-/// Whether the job in process `pid` has a number of processors in this range.
+/// Whether the job in process `pid` has a number of processors in the range `processors`.
 fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bool {
     job(path, pid).is_some_and(|job| job.desire > 0 && processors.contains(&job.allotment))
 }
 
-/// The number of rows that are marked as in use, by any process. An observer's check would free the
-/// rows of dead processes.
+/// The number of rows that any process has marked as in use. An observer's check cannot count them,
+/// because it would free the rows of dead processes.
 fn claims_in_use(path: &Path) -> usize {
     let table = std::fs::read(path).unwrap();
     let claims =
@@ -50,7 +51,7 @@ fn claims_in_use(path: &Path) -> usize {
         .count()
 }
 
-/// Checks that the table has only the rows of live jobs.
+/// Checks that all rows in the table belong to live jobs.
 fn is_sound(path: &Path, alive: usize) {
     let checked = Observer::check(&Location::at(path)).unwrap().unwrap();
     let found = (
@@ -61,7 +62,7 @@ fn is_sound(path: &Path, alive: usize) {
     assert_eq!(found, (alive, 0, 0), "{checked:?}");
 }
 
-/// The row of the killed job is free, whenever the job is killed.
+/// A killed job's row becomes free no matter when the job is killed.
 #[test]
 fn survivor_inherits_killed_job_processors() {
     let seed = fastrand::u64(..);
@@ -78,7 +79,7 @@ fn survivor_inherits_killed_job_processors() {
         let mut slowest = Duration::ZERO;
         for kill in 0..kills {
             let mut victim = Job::start(WORKS, &home.path(), &[]);
-            // Half of the victims die before they have appeared in the table.
+            // The other half of the victims may die before they appear in the table.
             if kill % 2 == 0 {
                 soon("the victim is there", PATIENCE, || {
                     has(&home.path(), victim.pid(), 1..=half())
@@ -105,8 +106,8 @@ fn survivor_inherits_killed_job_processors() {
     });
 }
 
-/// Between two pieces of its work, a job may have been off the CPU for so long that its desire was
-/// withdrawn. A job that desires nothing stands still anyway.
+/// Stops a job while it desires processors. A job without desires never counts as stalled. Between
+/// two pieces of work, a job may be off the CPU for so long that its desire is withdrawn.
 fn stop_while_it_desires(path: &Path, pid: u32) {
     soon("it is stopped at work", PATIENCE, || {
         sys::signal(pid, libc::SIGSTOP);
@@ -184,17 +185,18 @@ fn job_that_broadcasts() {
         let seen = std::path::PathBuf::from(std::env::var_os("TIDEGATE_TABLE").unwrap());
         let (table, seen) = (seen.clone(), seen.with_extension("seen"));
         let mine = || job(&table, std::process::id());
-        // A job that works for less than some milliseconds at a time does not look for other jobs.
+        // Works until the job has a row: a job that works for only a few milliseconds at a time
+        // does not look for other jobs.
         while mine().is_none() {
             assert_eq!(pool.install(|| fib(18)), 2584);
         }
         until_told(|| {
             assert_eq!(pool.install(|| fib(18)), 2584);
-            // Long enough that its desire is withdrawn.
+            // During this sleep, the job's desire is withdrawn.
             std::thread::sleep(Duration::from_millis(50));
             let idle = mine().is_some_and(|job| job.desire == 0);
             if idle && !seen.exists() {
-                // Until the test has seen it.
+                // The broadcast lasts until the test has seen the job's desire.
                 pool.broadcast(|_| support::until(|| seen.exists()));
             }
         });
@@ -206,7 +208,7 @@ fn job_desires_processors_during_broadcast() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(BROADCASTS, &home.path(), &[]);
-        // A little while after the last fork, only the broadcast is still visible.
+        // Shortly after the job's last fork, only the broadcast can still cause a desire.
         let mut seen = 0;
         soon("it desires some again and again", PATIENCE, || {
             let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);
@@ -277,7 +279,7 @@ fn job_that_forks() {
                     while own().is_none_or(|own| own.desire == 0) {
                         assert_eq!(pool.install(|| fib(18)), 2584);
                     }
-                    // Until the parent's test has seen it.
+                    // Works until the parent's test has seen the child.
                     while !Path::new(&path).with_extension("seen").exists() {
                         assert_eq!(pool.install(|| fib(18)), 2584);
                     }
@@ -326,7 +328,7 @@ fn job_that_forks_while_stderr_locked() {
     }
 }
 
-/// Another thread was writing to standard error at the fork.
+/// Another thread was writing to standard error during the fork.
 #[test]
 fn forked_child_still_explains_itself() {
     watched(|| {
@@ -352,11 +354,11 @@ fn job_in_the_global_pool() {
     }
 }
 
-/// A cgroup of the test's own. It is removed at the end, when no process is in it any more.
+/// A cgroup for this test. It is removed at the end, when it contains no processes.
 struct Group(std::path::PathBuf, &'static str);
 
 impl Group {
-    /// Returns `None` if that is not permitted.
+    /// Returns `None` if the system does not permit a new cgroup.
     fn make() -> Option<Self> {
         let name = format!("tidegate-test-{}", std::process::id());
         let places = [

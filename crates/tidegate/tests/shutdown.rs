@@ -1,4 +1,4 @@
-//! Dropping a pool finishes its tasks and joins its threads.
+//! Dropping a pool waits until its tasks have run, and joins its threads.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
 use tidegate::{Pool, Scope};
 
-/// The threads of a pool that have started and that have ended.
+/// How many of a pool's threads have started, and how many have ended.
 #[derive(Default)]
 struct Lives {
     started: AtomicUsize,
@@ -197,7 +197,7 @@ fn task_may_make_and_drop_pool() {
     });
 }
 
-/// A task of another pool drops the pool, whose tasks call that other pool.
+/// A task of another pool drops the pool, while the pool's tasks call that other pool.
 #[test]
 fn drop_finishes_tasks_calling_back() {
     watched(|| {
@@ -206,8 +206,8 @@ fn drop_finishes_tasks_calling_back() {
             let (inner, ran) = (pool(1), Arc::new(Tally::new()));
             let (back, other) = (outer.clone(), ran.clone());
             drop(inner.spawn(move || {
-                // The other worker of the outer pool runs this while the first one waits for the
-                // drop.
+                // One worker of the outer pool waits for the drop, so the other worker runs this
+                // call.
                 back.install(|| other.come());
             }));
             outer.install(move || drop(inner));
@@ -237,8 +237,8 @@ fn drop_works_in_every_state() {
     });
 }
 
-/// A pool of two threads without spares, whose exit handlers spawn a task, which spawns and forks
-/// in turn.
+/// A pool with two threads and no spare threads. Its exit handlers spawn a task, which spawns
+/// another task and forks.
 fn spawning_on_exit(amount: tidegate::policy::StealAmount, ran: &Arc<Tally>) -> Pool {
     let ran = ran.clone();
     let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
@@ -265,7 +265,7 @@ fn spawns_of_ending_threads_finish() {
     });
 }
 
-/// Every thread stays for a task that was spawned before the drop.
+/// All threads stay until a task that was spawned before the drop has run.
 #[test]
 fn threads_stay_for_earlier_tasks() {
     watched(|| {
@@ -300,7 +300,8 @@ fn ending_threads_may_broadcast_and_wait() {
                     assert!(numbers.iter().copied().eq(0..numbers.len()));
                     tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
                     assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
-                    // Not after a panic, which a handler would not pass on.
+                    // Not reached after a panic in the handler, because the pool would not pass
+                    // that on.
                     others.come();
                 });
                 drop(built(builder));
@@ -310,7 +311,7 @@ fn ending_threads_may_broadcast_and_wait() {
     });
 }
 
-/// Where a task drops the last reference to its own pool.
+/// In which kind of task the last reference to the task's own pool is dropped.
 #[derive(Clone, Copy)]
 enum Inside {
     Task,
@@ -372,7 +373,7 @@ fn own_task_may_drop_pool() {
                     drop(pool);
                     go.open();
                     ran.wait_for(TASKS + 1);
-                    // Its threads end unaided.
+                    // The pool's threads end without help.
                     support::until(|| lives.get().0 == lives.get().1);
                 }
             }
@@ -383,8 +384,8 @@ fn own_task_may_drop_pool() {
 mod exit_handlers_that_spawn {
     use super::*;
 
-    /// Ends pools with two threads whose exit handlers call `spawn`. Returns the most threads that
-    /// any of them started.
+    /// Drops pools with two threads whose exit handlers call `spawn`. Returns the maximum number of
+    /// threads that one of these pools has started.
     fn most_starts(spares: usize, spawn: fn()) -> usize {
         let rounds = 50;
         let most = (0..rounds).map(|_| {
@@ -440,7 +441,7 @@ mod exit_handlers_that_spawn {
         });
     }
 
-    /// The first task waits for the second one without informing the pool.
+    /// The first task waits for the second task without informing the pool.
     fn spawn_dependent_tasks() {
         let (sender, receiver) = std::sync::mpsc::channel();
         drop(tidegate::spawn(move || receiver.recv()));

@@ -1,5 +1,5 @@
-//! Every way to fork, once, on two workers: small enough for Miri, which also detects the use of a
-//! frame after its end.
+//! Every way to fork, once, on two workers: small enough for Miri, which also detects if a frame is
+//! used after its end.
 
 mod support;
 
@@ -99,7 +99,7 @@ fn dropped_pool_finishes_detached_tasks() {
     });
 }
 
-/// A loop visits each item once, and a reduction keeps the order.
+/// Loops visit each item once, and reductions keep the order.
 #[test]
 fn loops_and_reductions_visit_everything() {
     watched(|| {

@@ -1,4 +1,4 @@
-//! Statistics in the form that the feature `serde` gives them.
+//! Serializes statistics with the feature `serde`.
 
 use tidegate::Pool;
 

@@ -1,8 +1,8 @@
-//! What ends in a job that has the machine to itself also ends when other jobs leave it one slot:
-//! halves that wait for each other, tasks that meet, locks.
+//! Programs that end when a job has the machine to itself must also end when other jobs leave it
+//! only one slot: halves that wait for each other, tasks that meet, and locks.
 //!
-//! Each test runs again in a process of its own, with a table of its own in which another job
-//! claims nearly everything.
+//! Each test runs itself in a separate process, with a separate table in which another job claims
+//! nearly all processors.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -14,24 +14,24 @@ use support::{Gate, Opens, Tally, pool, until};
 use tidegate::Pool;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 
-/// The number of workers that the pools here want.
+/// The number of workers in the pools of these tests.
 const WANTED: usize = 4;
 
-/// The job that leaves them one.
+/// The name of the other job, which leaves these pools one slot.
 const GLUTTON: &str = "glutton";
 
-/// Runs the calling test in a process of its own.
+/// Runs the calling test in a separate process.
 fn alone(test: &str) {
     let folder = tempfile::tempdir().unwrap();
     Job::start(test, &folder.path().join("table"), &[]).end();
 }
 
-/// Claims nearly everything while `act` runs in a pool that has one slot left when it begins.
+/// Claims nearly all processors while `act` runs. When `act` starts, its pool has only one slot.
 fn beside_a_glutton(act: impl FnOnce(&Pool)) {
     beside(&[CpuMask::MOST], act);
 }
 
-/// Like [`beside_a_glutton`], but the other job desires each of `desires` for a few cycles in turn.
+/// Like [`beside_a_glutton`], but the other job cycles through `desires`, a few cycles each.
 fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
     let location = Location::find().unwrap();
     let mut seat = Seat::take(&location, &Name::new(GLUTTON)).unwrap();
@@ -122,18 +122,18 @@ fn preempted_lock_holder_finishes() {
     if !plays(NAME) {
         return alone(NAME);
     }
-    // The pool's slots come and go. The holder of the lock is asked to leave its slot while the
-    // other threads wait and cannot be asked.
+    // The pool's number of slots rises and falls. The lock's holder is asked to give up its slot
+    // while the other threads wait for the lock and cannot react.
     beside(&[0, CpuMask::MOST], |pool| {
         let (lock, mut rounds) = (Mutex::new(0), 0);
-        // Each time that this happens, a thread has continued without a slot because the slot
-        // holders waited.
+        // Each time the counter grows, a thread has continued without a slot because the threads
+        // with slots were waiting.
         while pool.stats().counters.overcommitted == 0 || rounds < 3 {
             pool.scope(|scope| {
                 for _ in 0..100 {
                     scope.spawn(|_| {
                         let mut sum = lock.lock().unwrap();
-                        // Each fork is a chance to give the slot up while it holds the lock.
+                        // At each fork, the task may give up its slot while it holds the lock.
                         *sum += support::fib(14);
                     });
                 }
@@ -159,8 +159,8 @@ fn awaited_preempted_thread_continues() {
                     done.wait();
                 });
             }
-            // The other threads have slots that were lent because nothing moved. This thread moves,
-            // and is asked to leave its slot.
+            // The other threads have slots that the pool was lent because no thread made progress.
+            // This thread makes progress, so it is asked to give up its slot.
             until(|| waits.get() == WANTED - 1);
             support::fib(20);
             done.open();
@@ -207,7 +207,7 @@ fn awaited_preempted_thread_ends() {
             pool.scope(|scope| {
                 scope.spawn(move |_| {
                     begun.wait();
-                    // Forks, and so leaves whenever it is asked to.
+                    // This forks, so the thread gives up its slot whenever it is asked to.
                     assert_eq!(support::fib(22), 17_711);
                     done.open();
                 });

@@ -1,5 +1,5 @@
-//! A pool with an unusable table computes as usual. If it is asked to explain itself, it prints why
-//! it runs alone.
+//! A pool whose table is unusable computes as usual. If it has to explain itself, it prints why it
+//! runs alone.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -26,8 +26,8 @@ fn job_that_computes() {
     }
 }
 
-/// Runs a job with its table in `home`. The job must print once that it runs alone, with the reason
-/// `says`, and continue for `longer`.
+/// Runs a job with its table in `home`. The job must print exactly once that it runs alone, with
+/// the reason `says`. It then runs for `longer`.
 fn runs_alone(home: &Home, says: &str, longer: Duration) {
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says(ALONE);
@@ -55,7 +55,7 @@ fn pool_survives_file_size_limit() {
     let home = Home::new();
     let mut child = sys::fork(|| {
         sys::limit_file_size(0);
-        // Long enough for another look, which has the same result and prints nothing.
+        // Long enough for another look at the table, which has the same result and prints nothing.
         let looks = Duration::from_nanos(2 * TABLE_LOOK.default);
         runs_alone(&home, "files of this process may have 0 bytes", looks);
         0
@@ -63,7 +63,7 @@ fn pool_survives_file_size_limit() {
     assert_eq!(child.end(), WELL);
 }
 
-/// The file system may be full or read-only, and the pool reports which.
+/// The file system is full or read-only, and the pool reports which.
 #[test]
 fn pool_without_disk_space_runs_alone() {
     for (full, says) in [
@@ -92,13 +92,13 @@ fn pool_without_disk_space_runs_alone() {
     }
 }
 
-/// The table is damaged or removed while the pool works.
+/// The table is damaged, removed and truncated while the pool works.
 #[test]
 fn pool_recovers_from_lost_table() {
     let home = Home::new();
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says("shares the machine");
-    // The job's row is gone, so the job takes another one.
+    // This frees the job's row, so the job takes another one.
     share::overwrite(&home, 2048, &[0; 2048]);
     job.says("another process has written there");
     std::fs::remove_file(home.path()).unwrap();

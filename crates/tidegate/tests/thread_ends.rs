@@ -1,6 +1,6 @@
 //! Threads that use pools while their thread-local values are being destroyed.
 //!
-//! This file has only one test, because the test depends on which thread numbers are free.
+//! This file has only one test, because its result depends on which thread numbers are free.
 
 mod support;
 
@@ -15,7 +15,7 @@ thread_local! {
     static ENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls a closure when a thread's values are being destroyed.
+/// Calls a closure when its thread's local values are being destroyed.
 struct AtEnd(Option<Box<dyn FnOnce()>>);
 
 impl Drop for AtEnd {
@@ -25,18 +25,17 @@ impl Drop for AtEnd {
     }
 }
 
-/// Starts a thread that calls `f` at its end, after it has lost its number, and waits for the
-/// thread.
+/// Starts a thread that calls `f` at its end, after it has lost its number. Waits for the thread.
 fn at_the_end_of_a_thread(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::spawn(|| {
         AT_END.set(Some(AtEnd(Some(Box::new(f)))));
-        // The thread gets its number now. Linux destroys the newest value first.
+        // The thread gets its number only now, because Linux destroys the newest value first.
         WorkerLocal::new(|| ()).with(|()| ());
     });
     thread.join().expect("the closure does not panic");
 }
 
-/// Starts to join `handle` on `pool`. Returns when the joiner has ended or sleeps.
+/// Starts a task on `pool` that joins `handle`. Returns when that task has ended or sleeps.
 fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<()>> {
     let over = Arc::new(Gate::new());
     let asleep = || pool.stats().waiting.latch;
@@ -49,12 +48,12 @@ fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<
         }
     };
     let joining = pool.spawn(joins);
-    // The time asleep on a latch is counted from its beginning.
+    // The statistics include the time of a worker that still sleeps on a latch.
     until(|| over.is_open() || asleep() > before);
     joining
 }
 
-/// The joiner gets the number that the dying thread had when the task began.
+/// The joining thread gets the number that the dying thread had when the task started.
 #[test]
 fn handle_joins_dying_thread_task() {
     watched(|| {
@@ -67,7 +66,8 @@ fn handle_joins_dying_thread_task() {
                 let (give, take) = mpsc::channel::<Handle<()>>();
                 let task = move || {
                     let handle = take.recv().expect("it was spawned");
-                    // Otherwise a thread of the pool was faster.
+                    // If this is `false`, a thread of the pool has run the task, and the test tries
+                    // again.
                     if ENDING.get() {
                         send.send(begin_to_join(handle, &joining)).unwrap();
                     }

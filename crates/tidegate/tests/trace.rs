@@ -1,5 +1,5 @@
-//! When a trace is replayed, the same rules decide as they did in the pool, and a different rule
-//! decides otherwise.
+//! When a trace is replayed, the same rules make the same decisions as in the pool, and other rules
+//! make other decisions.
 #![cfg(not(miri))]
 
 mod support;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
 use tidegate::{Pool, memory, policy::SharePolicy};
 
-/// Forks with pauses, so that thieves find tasks, find none, and rest; each call makes a
+/// Forks with pauses, so that thieves find tasks, find none, and rest. Each call makes a
 /// reservation.
 fn forks(depth: u32) -> u64 {
     let _reservation = memory::reserve(1 << 10).expect("it fits");
@@ -38,7 +38,7 @@ fn traced(options: &[(&str, &str)]) -> Trace {
         assert_eq!(pool.install(|| forks(6)), 64);
         std::thread::sleep(Duration::from_millis(15));
     }
-    // Spawned, and called from this thread.
+    // These tasks are spawned, in a call from this thread.
     pool.scope(|s| (0..20).for_each(|_| s.spawn(|_| assert_eq!(forks(1), 2))));
     pool.trace().expect("notes are taken")
 }
@@ -51,7 +51,7 @@ fn replayed(trace: &Trace) -> u64 {
     replayed.events
 }
 
-/// The events of all streams.
+/// Returns the events of all streams.
 fn events(trace: &Trace) -> Vec<Event> {
     let records = trace.streams.iter().flat_map(|stream| stream.records());
     records.map(|record| record.unwrap().event).collect()
@@ -129,7 +129,7 @@ fn trace_holds_time_between_estimates() {
     assert_eq!(differs(&trace, longer), Event::Cycle);
 }
 
-/// The event at which a replay under other rules differs.
+/// Returns the first event at which a replay under altered rules differs.
 fn differs(trace: &Trace, alter: impl FnOnce(&mut Rules)) -> Event {
     let mut altered = trace.clone();
     alter(&mut altered.rules);

@@ -1,7 +1,7 @@
-//! The effect of the environment variables, and what a pool prints about itself.
+//! The effects of the environment variables, and what a pool prints about itself.
 //!
-//! Each test runs itself again in a process of its own with the variables set. That process does
-//! the work, and the test checks what it wrote to standard error.
+//! Each test runs itself again in a separate process in which the variables are set. That process
+//! does the work, and the test checks its standard error.
 
 use std::process::{Command, Output, Stdio};
 use tidegate::{
@@ -11,8 +11,8 @@ use tidegate::{
 
 const ALONE: &str = "TIDEGATE_TEST_ALONE";
 
-/// Runs the calling test again with these variables and no other variables of Tidegate. In that
-/// process, returns `None`.
+/// Runs the calling test in a separate process, with these variables of Tidegate and no others. In
+/// that process, returns `None`.
 fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
     if std::env::var_os(ALONE).is_some() {
         return None;
@@ -24,7 +24,8 @@ fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
         }
     }
     let arguments = [test, "--exact", "--nocapture", "--test-threads=1"];
-    // A pool that shares prints the name of its table at an unpredictable time.
+    // Turn sharing off by default: a pool that shares prints the name of its table at an
+    // unpredictable time.
     let command = command
         .args(arguments)
         .env(ALONE, "1")
@@ -51,7 +52,7 @@ fn sum(n: usize) -> usize {
     }
 }
 
-/// An invalid value for every variable, and what the global pool uses instead.
+/// For each variable, an invalid value, and what the global pool uses instead.
 const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WORKERS", "zero", "derived"),
     ("TIDEGATE_IDLE", "lazy", "elastic"),
@@ -88,7 +89,7 @@ fn bad_variables_are_reported_and_ignored() {
     }
 }
 
-/// It ignores a larger amount that the chosen queue does not support.
+/// The global pool ignores a larger amount if the queue in use does not support it.
 #[test]
 fn global_pool_steals_one_task() {
     let test = "global_pool_steals_one_task";
@@ -138,7 +139,7 @@ fn every_option_has_its_variable() {
 #[test]
 fn the_builder_wins_over_the_environment() {
     let test = "the_builder_wins_over_the_environment";
-    // All would be invalid if the builder did not override them.
+    // These values would all be rejected if the builder did not override them.
     let variables = [
         ("TIDEGATE_EXPLAIN", "maybe"),
         ("TIDEGATE_WORKERS", "7"),
@@ -205,7 +206,7 @@ fn build_global_rejects_bad_variable() {
         let refused = tidegate::build_global(Pool::builder().workers(2));
         let error = refused.expect_err("a bad value").to_string();
         assert!(error.contains(" in TIDEGATE_STEAL: "), "{error}");
-        // Starts the global pool, which reports the value and ignores it.
+        // Starts the global pool, which prints a warning and ignores the value.
         assert_eq!(sum(10), 55);
         let error = tidegate::build_global(Pool::builder().workers(2)).expect_err("it exists");
         assert!(error.to_string().ends_with("exists already"), "{error}");

@@ -1,4 +1,4 @@
-//! Names of workers, and data per worker.
+//! Workers' names, and values for each worker.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ fn pool(workers: usize) -> Pool {
     Pool::builder().workers(workers).build().expect("a pool")
 }
 
-/// Without spare threads, no thread takes part as a guest.
+/// A pool without spare threads, in which no caller takes part as a guest.
 fn without_guests(workers: usize) -> Pool {
     let builder = Pool::builder().workers(workers).spare_threads(0);
     builder.build().expect("a pool")
@@ -61,7 +61,7 @@ fn per_worker_sums_add_up() {
     });
     pool.install(|| tidegate::for_each(0..SPAWNS, |_| add()));
     tidegate::for_each(0..SPAWNS, |_| add());
-    // There may be a spare thread by now.
+    // By now, the pool may have started a spare thread.
     let threads = pool.broadcast(|_| add()).len();
     add();
     let sum = 3 * SPAWNS + threads + 1;
@@ -70,7 +70,7 @@ fn per_worker_sums_add_up() {
     assert_eq!(values.iter().sum::<usize>(), sum);
 }
 
-/// The task runs on top of a waiting one.
+/// A task on top of a waiting task uses the value of its own worker.
 #[test]
 fn nested_task_uses_its_worker_value() {
     let pool = without_guests(2);
@@ -78,7 +78,7 @@ fn nested_task_uses_its_worker_value() {
     pool.install(|| {
         log.with(|own| {
             own.borrow_mut().push("below");
-            // The caller's part runs on top of this frame, and the other part on its own thread.
+            // The caller's call runs on top of this frame, and the other call on another thread.
             pool.broadcast(|_| log.with(|again| again.borrow_mut().push("on top")));
             assert_eq!(*own.borrow(), ["below", "on top"]);
         });
@@ -125,6 +125,6 @@ fn successive_pools_may_share_one() {
         count.iter_mut().map(|own| own.get()).sum::<usize>(),
         2 * POOLS
     );
-    // Threads that have ended leave their values to later threads.
+    // Threads that have ended pass their values on to later threads.
     assert!(made.load(Ordering::Relaxed) < 2 * POOLS);
 }

@@ -10,12 +10,12 @@ use tidegate::interval::{
     self, Failure, Interval, IntervalBuilder, Locked, Scope, UsageError, UsageErrorKind,
 };
 
-/// The number of locks in a graph.
+/// The number of locks that a graph's intervals share.
 const LOCKS: usize = 2;
 
 #[derive(Debug)]
 pub struct Graph {
-    /// The number of the catch at which a failure surfaces.
+    /// The number of the catch that records this graph's failure.
     pub catch: usize,
     pub nodes: Vec<Node>,
 }
@@ -26,10 +26,10 @@ pub struct Node {
     pub task: Task,
     /// Whether the interval returns an error.
     pub fails: bool,
-    /// Intervals inside this one.
+    /// The intervals inside this one.
     pub children: Vec<Task>,
     pub inline: Option<Graph>,
-    /// An interval that gets this one's value.
+    /// An interval that receives this interval's value.
     pub then: Option<Task>,
     locks: Vec<usize>,
     spot: Option<Spot>,
@@ -37,8 +37,8 @@ pub struct Node {
     builder: Builder,
 }
 
-/// What happens to an interval's builder. Except for `Scheduled`, the interval waits for the return
-/// of the surrounding body.
+/// What the program does with an interval's builder. Unless it is `Scheduled`, the interval starts
+/// only after the surrounding body has returned.
 #[derive(Clone, Copy, Debug)]
 enum Builder {
     Scheduled,
@@ -46,14 +46,14 @@ enum Builder {
     Kept,
 }
 
-/// An edge to or from an older node.
+/// An edge between this node and an older one.
 #[derive(Debug)]
 enum Edge {
-    /// From the end of the older node to the start of this one.
+    /// From the end of the older node to the start of this node.
     EndToStart(usize),
     StartToStart(usize),
     EndToEnd(usize),
-    /// From the end of this one to the end of the older node, which may have ended already.
+    /// From the end of this node to the end of the older node, which may already have ended.
     Back(usize),
 }
 
@@ -83,7 +83,8 @@ impl Node {
         };
         let mut edge = || {
             let other = maker.rng.usize(..older.len());
-            // The end of a lock's holder must not wait for an interval that may want the lock.
+            // If an interval holds a lock, its end must not wait for an interval that may want the
+            // lock.
             match maker.rng.u32(..6) {
                 0 if locks.is_empty() => Edge::EndToEnd(other),
                 1 if older[other].locks.is_empty() => Edge::Back(other),
@@ -92,7 +93,8 @@ impl Node {
             }
         };
         let mut edges: Vec<Edge> = (0..edges).map(|_| edge()).collect();
-        // Edges back may be refused for closing a cycle. The others never are, so they come first.
+        // `Back` edges may be rejected because they would close a cycle. Other edges are never
+        // rejected, so they come first.
         edges.sort_by_key(|edge| matches!(edge, Edge::Back(_)));
         let children = if maker.once_in(4) {
             maker.rng.usize(..4)
@@ -112,7 +114,7 @@ impl Node {
         }
     }
 
-    /// The tasks that have run when this interval has ended.
+    /// The tasks that have run when this interval ends.
     fn tasks(&self) -> impl Iterator<Item = &Task> {
         self.children.iter().chain([&self.task])
     }
@@ -121,7 +123,7 @@ impl Node {
         self.tasks().chain(&self.then)
     }
 
-    /// The nodes that have ended when this one starts.
+    /// The nodes that have ended when this node starts.
     fn earlier<'a>(&self, graph: &'a Graph) -> impl Iterator<Item = &'a Node> {
         self.edges.iter().filter_map(|edge| match edge {
             Edge::EndToStart(other) => Some(&graph.nodes[*other]),
@@ -130,16 +132,16 @@ impl Node {
     }
 }
 
-/// A graph while it runs.
+/// A running graph.
 struct Run<'a> {
     world: &'a World,
     graph: &'a Graph,
-    /// Each lock guards the number of intervals that have held it.
+    /// Each lock guards a count of the intervals that have held it.
     locks: [Locked<usize>; LOCKS],
     sum: AtomicU64,
 }
 
-/// Runs a graph, inline in the body `around` if there is one.
+/// Runs a graph. If `around` is given, the graph runs inline in that scope's body.
 pub fn run(world: &World, graph: &Graph, around: Option<&Scope<'_, '_>>) -> u64 {
     let run = Run {
         world,
@@ -262,7 +264,7 @@ impl<'env> Run<'env> {
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
-    /// The value of a graph in which nothing has failed.
+    /// The value of a graph without failures.
     fn value(self) -> u64 {
         for (number, lock) in self.locks.into_iter().enumerate() {
             let holders = |node: &&Node| node.locks.contains(&number);

@@ -7,12 +7,12 @@
 //!
 //! * each task runs exactly once, unless a panic prevents it;
 //! * each value equals that of a serial evaluation ([`serial`]);
-//! * each call waits for the tasks it has to wait for, even if it panics;
+//! * each call waits for the tasks that it must wait for, even if it panics;
 //! * each panic surfaces where the documentation says, and its payload is dropped once;
 //! * the program ends.
 //!
-//! A program depends on its seed alone. Its schedule does not: a program that fails once may pass
-//! the next time.
+//! The seed alone determines a program, but not its schedule: a program that has failed once may
+//! pass the next time.
 
 mod graph;
 mod maker;
@@ -35,10 +35,10 @@ use std::time::Duration;
 use support::{Gate, Opens, until};
 use tidegate::Pool;
 
-/// The number of programs in a slice.
+/// The number of programs in each slice.
 const PROGRAMS: usize = if cfg!(tidegate_tsan) { 20 } else { 100 };
 
-/// Runs a program on new pools and compares what happened with what was expected.
+/// Runs a program on new pools, and compares what has happened with what must happen.
 fn run(program: &Program) -> Result<(), String> {
     let (expected, values) = serial::evaluate(program);
     let ledger = Arc::new(Ledger::new(program.sizes));
@@ -55,7 +55,7 @@ fn run(program: &Program) -> Result<(), String> {
         ledger.mistake(format!("returned {returned:x?}, expected {values:x?}"));
     }
     drop(world);
-    // A task may still use the pools if a panic has dropped its handle.
+    // If a panic has dropped a task's handle, the task may still use the pools.
     until(|| Arc::strong_count(&pools) == 1);
     if program.patient {
         until(|| ledger.live() == 0);
@@ -81,7 +81,7 @@ fn run(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the program's tasks in its pools and returns their values.
+/// Runs the callers' tasks in the program's pools. Returns their values.
 fn call_all(program: &Program, world: &World) -> Vec<u64> {
     let over = Gate::new();
     thread::scope(|threads| {
@@ -98,13 +98,13 @@ fn call_all(program: &Program, world: &World) -> Vec<u64> {
     })
 }
 
-/// Keeps changing the number of workers and calling into the pool until the program is over.
+/// Until the program has ended, changes the number of workers and calls into the pool.
 fn disturb(pool: &Pool, over: &Gate) {
     for round in 0.. {
         if over.is_open() {
             return;
         }
-        // An error if the pool may not have that many threads.
+        // This fails if the pool may not have so many threads.
         let _ = pool.set_workers(1 + round % 5);
         let _ = pool.stats();
         pool.broadcast(|_| ());

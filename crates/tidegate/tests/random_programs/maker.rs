@@ -10,19 +10,20 @@ use crate::setup::Setup;
 use fastrand::Rng;
 use std::sync::Arc;
 
-/// The maximum nesting of tasks and scopes.
+/// The maximum nesting depth of tasks and scopes.
 const DEPTH: u32 = 5;
 
-/// Once a program has this many tasks, new ones do next to nothing. Small programs are easier to
-/// understand when they fail; large ones fill queues.
+/// The limits on a program's number of tasks. When a program reaches its limit, further tasks do
+/// almost nothing. Failures of small programs are easier to understand, and large programs fill
+/// queues.
 const TASKS: [usize; 4] = [10, 30, 100, 400];
 
-/// The surroundings of a new step.
+/// What surrounds a new step.
 #[derive(Clone, Copy)]
 pub struct Around {
     depth: u32,
     scopes: usize,
-    /// Whether a step may panic: something further out catches it.
+    /// Whether a step may panic because an outer step catches the panic.
     caught: bool,
 }
 
@@ -43,11 +44,11 @@ impl Around {
 pub struct Maker {
     pub rng: Rng,
     pub sizes: Sizes,
-    /// One of [`TASKS`].
+    /// The maximum number of tasks, which is one of [`TASKS`].
     limit: usize,
-    /// Whether there are panics.
+    /// Whether the program may contain panics.
     panics: bool,
-    /// Whether the pool has a memory budget. Then no task waits for another pool or keeps a
+    /// Whether the pools have a memory budget. If so, no task waits for another pool or keeps a
     /// reservation.
     budgeted: bool,
 }
@@ -116,7 +117,7 @@ impl Maker {
                 0 => vec![Step::Broadcast(None)],
             };
         }
-        // With fewer, one program in five would consist of a single task.
+        // With fewer steps, every fifth program would consist of a single task.
         let least = if around.depth == DEPTH { 3 } else { 1 };
         let steps = self.rng.u32(least..least + 3);
         (0..steps).map(|_| self.step(around)).collect()
@@ -152,7 +153,8 @@ impl Maker {
         }
     }
 
-    /// A few spawns followed by other steps; now and then enough spawns to fill small queues.
+    /// Generates some spawns, followed by other steps. Rarely, there are enough spawns to fill
+    /// small queues.
     fn scope(&mut self, around: Around) -> Vec<Step> {
         let around = around.with_scopes(around.scopes + 1);
         let (spawns, each) = match self.once_in(60) {
@@ -177,7 +179,7 @@ impl Maker {
         }
     }
 
-    /// A panic of a detached task goes to the handler, so it may panic anywhere.
+    /// A detached task may panic anywhere, because the panic handler receives the panic.
     fn handle(&mut self, around: Around) -> Handle {
         let joined = !self.once_in(4);
         let caught = around.caught || !joined && self.panics;
@@ -187,7 +189,7 @@ impl Maker {
         }
     }
 
-    /// A graph returns the failures inside, so its intervals may panic anywhere.
+    /// Intervals may panic anywhere, because the graph returns their failures.
     fn graph(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,
@@ -204,7 +206,7 @@ impl Maker {
         }
     }
 
-    /// The items of a loop; most of them do next to nothing.
+    /// Generates the items of a loop. Most of them do almost nothing.
     fn items(&mut self, around: Around) -> Vec<Task> {
         let most = if self.rng.bool() { 4 } else { self.limit };
         let count = self.rng.usize(..most);
@@ -233,8 +235,8 @@ impl Maker {
         }
     }
 
-    /// The steps inside know no scope further out: a panic must not determine what such a scope
-    /// returns.
+    /// The inner steps cannot spawn into outer scopes: a panic that is caught here must not affect
+    /// what an outer scope returns.
     fn catch(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,

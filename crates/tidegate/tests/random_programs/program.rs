@@ -1,23 +1,23 @@
-//! Programs as data: for each task the steps that it takes, one after the other.
+//! Programs as data: each task is a list of steps, which it takes in order.
 
 use crate::graph::Graph;
 use crate::oracle::{Panic, Sizes};
 use crate::setup::Setup;
 use std::sync::Arc;
 
-/// A program, and the pools that it runs in.
+/// A program, and the pools in which it runs.
 #[derive(Debug)]
 pub struct Program {
     pub setups: Vec<Setup>,
     pub callers: Vec<Caller>,
-    /// Whether another thread resizes the first pool and calls into it meanwhile.
+    /// Whether another thread resizes the first pool and calls into it while the program runs.
     pub disturbed: bool,
-    /// Whether detached tasks are waited for before the pools are dropped.
+    /// Whether the test waits for detached tasks before it drops the pools.
     pub patient: bool,
     pub sizes: Sizes,
 }
 
-/// A thread outside all pools that runs a task in one.
+/// A thread outside all pools that runs a task in one of them.
 #[derive(Debug)]
 pub struct Caller {
     pub pool: usize,
@@ -33,7 +33,7 @@ pub enum Entry {
     Spawn,
 }
 
-/// A closure that runs once: a half, a spawned task, a call for one item of a loop, an interval.
+/// A closure that is called once: a half, a spawned task, an item of a loop, or an interval.
 #[derive(Debug)]
 pub struct Task {
     pub number: usize,
@@ -44,29 +44,29 @@ pub struct Task {
 pub enum Step {
     Spin(u32),
     YieldPoint,
-    /// If a part panics, it is part 0.
+    /// If a call panics, it is the one on thread 0.
     Broadcast(Option<Panic>),
     Join(Box<[Task; 2]>),
     Scope(Vec<Step>),
     Spawn(Spawn),
     Handle(Handle),
-    /// Inside `blocking`, after a sleep of this many microseconds.
+    /// Sleeps for this many microseconds inside `blocking`, and then runs the steps there.
     Blocking(u64, Vec<Step>),
-    /// With this worker's value of a `WorkerLocal`.
+    /// Runs the steps while it borrows the worker's value of a `WorkerLocal`.
     Local(Vec<Step>),
     Install(Install),
     ForEach(Vec<Task>),
     MapReduce(Vec<Task>),
     Graph(Graph),
     Reservation(Reservation),
-    /// Gives back the youngest reservation of this list of steps.
+    /// Gives back the youngest reservation that this list of steps holds.
     Free,
-    /// Catches the panics of these steps; the number is that of the catch.
+    /// Catches the panics of these steps. The number identifies the catch.
     Catch(usize, Vec<Step>),
     Panic(Panic),
 }
 
-/// A place of the pool: a number modulo the number of places.
+/// A place of the pool. Its number is `place` modulo the number of places.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     pub place: usize,
@@ -75,10 +75,10 @@ pub struct Spot {
 
 #[derive(Debug)]
 pub struct Spawn {
-    /// 0 is the innermost scope, 1 the one around it, and so on.
+    /// 0 is the innermost scope, 1 is the scope around it, and so on.
     pub outward: usize,
     pub order: Order,
-    /// Whether a thread outside all pools spawns it.
+    /// Whether a thread outside all pools spawns the task.
     pub foreign: bool,
     pub task: Task,
 }
@@ -90,7 +90,8 @@ pub enum Order {
     At(Spot),
 }
 
-/// A task of no scope, joined at the end of the list of steps or detached at once.
+/// A task outside all scopes, which is joined at the end of the list of steps or detached
+/// immediately.
 #[derive(Debug)]
 pub struct Handle {
     pub joined: bool,
@@ -111,20 +112,20 @@ pub struct Reservation {
     pub end: ReservationEnd,
 }
 
-/// What becomes of a reservation.
+/// How a reservation ends.
 #[derive(Clone, Copy, Debug)]
 pub enum ReservationEnd {
-    /// Given back at the end of the list of steps, unless [`Step::Free`] comes first.
+    /// It is given back at the end of the list of steps, unless [`Step::Free`] comes first.
     Stays,
     Forgotten,
-    /// Kept until all callers have returned.
+    /// It is kept until all callers have returned.
     Kept,
     OnForeignThread,
     InHalf,
     InTask,
 }
 
-/// The order in which the handles of a list of steps are joined.
+/// Returns the handles of a list of steps in the order in which they are joined.
 pub fn in_order_of_joins<T>(mut handles: Vec<T>) -> Vec<T> {
     if handles.len() % 2 == 0 {
         handles.reverse();
@@ -132,7 +133,8 @@ pub fn in_order_of_joins<T>(mut handles: Vec<T>) -> Vec<T> {
     handles
 }
 
-/// A value for [`Step::MapReduce`]. Combining two is associative but not commutative.
+/// A value for [`Step::MapReduce`]. The operation that combines two values is associative but not
+/// commutative.
 #[derive(Clone, Copy)]
 pub struct Affine(pub u64, pub u64);
 

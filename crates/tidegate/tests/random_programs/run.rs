@@ -1,4 +1,4 @@
-//! Runs programs on the public interface.
+//! Runs random programs on the public interface.
 
 use crate::graph;
 use crate::oracle::{CAUGHT, Panic, Returned, mix};
@@ -18,11 +18,11 @@ use tidegate::{PlaceId, Scope, memory};
 pub struct Around<'a, 'env> {
     scope: &'a Scope<'env>,
     returned: Arc<Returned>,
-    /// The places of its pool.
+    /// The places of the scope's pool.
     places: Arc<[PlaceId]>,
 }
 
-/// What a list of steps holds until it ends.
+/// What a list of steps holds until its end.
 #[derive(Default)]
 struct Frame {
     reservations: Vec<memory::Reservation>,
@@ -30,7 +30,7 @@ struct Frame {
 }
 
 impl Caller {
-    /// Runs the task in its pool and returns its value.
+    /// Runs the caller's task in its pool and returns the task's value.
     pub fn call(&self, world: &World) -> u64 {
         let pools = world.pools.as_ref().expect("all of them");
         let pool = &pools[self.pool];
@@ -53,7 +53,7 @@ impl Caller {
     }
 }
 
-/// Makes a closure that runs the task.
+/// Returns a closure that runs the task.
 fn call<'a, 'env>(
     world: &'env World,
     task: &'env Task,
@@ -63,7 +63,7 @@ fn call<'a, 'env>(
     move || token.run(|| steps(world, &task.steps, scopes))
 }
 
-/// Runs steps inside these scopes, the innermost last.
+/// Runs steps inside `scopes`, of which the last is the innermost.
 pub fn steps<'env>(world: &'env World, steps: &'env [Step], scopes: &[Around<'_, 'env>]) -> u64 {
     let (mut value, mut frame) = (0, Frame::default());
     for next in steps {
@@ -157,7 +157,7 @@ fn scope<'env>(world: &'env World, inside: &'env [Step], scopes: &[Around<'_, 'e
     mix(value, returned.value())
 }
 
-/// A spawned task knows only its own scope.
+/// A spawned task only knows its own scope.
 fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env>]) {
     let around = &scopes[scopes.len() - 1 - spawn.outward];
     let Around { scope, places, .. } = around;

@@ -1,11 +1,11 @@
-//! Serial evaluation: what a program must return and how often each task may run.
+//! Evaluates a program serially, to determine what it must return and how often each task may run.
 
 use crate::graph::{Graph, Node};
 use crate::oracle::{CAUGHT, Expected, Fate, Outcome, Panic, Sum, mix};
 use crate::program::{Affine, Handle, Program, Step, Task, in_order_of_joins};
 use std::collections::BTreeSet;
 
-/// What the program may do, and what its callers must return.
+/// Returns what may happen in the program, and what its callers must return.
 pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     let mut serial = Serial {
         expected: Expected::new(program.sizes),
@@ -25,7 +25,7 @@ struct Serial {
     graphs: usize,
 }
 
-/// The sum of all values, or all payloads.
+/// The sum of all values or, if there are panics, all payloads.
 fn all(outcomes: Vec<Outcome>) -> Outcome {
     let (mut sum, mut payloads, mut panics) = (0_u64, BTreeSet::new(), false);
     for outcome in outcomes {
@@ -119,7 +119,7 @@ impl Serial {
         })
     }
 
-    /// If the first half panics, the second one is dropped unless it has begun.
+    /// If the first half panics, the second half is dropped, unless it has already started.
     fn join(&mut self, [a, b]: &[Task; 2], fate: Fate, scopes: &mut [Sum]) -> Outcome {
         match self.task(a, fate, scopes) {
             Ok(a) => Ok(mix(a, self.task(b, fate, scopes)?)),
@@ -130,8 +130,9 @@ impl Serial {
         }
     }
 
-    /// If one panics, others may be left out. They are then evaluated twice, which adds twice to
-    /// the sums of scopes; but these scopes panic too, so their sums do not matter.
+    /// If an item panics, others may be skipped. In that case, this evaluates the items again, with
+    /// a weaker fate. That adds to the scopes' sums twice, which does not matter, because these
+    /// scopes also panic.
     fn items(&mut self, items: &[Task], fate: Fate, scopes: &mut [Sum]) -> Vec<Outcome> {
         let mut run = |fate| -> Vec<Outcome> {
             let outcomes = items.iter().map(|item| self.task(item, fate, scopes));
@@ -144,7 +145,7 @@ impl Serial {
         }
     }
 
-    /// If an interval fails, others may be left out.
+    /// If an interval fails, others may be skipped.
     fn graph(&mut self, graph: &Graph, fate: Fate) -> u64 {
         self.graphs += 1;
         let mut outcome = self.intervals(graph, fate);

@@ -1,4 +1,4 @@
-//! Random pools.
+//! Pools with random options.
 
 use crate::oracle::Ledger;
 use fastrand::Rng;
@@ -8,7 +8,7 @@ use tidegate::{
     policy::{QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
 };
 
-/// `none` is drawn three times as often as each other policy.
+/// `none` is three times as likely as each other policy.
 const MEMORY_POLICIES: [&str; 8] = [
     "none",
     "none",
@@ -54,13 +54,14 @@ impl Setup {
     }
 
     pub fn random(rng: &mut Rng, memory: &'static str) -> Self {
-        // The other policies decide the order of tasks themselves.
+        // Other memory policies determine the order of tasks themselves.
         let free = memory == "none";
         let queue = match free && rng.u32(..3) > 0 {
             true => one_of(rng, QueueKind::ALL),
             false => QueueKind::Split,
         };
-        // Only the split deque gives several tasks at once, and not under an order of tasks.
+        // Thieves can take several tasks at once only from the split deque, and only if no policy
+        // orders the tasks.
         let gives_several = queue == QueueKind::Split && (free || memory.starts_with("hybrid"));
         let idle = if rng.bool() { &IDLE[..1] } else { &IDLE };
         Self {
@@ -96,7 +97,7 @@ impl Setup {
             .places(self.places.parse().unwrap())
             .bind(self.bind)
             .share(SharePolicy::Off)
-            // Panics if the payload's drop does.
+            // The handler panics if dropping the payload panics.
             .on_panic(move |payload, _| ledger.unclaimed(payload));
         if let Some(threads) = self.spare_threads {
             builder = builder.spare_threads(threads);

@@ -1,4 +1,4 @@
-//! The state that the tasks of a program share.
+//! The state that a program's tasks share.
 
 use crate::oracle::Ledger;
 use crate::program::{Reservation, ReservationEnd, Spot};
@@ -8,28 +8,29 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use tidegate::{PlaceId, Pool, WorkerLocal, memory};
 
-/// The data that all tasks of a program have in common.
+/// The data that all of a program's tasks share.
 #[derive(Clone)]
 pub struct World {
     pub ledger: Arc<Ledger>,
     pub store: Arc<Store>,
-    /// `None` in detached tasks: dropping a pool waits for them, so they must not keep it alive.
+    /// `None` in detached tasks: dropping a pool waits for its detached tasks, so they must not
+    /// keep the pool alive.
     pub pools: Option<Arc<[Pool]>>,
 }
 
-/// The data that outlives the tasks.
+/// The shared data that outlives the tasks.
 pub struct Store {
     pub kept: Mutex<Vec<memory::Reservation>>,
-    /// The number of bytes in forgotten reservations.
+    /// The total size of all forgotten reservations, in bytes.
     pub forgotten: AtomicUsize,
-    /// The number of visits of each worker, and of all of them.
+    /// How often each worker's value was visited, and how often all together.
     pub local: WorkerLocal<Cell<usize>>,
     pub visits: AtomicUsize,
 }
 
 impl Store {
     pub fn new() -> Self {
-        // While the value is being made, the worker may run other tasks that use it.
+        // While a worker creates its value, it may run other tasks that use the value.
         let init = || {
             tidegate::join(|| (), || ());
             Cell::new(0)
@@ -42,14 +43,14 @@ impl Store {
         }
     }
 
-    /// Reserves memory. A reservation that stays is added to the end of `held`.
+    /// Makes a reservation. If it stays, it becomes the last in `held`.
     pub fn reserve(&self, wanted: &Reservation, held: &mut Vec<memory::Reservation>) {
         let Ok(mut reservation) = memory::reserve(wanted.bytes) else {
-            // There is no room: make some.
+            // There is not enough memory, so give some back.
             drop(held.pop());
             return;
         };
-        // A budget may refuse this; then the reservation stays as it was.
+        // A budget may reject this. Then the reservation keeps its size.
         let grow = |reservation: &mut memory::Reservation| _ = reservation.grow(wanted.grows_by);
         match wanted.end {
             ReservationEnd::Stays => {

@@ -1,12 +1,12 @@
-//! A book of values: each value that was made must be dropped, and only once.
+//! A book of values, each of which must be dropped exactly once.
 
 use std::sync::{Arc, Mutex};
 
-/// Keeps count of the drops of each [`Tracked`] value.
+/// Counts how often each [`Tracked`] value is dropped.
 #[derive(Clone, Default)]
 pub struct Book(Arc<Mutex<Vec<usize>>>);
 
-/// A value that is entered in a book. Not `Clone`: moves only.
+/// A value whose drops a book counts. It is not `Clone`, so it can only be moved.
 pub struct Tracked {
     book: Book,
     number: usize,
@@ -26,7 +26,7 @@ impl Book {
         }
     }
 
-    /// The number of values that have been made.
+    /// The number of values that have been created.
     pub fn made(&self) -> usize {
         self.0.lock().unwrap().len()
     }

@@ -1,17 +1,17 @@
-//! Children: this test program again, running one of its tests, with its own variables and limits.
+//! Child processes that run one test of this program, with their own variables and limits.
 //!
-//! Such a test does nothing when it runs as an ordinary test.
+//! As an ordinary test, such a test does nothing.
 
 use std::process::{Command, Output};
 
-/// Set in children only.
+/// A variable that is set only in children.
 const CHILD: &str = "TIDEGATE_TEST_CHILD";
 
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` of this program in a process of its own.
+/// Runs the test `name` of this program in a separate process.
 pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
@@ -19,11 +19,12 @@ pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     command.output().expect("this binary runs")
 }
 
-/// Like `child`, but with a limit on its address space: the system refuses threads to a process
-/// that has nearly used it up. ThreadSanitizer needs more than any such limit leaves.
+/// Like `child`, but limits the child's address space. When the child has nearly used it up, the
+/// system refuses further threads. ThreadSanitizer needs more address space than such a limit
+/// leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Output {
-    // The shell sets the limit, and the child's own size counts against it.
+    // The shell sets the limit, which includes the child's own size.
     let exe = std::env::current_exe().unwrap();
     let script = format!(
         "ulimit -v {} && exec \"$0\" {name} --exact --nocapture --test-threads=1",

@@ -1,7 +1,7 @@
-//! Forks, and how the children end.
+//! Forks, and checks how the children end.
 //!
-//! A child that hangs is killed after a while; otherwise, time decides nothing. Children end by
-//! `_exit`, so that no part of the test harness runs twice.
+//! A child that hangs is killed after a while; apart from that, no result depends on time. Children
+//! end by `_exit`, so that no part of the test harness runs twice.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -11,15 +11,15 @@ use std::sync::{Arc, Barrier, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a child may take before it counts as hanging.
+/// A child that takes longer counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a child ended.
 #[derive(Debug, PartialEq)]
 pub enum End {
-    /// With this exit code.
+    /// It exited with this code.
     Exit(i32),
-    /// By this signal.
+    /// This signal ended it.
     Signal(i32),
 }
 
@@ -28,7 +28,7 @@ pub const BADLY: i32 = 1;
 pub const PANICKED: i32 = 2;
 
 /// Makes panics in children print nothing. The default hook takes locks, which another thread may
-/// have held at the fork: a thread that prints the backtrace of its own panic holds them for long.
+/// have held during the fork: a thread that prints the backtrace of its panic holds them for long.
 fn silence_children() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -41,12 +41,12 @@ fn silence_children() {
     });
 }
 
-/// Forks. Returns `None` in the child, and the child's number in the parent.
+/// Forks. Returns `None` in the child, and the child's pid in the parent.
 pub fn fork() -> Option<libc::pid_t> {
     silence_children();
     // SAFETY: the child continues in Rust code that allocates and starts threads, which the C
-    // library makes possible after a fork from a process with threads; it takes no lock of the test
-    // harness, which other threads could have held.
+    // library permits after a fork from a process with threads. The child takes no lock of the test
+    // harness that another thread could have held.
     match unsafe { libc::fork() } {
         0 => None,
         child => {
@@ -58,11 +58,11 @@ pub fn fork() -> Option<libc::pid_t> {
 
 /// Ends the child.
 pub fn exit(code: i32) -> ! {
-    // SAFETY: ends the process at once, no matter what the parent's threads were doing.
+    // SAFETY: ends the process immediately, no matter what the parent's threads were doing.
     unsafe { libc::_exit(code) }
 }
 
-/// Ends the child, with [`WELL`] if `check` holds.
+/// Ends the child. Its exit code is [`WELL`] if `check` holds.
 pub fn finish(check: impl FnOnce() -> bool) -> ! {
     match catch_unwind(AssertUnwindSafe(check)) {
         Ok(true) => exit(0),
@@ -71,7 +71,7 @@ pub fn finish(check: impl FnOnce() -> bool) -> ! {
     }
 }
 
-/// Waits for a child.
+/// Waits for a child. Returns how it ended.
 pub fn end_of(child: libc::pid_t) -> End {
     let begin = Instant::now();
     loop {
@@ -86,7 +86,7 @@ pub fn end_of(child: libc::pid_t) -> End {
             return End::Exit(libc::WEXITSTATUS(status));
         }
         if begin.elapsed() > PATIENCE {
-            // SAFETY: a child of ours that has not been waited for yet.
+            // SAFETY: this is our own child, and it has not been waited for yet.
             unsafe { libc::kill(child, libc::SIGKILL) };
             panic!("the child hangs");
         }
@@ -94,7 +94,7 @@ pub fn end_of(child: libc::pid_t) -> End {
     }
 }
 
-/// Forks a child that calls `check`, and waits for it.
+/// Forks a child that calls `check`. Waits for the child and returns how it ended.
 pub fn in_child(check: impl FnOnce() -> bool) -> End {
     match fork() {
         None => finish(check),
@@ -102,14 +102,14 @@ pub fn in_child(check: impl FnOnce() -> bool) -> End {
     }
 }
 
-/// A thread that holds something.
+/// A thread that holds something, for instance a lock.
 pub struct Held {
     gates: Arc<(Barrier, Barrier)>,
     thread: JoinHandle<()>,
 }
 
-/// Starts a thread that calls `hold`, which takes something, such as a lock, and then calls its
-/// argument. Returns once the thread holds it.
+/// Starts a thread that calls `hold`, which must take something, such as a lock, and then call its
+/// argument. Returns when the thread holds it.
 pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
     let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
     let theirs = gates.clone();
@@ -123,7 +123,7 @@ pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
 }
 
 impl Held {
-    /// Forks, and ends the thread in the parent; in the child it is missing.
+    /// Forks, and then lets the thread end in the parent. In the child, the thread is missing.
     pub fn fork(self) -> Option<libc::pid_t> {
         let child = fork()?;
         self.gates.1.wait();
@@ -132,8 +132,8 @@ impl Held {
     }
 }
 
-/// Runs the calling test again, alone in a process of its own. Returns that process's standard
-/// error and exit code. In that process, returns `None`.
+/// Runs the calling test again in a separate process, without other tests. Returns that process's
+/// standard error and exit code. In that process, returns `None`.
 pub fn alone(test: &str) -> Option<(String, Option<i32>)> {
     const MARK: &str = "TIDEGATE_TEST_ALONE";
     if std::env::var_os(MARK).is_some() {
@@ -149,12 +149,12 @@ pub fn alone(test: &str) -> Option<(String, Option<i32>)> {
     Some((told, output.status.code()))
 }
 
-/// The message that a child prints before it aborts: it needs the pool's threads, or a lock that
-/// one of them held.
+/// Part of the message that a child prints before it aborts because it needs the pool's threads, or
+/// a lock that one of them held.
 pub const NEEDED: &str = "end such a child by exec or exit";
 
-/// Runs the calling test alone. The test must end well, and its child must print why it was
-/// aborted. In that process, returns `false`.
+/// Runs the calling test in a separate process. The process must succeed, and its child must print
+/// why it was aborted. In that process, returns `false`.
 pub fn is_told_alone(test: &str) -> bool {
     let Some((told, code)) = alone(test) else {
         return false;

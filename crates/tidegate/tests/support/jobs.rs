@@ -1,8 +1,8 @@
-//! Jobs: this test program again, in a process of its own, with a pool that works and shares a
-//! table with others.
+//! Jobs: separate processes that run one test of this program, each with a pool that works and
+//! shares a table with others.
 //!
-//! A job works until its standard input ends; its standard error is read as it comes. Deadlines
-//! only turn a hang into a failure.
+//! A job works until its standard input ends. The test reads its standard error line by line.
+//! Deadlines only turn a hang into a failure.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -12,13 +12,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tidegate_share::{Location, Observer};
 
-/// After this time, something is plainly broken.
+/// If a step takes longer, it counts as a failure.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Names the test that plays the job, in the job.
+/// A variable that tells a job which test to play.
 const ROLE: &str = "TIDEGATE_TEST_ROLE";
 
-/// Whether this process must play the job `test`.
+/// Whether this process is a job and must play `test`.
 pub fn plays(test: &str) -> bool {
     std::env::var(ROLE).is_ok_and(|role| role == test)
 }
@@ -30,7 +30,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Runs `test` of this program with its table at `table`.
+    /// Runs `test` of this program as a job, with its table at `table`.
     pub fn start(test: &str, table: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command
@@ -62,7 +62,7 @@ impl Job {
         self.child.id()
     }
 
-    /// Waits until the job has printed a line with `text`.
+    /// Waits until the job has printed a line that contains `text`.
     #[track_caller]
     pub fn says(&mut self, text: &str) -> String {
         let begin = Instant::now();
@@ -85,7 +85,7 @@ impl Job {
         self.child.wait().expect("it is a child of ours");
     }
 
-    /// Lets the job end, which it must do well. Returns all lines that it has printed.
+    /// Ends the job, which must succeed. Returns all lines that it has printed.
     #[track_caller]
     pub fn end(mut self) -> Vec<String> {
         drop(self.child.stdin.take());
@@ -113,7 +113,7 @@ impl Drop for Job {
     }
 }
 
-/// In a job: repeats `work` until the test ends the job.
+/// In a job, repeats `work` until the test ends the job.
 pub fn until_told(mut work: impl FnMut()) {
     static ENOUGH: AtomicBool = AtomicBool::new(false);
     std::thread::spawn(|| {
@@ -125,7 +125,7 @@ pub fn until_told(mut work: impl FnMut()) {
     }
 }
 
-/// Waits for a condition that must soon hold.
+/// Waits for a condition that must become true soon. Returns how long that took.
 #[track_caller]
 pub fn soon(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) -> Duration {
     let begin = Instant::now();
@@ -142,7 +142,7 @@ pub fn jobs(path: &Path) -> Vec<tidegate_share::Job> {
     observer.map_or(Vec::new(), |mut observer| observer.jobs().unwrap())
 }
 
-/// The job of process `pid`, if it is there.
+/// The job of process `pid`, if it is in the table.
 pub fn job(path: &Path, pid: u32) -> Option<tidegate_share::Job> {
     jobs(path).into_iter().find(|job| job.pid == pid)
 }

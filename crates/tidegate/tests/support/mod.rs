@@ -1,5 +1,5 @@
-//! Shared parts of the tests: a watchdog, gates that force a schedule, and pools that keep a
-//! record.
+//! Shared parts of the tests: a watchdog, gates that force a schedule, and pools with common
+//! options.
 //!
 //! No check depends on time. The watchdog only turns a hang into a failure.
 
@@ -30,16 +30,16 @@ use tidegate::{
     policy::{QueueKind, StealAmount},
 };
 
-/// How long a test may take before it counts as hanging, times [`soak_scale`]. The longest needs a
-/// few seconds, and ten times as long under ThreadSanitizer.
+/// A test that takes longer counts as hanging. This is multiplied by [`soak_scale`]. The longest
+/// test needs a few seconds, and ten times as long under ThreadSanitizer.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(tidegate_tsan) { 300 } else { 30 });
 
-/// Runs a test's body, and fails instead of hanging.
+/// Runs a test's body, and fails if the body hangs.
 pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let name = std::thread::current().name().unwrap_or("test").to_owned();
     let (done, end) = mpsc::channel();
     let run = move || {
-        // The receiver is gone only after a failure that was reported.
+        // The receiver is gone only if the test has already failed.
         let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
     };
     let thread = std::thread::Builder::new().name(name.clone());
@@ -52,7 +52,7 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
     }
 }
 
-/// An event that happens once. Other threads wait for it busily, without polling the runtime.
+/// An event that occurs once. Other threads wait for it busily, without polling the runtime.
 #[derive(Default)]
 pub struct Gate(AtomicBool);
 
@@ -83,13 +83,13 @@ impl Drop for Opens<'_> {
     }
 }
 
-/// Long enough for all other threads to fall asleep. If it is not, the test shows less but does not
-/// fail.
+/// Waits long enough for all other threads to fall asleep. If they do not, the test covers less but
+/// does not fail.
 pub fn let_others_sleep() {
     std::thread::sleep(std::time::Duration::from_millis(30));
 }
 
-/// Waits busily, and yields the processor to other threads.
+/// Waits busily for a condition, and yields the processor to other threads.
 pub fn until(condition: impl Fn() -> bool) {
     while !condition() {
         std::thread::yield_now();
@@ -136,12 +136,12 @@ impl Log {
     }
 }
 
-/// A pool of `workers` workers with default options otherwise.
+/// A pool with `workers` workers and otherwise default options.
 pub fn pool(workers: usize) -> Pool {
     built(Pool::builder().workers(workers))
 }
 
-/// A pool whose threads are its workers: no thread takes over the slot of a waiting one.
+/// A pool without spare threads, so that no thread takes over a waiting worker's slot.
 pub fn bare_pool(workers: usize) -> Pool {
     // With other queues, tasks that wait for each other need spare threads.
     let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
@@ -152,10 +152,10 @@ pub fn built(builder: tidegate::Builder) -> Pool {
     builder.build().expect("options in range")
 }
 
-/// One steal amount of each kind.
+/// A steal amount of each kind.
 pub const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Half, StealAmount::Fixed(2)];
 
-/// Recursion without a cut-off: a join per call.
+/// Fibonacci, with a join at every call.
 pub fn fib(n: u64) -> u64 {
     if n < 2 {
         return n;
@@ -164,8 +164,8 @@ pub fn fib(n: u64) -> u64 {
     a + b
 }
 
-/// Runs `deepest` inside `joins` nested joins, whose halves lie in the deque meanwhile. So thieves
-/// that take a fixed number find enough tasks, and the tasks below become public.
+/// Calls `deepest` inside `joins` nested joins. Meanwhile their second halves lie in the deque, so
+/// that thieves with a fixed amount find enough tasks, and the tasks below become public.
 pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     match joins {
         0 => deepest(),
@@ -175,8 +175,9 @@ pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     }
 }
 
-/// Runs a loop over short leaves while nothing else runs. Checks that no more of them run at once
-/// than there are slots, except threads that were owed a slot for longer than their grace.
+/// Runs a loop over short leaves while nothing else runs. Checks that no more leaves run at the
+/// same time than there are slots, plus the threads that continued without a slot after their grace
+/// period.
 #[track_caller]
 pub fn at_most_at_once(pool: &Pool, slots: usize) {
     let overcommitted = || pool.stats().counters.overcommitted as usize;
@@ -197,7 +198,7 @@ pub fn at_most_at_once(pool: &Pool, slots: usize) {
     );
 }
 
-/// Leaves that meet at a barrier: all of them must run at once.
+/// Runs `leaves` tasks that meet at a barrier, so all of them must run at the same time.
 pub fn meet(pool: &Pool, leaves: usize) {
     let meeting = std::sync::Barrier::new(leaves);
     pool.install(|| {

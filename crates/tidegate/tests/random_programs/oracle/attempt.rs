@@ -1,4 +1,4 @@
-//! Runs one program and reports its seed if it fails or hangs.
+//! Runs a program, and reports its seed if it fails or hangs.
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,13 +7,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// A program that takes longer counts as hanging; nearly all need a few milliseconds.
+/// A program that takes longer counts as hanging. Nearly all programs need a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs a program in a new thread.
 ///
 /// # Panics
-/// With the seed and the program, if `run` returns an error, panics or takes too long.
+/// If `run` returns an error, panics or takes too long. The message contains the seed and the
+/// program.
 pub fn attempt<P>(
     seed: u64,
     program: P,
@@ -21,7 +22,7 @@ pub fn attempt<P>(
 ) where
     P: Debug + Send + Sync + 'static,
 {
-    // Printed first: after a crash, the last seed is that of the program that crashed.
+    // Printed first, so that after a crash, the last seed belongs to the program that crashed.
     println!("seed {seed}");
     let program = Arc::new(program);
     let (sender, end) = channel();
@@ -29,7 +30,7 @@ pub fn attempt<P>(
     let thread = thread::Builder::new().name(format!("program {seed}"));
     let body = move || {
         let result = catch_unwind(AssertUnwindSafe(|| run(&own)));
-        // The receiver is gone only after a hang has been reported.
+        // The receiver is gone only if a hang has already been reported.
         let _ = sender.send(result.unwrap_or_else(|_| Err("it panicked, see above".into())));
     };
     let thread = thread.spawn(body).expect("a thread for the program");

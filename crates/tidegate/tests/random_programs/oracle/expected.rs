@@ -1,18 +1,18 @@
-//! What a program may do, written down before it runs.
+//! What may happen in a program, determined before it runs.
 
 use std::collections::BTreeSet;
 
-/// The value of a step that has caught a panic or a failure.
+/// The value of a step that catches a panic or a failure.
 pub const CAUGHT: u64 = 0xca06;
 
-/// Combines `value` with `next`; the order matters.
+/// Combines two values. The order matters.
 pub fn mix(value: u64, next: u64) -> u64 {
     (value ^ next)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .rotate_left(23)
 }
 
-/// The number of tasks, catches and payloads of a program; each kind is numbered from 0.
+/// The number of tasks, catches and payloads in a program. Each kind is numbered from 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sizes {
     pub tasks: usize,
@@ -20,27 +20,27 @@ pub struct Sizes {
     pub payloads: usize,
 }
 
-/// A panic on purpose.
+/// An intentional panic.
 #[derive(Clone, Copy, Debug)]
 pub struct Panic {
     pub payload: usize,
-    /// Whether the payload's drop panics, too.
+    /// Whether dropping the payload also panics.
     pub drop_panics: bool,
 }
 
 /// How often a task may run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// A panic always prevents it.
+    /// A panic always prevents the task from running.
     #[default]
     Never,
-    /// A panic may prevent it.
+    /// A panic may prevent the task from running.
     AtMostOnce,
     Once,
 }
 
 impl Fate {
-    /// Like this fate, but a panic may prevent the run.
+    /// This fate, except that a panic may prevent the task from running.
     pub fn unless_a_panic_prevents_it(self) -> Self {
         match self {
             Self::Never => Self::Never,
@@ -57,10 +57,10 @@ impl Fate {
     }
 }
 
-/// A value, or the payloads of several panics, one of which surfaces.
+/// A value, or the payloads of several panics, of which only one surfaces.
 pub type Outcome = Result<u64, BTreeSet<usize>>;
 
-/// What a program may do, according to a serial evaluation.
+/// What may happen in a program, according to a serial evaluation.
 pub struct Expected {
     pub fates: Vec<Fate>,
     /// For each catch, the payloads that it may catch.
@@ -79,7 +79,7 @@ impl Expected {
     }
 }
 
-/// What the tasks of a scope return in a serial evaluation.
+/// What a scope's tasks return in a serial evaluation.
 #[derive(Default)]
 pub struct Sum {
     value: u64,
@@ -87,13 +87,13 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// The scope that is `outward` further out than the innermost one, as the only one.
+    /// Returns a slice that contains only the scope `outward` levels outside the innermost scope.
     pub fn outward(scopes: &mut [Sum], outward: usize) -> &mut [Sum] {
         let number = scopes.len() - 1 - outward;
         &mut scopes[number..=number]
     }
 
-    /// A task of the scope has ended.
+    /// Adds the outcome of one of the scope's tasks.
     pub fn add(&mut self, outcome: Outcome) {
         match outcome {
             Ok(value) => self.value = self.value.wrapping_add(value),
@@ -101,7 +101,8 @@ impl Sum {
         }
     }
 
-    /// Evaluates a scope inside others. A panic of the body takes precedence over those of tasks.
+    /// Evaluates a scope inside other scopes. A panic of its body takes precedence over panics of
+    /// its tasks.
     pub fn scope(scopes: &mut [Sum], body: impl FnOnce(&mut [Sum]) -> Outcome) -> Outcome {
         let mut inside: Vec<Sum> = scopes.iter_mut().map(std::mem::take).collect();
         inside.push(Sum::default());

@@ -1,4 +1,4 @@
-//! What a program has done.
+//! What has happened in a program.
 
 use super::expected::{Expected, Panic, Sizes};
 use std::any::Any;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// At most this many mistakes are reported.
+/// The maximum number of mistakes that are reported.
 const REPORTED: usize = 10;
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ struct PayloadCounts {
 /// Counts what happens in a program.
 pub struct Ledger {
     tasks: Vec<TaskCounts>,
-    /// For each catch, the payload that it caught, plus one; 0 if none.
+    /// For each catch, the number of the payload that it caught, plus one. 0 if it caught none.
     catches: Vec<AtomicUsize>,
     payloads: Vec<PayloadCounts>,
     live: AtomicUsize,
@@ -57,7 +57,7 @@ impl Ledger {
         }
     }
 
-    /// A token for the closure of a task.
+    /// Creates a token for a task's closure.
     pub fn token(self: &Arc<Self>, task: usize) -> Token {
         count(&self.tasks[task].made);
         self.live.fetch_add(1, Ordering::Relaxed);
@@ -67,19 +67,19 @@ impl Ledger {
         }
     }
 
-    /// The number of tokens and payloads that exist. Payloads count because a panic outlives the
-    /// closure it comes from.
+    /// The number of tokens and payloads that exist. Payloads are included because a panic outlives
+    /// the closure that it comes from.
     pub fn live(&self) -> usize {
         self.live.load(Ordering::Acquire)
     }
 
-    /// Whether the task has run to its end. Relaxed: the runtime must order the caller after the
-    /// task, or the caller may not see it.
+    /// Whether the task has run to its end. Relaxed: the runtime must order the task before the
+    /// caller; otherwise the caller may see the old value.
     pub fn has_finished(&self, task: usize) -> bool {
         self.tasks[task].finished.load(Ordering::Relaxed)
     }
 
-    /// Whether the task's closure is gone, or was never made.
+    /// Whether the task's closure has been dropped, or was never created.
     pub fn is_over(&self, task: usize) -> bool {
         let TaskCounts { made, dropped, .. } = &self.tasks[task];
         get(made) == get(dropped)
@@ -99,16 +99,16 @@ impl Ledger {
         }))
     }
 
-    /// Records that a panic has surfaced at `catch`.
+    /// Records that `catch` has caught a panic.
     pub fn caught(&self, catch: usize, payload: Box<dyn Any + Send>) {
         if let Some(payload) = self.report(payload) {
             self.catches[catch].store(payload.panic.payload + 1, Ordering::Relaxed);
-            // The drop may panic.
+            // Dropping the payload may panic.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
         }
     }
 
-    /// Records a panic that went to a handler, and drops its payload, which may panic.
+    /// Records a panic that a handler has received, and drops its payload, which may panic.
     pub fn unclaimed(&self, payload: Box<dyn Any + Send>) {
         drop(self.report(payload));
     }
@@ -126,7 +126,7 @@ impl Ledger {
         }
     }
 
-    /// Compares what has happened with what may happen.
+    /// Compares what has happened with what may happen in the program.
     pub fn check(&self, expected: &Expected) -> Result<(), String> {
         let mut mistakes = std::mem::take(&mut *self.mistakes.lock().unwrap());
         mistakes.extend(self.wrong_tasks(expected));
@@ -173,8 +173,8 @@ impl Ledger {
     }
 }
 
-/// Like [`Ledger::unclaimed`], for handlers that serve several programs: the payload knows its
-/// ledger. Resumes any other panic.
+/// Like [`Ledger::unclaimed`], but for handlers that serve several programs: the payload refers to
+/// its ledger. Resumes any other panic.
 pub fn unclaimed(payload: Box<dyn Any + Send>) {
     match payload.downcast::<Payload>() {
         Ok(payload) => Arc::clone(&payload.ledger).unclaimed(payload),
@@ -182,14 +182,14 @@ pub fn unclaimed(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// The message of a panic.
+/// A panic's message.
 fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("no text")
 }
 
-/// Part of a task's closure: counts when the closure runs and when it is dropped.
+/// A part of a task's closure that counts how often the closure runs and is dropped.
 pub struct Token {
     ledger: Arc<Ledger>,
     task: usize,
@@ -204,7 +204,7 @@ impl Token {
         value
     }
 
-    /// A second copy of the token, as a faulty runtime would run it.
+    /// Duplicates the token, as a faulty runtime would do if it ran the task twice.
     pub(super) fn duplicate(&self) -> Self {
         self.ledger.live.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -221,7 +221,7 @@ impl Drop for Token {
     }
 }
 
-/// The payload of an intended panic.
+/// The payload of an intentional panic.
 pub struct Payload {
     ledger: Arc<Ledger>,
     panic: Panic,

@@ -1,11 +1,12 @@
-//! The oracle: compares what a program has done with what it may do.
+//! The oracle: compares what has happened in a program with what may happen.
 //!
-//! Before a program runs, a serial evaluation fills in [`Expected`]: how often each task may run,
-//! and which panics may surface where. While it runs, [`Token`]s count its tasks and payloads count
-//! its panics in a [`Ledger`]. Afterwards [`Ledger::check`] compares the two. Mistakes that show up
-//! inside a task are noted and reported at the end, so the oracle does not disturb the program.
+//! Before a program runs, a serial evaluation determines what is [`Expected`]: how often each task
+//! may run, and which panics may surface where. While it runs, [`Token`]s count its tasks and
+//! payloads count its panics in a [`Ledger`]. Afterwards [`Ledger::check`] compares the two.
+//! Mistakes that are found inside a task are recorded and reported at the end, so that the oracle
+//! does not disturb the program.
 //!
-//! It knows nothing about programs: the tests of two crates use it.
+//! The oracle does not depend on the form of programs, because the tests of two crates use it.
 
 #![allow(
     dead_code,

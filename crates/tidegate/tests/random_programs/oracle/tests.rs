@@ -1,4 +1,4 @@
-//! The oracle reports each kind of mistake.
+//! Checks that the oracle reports each kind of mistake.
 
 use super::attempt::attempt;
 use super::expected::{Expected, Fate, Panic, Sizes};
@@ -47,7 +47,7 @@ fn accepts_a_single_run() {
 fn reports_a_doubled_task() {
     let ledger = ledger();
     let token = ledger.token(0);
-    // As if a thief and the owner had both taken the task.
+    // This is as if a thief and the owner had both taken the task.
     let double = token.duplicate();
     token.run(|| ());
     double.run(|| ());

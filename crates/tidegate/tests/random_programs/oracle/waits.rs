@@ -1,11 +1,12 @@
-//! Checks that a call does not return, or panic, before the tasks it must wait for.
+//! Checks that a call neither returns nor panics before the tasks that it must wait for have ended.
 
 use super::ledger::Ledger;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 impl Ledger {
-    /// A guard around a call: checks on drop, hence also after a panic, that these tasks are over.
+    /// Returns a guard for a call. When it is dropped, even by a panic, it checks that these tasks
+    /// have ended.
     pub fn waits_for<'a>(&'a self, tasks: impl IntoIterator<Item = usize> + 'a) -> impl Drop + 'a {
         let mut tasks: Vec<usize> = tasks.into_iter().collect();
         AtEnd(move || {
@@ -36,7 +37,8 @@ impl<F: FnMut()> Drop for AtEnd<F> {
     }
 }
 
-/// The sum of what a scope's tasks have returned so far, and how many of them are not over.
+/// The sum of the values that a scope's tasks have returned so far, and the number of tasks that
+/// have not ended.
 #[derive(Default)]
 pub struct Returned {
     value: AtomicU64,
@@ -44,7 +46,7 @@ pub struct Returned {
 }
 
 impl Returned {
-    /// Counts one more task; the result goes into its closure.
+    /// Counts another task. The returned value must go into the task's closure.
     pub fn spawned(self: &Arc<Self>) -> Spawned {
         self.live.fetch_add(1, Ordering::Relaxed);
         Spawned(Arc::clone(self))
@@ -55,11 +57,10 @@ impl Returned {
     }
 }
 
-/// A task of a scope.
 pub struct Spawned(Arc<Returned>);
 
 impl Spawned {
-    /// Runs the task and adds what it returns.
+    /// Runs the task and adds its value to the sum.
     pub fn run(self, task: impl FnOnce(&Arc<Returned>) -> u64) {
         let value = task(&self.0);
         self.0.value.fetch_add(value, Ordering::Relaxed);
