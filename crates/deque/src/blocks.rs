@@ -255,7 +255,7 @@ impl<T> Queue<T> for Blocks<T> {
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
         loop {
             // Acquire pairs with the Release of a grant and with other thieves' exchanges: a block
-            // that another thief saw empty was empty.
+            // that another thief has found empty really was empty.
             let oldest = Oldest(self.oldest.load(Ordering::Acquire));
             if oldest.block() >= self.owner.block.acquire() {
                 // Relaxed: a hint.
@@ -263,7 +263,7 @@ impl<T> Queue<T> for Blocks<T> {
                 return Err(Miss::Empty);
             }
             let block = self.block(oldest.block());
-            // Acquire pairs with the grant.
+            // Acquire pairs with the Release in `grant`.
             let seen = Grant(block.granted.load(Ordering::Acquire));
             if seen.is_empty() {
                 // AcqRel: passes on to other thieves that the block is empty. If the owner has

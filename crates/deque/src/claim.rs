@@ -4,7 +4,7 @@
 //! Each value is in a cell, which outlives the queue's last use of it. The queue holds pointers to
 //! cells. A thread that gets a cell must win it before it touches the value, and only one thread
 //! can win. If a cell comes out a second time, it is either empty or holds a newer value of the
-//! same queue, and and the thread wins that value. No value is lost: when the newer value's own
+//! same queue, and then the thread wins that value. No value is lost: when the newer value's own
 //! pointer comes out, its cell is empty. The idea of claiming comes from Weibel's idempotent
 //! intervals (2010, section 10.2.1).
 //!
@@ -86,7 +86,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
     /// Puts a value in.
     ///
     /// # Errors
-    /// The queue is full; returns the value.
+    /// The queue is full. The error contains the value.
     pub fn put(&mut self, value: T) -> Result<(), T> {
         let Inner { queue, cells } = &*self.0;
         let Some(id) = cells.get() else {

@@ -74,7 +74,7 @@ impl<T> Queue<T> for Lazy<T> {
         let task = NonNull::new(slot.swap(std::ptr::null_mut(), Ordering::Acquire));
         match task {
             Some(_) => self.tail.set(tail - 1),
-            // The task was stolen, and so was everything older, because thieves take in order.
+            // The task was stolen, and so were all older tasks, because thieves take them in order.
             None => self.head.set(tail),
         }
         task

@@ -62,7 +62,7 @@ pub trait Queue<T>: Sealed + Send + Sync {
     /// Puts a task in.
     ///
     /// # Errors
-    /// The queue is full; it is unchanged.
+    /// The queue is full. It stays unchanged.
     fn put(&self, task: NonNull<T>) -> Result<(), Full>;
 
     /// Takes a task out at the owner's end. Returns `None` if the owner can get no task.

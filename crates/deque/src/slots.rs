@@ -15,8 +15,8 @@ mod paged {
     use std::ptr::NonNull;
     use tidegate_sync::pages::Pages;
 
-    /// Slots in memory pages of their own. Memory is used only for pages that were written; the
-    /// rest is address space.
+    /// Slots in separate memory pages. Memory is used only for pages that were written; the rest is
+    /// address space.
     pub(crate) struct Slots<T> {
         /// The first of `count` slots in `pages`.
         first: NonNull<AtomicPtr<T>>,

@@ -121,7 +121,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// - the stack is too large;
     /// - a variable of Tidegate has an invalid value.
     ///
-    /// In that case, threads that already run end.
+    /// In that case, threads that are already running end.
     ///
     /// # Panics
     /// If a function that names or starts threads panics.
@@ -208,7 +208,7 @@ fn stray_handler(
         }));
         match ended {
             Ok(()) => {}
-            // The payload of the second panic has panicked when it was dropped.
+            // Dropping the second panic's payload panicked.
             Err(payload) if from == UnhandledPanic::Second => mem::forget(payload),
             Err(_) => abort("the panic handler panicked"),
         }

@@ -21,7 +21,7 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure runs on another thread than the caller of [`join_context`]: another
+    /// Whether the closure runs on a different thread from the caller of [`join_context`]: another
     /// thread has stolen it, or the caller belongs to no pool.
     #[inline]
     pub fn migrated(&self) -> bool {

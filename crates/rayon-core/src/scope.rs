@@ -12,8 +12,8 @@ use tidegate::closed::{self, Member};
 #[repr(transparent)]
 pub struct Scope<'scope>(tidegate::Scope<'scope>);
 
-/// A [`Scope`] whose tasks start in spawn order if one thread has spawned them; see [`scope_fifo`]
-/// and [`in_place_scope_fifo`].
+/// A [`Scope`] whose tasks start in spawn order if the same thread has spawned them; see
+/// [`scope_fifo`] and [`in_place_scope_fifo`].
 #[repr(transparent)]
 pub struct ScopeFifo<'scope>(tidegate::Scope<'scope>);
 

@@ -78,7 +78,7 @@ fn pool_explains_whether_it_shares() {
 fn oversized_default_stack_is_reduced() {
     let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
     let told = String::from_utf8_lossy(&output.stderr);
-    // The system may refuse to reserve so much address space, but the value itself is valid.
+    // The system may refuse to reserve that much address space, but the value itself is valid.
     assert!(!told.contains("Builder::stack_size"), "{told}");
 }
 

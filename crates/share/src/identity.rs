@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A process with this process's pid but another start time is gone.
+    /// A process with this process's pid but a different start time is gone.
     #[test]
     #[cfg(target_os = "linux")]
     fn reused_process_id_counts_as_gone() {

@@ -2,8 +2,8 @@
 //!
 //! The file begins with a head of one page, whose second half contains the claims. The rows follow.
 //! All words are 8 bytes in the machine's byte order, which the magic number reveals. The magic
-//! number is a hash of everything that a reader relies on, so a program with another layout does
-//! not recognize the table. Readers trust no value in the file: see [`Row::read`].
+//! number is a hash of everything that a reader relies on, so a program with a different layout
+//! does not recognize the table. Readers trust no value in the file: see [`Row::read`].
 
 use crate::identity::Identity;
 use crate::mask::{CpuMask, WORDS};
@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::Path;
 use tidegate_policy::tunables::WEIGHT;
 
-/// The version of the format. Each version uses another file.
+/// The version of the format. Each version uses a different file.
 pub(crate) const VERSION: u64 = 1;
 /// The number of rows, which limits the number of jobs with a seat.
 pub const ROWS: usize = 256;
@@ -107,7 +107,7 @@ fn word(bytes: &[u8], index: usize) -> u64 {
 /// Why a file with this head cannot be used as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// A table of another version, or not a table.
+    /// A table of a different version, or not a table.
     Foreign,
     /// Created before the machine's last start, or on another machine.
     Stale,
@@ -143,8 +143,8 @@ impl Head {
     pub(crate) fn check(&self, boot: u64) -> Result<(), Unfit> {
         match (word(&self.0, MAGIC_AT), word(&self.0, BOOT_AT)) {
             (kind, _) if kind != magic() => Err(Unfit::Foreign),
-            // A job that does not know its boot treats the table as current and removes nothing.
-            // That does no harm: no job holds a row of a stale table.
+            // If a job cannot find out the id of the boot, it treats the table as current and
+            // removes nothing. That does no harm: no job holds a row of a stale table.
             (_, made) if made != boot && boot != 0 => Err(Unfit::Stale),
             _ => Ok(()),
         }

@@ -78,9 +78,9 @@ impl Location {
             folder: Some(folder),
             why,
         };
-        // A relative path would lead to another file in each working directory; the XDG standard
-        // requires such a value to be ignored. If a process has changed its user but kept the
-        // variable, it must not leave the new user's files in the former user's folder.
+        // A relative path would lead to a different file in each working directory; the XDG
+        // standard requires such a value to be ignored. If a process has changed its user but kept
+        // the variable, it must not leave the new user's files in the former user's folder.
         if let Some(runtime) = set(RUNTIME_FOLDER)
             .map(PathBuf::from)
             .filter(|folder| folder.is_absolute() && own(folder))

@@ -1,8 +1,8 @@
 //! Measures how busy programs outside the table keep the machine.
 //!
 //! The result is the busy time of all processors, as counted by the kernel, minus the processor
-//! time that the jobs in the table have published. It describes the second before, so it is good
-//! enough to leave such programs some processors, but not to react to them quickly.
+//! time that the jobs in the table have published. It describes the previous second. So it is good
+//! enough to leave such programs some processors, but too slow to react to short peaks.
 
 use crate::identity::Identity;
 use crate::layout::Row;
@@ -96,7 +96,7 @@ fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> 
     jobs
 }
 
-/// How long the processors in `set` have executed users' programs, the kernel and interrupts,
+/// How long the processors in `set` have been busy with users' programs, the kernel and interrupts,
 /// according to `/proc/stat`.
 fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
     let of = |line: &str| {

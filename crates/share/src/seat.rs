@@ -1,4 +1,4 @@
-//! A job's own row, and how it takes it.
+//! A job's seat: its own row of the table.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -119,8 +119,8 @@ impl Seat {
         Ok(neighbours.measure(&snapshot, clock::now()))
     }
 
-    /// Sleeps until the table changes, for at most `limit`. Returns at once if it has changed since
-    /// the last [`shares`](Self::shares). May return early.
+    /// Sleeps until the table changes, for at most `limit`. Returns immediately if it has changed
+    /// since the last [`shares`](Self::shares). May return early.
     ///
     /// # Errors
     /// Like [`publish`](Self::publish).

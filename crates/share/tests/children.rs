@@ -137,7 +137,7 @@ fn job_survives_its_first_thread() {
             if before {
                 told.recv().unwrap();
             } else {
-                // The other thread would panic if it could not send.
+                // Keeps the channel open, because the other thread panics if it cannot send.
                 std::mem::forget(told);
             }
             sys::end_this_thread()

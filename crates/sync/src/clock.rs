@@ -20,7 +20,7 @@ pub fn now() -> u64 {
     imp::now()
 }
 
-/// Nanoseconds since 1970 by the wall clock, which may be set.
+/// Nanoseconds since 1970 by the wall clock, which may jump when it is set.
 #[must_use]
 pub fn wall() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -76,8 +76,7 @@ mod imp {
             }
             start => start,
         };
-        // Saturating: a thread may have read the clock before the thread that set `START`, but get
-        // here later.
+        // Saturating: this thread may have read the clock before the thread that has set `START`.
         reading.saturating_sub(start)
     }
 

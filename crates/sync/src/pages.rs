@@ -1,4 +1,4 @@
-//! Memory that only uses address space until it is touched.
+//! Memory that uses only address space until it is touched.
 //!
 //! An allocator guarantees this only for the first large blocks. When blocks have been freed, it
 //! reuses their memory and clears it first, which touches every page.

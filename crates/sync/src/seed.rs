@@ -1,6 +1,6 @@
 //! Seeds for the workers' random numbers.
 
-/// Returns the seed of worker `index`. Each worker has another seed, which is the same in every
+/// Returns the seed of worker `index`. The seeds differ between workers, and are the same in every
 /// run.
 ///
 /// The scheduler's random numbers must differ between workers, but need not be secret. A fixed seed

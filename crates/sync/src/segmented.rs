@@ -6,8 +6,8 @@
 //!
 //! A segment is deliberately not in a `OnceLock`: if a thread forks while another thread
 //! initializes the cell, the child finds the cell locked forever. Here, a child finds either a
-//! complete segment or no segment, and in that case allocates it. In return, two threads may
-//! allocate the same segment at the same time, and one of them drops its copy.
+//! complete segment or no segment, and in that case allocates it. The drawback is that two threads
+//! may allocate the same segment at the same time, and one of them drops its copy.
 //!
 //! The array never shrinks. It uses atomics from `std` even under loom, because loom's atomics have
 //! no constant constructor and the array must fit into a static. So loom does not check it, but
@@ -32,7 +32,7 @@ const SEGMENTS: usize = 32;
 /// ```
 pub struct SegmentedArray<T> {
     /// Segment k is null, or points to the first element of a boxed slice of 2^k elements. Once a
-    /// pointer is set, only `&mut self` changes it or takes the box.
+    /// pointer is set, it changes only through `&mut self`, and so does the ownership of its box.
     segments: [AtomicPtr<T>; SEGMENTS],
     /// Makes the array `Send` and `Sync` like a cell whose value any thread may create.
     owns: PhantomData<OnceLock<T>>,

@@ -15,8 +15,8 @@ pub fn next() -> u64 {
 /// Returns the calling thread's number, which no other thread ever gets.
 ///
 /// The number stays the same while the thread lives, even while its thread-local values are being
-/// destroyed. Some systems also destroy values without destructors; there, each call after that
-/// returns a new number.
+/// destroyed. Some systems also destroy values without destructors; there, each later call returns
+/// a new number.
 #[must_use]
 pub fn of_this_thread() -> u64 {
     worker_local!(static OWN: Cell<u64> = Cell::new(0));

@@ -41,7 +41,7 @@ impl Sum {
     /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
-        // Relaxed: as above.
+        // Relaxed: a sum orders nothing else.
         self.0.load(Ordering::Relaxed)
     }
 }

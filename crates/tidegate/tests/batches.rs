@@ -1,9 +1,9 @@
 //! A thief that takes several tasks at a time runs the youngest first. Meanwhile it keeps the older
 //! ones in a queue.
 //!
-//! The youngest task may block until a join ends whose half is an older task in the same batch.
-//! Then the joiner must take its half back: there are two workers and no spare threads, so no other
-//! thread could run the half.
+//! The youngest task may wait for the end of a join. If the second half of that join is an older
+//! task in the same batch, the joiner must take its half back: there are two workers and no spare
+//! threads, so no other thread could run the half.
 
 mod support;
 
@@ -32,7 +32,7 @@ struct Stage {
     joined: Gate,
 }
 
-/// A single attempt. The deque holds the half of a join, and a younger task that blocks until the
+/// A single attempt: the deque holds the half of a join, and a younger task that blocks until the
 /// join has ended. Returns whether a thief has taken both in one batch, before the half has
 /// started.
 fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {

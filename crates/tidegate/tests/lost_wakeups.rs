@@ -58,7 +58,7 @@ fn finished_waiter_passes_wake_up_on() {
     });
 }
 
-/// The thief has backed off for longer and longer when the last tasks are spawned.
+/// By the time the last tasks are spawned, the thief's backoff has grown.
 #[test]
 fn ending_pool_signals_resting_thief() {
     watched(|| {
@@ -73,7 +73,7 @@ fn ending_pool_signals_resting_thief() {
                 // rests.
                 drop(tidegate::spawn(|| {
                     for _ in 0..20 {
-                        // Wakes the other thread in vain, so that it rests for longer.
+                        // Wakes the other thread for nothing, so that it then rests for longer.
                         join(|| (), || ());
                         thread::sleep(Duration::from_millis(1));
                     }

@@ -80,8 +80,8 @@ fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, Reserva
     pool.join(first, second).1
 }
 
-/// A task that comes after a waiting request in order starts before it, because an absent task
-/// waits for that task.
+/// A task that comes after a waiting request in order starts anyway, because an absent task waits
+/// for that task.
 #[test]
 fn task_behind_request_helps_absent_waiter() {
     watched(|| {

@@ -58,7 +58,7 @@ fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
     assert_eq!(granted, Ok(10 * KIB));
 }
 
-/// The task at the place waits for a scope of its own.
+/// The placed task waits for a scope that it opens itself.
 #[test]
 fn request_waits_for_placed_task() {
     watched(|| {

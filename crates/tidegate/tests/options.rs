@@ -261,7 +261,7 @@ fn idle_pool_wakes_for_work() {
             let builder = Pool::builder().workers(3).share(SharePolicy::Off);
             let pool = built(builder.idle(idle));
             for _ in 0..20 {
-                // However the workers rest, they all come, so the closures meet.
+                // No matter how the workers rest, they all come, so the closures meet.
                 let meeting = Barrier::new(3);
                 pool.scope(|s| {
                     for _ in 0..3 {

@@ -295,8 +295,8 @@ fn all_gained_slots_are_used() {
     });
 }
 
-/// If a thread has had a slot since its last preemption, it is preempted for only the first grace
-/// period.
+/// If a thread has had a slot since its last preemption, its next preemption lasts for only the
+/// first grace period.
 #[test]
 fn regained_slot_resets_the_grace() {
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -208,7 +208,7 @@ fn job_desires_processors_during_broadcast() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(BROADCASTS, &home.path(), &[]);
-        // Shortly after the job's last fork, only the broadcast can still cause a desire.
+        // Shortly after the job's last fork, only the broadcast still shows as a desire.
         let mut seen = 0;
         soon("it desires some again and again", PATIENCE, || {
             let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);

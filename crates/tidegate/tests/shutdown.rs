@@ -300,8 +300,8 @@ fn ending_threads_may_broadcast_and_wait() {
                     assert!(numbers.iter().copied().eq(0..numbers.len()));
                     tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
                     assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
-                    // Not reached after a panic in the handler, because the pool would not pass
-                    // that on.
+                    // Counts the handlers that have not panicked, because the pool would not pass a
+                    // panic on.
                     others.come();
                 });
                 drop(built(builder));

@@ -31,7 +31,8 @@ fn beside_a_glutton(act: impl FnOnce(&Pool)) {
     beside(&[CpuMask::MOST], act);
 }
 
-/// Like [`beside_a_glutton`], but the other job cycles through `desires`, a few cycles each.
+/// Like [`beside_a_glutton`], but the other job desires each of `desires` in turn, for a few cycles
+/// each.
 fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
     let location = Location::find().unwrap();
     let mut seat = Seat::take(&location, &Name::new(GLUTTON)).unwrap();

@@ -1,4 +1,4 @@
-//! A pool whose table is unusable computes as usual. If it has to explain itself, it prints why it
+//! A pool whose table is unusable computes as usual. If it must explain itself, it prints why it
 //! runs alone.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 

@@ -64,7 +64,7 @@ impl<const PART: u32> Anchor<PART> {
 
     /// The current anchor, for a thief.
     pub(super) fn seen(&self) -> Value {
-        // Acquire pairs with `publish`.
+        // Acquire pairs with the Release in `publish`.
         Self::value(self.0.load(Ordering::Acquire))
     }
 

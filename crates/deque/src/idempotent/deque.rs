@@ -10,8 +10,8 @@ use tidegate_sync::Line;
 const HEAD: u32 = 20;
 /// The number of bits for the number of tasks.
 const SIZE: u32 = 20;
-/// The maximum number of tasks. The positions of so many tasks and one more must all differ in the
-/// low [`HEAD`] bits.
+/// The maximum number of tasks. This many positions plus one must all differ in their low [`HEAD`]
+/// bits.
 const MOST: u64 = 1 << (SIZE - 1);
 
 /// An idempotent deque: the owner takes the youngest task, a thief the oldest.

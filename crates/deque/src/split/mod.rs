@@ -72,7 +72,7 @@ impl<T> Default for Split<T> {
 }
 
 impl<T> Split<T> {
-    /// Makes an empty deque.
+    /// Creates an empty deque.
     #[must_use]
     pub fn new() -> Self {
         Self {

@@ -271,7 +271,7 @@ fn loom_ring_position_waits_for_its_reader() {
         }
         me.expose_all();
         let t = thief(&deque, &tasks, steal_one);
-        // No joiner waits for these tasks: the owner pushes on as soon as there is room.
+        // No joiner waits for these tasks: the owner continues to push as soon as it finds room.
         let mut next = 3;
         while next < 5 {
             let pushed = me.push(tasks.fill(next)).or_else(|Cold(position)| {

@@ -228,7 +228,7 @@ impl<'a, T> Owner<'a, T> {
 
     /// Takes the task at `position`, which must be the youngest. Returns whether the owner got it.
     ///
-    /// If it was stolen, the position stays occupied until [`settle`](Self::settle).
+    /// If the task was stolen, its position stays occupied until [`settle`](Self::settle).
     #[inline(always)]
     #[must_use]
     pub fn pop_at(self, position: u64) -> bool {
@@ -252,8 +252,8 @@ impl<'a, T> Owner<'a, T> {
             mine = position >= top;
             let takes_back = mine && position < split;
             let split = if takes_back && barrier::available() != Some(true) {
-                // Without the barrier, no thief could expose tasks by force, so all tasks stay
-                // public.
+                // Without the barrier, no thief could expose tasks by force, so the tasks below
+                // `position` stay public.
                 position
             } else if takes_back {
                 top + (position - top) / 2
@@ -306,8 +306,8 @@ impl<'a, T> Owner<'a, T> {
         self.set_bottom(position);
         self.update(|now| (now.emptied_at(position), position));
         if self.proven() > position {
-            // With the old limit, new pushes could overwrite filled slots. The next push computes
-            // the limit anew.
+            // With the old limit, new pushes could overwrite filled slots. The next push recomputes
+            // the limit.
             self.set_proven(position);
             self.shut();
         }

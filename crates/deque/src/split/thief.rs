@@ -90,7 +90,7 @@ impl<T> Split<T> {
     /// orders it.
     #[must_use]
     pub fn has_private(&self) -> bool {
-        // Acquire pairs with the store of `bot`.
+        // Acquire pairs with the owner's Release store of `bot`.
         let bottom = self.owner.bot.load(Ordering::Acquire);
         let now = Public(self.public.load(Ordering::Acquire));
         bottom > now.split_near(bottom)

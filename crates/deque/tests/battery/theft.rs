@@ -25,7 +25,7 @@ fn rob<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, stop: &AtomicBool) -> usize {
     }
 }
 
-/// The owner puts `burst` tasks and takes half as many, over and over, while thieves steal.
+/// The owner puts `burst` tasks and takes half that number, again and again, while thieves steal.
 pub fn storm<Q: Queue<Task> + Default>(promise: Promise, thieves: usize, burst: usize) {
     let tasks = Tasks::new(many(20_000));
     let (queue, stop, start) = (

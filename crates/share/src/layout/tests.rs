@@ -74,7 +74,7 @@ fn extreme_rows_are_clamped() {
     }
 }
 
-/// A foreign head has another format; a stale head is older than the machine's last start.
+/// A foreign head has a different format; a stale head is older than the machine's last start.
 #[test]
 fn foreign_and_stale_heads_are_distinguished() {
     let mut head = Head::fresh(5);

@@ -68,7 +68,8 @@ pub fn end_this_thread() -> ! {
 }
 
 fn run(act: impl FnOnce() -> i32) -> ! {
-    // If the test fails, only this alarm ends a child that hangs. SAFETY: no preconditions.
+    // If the test fails, only this alarm ends a child that hangs.
+    // SAFETY: no preconditions.
     unsafe { libc::alarm(4 * PATIENCE.as_secs() as libc::c_uint) };
     let told = std::panic::take_hook();
     // Avoids the harness, which captures a child's output, and all locks.

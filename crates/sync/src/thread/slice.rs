@@ -8,8 +8,8 @@ use std::time::Duration;
 /// has accepted the request.
 ///
 /// The thread's share of the processor does not change, and threads that it starts have the usual
-/// slices. Does nothing for threads with negative niceness, because threads that they start would
-/// no longer inherit it. Linux follows the request since 6.12.
+/// slices. Does nothing for threads with negative niceness, because the threads that they start
+/// would lose it. Linux has honoured the request since version 6.12.
 pub fn shorten_slice(length: Duration) -> bool {
     imp::shorten(length)
 }

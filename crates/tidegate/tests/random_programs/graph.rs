@@ -20,7 +20,7 @@ pub struct Graph {
     pub nodes: Vec<Node>,
 }
 
-/// An interval.
+/// A node of the graph: an interval, and how the program builds it.
 #[derive(Debug)]
 pub struct Node {
     pub task: Task,

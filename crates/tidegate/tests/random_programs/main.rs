@@ -104,7 +104,7 @@ fn disturb(pool: &Pool, over: &Gate) {
         if over.is_open() {
             return;
         }
-        // This fails if the pool may not have so many threads.
+        // This fails if the pool may not have that many threads.
         let _ = pool.set_workers(1 + round % 5);
         let _ = pool.stats();
         pool.broadcast(|_| ());

@@ -40,7 +40,6 @@ impl Around {
     }
 }
 
-/// Generates a program.
 pub struct Maker {
     pub rng: Rng,
     pub sizes: Sizes,
@@ -153,8 +152,8 @@ impl Maker {
         }
     }
 
-    /// Generates some spawns, followed by other steps. Rarely, there are enough spawns to fill
-    /// small queues.
+    /// Generates some spawns, followed by other steps. Now and then, it generates enough spawns to
+    /// fill small queues.
     fn scope(&mut self, around: Around) -> Vec<Step> {
         let around = around.with_scopes(around.scopes + 1);
         let (spawns, each) = match self.once_in(60) {

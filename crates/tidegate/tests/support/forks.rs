@@ -56,7 +56,6 @@ pub fn fork() -> Option<libc::pid_t> {
     }
 }
 
-/// Ends the child.
 pub fn exit(code: i32) -> ! {
     // SAFETY: ends the process immediately, no matter what the parent's threads were doing.
     unsafe { libc::_exit(code) }

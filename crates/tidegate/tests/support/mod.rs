@@ -30,8 +30,8 @@ use tidegate::{
     policy::{QueueKind, StealAmount},
 };
 
-/// A test that takes longer counts as hanging. This is multiplied by [`soak_scale`]. The longest
-/// test needs a few seconds, and ten times as long under ThreadSanitizer.
+/// A test that takes longer than this, times [`soak_scale`], counts as hanging. The longest test
+/// needs a few seconds, and ten times as long under ThreadSanitizer.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(tidegate_tsan) { 300 } else { 30 });
 
 /// Runs a test's body, and fails if the body hangs.

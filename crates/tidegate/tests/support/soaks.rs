@@ -1,5 +1,5 @@
-//! Tests that can also run as soaks. They run one slice of their work, or as many slices as
-//! `TIDEGATE_SOAK_SCALE` says.
+//! Tests that can also run as soaks. They run one slice of their work, or the number of slices that
+//! `TIDEGATE_SOAK_SCALE` sets.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
