@@ -114,7 +114,7 @@ fn output(command: &mut Command) -> Result<Output, Failure> {
     })
 }
 
-/// The executables that cargo's messages list.
+/// The executables that cargo's messages report.
 fn executables(messages: &str) -> Vec<PathBuf> {
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
@@ -141,7 +141,7 @@ mod tests {
         assert!(executables("").is_empty());
     }
 
-    /// The manifests of both sides exist in this checkout.
+    /// Checks that the manifests of both sides exist in this checkout.
     #[test]
     fn missing_checkout_is_reported() {
         for side in ["stock", "tidegate"] {

@@ -2,16 +2,16 @@
 //!
 //! A counter belongs to the thread that opens it and to every thread that this one starts
 //! afterwards, directly or indirectly. So the counters are opened before any pool is made, and are
-//! read before and after the work to be counted. If the hardware has too few, the kernel
+//! read before and after the work to be counted. If the hardware has too few counters, the kernel
 //! multiplexes them; a count is then extrapolated from the time in which its counter was active.
 //!
-//! Containers, virtual machines and strict system settings may deny access. That is not an error:
-//! the figures are then missing.
+//! Containers, virtual machines and strict system settings may deny access. That is not an error;
+//! the figures are simply missing.
 
 /// The number of counted events.
 pub const EVENTS: usize = 2;
 
-/// References to caches, and misses in the last level: totals so far, or the counts between two
+/// References to caches, and misses in the last level: totals so far, or differences between two
 /// moments. `None` for an event that is not counted.
 pub type Counts = [Option<f64>; EVENTS];
 
@@ -24,7 +24,7 @@ impl Counters {
         (Self(counters), refusal)
     }
 
-    /// Runs `work`; returns what the counters counted meanwhile, and its result.
+    /// Runs `work`. Returns the events counted meanwhile, and the result of `work`.
     pub fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
         self.0.of(work)
     }
@@ -64,7 +64,7 @@ mod imp {
         )
     }
 
-    /// Explains the kernel's error.
+    /// Explains why the kernel refused access.
     fn explain(error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::NotFound => {

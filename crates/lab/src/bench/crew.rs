@@ -26,21 +26,22 @@ pub struct Spec {
     /// The runtime and its number of workers.
     pub runtime: String,
     pub workers: usize,
-    /// Whether the job shares the machine, if the runtime can.
+    /// Whether the job shares the machine, if its runtime supports sharing.
     pub share: SharePolicy,
-    /// What its idle workers do; `None` for the runtime's default.
+    /// What the job's idle workers do; `None` for the runtime's default.
     pub idle: Option<IdlePolicy>,
-    /// How many tasks its thieves take; `None` for the runtime's default.
+    /// How many tasks a thief takes at once; `None` for the runtime's default.
     pub steal: Option<StealAmount>,
-    /// The memory policy, if the runtime has one. If it is set, the job's memory is counted.
+    /// The memory policy, if the runtime has one. If this is set, the job's memory is counted.
     pub memory: Option<MemoryPolicy>,
     /// How many of this process's processors the job may use; `None` for all.
     pub processors: Option<usize>,
-    /// How its share controller estimates the desire; `None` for the defaults.
+    /// How the job's share controller estimates the desire; `None` for the defaults.
     pub estimates: Option<Estimates>,
 }
 
-/// The rule by which a share controller estimates a job's desire, and how often it does.
+/// The rule by which a share controller estimates a job's desire, and the interval between
+/// estimates.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimates {
     pub desire: DesirePolicy,
@@ -91,9 +92,9 @@ pub struct Request {
     pub parameters: BTreeMap<String, String>,
     pub runtime: String,
     pub workers: usize,
-    /// How many of its processors it may use; `None` for all.
+    /// How many of this process's processors the job may use; `None` for all.
     pub processors: Option<usize>,
-    /// Whether its memory is counted.
+    /// Whether the job's memory is counted.
     #[serde(default)]
     pub counts_memory: bool,
 }
@@ -151,7 +152,7 @@ impl Estimates {
     }
 }
 
-/// A folder for a table that no other jobs use; dropping it deletes it.
+/// A temporary folder for a table that no other jobs use. Dropping the handle deletes the folder.
 pub fn folder() -> Result<tempfile::TempDir, Failure> {
     tempfile::tempdir()
         .map_err(|error| Failure::Impossible(format!("no folder for a table of jobs: {error}")))
@@ -160,9 +161,9 @@ pub fn folder() -> Result<tempfile::TempDir, Failure> {
 /// The result of a job.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Done {
-    /// From its start to its end.
+    /// Seconds from the start of the job to its end.
     pub seconds: f64,
-    /// `None` if the system does not count it.
+    /// CPU time; `None` if the system does not count it.
     pub cpu_seconds: Option<f64>,
     pub context_switches: Option<u64>,
     pub told: Told,
@@ -177,7 +178,7 @@ impl Done {
     }
 }
 
-/// The counters of all workers of a job; zero on other runtimes.
+/// The sums of all workers' counters in a job; zero on other runtimes.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Told {
     pub steals: u64,
@@ -188,7 +189,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// The difference from `before`.
+    /// The increase since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             steals: self.steals - before.steals,
@@ -203,25 +204,26 @@ impl Told {
 /// A job's memory, and what the memory policy did to its tasks.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Memory {
-    /// The most that its tasks had declared at one time.
+    /// The peak of the memory that the tasks had declared.
     pub declared: u64,
-    /// The most that was resident; `None` if the system does not count it.
+    /// The peak of resident memory; `None` if the system does not count it.
     pub resident: Option<u64>,
-    /// The most that was allocated beyond what was declared.
+    /// The peak of the memory allocated beyond what was declared.
     pub undeclared: u64,
     pub steals: u64,
     pub sleeps: u64,
 }
 
-/// Makes glibc's allocator keep freed memory and share it among all threads. Otherwise large blocks
-/// go back to the system and return, each thread keeps its own, and page faults dominate the time.
+/// Makes glibc's allocator keep freed memory and share it among all threads. By default, it returns
+/// large blocks to the system and keeps separate memory for each thread, so that page faults
+/// dominate the time.
 const KEEP: [(&str, &str); 3] = [
     ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_TRIM_THRESHOLD_", "1000000000000"),
     ("MALLOC_MMAP_THRESHOLD_", "33554432"),
 ];
 
-/// A job's process, ready to begin.
+/// A job's process, which is ready to start the program.
 pub struct Job {
     name: String,
     child: Child,
@@ -279,13 +281,13 @@ impl Job {
         Ok(job)
     }
 
-    /// Lets the job begin.
+    /// Starts the program.
     pub fn go(&mut self) {
         self.say(&json!({"go": true}));
     }
 
     fn say(&mut self, line: &Value) {
-        // If the job has stopped reading, reading its answer reports why.
+        // If the job has stopped reading, the attempt to read its answer reports why.
         let _ = self
             .requests
             .as_mut()
@@ -317,7 +319,7 @@ impl Job {
         })
     }
 
-    /// Kills the job, as a crash would.
+    /// Kills the job, to simulate a crash.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
     }
@@ -325,14 +327,15 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // Kill a job that still computes; the others end when their input does.
+        // Kill the job in case it is still computing. Otherwise it would end anyway, once its input
+        // is closed.
         self.requests = None;
         self.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs jobs that start together, or later by their delays, and returns their results.
+/// Runs jobs, each started after its delay, and returns their results.
 pub fn run(specs: &[(Spec, Duration)], table: &Path) -> Result<Vec<Done>, Failure> {
     let jobs = specs
         .iter()

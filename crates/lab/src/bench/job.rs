@@ -1,9 +1,9 @@
-//! A job of a bench: one program, on one runtime, in a process of its own.
+//! A job of a bench: one program on one runtime, in its own process.
 //!
 //! The bench and the job exchange lines of JSON through the job's standard input and output. The
-//! bench sends what to run. The job starts its threads, makes its input and reports that it is
-//! ready. The bench starts it, and the job reports the result. The process then waits for the
-//! end of its input, so that it holds its resources until the bench releases it.
+//! bench sends a request that says what to run. The job starts its threads, prepares the program's
+//! input and reports that it is ready. The bench then starts the run, and the job reports the
+//! result. The process keeps its resources until the bench closes the job's standard input.
 
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub fn serve() -> Result<(), Failure> {
     };
     let program = request.program.clone();
     visit(&program, Size::Tiny, &given, OnRuntime(request))??;
-    // Until the bench closes the pipe.
+    // Wait until the bench closes the pipe.
     let _ = io::stdin().lock().read_line(&mut String::new());
     Ok(())
 }
@@ -78,7 +78,7 @@ impl Visitor for OnRuntime {
     }
 }
 
-/// A pool's statistics of its memory and its workers.
+/// Converts a pool's statistics to the report on its memory and its workers.
 fn told(stats: &Stats) -> (Memory, Told) {
     let memory = Memory {
         declared: stats.memory.peak,
@@ -96,7 +96,7 @@ fn told(stats: &Stats) -> (Memory, Told) {
     (memory, told)
 }
 
-/// Prepares the program, and runs it when the bench says go.
+/// Prepares the program, waits for the bench's start signal, and runs it.
 fn run<P: Program, R: Runtime>(
     program: &P,
     request: &Request,

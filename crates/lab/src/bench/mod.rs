@@ -1,10 +1,10 @@
 //! `tidegate-lab bench`: measures how jobs divide this machine; what queues, places, intervals and
-//! memory policies are worth within a job; how fast programs made for rayon are; and the costs of
-//! the simulated machine on this one.
+//! memory policies gain or cost within a job; how fast programs written for rayon are; and what
+//! this machine's operations cost, as input for the simulator.
 //!
-//! Benches of several jobs run each job in a process of its own ([`job`]), which this process
-//! starts and controls ([`crew`]). The jobs share a private table, so that they neither disturb
-//! unrelated jobs nor are disturbed by them.
+//! Benches with several jobs run each job in its own process ([`job`]), which this process starts
+//! and controls ([`crew`]). The jobs share a private table, so they neither disturb unrelated jobs
+//! nor are disturbed by them.
 
 mod calibrate;
 mod counters;

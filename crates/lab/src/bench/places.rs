@@ -1,11 +1,11 @@
-//! `bench places`: what hints about where tasks run are worth, and what places cost programs that
-//! give none.
+//! `bench places`: what hints about where tasks run gain, and what places cost programs that give
+//! no hints.
 //!
 //! Each worker is its own place, as on a machine whose processors share no cache. All pools have
 //! the same number of workers.
 //!
-//! Sharing the machine is off: the pools live in one process, and each would leave processors to
-//! the previous one.
+//! Sharing the machine is off: the pools live in one process, so each would leave processors to the
+//! pools created before it.
 
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options;
 use tidegate_command::output::Value;
 
-/// Programs, and whether their tasks can be assigned to places.
+/// The programs, and whether their tasks can be assigned to places.
 const PROGRAMS: [(&str, bool); 5] = [
     (Cachestress::NAME, true),
     (Mergesort::NAME, true),
@@ -61,7 +61,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
             "bench places: one worker ({why}) is one place, and two are the least; see TIDEGATE_WORKERS"
         )));
     }
-    // Before the pools, so that the counters include their threads.
+    // Opened before the pools are created, so that the counters include the pools' threads.
     let (mut counters, refusal) = Counters::open();
     let pools = Placed::all(workers)?;
     let ways = ways(arguments.size.into(), &pools);
@@ -80,7 +80,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     sheet(&rows, workers).print(arguments.format, &notes)
 }
 
-/// A pool, and how it was made.
+/// A pool, and the options it was built with.
 struct Placed {
     places: PlaceBy,
     bound: bool,
@@ -159,8 +159,8 @@ impl Way<'_> {
         )
     }
 
-    /// Whether other ways of its program and binding are compared with this one: it ignores hints
-    /// or, for programs without hints, has a single place.
+    /// Whether this is the way that others of the same program and binding are compared with: the
+    /// one that ignores hints or, for programs without hints, has a single place.
     fn is_base(&self) -> bool {
         match self.locality {
             Some(locality) => locality == Locality::Ignorant,
@@ -180,7 +180,7 @@ fn sheet(rows: &[(&Way<'_>, Vec<Run>)], workers: usize) -> Sheet {
     for (way, runs) in rows {
         let base = rows.iter().find(|(base, _)| base.is_base_of(way));
         let base = base.map_or_else(Sample::default, |(_, runs)| seconds(runs));
-        // An event that was not counted in every run has no figure.
+        // No figure for an event that was not counted in every run.
         let counted = |event: usize| {
             let counts: Option<Vec<f64>> = runs.iter().map(|(_, counts)| counts[event]).collect();
             Sample::new(counts.unwrap_or_default()).interval()

@@ -15,7 +15,7 @@ use tidegate_command::failure::Failure;
 pub struct Times {
     pub program: &'static str,
     pub serial: Sample,
-    /// On each pool.
+    /// The times on each pool.
     pub pools: Vec<Sample>,
 }
 

@@ -1,4 +1,4 @@
-//! A program with its input, run in this process on some pool, and the figures of a run.
+//! A program and its input, run in this process on some pool, and the figures of each run.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -12,17 +12,18 @@ use tidegate_command::failure::Failure;
 use tidegate_command::reference::{Found, Reference};
 use tidegate_command::timed::timed;
 
-/// One run: its time, and the counters of all workers during it.
+/// The figures of one run: its time, and the sums of all workers' counters.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ran {
     pub seconds: f64,
-    /// How often a worker parked, and how often one was woken.
+    /// How often workers parked, and how often they were woken.
     pub parks: f64,
     pub wakes: f64,
-    /// The owners' attempts, which only alternative queues count, not the split deque.
+    /// How often owners tried to take a task from their own queue, and how often they failed. Only
+    /// alternative queues count this; the split deque does not.
     pub takes: f64,
     pub failed_takes: f64,
-    /// The thieves' attempts.
+    /// How often thieves tried to steal, and how often they succeeded.
     pub attempts: f64,
     pub steals: f64,
 }
@@ -45,7 +46,7 @@ impl Ran {
         self.attempts - self.steals
     }
 
-    /// The fraction of the tasks taken from queues that thieves took.
+    /// The fraction of tasks that thieves took, among all tasks taken from queues.
     pub fn stolen_share(&self) -> f64 {
         self.steals / self.tasks()
     }
@@ -60,7 +61,7 @@ impl Ran {
     }
 }
 
-/// A program whose input is made before its first run.
+/// A program whose input is prepared before its first run.
 pub struct Subject {
     program: &'static str,
     size: Size,
@@ -89,12 +90,12 @@ impl Subject {
         }
     }
 
-    /// Makes one run and checks its answer.
+    /// Runs the program once and checks its answer.
     pub fn run(&self, pool: &Tidegate) -> Result<Ran, Failure> {
         self.prepared(|prepared| prepared.run(pool))
     }
 
-    /// The mean time of some runs in seconds, on a pool or serially; the last answer is checked.
+    /// The mean time of several runs in seconds, on a pool or serially. Checks the last answer.
     pub fn time(&self, pool: Option<&Tidegate>) -> Result<f64, Failure> {
         self.prepared(|prepared| prepared.time(pool))
     }

@@ -1,6 +1,6 @@
 //! `compare join-arms`: two long arms of a join that never fork must run at the same time.
 //!
-//! The reported time is how long both arms run in parallel; the ideal is the length of one arm.
+//! The reported time is the time for both arms together; ideally, it is the length of one arm.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::show_nanos;
 use tidegate_command::usage::Usage;
 
-/// Samples for each row.
+/// Samples per row.
 const SAMPLES: u32 = 20;
 
 /// How long an arm computes, normally and with `--size tiny`.
@@ -49,7 +49,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// The length of each of the two arms.
+/// Two arms, each of which computes for this long.
 struct Arms(Duration);
 
 impl<'a> Race<'a> for Arms {

@@ -11,7 +11,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// A figure; `words` is its text.
+    /// Creates a fact; `words` is its text.
     pub fn new(what: String, value: Value, words: String) -> Self {
         Self { what, value, words }
     }

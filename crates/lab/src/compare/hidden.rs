@@ -1,14 +1,14 @@
-//! `compare hidden`: work behind an owner that polls nothing.
+//! `compare hidden`: work behind an owner that does not poll.
 //!
 //! In `join(|| join(|| serial, c), b)` a second worker takes `b`, which is short, and is then free.
 //! The only work left is `c`, whose owner computes for a long time without polling. The reported
 //! time runs from the end of `b` to the start of `c`, or from the fork of `c` if `c` starts before
 //! `b` ends.
 //!
-//! `c` is forked when `b` has begun, or after [`PATIENCE`], because this case does not measure how
-//! long it takes to wake the second worker.
+//! The owner forks `c` when `b` has begun, or after [`PATIENCE`], because this case does not
+//! measure how long it takes to wake the second worker.
 //!
-//! chili has no lane: it runs the second half of a join first, so `c` begins before anything can
+//! chili has no lane: it runs the second half of a join first, so `c` begins before the owner can
 //! hide it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ use tidegate_command::compare::time::{compute, nanos_between};
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::Usage;
 
-/// Samples for each row.
+/// Samples per row.
 const SAMPLES: u32 = 20;
 
 /// How long the owner computes, normally and with `--size tiny`.
@@ -36,7 +36,7 @@ const TINY_SERIAL: Duration = Duration::from_millis(5);
 /// How long the owner waits for `b` to begin before it forks `c` anyway.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How long `b` takes: long enough for `c` to be forked before it ends.
+/// How long `b` takes: long enough that the owner forks `c` before `b` ends.
 const SHORT: Duration = Duration::from_millis(1);
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -74,7 +74,7 @@ impl<'a> Race<'a> for Hidden {
     }
 }
 
-/// How long `c` was hidden, in nanoseconds, by an owner that computes for `length`.
+/// How long an owner that computes for `length` hid `c`, in nanoseconds.
 fn delay<R: Runtime>(fork: &mut R::Fork<'_>, length: Duration) -> f64 {
     let b_has_begun = AtomicBool::new(false);
     let ((forked, begin_of_c), end_of_b) = R::join(

@@ -6,9 +6,9 @@
 //!   time is the CPU time per phase beyond that of the computing thread.
 //! - `serial phases outside`: like `serial phases inside`, but for a thread outside the pool.
 //!
-//! Each sample starts its own pool, and only one pool exists at a time. An idle pool first gets
-//! [`REST`] to settle. A serial phase begins right after a burst, so the figure includes what
-//! thieves do until they give up.
+//! Each sample starts its own pool, and only one pool exists at a time. An idle pool gets [`REST`]
+//! to settle before it is measured. A serial phase begins right after a burst, so the figure
+//! includes the thieves' search until they give up.
 
 use std::hint::black_box;
 use std::thread;
@@ -26,10 +26,10 @@ use tidegate_command::compare::time::compute;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{self, Usage};
 
-/// Samples for each row of serial phases; an idle pool is measured once.
+/// Samples per row of serial phases. An idle pool is measured once.
 const SAMPLES: u32 = 5;
 
-/// How long an idle pool gets to settle, and how long it is then measured.
+/// How long an idle pool may settle, and how long it is measured then.
 pub const REST: Duration = Duration::from_millis(200);
 pub const IDLE: Duration = Duration::from_secs(10);
 pub const TINY_IDLE: Duration = Duration::from_millis(50);
@@ -39,7 +39,7 @@ const PHASE: Duration = Duration::from_millis(100);
 const TINY_PHASE: Duration = Duration::from_millis(5);
 const PHASES: u32 = 10;
 
-/// The Fibonacci number that a burst computes: some ten microseconds of work.
+/// The Fibonacci number that a burst computes, which takes about ten microseconds.
 const BURST: u32 = 18;
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -104,7 +104,7 @@ impl<'a> Race<'a> for IdlePool {
     }
 }
 
-/// What the process uses while this thread sleeps.
+/// Measures the CPU time and wake-ups of the process while this thread sleeps.
 fn asleep(length: Duration) -> Result<Measurement, Failure> {
     let (used, ()) = Usage::of(|| thread::sleep(length));
     let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
@@ -136,7 +136,7 @@ impl<'a> Race<'a> for Phases {
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
 
-    /// Tidegate's join lets a thread outside the pool take part, without handing the join to a
+    /// On Tidegate, `join` lets a thread outside the pool take part, without handing the join to a
     /// worker first.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         let Self { phase, inside } = *self;
@@ -173,7 +173,7 @@ impl<'a> Race<'a> for Phases {
     }
 }
 
-/// The CPU time of a program's serial phases beyond what this thread itself computes, per phase.
+/// The CPU time per serial phase, beyond the time that this thread itself computes.
 fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Measurement, Failure> {
     let mut extra = Usage::none();
     for _ in 0..PHASES {
@@ -199,7 +199,7 @@ fn burst<R: Runtime>(runtime: &R) -> u64 {
     runtime.install(|fork| fib::parallel::<R>(fork, BURST))
 }
 
-/// The error for systems that do not report CPU time.
+/// The error on systems that do not report CPU time.
 pub fn unknown() -> Failure {
     Failure::Impossible(
         "this system does not tell the CPU time of a process and its threads".into(),

@@ -1,9 +1,9 @@
 //! `compare loop`: a short loop over trivial items, run many times, inside and outside the pool.
 //!
-//! The inside case is the program `loops`. In the outside case, a thread outside the pool calls
-//! every loop separately. On Tidegate, it uses the free function, so the loop runs on the global
-//! pool with its number of workers; on the others, it hands the loop over. The reported time is
-//! that of one loop.
+//! The inside case is the program `loops`. In the outside case, a thread outside the pool starts
+//! every loop separately. On Tidegate, the thread calls the free function, so the loop runs on the
+//! global pool with that pool's number of workers; on the other runtimes, it hands the loop to the
+//! pool. The reported time is that of one loop.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -23,10 +23,10 @@ use tidegate_command::options;
 use tidegate_command::output::show_count;
 use tidegate_command::usage::Usage;
 
-/// Samples for each row.
+/// Samples per row.
 const SAMPLES: u32 = 25;
 
-/// Items of the loop.
+/// The number of items in a loop.
 const ITEMS: usize = 1000;
 
 /// How often the loop runs, normally and with `--size tiny`.
@@ -64,14 +64,14 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Loops called from a thread outside the pool.
+/// The case in which a thread outside the pool starts the loops.
 struct Outside {
     times: u32,
     global_workers: usize,
 }
 
 impl Outside {
-    /// A lane that calls `each` as often as the loop runs.
+    /// A lane that calls `each` as many times as the loop runs.
     fn lane<'a>(
         &self,
         runtime: &'static str,

@@ -30,15 +30,15 @@ pub fn estimate(count: usize) -> Result<Option<f64>, Failure> {
         .build()
         .map_err(|error| Failure::Impossible(error.to_string()))?;
     Ok(pool.install(|| {
-        // Measure from the first estimate on: before it, the controller reads the machine's limits
-        // and takes its seat.
+        // Measure from the first estimate on: before the first one, the controller reads the
+        // machine's limits and takes its seat in the table.
         let (before, first) = (await_estimates(&pool, 1)?, cpu_nanos()?);
         let (after, last) = (await_estimates(&pool, before + count)?, cpu_nanos()?);
         Some((last - first) as f64 / (after - before) as f64)
     }))
 }
 
-/// The time between two reads of the trace.
+/// The pause between two reads of the trace.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Computes until the controller has made `count` estimates, and returns how many it has made.
@@ -56,7 +56,8 @@ fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
         if estimates >= count {
             return Some(estimates);
         }
-        // Reading the trace blocks the share controller, so leave it time to work.
+        // Reading the trace blocks the share controller, so the controller gets time to work in
+        // between.
         let pause = Instant::now();
         while pause.elapsed() < PAUSE {
             spin_loop();

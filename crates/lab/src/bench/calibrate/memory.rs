@@ -8,7 +8,7 @@ use tidegate_command::failure::Failure;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-/// Sizes that fit into any processor's own cache, and into none.
+/// `NEAR` fits into the cache of any single core, `FAR` into no cache.
 const NEAR: usize = 32 * KIB;
 const FAR: usize = 512 * MIB;
 
@@ -21,13 +21,13 @@ pub fn miss(size: Size) -> Result<f64, Failure> {
     let mut data: Vec<u64> = Vec::new();
     data.try_reserve_exact(far / size_of::<u64>())
         .map_err(|error| Failure::Impossible(format!("512 MiB to read from: {error}")))?;
-    // Written, because untouched memory is mapped to a single page of zeros.
+    // Filled with numbers, because untouched memory would be mapped to a single page of zeros.
     data.extend(0..data.capacity() as u64);
     let near = &data[..NEAR / size_of::<u64>()];
     Ok(kib(&data, 1) - kib(near, far / NEAR))
 }
 
-/// Nanoseconds for each KiB, after a warm-up pass.
+/// Nanoseconds per KiB, measured after a warm-up pass.
 fn kib(data: &[u64], passes: usize) -> f64 {
     let sum = |data: &[u64]| black_box(data).iter().fold(0, |sum, one| sum ^ one);
     black_box(sum(data));

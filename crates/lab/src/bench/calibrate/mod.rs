@@ -74,10 +74,10 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
     ),
 ];
 
-/// Nanoseconds for each of [`COSTS`]; `None` if this machine cannot measure it.
+/// Nanoseconds for each of [`COSTS`]; `None` if this machine cannot measure a cost.
 type Round = [Option<f64>; COSTS.len()];
 
-/// A cost in nanoseconds.
+/// A cost, with its measurements in nanoseconds.
 struct Cost {
     tunable: Tunable<u64>,
     how: &'static str,
@@ -87,8 +87,8 @@ struct Cost {
 /// The processors on which the threads run.
 struct Processors {
     near: [usize; 2],
-    /// The two processors furthest apart, and by how many steps their distance exceeds that of the
-    /// near ones. `None` if no two are further apart.
+    /// The two processors furthest apart, and how many steps further apart they are than the near
+    /// pair. `None` if no pair is further apart.
     far: Option<([usize; 2], u32)>,
 }
 
@@ -138,7 +138,6 @@ impl Processors {
     }
 }
 
-/// Measures each cost once.
 fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
     let times: u32 = match size {
         Size::Tiny => 1,
@@ -188,7 +187,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
 }
 
 impl Cost {
-    /// The median, rounded and clamped to the tunable's range.
+    /// The median cost, rounded and clamped to the tunable's range.
     fn nanos(&self) -> Option<u64> {
         if self.nanos.is_empty() {
             return None;

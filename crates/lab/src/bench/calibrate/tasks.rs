@@ -1,4 +1,4 @@
-//! Costs of the runtime: forks, steals, a thief's vain looks, and reservations.
+//! Costs of the runtime: forks, steals, a thief's unsuccessful looks, and reservations.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,8 +31,8 @@ pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
     Ok((parallel - serial) / forks as f64)
 }
 
-/// The time from one stolen task to the next, for a thief whose victim works and is full of empty
-/// tasks.
+/// The time from one stolen task to the next, for a thief whose victim is running and has plenty of
+/// empty tasks.
 pub fn steal(tasks: usize) -> Result<f64, Failure> {
     let done = AtomicUsize::new(0);
     Ok(pool(2)?.install(|| {
@@ -52,7 +52,8 @@ pub fn steal(tasks: usize) -> Result<f64, Failure> {
     }))
 }
 
-/// The time from one look of a thief to the next, while its only victim has no work for `time`.
+/// The time from one look of a thief to the next, measured while its only victim has no work for
+/// `time`.
 pub fn look(time: Duration) -> Result<f64, Failure> {
     let pool = pool(2)?;
     Ok(pool.install(|| {
@@ -76,7 +77,7 @@ pub fn reserve(count: u32) -> Result<f64, Failure> {
         Ok(start.elapsed().as_nanos() as f64 / f64::from(count))
     })
 }
-/// The Fibonacci number of n + 1, which is one more than the number of its forks.
+/// The (n + 1)th Fibonacci number. Computing it takes one fork fewer than its value.
 fn fib(n: u32) -> u64 {
     if n < 2 {
         return 1;

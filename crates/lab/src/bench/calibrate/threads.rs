@@ -12,7 +12,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::statistics::Sample;
 use tidegate_command::usage::thread_cpu;
 
-/// Starts two threads at the same moment, each on its processor, and returns their results.
+/// Starts two threads at the same moment, each on its own processor, and returns their results.
 fn pair<A: Send, B: Send>(
     cpus: [usize; 2],
     one: impl FnOnce(&Thread) -> A + Send,
@@ -34,14 +34,14 @@ fn pair<A: Send, B: Send>(
 }
 
 /// The latency until a thread sees what another has written: half a round trip between two threads
-/// that answer each other. A thief that looks at a working victim waits this long. Repeated looks
+/// that answer each other. A thief that looks at a running victim waits this long. Repeated looks
 /// would seem free if the victim wrote nothing in between, or if the processor ran ahead.
 pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     let line = &Line(AtomicU64::new(0));
     // Acquire pairs with the other thread's Release: each answers only after it has seen the
     // other's turn.
     let await_turn = |turn| {
-        // No pause, which would be part of the figure.
+        // No pause instruction, because it would be part of the figure.
         while line.0.load(Ordering::Acquire) != turn {}
     };
     let one = move |_: &Thread| {
@@ -109,13 +109,13 @@ pub struct Wake {
     /// Processor time to fall asleep and wake up; `None` if the system does not count threads'
     /// time.
     pub sleep: Option<f64>,
-    /// From the call until the other thread runs.
+    /// The time from the call until the other thread runs.
     pub latency: f64,
-    /// The call itself.
+    /// The duration of the call itself.
     pub call: f64,
 }
 
-/// How long the sleeper sleeps before it is woken, so that its processor is idle.
+/// How long the sleeper sleeps before it is woken. Its processor is idle by then.
 const ASLEEP: Duration = Duration::from_micros(200);
 
 /// Wakes a thread `count` times and returns the medians.
@@ -189,7 +189,8 @@ pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     let first = move |other: &Thread| {
         let start = Instant::now();
         for round in 0..rounds {
-            // Release and Acquire pair here and below: the other thread's turn begins after ours.
+            // Release and Acquire pair here and below: each thread's turn begins after the other
+            // thread's turn.
             turn.store(2 * round + 1, Ordering::Release);
             other.unpark();
             while turn.load(Ordering::Acquire) != 2 * round + 2 {
@@ -209,11 +210,11 @@ pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     Ok(pair([cpu, cpu], first, second)?.0)
 }
 
-/// A thread that has not read the clock for this long was descheduled.
+/// If a thread has not read the clock for this long, it was descheduled.
 const GAP: Duration = Duration::from_micros(100);
 
-/// How long a thread keeps its processor while another wants it: the median over all turns that two
-/// threads take in `time`, or `None` if there was none.
+/// How long a thread keeps its processor while another thread waits for that processor: the median
+/// over all turns that two threads take in `time`, or `None` if they took no turn.
 pub fn slice(cpu: usize, time: Duration) -> Result<Option<f64>, Failure> {
     let turns = move || {
         let start = Instant::now();

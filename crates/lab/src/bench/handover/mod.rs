@@ -1,8 +1,8 @@
 //! `bench handover`: how fast processors pass from one job to another.
 //!
-//! A pool computes small tasks continuously while a *guest*, a bare seat in the same table,
+//! A pool runs small tasks continuously while a *guest*, which is only a seat in the same table,
 //! switches between wanting all processors and none. For each change, the bench observes when each
-//! worker began and ended its tasks. All of this runs in a process of its own, whose environment
+//! worker began and ended its tasks. All of this runs in a separate process, whose environment
 //! names a private table.
 
 mod watched;
@@ -32,13 +32,13 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
 
-/// Set in the process that measures.
+/// An environment variable that is set in the child process, which does the measuring.
 const INSIDE: &str = "TIDEGATE_BENCH_HANDOVER";
 
 /// How long the bench waits for a steady state before and after each change.
 const SETTLE: Duration = Duration::from_millis(60);
 
-/// Measures, in a child process with a table of its own.
+/// Runs the measurement in a child process that has its own table.
 pub fn bench(arguments: &HandoverArguments) -> Result<(), Failure> {
     if env::var_os(INSIDE).is_some() {
         return measure(arguments);
@@ -81,7 +81,7 @@ fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
 /// The figures of one round in nanoseconds. A figure may be missing if the machine is busy.
 type Round = BTreeMap<String, f64>;
 
-/// The figures in display order, each with its unit in nanoseconds.
+/// The figures in display order, each with the length of its unit in nanoseconds.
 const FIGURES: &[(&str, f64)] = &[
     ("handover_us", 1e3),
     ("futex_us", 1e3),
@@ -140,7 +140,7 @@ struct Bench {
     processors: usize,
     location: Location,
     word: Arc<SharedWord>,
-    /// How often `word` was incremented.
+    /// The value of `word`: how often it has been incremented.
     wakes: Cell<u32>,
 }
 
@@ -197,7 +197,8 @@ impl Bench {
         Ok(figures.into_iter().filter_map(nanos).collect())
     }
 
-    /// Lets the guest keep its desire; publishing it repeatedly changes its beat.
+    /// Republishes the guest's desire until the pool has settled; each publication advances the
+    /// guest's heartbeat.
     fn keep(&self, say: &mut impl FnMut(usize) -> Result<(), Failure>) -> Result<(), Failure> {
         let until = Instant::now() + SETTLE;
         while Instant::now() < until {
@@ -215,7 +216,7 @@ impl Bench {
         pool.map_err(|error| Failure::Impossible(error.to_string()))
     }
 
-    /// The time from a bare wake-up until the woken thread runs, which then sleeps again.
+    /// The time from a bare futex wake-up until the woken thread runs.
     fn bare_wake(&self) -> Option<Duration> {
         let (word, expected) = (self.word.clone(), self.wakes.get());
         let base = Instant::now();
@@ -235,7 +236,7 @@ impl Bench {
         at.checked_sub(rung)
     }
 
-    /// From the death of a job until the pool has its processor.
+    /// The time from the death of a job until the pool uses the job's processor.
     fn recover(&self, watched: &Watched) -> Result<Option<Duration>, Failure> {
         let table: &Path = self.location.path();
         let parameters = vec![("n".into(), "60".into())];
@@ -252,7 +253,8 @@ impl Bench {
         Ok(watched.second_start(killed))
     }
 
-    /// From the start of a loop of equal tasks until every worker of a fresh pool has begun one.
+    /// The time from the start of a loop of equal tasks until every worker of a new pool has begun
+    /// one of them.
     fn all_procs(&self) -> Result<Option<Duration>, Failure> {
         const SUBTASKS: usize = 64;
         let pool = self.pool(SharePolicy::On)?;

@@ -12,17 +12,17 @@ use tidegate::Pool;
 /// How long a task computes.
 pub const TASK: Duration = Duration::from_micros(50);
 
-/// Tasks between two checks of the stop flag.
+/// The number of tasks between two checks of the stop flag.
 const BATCH: usize = 1024;
 
-/// The pool; it stops when this is dropped.
+/// The pool, which runs tasks until this is dropped.
 pub struct Watched {
     stop: Arc<AtomicBool>,
     log: Arc<Log>,
     driver: Option<JoinHandle<()>>,
 }
 
-/// A worker that begins no task for this long has stopped.
+/// A worker counts as stopped if it begins no task for this long.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// When a worker's tasks began and ended, since the last mark.
@@ -37,7 +37,7 @@ struct Seen {
 #[derive(Default)]
 struct Log(Mutex<BTreeMap<u64, Seen>>);
 
-/// The number of the calling thread, assigned on the first call.
+/// The calling thread's number, which its first call assigns.
 fn number() -> u64 {
     use std::cell::Cell;
     use std::sync::atomic::AtomicU64;
@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-/// Computes for `length`.
+/// Keeps the processor busy for `length`.
 pub fn compute(length: Duration) {
     let start = Instant::now();
     while start.elapsed() < length {
@@ -124,7 +124,7 @@ impl Watched {
         starts.get(1)?.checked_duration_since(mark)
     }
 
-    /// The time from `mark` to the last task's end of the first worker that has stopped since.
+    /// The time from `mark` until the first worker that has stopped since then ended its last task.
     pub fn first_stop(&self, mark: Instant) -> Option<Duration> {
         let now = Instant::now();
         let stop = |seen: &Seen| {
@@ -150,12 +150,12 @@ impl Drop for Watched {
     }
 }
 
-/// When each thread began its first task.
+/// When each thread began its first task, relative to a common start.
 #[derive(Default)]
 pub struct Firsts(Mutex<Vec<(ThreadId, Duration)>>);
 
 impl Firsts {
-    /// Records that the calling thread begins a task.
+    /// Records that the calling thread begins a task at the time `at`.
     pub fn note(&self, at: Duration) {
         let mut firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let this = thread::current().id();
@@ -164,7 +164,7 @@ impl Firsts {
         }
     }
 
-    /// When the last thread began, or `None` if fewer than `count` threads have.
+    /// When the last of the threads began, or `None` if fewer than `count` threads have begun.
     pub fn last(&self, count: usize) -> Option<Duration> {
         let firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = firsts.iter().map(|(_, at)| *at).max();

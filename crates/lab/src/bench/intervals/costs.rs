@@ -1,8 +1,8 @@
 //! The cost of empty tasks, created in consecutive batches so that their memory stays in the cache.
 //!
-//! An inline interval creates each batch of intervals. A batch of spawns has its own scope, and a
-//! batch of `dagrs` tasks its own graph ([`graphs`]). A sample is the mean over many batches, and
-//! includes the cost of a batch itself.
+//! Each batch of intervals is created by an inline interval, each batch of spawns has its own
+//! scope, and each batch of `dagrs` tasks its own graph ([`graphs`]). A sample is the mean over
+//! many batches; it includes the cost of that interval, scope or graph.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -14,17 +14,17 @@ use super::graphs::{self, Graphs};
 use crate::engine::{Sample, Session};
 use tidegate_command::failure::Failure;
 
-/// Tasks of a batch.
+/// The number of tasks in a batch.
 pub const BATCH: usize = 100;
-/// How many times fewer batches are measured for `dagrs`, because its tasks take that much longer.
+/// `dagrs` is measured with this many times fewer batches, because its tasks take longer.
 const FEWER: usize = 20;
 
-/// Which tasks of a batch wait for which.
+/// Which tasks of a batch wait for which others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// Each waits for the first tasks of its batch, this many of them.
+    /// Each task waits for the first tasks of its batch; this is their number.
     First(usize),
-    /// Each waits for the previous one.
+    /// Each task waits for the previous one.
     Chain,
 }
 
@@ -41,13 +41,13 @@ pub struct Cost<'a> {
     pub case: &'static str,
     pub runtime: &'static str,
     pub workers: usize,
-    /// Edges of a batch.
+    /// The number of edges in a batch.
     edges: usize,
     sample: Box<dyn Fn() -> f64 + 'a>,
-    /// Nanoseconds for a task, including its edges.
+    /// Nanoseconds per task, including its edges.
     pub each: Sample,
-    /// Nanoseconds for an edge: how much more a task costs than a task without edges in the same
-    /// round.
+    /// Nanoseconds per edge: the additional cost of a task compared with a task without edges in
+    /// the same round, divided by the number of edges.
     pub edge: Sample,
 }
 
@@ -125,7 +125,7 @@ impl Cost<'_> {
 }
 
 impl Pattern {
-    /// The tasks of a batch that wait for this one.
+    /// The tasks of a batch that wait for the task `number`.
     pub fn behind(self, number: usize) -> Range<usize> {
         let end = match self {
             Self::First(most) if number < most => BATCH,
@@ -135,12 +135,12 @@ impl Pattern {
         number + 1..end
     }
 
-    /// Edges of a batch.
+    /// The number of edges in a batch.
     fn edges(self) -> usize {
         (0..BATCH).map(|number| self.behind(number).len()).sum()
     }
 
-    /// The largest number of intervals that a later one waits for.
+    /// The largest number of intervals that a single later one waits for.
     fn most(self) -> usize {
         match self {
             Self::First(most) => most,
@@ -179,7 +179,7 @@ fn spawns<R: Runtime>(runtime: &R, batches: usize) -> f64 {
     })
 }
 
-/// Nanoseconds for a task, averaged over these batches.
+/// Nanoseconds per task, averaged over these batches.
 fn per_task<R: Runtime>(runtime: &R, batches: usize, batch: impl Fn() + Sync) -> f64 {
     runtime.install(|_| of_each(batches, &batch))
 }

@@ -1,7 +1,7 @@
 //! `dagrs`, whose nodes are asynchronous tasks on tokio and whose edges are channels.
 //!
 //! The crate orders nodes by messages: a node waits for one from each predecessor and sends one to
-//! each successor. Each graph is made, run and dropped, as a batch of intervals is.
+//! each successor. Like a batch of intervals, each graph is created, run and dropped.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub const NAME: &str = "dagrs";
 /// A tokio runtime that runs the graphs.
 pub struct Graphs(Runtime);
 
-/// The work of every node.
+/// A node's work: nothing.
 struct Empty;
 
 #[async_trait]
@@ -37,7 +37,7 @@ impl Action for Empty {
 }
 
 impl Graphs {
-    /// A single worker is the calling thread.
+    /// If there is only one worker, it is the calling thread.
     pub fn with_workers(workers: usize) -> io::Result<Self> {
         let mut builder = match workers {
             1 => Builder::new_current_thread(),
@@ -46,7 +46,7 @@ impl Graphs {
         builder.worker_threads(workers).build().map(Self)
     }
 
-    /// Makes a graph with this pattern, runs it, and drops it.
+    /// Creates a graph with this pattern, runs it, and drops it.
     pub fn batch(&self, pattern: Pattern) {
         let mut graph = graph(pattern);
         let run = self.0.block_on(graph.async_start());

@@ -1,7 +1,7 @@
-//! `bench memory`: how much memory programs need at one time, and how long they take, if their
-//! tasks wait for memory.
+//! `bench memory`: the peak memory of programs, and how long they take, if their tasks wait for
+//! memory.
 //!
-//! Each run is a job of its own, so that the system's memory figure is that of this run alone.
+//! Each run is a separate job, because the system reports peak memory only for a whole process.
 
 pub mod policy;
 mod rows;
@@ -71,9 +71,9 @@ struct Subject {
     program: &'static str,
     parameters: Vec<(String, String)>,
     serial: Done,
-    /// The peak of what the serial run declares, in bytes.
+    /// The serial run's peak of declared memory, in bytes.
     s1: u64,
-    /// In the order of the serial run.
+    /// The span of the program, which the serial run determines.
     span: Length,
 }
 
@@ -102,7 +102,7 @@ impl Visitor for Serially<'_> {
     }
 }
 
-/// The span of a program, counting an action for each `k` bytes of a reservation.
+/// The span of a program, counting one action for each `k` bytes of a reservation.
 fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
     let mut input = program
         .prepare()
@@ -114,7 +114,7 @@ fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
 /// A program, a policy and a number of workers.
 struct Case<'a> {
     subject: &'a Subject,
-    /// `None` for rayon.
+    /// `None` if the case runs on rayon.
     policy: Option<Policy>,
     workers: usize,
 }

@@ -4,15 +4,15 @@
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
 
-/// How many looks a parked task gets before it has S1 bytes, in `reproduce memory`: many, as on the
-/// slides, and as many as the hybrid's alpha is based on.
+/// In `reproduce memory`, the number of looks after which a parked task has been granted S1 bytes.
+/// It is large, as on the slides, and the hybrid's alpha is based on it.
 pub const LOOKS_OF_SLIDES: u64 = 64;
 
-/// The number in `bench memory`. A larger one parks more tasks for each large block, which costs
-/// time and saves no memory (docs/performance.md).
+/// The same number in `bench memory`. A larger one parks more tasks for each large block, which
+/// costs time and saves no memory (docs/performance.md).
 pub const LOOKS_HERE: u64 = 1;
 
-/// The k with which a request of S1 bytes takes this many looks.
+/// The k for which a request of S1 bytes takes `looks` looks.
 pub fn k(s1: u64, looks: u64) -> u64 {
     s1.div_ceil(looks).max(1)
 }
@@ -35,7 +35,7 @@ impl Policy {
         Self::Budget,
     ];
 
-    /// The setting for a pool.
+    /// The memory policy of a pool.
     pub fn memory(self, s1: u64, looks: u64) -> MemoryPolicy {
         let (serial, k) = (s1 as usize, k(s1, looks) as usize);
         match self {

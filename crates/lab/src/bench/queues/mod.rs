@@ -1,8 +1,8 @@
 //! `bench queues`: what each queue costs its owner and its thieves.
 //!
-//! The queues are measured bare, without a runtime and without the claims that queues need if they
-//! may return a task more than once. They are also measured in pools whose workers run the programs
-//! made of intervals.
+//! The queues are measured on their own, without a runtime. This leaves out the claims by which a
+//! runtime discards duplicates if a queue may return a task more than once. They are also measured
+//! in pools that run the programs made of intervals.
 
 mod rivals;
 
@@ -30,16 +30,16 @@ use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Value, print_json, to_stdout};
 
-/// Tasks of a filled queue, as many as fit into every kind of queue.
+/// The number of tasks in a filled queue: as many as fit into every kind of queue.
 const FILL: usize = 4_000;
 /// How often a queue is filled for one sample.
 const FILLINGS: usize = 25;
-/// Trees that an owner unfolds while thieves steal from it.
+/// How many trees an owner unfolds while thieves steal from it.
 const TREES: usize = 256;
 /// A task for each depth of such a tree; the address identifies the depth.
 static TASKS: [Task; 11] = [0; 11];
 
-/// Workers of the pools: with one, there would be no victim.
+/// The workers of each pool: with only one, a thief would have no victim.
 const WORKERS: usize = 2;
 
 /// Measures all queues.
@@ -85,7 +85,7 @@ struct Costs {
     steals: Counts,
 }
 
-/// A figure of a bare queue.
+/// A figure of a queue outside a pool.
 type Figure = fn(&Costs) -> Option<f64>;
 
 const FIGURES: [Figure; 7] = [
@@ -170,7 +170,7 @@ fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// All queues, each a cell.
+/// All queues, each measured by its own cell.
 struct Queues {
     thieves: usize,
     names: Vec<&'static str>,
@@ -195,7 +195,7 @@ impl Visitor for Queues {
     }
 }
 
-/// Nanoseconds for a put and a take by an owner without thieves. The queue never gets deep, as in a
+/// Nanoseconds for a put and a take by an owner without thieves. The queue stays short, as in a
 /// fork-join program.
 fn put_and_take<O: Owner>() -> f64 {
     const PAIRS: usize = 200_000;
@@ -240,8 +240,8 @@ fn steals<O: Owner>(thieves: usize) -> Option<f64> {
     (stolen > 0).then(|| nanos as f64 / stolen as f64)
 }
 
-/// Steals until the queue is empty or `most` steals have succeeded, because a queue that returns
-/// copies never becomes empty. Returns the number of tasks and the nanoseconds.
+/// Steals until the queue is empty. Stops after `most` steals, because a queue that returns copies
+/// never becomes empty. Returns the number of stolen tasks and the nanoseconds.
 fn empty(thief: &mut impl Thief, most: usize) -> (usize, u128) {
     let (start, mut got) = (Instant::now(), 0);
     while got < most {
@@ -275,8 +275,8 @@ impl Counts {
     }
 }
 
-/// Attempts of the owner and of `thieves` thieves while the owner unfolds trees: for each task that
-/// it takes, it puts two and computes a little. Stolen tasks are discarded.
+/// Counts the attempts of the owner and of `thieves` thieves while the owner unfolds trees: for
+/// each task that the owner takes, it puts two and computes a little. Stolen tasks are discarded.
 fn unfold<O: Owner>(thieves: usize) -> (Counts, Counts) {
     let (mut owner, thief) = O::make();
     let stop = AtomicBool::new(false);

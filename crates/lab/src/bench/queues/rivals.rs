@@ -20,7 +20,7 @@ pub trait Owner: Send {
     where
         Self: Sized;
 
-    /// Returns whether there was room.
+    /// Returns whether the queue had room for the task.
     fn put(&mut self, task: NonNull<Task>) -> bool;
 
     fn take(&mut self) -> Option<NonNull<Task>>;
@@ -31,7 +31,7 @@ pub trait Thief: Clone + Send {
     fn steal(&mut self) -> Result<NonNull<Task>, Miss>;
 }
 
-/// The owner's end of one of our queues. It is unique and cannot be cloned.
+/// The owner's end of one of Tidegate's queues. It is unique and cannot be cloned.
 pub struct Ours<Q>(Arc<Q>);
 
 pub struct OursThief<Q> {
@@ -124,7 +124,7 @@ impl Thief for CrossbeamThief {
     }
 }
 
-/// Applies the same code to every queue.
+/// Code that runs for every queue.
 pub trait Visitor {
     fn visit<O: Owner>(&mut self, name: &'static str);
 }

@@ -14,7 +14,7 @@ pub fn comparable(text: &str, answer: Answer) -> String {
     lines.join("\n")
 }
 
-/// An answer's hash, the same on every machine: FNV-1a.
+/// An answer's hash (FNV-1a), which is the same on every machine.
 pub fn digest(bytes: &[u8]) -> String {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))

@@ -1,4 +1,4 @@
-//! Files that are copied or written.
+//! Reads, collects and writes the files of packages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ pub fn place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .map_err(|error| at(path, &error))
 }
 
-/// A failure at `path` for the reason `what`.
+/// The failure for `path`, with `what` as the reason.
 pub fn at(path: &Path, what: &dyn std::fmt::Display) -> Failure {
     Failure::Impossible(format!("{}: {what}", path.display()))
 }

@@ -1,9 +1,9 @@
-//! Lays out a program's source twice: for a build with the published rayon-core, and for one with
-//! ours.
+//! Copies a program's source twice: for a build with the published rayon-core, and for one with
+//! Tidegate's.
 //!
 //! Both copies lock the same version of every package that they share. They start from the
-//! program's own lock file. In both, rayon and rayon-core move to the versions that our rayon-core
-//! replaces, and packages too old for it move up.
+//! program's own lock file. In both, rayon and rayon-core move to the versions that Tidegate's
+//! rayon-core replaces, and packages that are too old for it are updated.
 
 use std::path::{Path, PathBuf};
 
@@ -16,23 +16,23 @@ use super::source::{self, MANIFEST, manifests, metadata, unfetched};
 use super::table::{Program, Target};
 use crate::cargo;
 
-/// Our rayon-core. Its lock file contains the versions that it replaces, because it is tested with
-/// that rayon.
+/// Tidegate's rayon-core. Its lock file contains the versions of rayon and rayon-core that it
+/// replaces, because it is tested with that rayon.
 const OURS: &str = "crates/rayon-core";
 
 /// A copy of the lock file from which both copies' lock files were derived.
 const ORIGIN: &str = "origin.lock";
 
-/// The packages that ours replaces or works below.
+/// The packages whose versions must be those in the lock file of Tidegate's rayon-core.
 const EXACT: [&str; 2] = ["rayon", "rayon-core"];
 
-/// Packages of which ours needs newer versions than some programs' lock files have. Cargo does not
-/// update a locked version unasked; it reports a conflict.
+/// Packages that Tidegate's rayon-core needs in newer versions than those in some programs' lock
+/// files. Cargo does not update a locked version unless asked to; it reports a conflict.
 const NEEDED_NEWER: [&str; 1] = ["libc"];
 
 /// Locked versions that are replaced by newer ones. The xattr that fclones locks does not compile
-/// with such a new libc. The other packages are what the newer xattr needs, in an order in which
-/// each move is possible.
+/// with such a new libc. The newer xattr needs the other packages; in this order, cargo accepts
+/// each update.
 const REPLACED: [(&str, &str, &str); 4] = [
     ("linux-raw-sys", "0.4.10", "0.4.15"),
     ("errno", "0.3.5", "0.3.15"),
@@ -40,7 +40,7 @@ const REPLACED: [(&str, &str, &str); 4] = [
     ("xattr", "1.0.1", "1.4.0"),
 ];
 
-/// Which rayon-core a program is built with.
+/// The rayon-core that a program is built with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Build {
     /// The published rayon-core.
@@ -78,13 +78,14 @@ impl Laid {
         Lock::read(&self.copy(build).join(LOCK))
     }
 
-    /// The output of `cargo metadata` for a copy. Cargo locks what is not locked yet.
+    /// The output of `cargo metadata` for a copy. Cargo adds any missing entries to the copy's lock
+    /// file.
     pub fn metadata(&self, build: Build) -> Result<Value, Failure> {
         metadata(&self.copy(build), &self.features)
     }
 }
 
-/// Lays `program` out below `scratch`; cargo fetches what is missing.
+/// Creates both copies of `program` below `scratch`. Cargo downloads missing packages.
 pub fn lay(program: &Program, scratch: &Path) -> Result<Laid, Failure> {
     let laid = Laid {
         folder: scratch.join("source").join(program.source.folder()),
@@ -108,12 +109,12 @@ pub fn lay(program: &Program, scratch: &Path) -> Result<Laid, Failure> {
     }
     verify(&laid, &ours)?;
     compare(&laid)?;
-    // Last, so that an interrupted layout starts over.
+    // Written last, so that an interrupted layout starts over.
     files::place(&known, &origin_of_both)?;
     Ok(laid)
 }
 
-/// A package's manifest, turned into a workspace of its own with the given `rayon-core`.
+/// A package's manifest, turned into a separate workspace with the given `rayon-core`.
 fn adapted(manifest: &str, build: Build, ours: &Path) -> String {
     let mut text = manifest.to_owned();
     if !manifest.lines().any(|line| line.trim() == "[workspace]") {
@@ -128,11 +129,11 @@ fn adapted(manifest: &str, build: Build, ours: &Path) -> String {
     text
 }
 
-/// A package whose locked version moves.
+/// A package whose locked version is replaced.
 #[derive(Debug)]
 struct Move {
     package: &'static str,
-    /// Which versions move.
+    /// Which locked versions are replaced.
     from: From,
     to: String,
 }
@@ -147,7 +148,8 @@ enum From {
     Exactly(&'static str),
 }
 
-/// The moves that let a program be built with either rayon-core, given our lock file.
+/// The version changes that are needed to build a program with either rayon-core. `ours` is the
+/// lock file of Tidegate's.
 fn moves(ours: &Lock) -> Vec<Move> {
     let as_ours = |packages: &[&'static str], from: fn() -> From| -> Vec<Move> {
         let versions = packages.iter().flat_map(|package| {
@@ -199,7 +201,7 @@ fn derive(laid: &Laid, origin: &str, moves: &[Move]) -> Result<(), Failure> {
     files::place(&laid.copy(Build::Tidegate).join(LOCK), &derived)
 }
 
-/// Checks that each copy uses the `rayon-core` that it should.
+/// Checks that each copy uses the right `rayon-core`.
 fn verify(laid: &Laid, ours: &Path) -> Result<(), Failure> {
     for build in Build::ALL {
         let found = laid.metadata(build)?;

@@ -51,9 +51,9 @@ impl Lock {
         versions.map(String::as_str)
     }
 
-    /// The packages that both lock files have, but in different versions. It does not count as a
-    /// difference if one file lacks a package or has an additional version of it: ours has
-    /// dependencies of its own, and lacks some of the other's.
+    /// The packages that both lock files have, but in different versions. If one file lacks a
+    /// package or has an additional version of it, that does not count: the dependencies of the two
+    /// rayon-cores differ.
     pub fn differences(&self, other: &Lock) -> Vec<Difference> {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect();
         let pairs = self.0.iter().filter_map(|(name, first)| {
@@ -79,8 +79,8 @@ pub fn older(version: &str, other: &str) -> bool {
     series == other_series && version < other
 }
 
-/// Splits a version into the part that compatible versions share, and the rest. `None` unless it
-/// consists of three numbers.
+/// Splits a version into the numbers that compatible versions share, and the rest. `None` unless
+/// the version consists of three numbers.
 fn numbers(version: &str) -> Option<([u64; 2], [u64; 2])> {
     let numbers: Vec<u64> = version
         .split('.')

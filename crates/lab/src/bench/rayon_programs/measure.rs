@@ -1,7 +1,7 @@
-//! Runs executables and reports what they used.
+//! Runs executables and reports the time and memory that they used.
 //!
 //! This is the hidden command `bench measure`, which reads its [`Work`] from standard input. It
-//! needs a process of its own to measure peak memory: on Linux, a process starts with the peak of
+//! runs in a separate process to measure peak memory: on Linux, a process starts with the peak of
 //! its parent.
 
 use std::fs::File;
@@ -36,7 +36,7 @@ pub struct Work {
     pub arguments: Vec<String>,
 }
 
-/// What the copies used.
+/// The time and memory that the copies used.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// Seconds until the last copy has ended.
@@ -130,7 +130,7 @@ impl Work {
             let late = scope.spawn(move || {
                 let late = wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
                 if late {
-                    // The process may have ended by now, which is harmless.
+                    // This fails if the process has just ended, which is harmless.
                     let _ = Command::new("kill").args(["-KILL", &process]).output();
                 }
                 late
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// Work for a shell, and its output folder.
+    /// Work that runs `script` in a shell, and its output folder.
     fn shell(script: &str) -> (Work, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let work = Work {

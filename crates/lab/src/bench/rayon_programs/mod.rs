@@ -1,13 +1,15 @@
-//! `bench rayon-programs`: published programs that use rayon, on its own runtime and on ours.
+//! `bench rayon-programs`: published programs that use rayon, on rayon's own runtime and on
+//! Tidegate.
 //!
 //! Each program of [`table`] is built twice, from the same source and with the same versions of all
-//! other packages ([`source`], [`mod@lay`], [`lock`]). It then runs by turns on stock, on Tidegate,
-//! and on Tidegate sharing the machine, both alone and as two copies at the same time ([`run`]). A
-//! library has a driver program below [`table::DRIVERS`]. [`measure`] runs the copies in a process
-//! of its own, [`answer`] compares what they print, and [`row`] reports the results.
+//! other packages ([`source`], [`mod@lay`], [`lock`]). Its runs then alternate between stock,
+//! Tidegate, and Tidegate sharing the machine, each with one copy and with two copies at the same
+//! time ([`run`]). A library is exercised by a driver program below [`table::DRIVERS`]. [`measure`]
+//! runs the copies in a separate process, [`answer`] compares their output, and [`row`] reports the
+//! results.
 //!
-//! The bench takes long, needs the registry once, and its figures depend on the machine's other
-//! load. It fails only if answers differ or a program cannot be run.
+//! The bench takes long and needs access to the registry once. Its figures depend on what else the
+//! machine is running. It fails only if answers differ or a program cannot be run.
 
 mod answer;
 mod files;
@@ -38,15 +40,15 @@ use table::{PROGRAMS, Program, Source};
 /// How many copies run at the same time.
 const COPIES: [usize; 2] = [1, 2];
 
-/// A program that can be measured, and the package that it is or exercises.
+/// A program that can be measured, and its package, or the package that the driver exercises.
 struct Ready {
     program: &'static Program,
     package: String,
     runner: Runner,
 }
 
-/// Compares the programs. A program that cannot be built or run does not stop the others; it is
-/// reported at the end.
+/// Compares the programs. If a program cannot be built or run, the others still run, and the
+/// failure is reported at the end.
 pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
     let programs = chosen(&arguments.programs)?;
     let threads = threads()?;
@@ -113,7 +115,7 @@ fn threads() -> Result<usize, Failure> {
     })
 }
 
-/// The folder in which programs are laid out, built and run, below the checkout's target folder.
+/// The folder in which programs are copied, built and run. It is in the checkout's target folder.
 fn scratch() -> Result<PathBuf, Failure> {
     let manifest = cargo::checkout(source::MANIFEST)?;
     let found = cargo::metadata(&manifest, &["--no-deps"])?;
@@ -122,7 +124,7 @@ fn scratch() -> Result<PathBuf, Failure> {
     Ok(Path::new(target.ok_or_else(unknown)?).join("tidegate-lab/rayon-programs"))
 }
 
-/// Everything that affects a sample besides its program and runtime, as parts of a cell's name.
+/// Everything besides its program and runtime that affects a sample, as parts of a cell's name.
 fn environment(threads: usize) -> String {
     let variables = env::vars().filter(|(name, _)| {
         name.starts_with("TIDEGATE_") && !DECIDED_HERE.contains(&name.as_str())
@@ -145,7 +147,7 @@ impl Ready {
         })
     }
 
-    /// Its cells: one for each number of copies and each runtime.
+    /// The program's cells: one for each number of copies and each runtime.
     fn cells(&self, environment: &str) -> Vec<Cell<'_, Run>> {
         let cell = |(copies, runtime): (usize, Runtime)| {
             let (program, runtime_name) = (self.program.name, runtime.name());
@@ -155,7 +157,7 @@ impl Ready {
         combinations().map(cell).collect()
     }
 
-    /// The rows of its cells.
+    /// The rows for the runs of the program's cells.
     fn rows(&self, runs: Vec<Vec<Run>>, threads: usize) -> Vec<Row> {
         let mut first = runs.iter().flatten().flat_map(|run| run.answers.first());
         let expected = first.next().cloned();
@@ -179,13 +181,13 @@ impl Ready {
     }
 }
 
-/// How each program is run, with a single copy on stock first.
+/// All combinations of runtime and number of copies. The first is a single copy on stock.
 fn combinations() -> impl Iterator<Item = (usize, Runtime)> {
     let all = COPIES.into_iter();
     all.flat_map(|copies| Runtime::ALL.map(|runtime| (copies, runtime)))
 }
 
-/// The package that a program is or exercises, with its version.
+/// A program's package, or the package that its driver exercises, with its version.
 fn package(program: &Program, laid: &Laid) -> Result<String, Failure> {
     Ok(match program.source {
         Source::Registry(package, version) => format!("{package} {version}"),

@@ -10,13 +10,13 @@ use crate::engine::{SLOWER, Sample, Speedup};
 /// The samples of a program on a runtime.
 pub struct Row {
     pub program: &'static str,
-    /// The package that it is or exercises, with its version.
+    /// The program's package, or the package that its driver exercises, with its version.
     pub package: String,
     pub copies: usize,
     pub runtime: Runtime,
     pub threads: usize,
     pub runs: Vec<Run>,
-    /// An answer that differs from stock's first one.
+    /// An answer that differs from the first answer on stock.
     pub different: Option<String>,
     /// Stock's wall time and CPU time divided by this runtime's; `None` for stock.
     pub ratios: Option<[Speedup; 2]>,
@@ -38,7 +38,7 @@ impl Row {
         ratios.any(Speedup::is_slower)
     }
 
-    /// Whether all copies printed the same as the first run on stock.
+    /// Whether all copies printed the same answer as the first run on stock.
     fn is_equal(&self) -> bool {
         self.different.is_none()
     }
@@ -101,7 +101,7 @@ impl Row {
     }
 }
 
-/// Compares each runtime with stock, the first row.
+/// Compares each runtime's row with the first row, which is stock's.
 pub fn compare(rows: &mut [Row]) {
     let Some((stock, others)) = rows.split_first_mut() else {
         return;
@@ -111,7 +111,7 @@ pub fn compare(rows: &mut [Row]) {
     }
 }
 
-/// The columns of the table, the most important first.
+/// The columns of the table, the most important ones first.
 const COLUMNS: [&str; 14] = [
     "program",
     "copies",

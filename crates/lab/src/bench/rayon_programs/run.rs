@@ -18,7 +18,7 @@ use super::source::MANIFEST;
 use super::table::{Input, Program, Target};
 use crate::cargo;
 
-/// The time limit of one executable in seconds, many times what any of them takes.
+/// The time limit of one executable in seconds, many times what any executable takes.
 const SECONDS: u64 = 10 * 60;
 
 /// The variable that sets rayon's number of threads.
@@ -27,8 +27,8 @@ pub const THREADS: &str = "RAYON_NUM_THREADS";
 /// The variable that makes a program share the machine.
 const SHARE: &str = "TIDEGATE_SHARE";
 
-/// Variables that the bench sets itself: all runtimes get the same number of threads, and they
-/// differ in sharing.
+/// Variables that the bench sets itself: all runtimes get the same number of threads, but not all
+/// share the machine.
 pub const DECIDED_HERE: [&str; 2] = [SHARE, "TIDEGATE_WORKERS"];
 
 /// The runtime of a sample.
@@ -36,14 +36,14 @@ pub const DECIDED_HERE: [&str; 2] = [SHARE, "TIDEGATE_WORKERS"];
 pub enum Runtime {
     /// The published rayon-core.
     Stock,
-    /// Ours, with its defaults.
+    /// Tidegate's rayon-core, with its defaults.
     Tidegate,
-    /// Ours, sharing the machine with other jobs.
+    /// Tidegate's rayon-core, sharing the machine with other jobs.
     Sharing,
 }
 
 impl Runtime {
-    /// Every runtime; the first is the one that the others are compared with.
+    /// Every runtime. The others are compared with the first.
     pub const ALL: [Runtime; 3] = [Runtime::Stock, Runtime::Tidegate, Runtime::Sharing];
 
     /// The name in reports.
@@ -63,7 +63,7 @@ impl Runtime {
     }
 }
 
-/// One sample.
+/// The figures of one sample.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Run {
     pub usage: Usage,
@@ -83,7 +83,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Builds the program with both.
+    /// Builds the program with both rayon-cores.
     pub fn build(
         program: &'static Program,
         laid: &Laid,
@@ -136,7 +136,7 @@ impl Runner {
         })
     }
 
-    /// Does the work in a process of its own.
+    /// Runs the work in a separate process.
     fn measure(&self, work: &Work, runtime: Runtime, folder: &Path) -> Result<Usage, Failure> {
         let failed = |why: &dyn std::fmt::Display| {
             Failure::Impossible(format!(
@@ -162,7 +162,7 @@ impl Runner {
         let mut child = command.spawn().map_err(|error| failed(&error))?;
         let spec = serde_json::to_vec(work).expect("work is JSON");
         if let Some(mut input) = child.stdin.take() {
-            // If it does not read this, its output contains the reason.
+            // If the child does not read this, its output contains the reason.
             let _ = input.write_all(&spec);
         }
         let output = child.wait_with_output().map_err(|error| failed(&error))?;
@@ -190,7 +190,7 @@ fn kept(output: &Path, digest: &str) -> PathBuf {
     output.join("answers").join(format!("{digest}.txt"))
 }
 
-/// The folders of the registry packages that a program is built from.
+/// The folders of the registry packages that the program is built from.
 fn packages(laid: &Laid) -> Result<Vec<String>, Failure> {
     let found = laid.metadata(Build::Stock)?;
     let packages = found["packages"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Where the source of a program comes from: the registry, or this checkout.
+//! Finds the source of a program: in the registry, or in this checkout.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,8 @@ use crate::cargo;
 
 pub const MANIFEST: &str = "Cargo.toml";
 
-/// The files of the package. If it comes from the registry, cargo fetches it for a package below
-/// `scratch`.
+/// The files of the program's package. If it comes from the registry, cargo downloads it for a
+/// dummy package below `scratch`.
 pub fn files(source: Source, scratch: &Path) -> Result<Files, Failure> {
     match source {
         Source::Registry(package, version) => {
@@ -34,10 +34,12 @@ fn driver(folder: &Path) -> Result<Files, Failure> {
     Ok(found)
 }
 
-/// Makes cargo fetch a package, whether library or program. Returns the folder it is unpacked in.
+/// Makes cargo download a package, whether library or program. Returns the folder that cargo
+/// unpacks it in.
 ///
-/// Cargo does not list a package without a library, but it has to unpack the package next to the
-/// others to find that out. rayon-core is one that it does list, which locates the folder.
+/// Cargo's metadata does not list a package without a library, but to find out that it has none,
+/// cargo unpacks it next to the others. rayon-core is listed, so its path shows where that folder
+/// is.
 fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\

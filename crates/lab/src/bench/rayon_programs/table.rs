@@ -1,20 +1,20 @@
 //! The programs that are compared.
 
-/// The folder of the drivers in the checkout.
+/// The folder in the checkout that contains the drivers.
 pub const DRIVERS: &str = "benches/rayon-programs";
 
-/// One row: a program and how it is run.
+/// A program, and how it is built, run and checked.
 pub struct Program {
     /// The name on the command line.
     pub name: &'static str,
     pub source: Source,
     /// What cargo builds.
     pub target: Target,
-    /// The arguments of its executables.
+    /// The arguments of each executable.
     pub arguments: &'static str,
-    /// Additional arguments.
+    /// Further arguments, which name the input.
     pub input: Input,
-    /// How often one sample runs it.
+    /// How many times the program runs in one sample.
     pub repetitions: u32,
     pub answer: Answer,
 }
@@ -24,7 +24,7 @@ pub struct Program {
 pub enum Source {
     /// A package and its version, from the registry.
     Registry(&'static str, &'static str),
-    /// A folder below [`DRIVERS`], and the package that this driver exercises.
+    /// A folder below [`DRIVERS`], and the package that the driver in it exercises.
     Driver(&'static str, &'static str),
 }
 
@@ -52,12 +52,12 @@ pub enum Target {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     None,
-    /// The folders of the packages that the program is built from: a large set of files that
-    /// changes only with the lock file, unlike any other on the machine.
+    /// The folders of the packages that the program is built from: a large set of files that,
+    /// unlike other files on the machine, changes only with the lock file.
     Packages,
 }
 
-/// How two answers are compared.
+/// How answers are compared.
 #[derive(Clone, Copy)]
 pub enum Answer {
     /// Line by line.
@@ -82,7 +82,7 @@ pub const PROGRAMS: &[Program] = &[
         name: "fclones",
         source: Source::Registry("fclones", "0.35.0"),
         target: Target::Program("fclones"),
-        // Without `--cache` it hashes every file in every run.
+        // Without `--cache`, the program hashes every file in every run.
         arguments: "group --format csv --hidden --no-ignore",
         input: Input::Packages,
         repetitions: 1,

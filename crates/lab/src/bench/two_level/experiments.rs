@@ -40,10 +40,10 @@ impl Scheme {
     }
 }
 
-/// The work of a job.
+/// The work of a job: a program and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The name in the rows.
+    /// The name that the rows show.
     pub name: String,
     program: &'static str,
     parameters: Vec<(String, String)>,
@@ -55,8 +55,7 @@ pub struct Work {
 #[derive(Clone, Debug)]
 pub struct CaseJob {
     pub work: Work,
-    /// How much later than the others it starts, as a fraction of the time that the first job takes
-    /// alone.
+    /// How much later than the others the job starts, as a fraction of the first job's time alone.
     pub delay: f64,
 }
 
@@ -67,14 +66,14 @@ pub struct Case {
     pub jobs: Vec<CaseJob>,
 }
 
-/// The kinds of work that the cases consist of.
+/// The kinds of work that make up the cases.
 pub struct Works {
     fib: Work,
     uts: Work,
     /// A serial phase followed by a parallel one, and vice versa.
     serial_first: Work,
     parallel_first: Work,
-    /// Likewise, but the serial phase sleeps instead of computing.
+    /// Like the two above, but the serial phase sleeps instead of computing.
     wait_first: Work,
     wait_last: Work,
     bursts: Work,
@@ -100,7 +99,7 @@ impl Work {
         self
     }
 
-    /// Work scaled to the speed of this machine.
+    /// Work whose amount is scaled to the speed of this machine.
     pub fn calibrated(tiny: bool) -> Works {
         let ms = if tiny { 1_000 } else { steps_per_ms() };
         let long = if tiny { 10 * ms } else { 500 * ms };
@@ -148,7 +147,7 @@ impl Work {
         }
     }
 
-    /// The specification of a job that does this work, one of `jobs` jobs.
+    /// The specification of a job that does this work, if `jobs` jobs run together.
     pub fn spec(
         &self,
         scheme: Scheme,
@@ -191,7 +190,7 @@ impl Case {
         self
     }
 
-    /// The programs of its jobs.
+    /// The names of the programs that the jobs run.
     pub fn name(&self) -> String {
         let mut names: Vec<&str> = self.jobs.iter().map(|job| job.work.name.as_str()).collect();
         names.dedup();
@@ -228,7 +227,7 @@ pub fn cases(works: &Works) -> Vec<Case> {
     cases
 }
 
-/// How many steps a processor makes in a millisecond, the best of several tries.
+/// How many steps a processor executes in a millisecond: the maximum of several tries.
 fn steps_per_ms() -> u64 {
     const STEPS: u64 = 10_000_000;
     let given = Given {

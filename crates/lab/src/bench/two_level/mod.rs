@@ -1,8 +1,8 @@
 //! `bench two-level`: several jobs at once, under each scheme.
 //!
 //! Each repetition runs all schemes, so that changes in the machine's load affect all of them
-//! alike. Every job's answer is compared with that of the same program in every other run, which
-//! shows that all schemes do the same work.
+//! alike. Every job's answer is compared with the same program's answers in all other runs, to make
+//! sure that all schemes do the same work.
 
 mod experiments;
 mod row;
@@ -61,7 +61,7 @@ fn measure(
     bench.measure(&cases, repeat)
 }
 
-/// How many processors the jobs have together.
+/// How many processors all jobs together may use.
 fn processors(asked: Option<usize>) -> Result<usize, Failure> {
     let machine = tidegate::machine::Machine::read();
     let there = machine.usable().len();
@@ -77,9 +77,9 @@ struct Bench {
     processors: usize,
     confined: Option<usize>,
     table: std::path::PathBuf,
-    /// The answer of each work.
+    /// The answer to each kind of work.
     answers: BTreeMap<String, Value>,
-    /// The runs of each work alone, with Tidegate.
+    /// The runs of each kind of work alone, on Tidegate.
     alone: BTreeMap<String, Vec<Done>>,
 }
 
@@ -146,7 +146,7 @@ impl Bench {
                 let spec = job
                     .work
                     .spec(scheme, self.processors, case.jobs.len(), self.confined);
-                // The delay is relative to the first job's time alone.
+                // The delay is a fraction of the first job's time alone.
                 let alone = &self.alone[&case.jobs[0].work.name];
                 let alone = Sample::new(alone.iter().map(|done| done.seconds)).median();
                 (&job.work, spec, Duration::from_secs_f64(alone * job.delay))

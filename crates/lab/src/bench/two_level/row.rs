@@ -70,7 +70,8 @@ impl Trial {
 }
 
 impl Row {
-    /// The row of `case` under `scheme`; `alone` holds the runs of each work alone.
+    /// The row for the trials of `case` under `scheme`; `alone` holds the runs of each kind of work
+    /// alone.
     pub fn of(
         case: &Case,
         scheme: Scheme,
@@ -138,7 +139,7 @@ impl Row {
     }
 }
 
-/// A lower bound of the makespan: the total work divided by the processors or, if it is larger, a
+/// A lower bound on the makespan: the maximum of the total work divided by the processors, and each
 /// job's delay plus its time alone.
 fn ideal(case: &Case, processors: usize, alone: &[(f64, f64)]) -> f64 {
     let work: f64 = alone.iter().map(|(_, cpu)| cpu).sum();

@@ -15,12 +15,12 @@ pub struct Cell {
     workers: usize,
     stock: f64,
     tidegate: f64,
-    /// Stock's time divided by Tidegate's; above 1, Tidegate is faster.
+    /// Stock's time divided by Tidegate's. Tidegate is faster if this is above 1.
     ratio: Speedup,
 }
 
 impl Cell {
-    /// The cell of a call with these samples.
+    /// Compares the samples of a call.
     pub fn new(call: &Call<'_>, tidegate: &Sample, stock: &Sample) -> Self {
         Self {
             chain: call.chain.clone(),
@@ -33,7 +33,7 @@ impl Cell {
         }
     }
 
-    /// The cells of calls, each from two rows: Tidegate's and stock's.
+    /// Makes a cell for each call. Each call has two rows: Tidegate's and stock's.
     pub fn all(calls: &[Call<'_>], rows: &[Row]) -> Vec<Self> {
         let cell = |(call, rows): (&Call<'_>, &[Row])| {
             let [tidegate, stock] = rows else {
@@ -77,7 +77,7 @@ impl Cell {
     }
 }
 
-/// The columns of the table, the most important first.
+/// The columns of the table, the most important ones first.
 const COLUMNS: [&str; 10] = [
     "chain", "items", "place", "workers", "ratio", "low", "high", "mark", "stock", "tidegate",
 ];

@@ -1,4 +1,4 @@
-//! Scopes nested in tasks of scopes: how much stack a level takes on each runtime.
+//! Scopes nested in tasks of scopes: how much stack each level takes on each runtime.
 
 use serde_json::{Value, json};
 
@@ -12,13 +12,14 @@ use tidegate_command::output::show_bytes;
 const LEVELS: u64 = 10_000;
 const TINY_LEVELS: u64 = 100;
 
-/// A worker's stack in bytes, far more than these levels should take. Its pages are touched lazily.
+/// A worker's stack in bytes, far more than these levels should take. The system allocates its
+/// pages only when they are touched.
 const STACK: u64 = 1 << 30;
 
-/// Numbers of workers. Only with one worker are all levels certain to share a stack.
+/// Numbers of workers. Only with one worker do all levels certainly share a stack.
 const WORKERS: [usize; 2] = [1, 2];
 
-/// Each program's result. A program that crashes is a result, too.
+/// Each program's stack per level. A crash counts as a result, too.
 pub fn facts(sides: &Sides, setting: &Setting) -> Result<Vec<Fact>, Failure> {
     let levels = setting.sized(TINY_LEVELS, LEVELS);
     let mut facts = Vec::new();

@@ -1,10 +1,9 @@
-//! A program's self-description, and what it can measure.
+//! A program's description of itself: its runtime, and the chains that it can measure.
 
 use serde_json::Value;
 
 use tidegate_command::failure::Failure;
 
-/// A program's self-description.
 pub struct Identity {
     program: String,
     rayon: String,
@@ -19,14 +18,14 @@ pub struct Identity {
 #[derive(Clone)]
 pub struct Chain {
     pub name: String,
-    /// The numbers of items it is measured on.
+    /// The numbers of items that the chain is measured with.
     pub sizes: Vec<u64>,
-    /// Where it is called from.
+    /// The places from which the chain is called.
     pub places: Vec<String>,
 }
 
 impl Identity {
-    /// Parses a greeting; `None` if it is not one.
+    /// Parses a greeting; returns `None` if the message is not a greeting.
     pub fn read(greeting: &Value) -> Option<Self> {
         let text = |name: &str| greeting[name].as_str().map(str::to_owned);
         Some(Self {
@@ -56,7 +55,7 @@ impl Identity {
         )))
     }
 
-    /// The version of the runtime below its rayon, and the compiler.
+    /// The version of the runtime that the program's rayon uses, and that of the compiler.
     pub fn version(&self) -> String {
         let Self {
             rayon,
@@ -83,7 +82,7 @@ fn chain(found: &Value) -> Option<Chain> {
     })
 }
 
-/// Reads every element of a list; `None` if one cannot be read.
+/// Parses every element of a list; `None` if any element is invalid.
 fn all<T>(list: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
     list.as_array()?.iter().map(read).collect()
 }
@@ -101,7 +100,7 @@ mod tests {
         })
     }
 
-    /// Stock rayon is rejected as Tidegate's side, and vice versa.
+    /// Checks that stock rayon is rejected as Tidegate's side, and vice versa.
     #[test]
     fn each_side_must_identify_itself() {
         let [stock, ours] = [None, Some("1.3")].map(|t| Identity::read(&greeting(t)).unwrap());

@@ -1,4 +1,4 @@
-//! Lanes whose samples the programs take.
+//! Lanes whose samples are measured by the two programs.
 
 use std::thread;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use tidegate_command::failure::Failure;
 
 /// A chain on a number of items, called from one place.
 pub struct Call<'a> {
-    /// The programs that call it.
+    /// The programs that run it.
     pub sides: &'a Sides,
     /// The chain's name.
     pub chain: String,
     pub items: u64,
-    /// Where it is called from, in the programs' terms.
+    /// The place from which the chain is called, as the programs name it.
     pub place: String,
-    /// The total length of a sample's calls.
+    /// The total duration of the calls in a sample.
     pub length: Duration,
 }
 
 impl<'a> Call<'a> {
-    /// The number of items, written as a power of ten if it is one.
+    /// The number of items, written as a power of ten if possible.
     pub fn size(&self) -> String {
         match self.items.checked_ilog10() {
             Some(power) if 10_u64.pow(power) == self.items => format!("10^{power}"),
@@ -57,7 +57,7 @@ impl<'a> Call<'a> {
 /// Sends a request to a program and returns the answer.
 type Ask<'a> = &'a mut dyn FnMut(&Value) -> Result<Value, Failure>;
 
-/// A lane for each program, which takes its samples by `take`.
+/// A lane for each program; `take` takes its samples.
 fn lanes<'a>(
     sides: &'a Sides,
     case: &str,
@@ -72,14 +72,14 @@ fn lanes<'a>(
     })
 }
 
-/// Programs that are left alone after they have worked.
+/// Programs that are measured while idle, after they have worked.
 pub struct Idle<'a> {
     sides: &'a Sides,
     length: Duration,
 }
 
 impl<'a> Idle<'a> {
-    /// Idle for as long as in `compare idle`.
+    /// The programs stay idle for as long as the pools in `compare idle`.
     pub fn new(sides: &'a Sides, setting: &Setting) -> Self {
         Self {
             sides,
@@ -98,7 +98,7 @@ impl<'a> Idle<'a> {
         })
     }
 
-    /// The conclusion from one program's row.
+    /// States the result in one program's row.
     pub fn fact(&self, row: &Row) -> Option<Fact> {
         let percent = 100.0 * row.median()? / self.length.as_nanos() as f64;
         Some(Fact::new(

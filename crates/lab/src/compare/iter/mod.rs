@@ -1,11 +1,11 @@
-//! `compare iter`: chains of rayon's iterators on its own runtime and on Tidegate.
+//! `compare iter`: chains of rayon's iterators on rayon's own runtime and on Tidegate.
 //!
-//! rayon finds its runtime by package name, so one process cannot hold both. Each side is therefore
-//! a [`program`](program::Program) of its own in `benches/iter`; [`cargo`](crate::cargo) builds
-//! both from one source. Each line of a program's standard input requests a measurement. For each
-//! number of workers, both are started with pools of that size. The programs list the chains, their
-//! sizes and the places they are called from; this module takes their samples by turns. A program
-//! with the wrong rayon-core is rejected.
+//! rayon finds its runtime by package name, so one process cannot hold both runtimes. Each side is
+//! therefore a separate [`program`](program::Program) in `benches/iter`; [`cargo`](crate::cargo)
+//! builds both from one source. Each line of a program's standard input requests a measurement. For
+//! each number of workers, both programs are started with pools of that size. The programs list the
+//! chains, their sizes and the places they are called from; this module takes their samples
+//! alternately. A program with the wrong rayon-core is rejected.
 //!
 //! A sample is the mean of consecutive calls, as in a user's loop, after some warm-up calls.
 //!
@@ -15,11 +15,11 @@
 //! | `CHAIN ITEMS outside` | the main thread; the chain itself enters the global pool |
 //! | `CHAIN ITEMS install` | the main thread; each call is an `install` into a pool |
 //!
-//! The result is a [cell](cells::Cell) for each case. The CPU time of both programs when they are
-//! idle afterwards, and the stack that nested scopes take ([`depth`]), are reported as
-//! [facts](Fact) below.
+//! The result is a [cell](cells::Cell) for each case. The CPU time that both programs use while
+//! idle afterwards, and the stack that nested scopes take ([`depth`]), are printed as [facts](Fact)
+//! below the table.
 //!
-//! This module measures no memory, and a ratio never decides whether the command succeeds.
+//! This module does not measure memory, and a ratio never decides whether the command succeeds.
 
 mod cells;
 mod depth;
@@ -46,20 +46,20 @@ use identity::Chain;
 use lanes::{Call, Idle};
 use sides::{Built, Sides};
 
-/// Samples for each row.
+/// Samples per row.
 const SAMPLES: u32 = 21;
 
-/// The total length of a sample's timed calls, normally and with `--size tiny`.
+/// The total duration of the timed calls in a sample, normally and with `--size tiny`.
 const LENGTH: Duration = Duration::from_millis(10);
 const TINY_LENGTH: Duration = Duration::from_micros(100);
 
-/// Larger inputs run only with `--size paper`.
+/// The largest number of items without `--size paper`.
 const SMALL_ITEMS: u64 = 1_000_000;
 
 /// The default number of workers.
 const WORKERS: usize = 2;
 
-/// What follows from the rows.
+/// What is computed from the rows.
 struct Findings {
     cells: Vec<Cell>,
     facts: Vec<Fact>,
@@ -99,7 +99,7 @@ pub fn compare(
         let rested = super::rows(session, idle.lanes().into(), 1)?;
         facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
     }
-    // Last, because a program that overflows its stack is gone.
+    // Last, because a program whose stack overflows is dead.
     facts.extend(depth::facts(&sides[0], setting)?);
     Ok(Outcome {
         rows,
@@ -130,7 +130,7 @@ impl Conclusion for Findings {
     }
 }
 
-/// Selects these chains among those that the programs know.
+/// Selects the chains with these names among those that the programs know.
 fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Failure> {
     if names.is_empty() {
         return Ok(known.iter().collect());

@@ -1,4 +1,4 @@
-//! A running program: takes a request and returns an answer, each as a line of JSON.
+//! A running program that answers requests. Each request and each answer is a line of JSON.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::identity::Identity;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::Usage;
 
-/// A program, which ends when this is dropped.
+/// A running program. Dropping it ends the program.
 pub struct Program {
     /// The program's self-description.
     pub identity: Identity,
@@ -55,7 +55,7 @@ impl Program {
     /// Sends a request and waits for its answer.
     pub fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
         let channel = &mut self.channel;
-        // If the program has stopped reading, reading the answer reports why.
+        // If the program has stopped reading, the attempt to read its answer reports why.
         let _ = writeln!(channel.requests, "{request}");
         let answer = channel.read(&request.to_string())?;
         let said = |what: &Value| format!("{} on {request}: {what}", channel.name);
@@ -68,7 +68,7 @@ impl Program {
 }
 
 impl Channel {
-    /// Reads the next line, the answer to `cause`.
+    /// Reads the next line, which should be the answer to `cause`.
     fn read(&mut self, cause: &str) -> Result<Value, Failure> {
         let mut line = String::new();
         let read = self.answers.read_line(&mut line);
@@ -92,13 +92,13 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // The program may be in a long call, or already gone.
+        // The program may be in a long call, or may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// CPU time and wakeups, as an answer reports them.
+/// The CPU time and wake-ups that an answer reports.
 pub fn usage(answer: &Value) -> Usage {
     Usage {
         cpu: answer["cpu_nanos"].as_u64().map(Duration::from_nanos),

@@ -10,17 +10,17 @@ use super::program::Program;
 use crate::cargo;
 use tidegate_command::failure::Failure;
 
-/// The folder of the programs' packages.
+/// The folder that contains the programs' packages.
 const SOURCES: &str = "benches/iter";
 
-/// The two programs as files.
+/// The executables of the two programs.
 pub struct Built {
     stock: PathBuf,
     tidegate: PathBuf,
 }
 
 impl Built {
-    /// Builds both.
+    /// Builds both programs.
     pub fn new() -> Result<Self, Failure> {
         let build = |side| -> Result<PathBuf, Failure> {
             let manifest = cargo::checkout(SOURCES)?.join(side).join("Cargo.toml");
@@ -33,7 +33,7 @@ impl Built {
         })
     }
 
-    /// Starts both, with pools of this many workers, and rejects a program with the wrong
+    /// Starts both programs with pools of this many workers, and rejects a program with the wrong
     /// rayon-core.
     pub fn start(&self, workers: usize) -> Result<Sides, Failure> {
         let start = |path, tidegate| -> Result<RefCell<Program>, Failure> {

@@ -1,8 +1,8 @@
 //! The lower bound of a wake-up: one thread sleeps in a futex, another wakes it and keeps
 //! computing.
 //!
-//! The two threads are bound to different processors, so that the kernel has no placement to
-//! choose. Without futexes, or with only one processor, there is nothing to measure.
+//! The two threads are bound to different processors, so that the kernel's placement plays no part.
+//! Without futexes, or with only one processor, there is nothing to measure.
 
 use super::Lane;
 use tidegate_command::failure::Failure;
@@ -28,7 +28,7 @@ pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     Ok(Lane::new(CASE, FUTEX, 2, take))
 }
 
-/// The lane of the bare futex, which this system lacks.
+/// The lane of the bare futex on a system without futexes.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     Ok(Lane::not_applicable(CASE, FUTEX, 2))
@@ -46,7 +46,7 @@ mod linux {
     use super::Failure;
     use tidegate_command::affinity::{allowed, bind, bind_to};
 
-    /// Two threads on two processors; the sleeper ends when this is dropped.
+    /// Two threads on two processors. The sleeper ends when this is dropped.
     pub(super) struct Pair {
         shared: Arc<Shared>,
         waker_cpu: usize,
@@ -54,7 +54,7 @@ mod linux {
     }
 
     struct Shared {
-        /// The futex. The waker changes it from [`ASLEEP`], and the sleeper sets it back.
+        /// The futex. The waker changes its value from [`ASLEEP`], and the sleeper sets it back.
         word: AtomicU32,
         /// When the sleeper last ran, in nanoseconds after `start`; 0 until it has run.
         woken: AtomicU64,
@@ -70,7 +70,7 @@ mod linux {
             self.start.elapsed().as_nanos() as u64
         }
 
-        /// Sleeps and records when it was woken, until the end.
+        /// Sleeps and records each time it is woken, until the pair is dropped.
         fn sleep(&self) {
             loop {
                 // Acquire pairs with the Release in `wake`.
@@ -92,7 +92,8 @@ mod linux {
             }
         }
 
-        /// Wakes the sleeper, computes until it runs, and returns how many nanoseconds that took.
+        /// Wakes the sleeper, computes until the sleeper runs, and returns how many nanoseconds
+        /// that took.
         fn time_to_wake(&self) -> f64 {
             // Relaxed: the Release in `wake` publishes it.
             self.woken.store(0, Ordering::Relaxed);
@@ -110,13 +111,14 @@ mod linux {
         fn wake(&self, word: u32) {
             // Release pairs with the Acquire in `sleep`.
             self.word.store(word, Ordering::Release);
-            // It fails only for bad addresses.
+            // This fails only if the address is bad.
             let _ = futex::wake(&self.word, futex::Flags::PRIVATE, 1);
         }
     }
 
     impl Pair {
-        /// Starts the sleeper on the second processor that this thread may use, if there is one.
+        /// Starts the sleeper on the second processor that this thread may use. Returns `None` if
+        /// there is only one.
         pub(super) fn start() -> Result<Option<Self>, Failure> {
             let allowed = allowed()?;
             let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -128,7 +130,7 @@ mod linux {
                 woken: AtomicU64::new(0),
                 start: Instant::now(),
             });
-            // A new thread inherits the affinity.
+            // A new thread inherits the affinity of its creator.
             let thread = bound_to(sleeper, &allowed, || {
                 let shared = shared.clone();
                 thread::spawn(move || shared.sleep())
@@ -140,7 +142,7 @@ mod linux {
             }))
         }
 
-        /// Lets the sleeper sleep while `computing` runs here, then wakes it and returns how many
+        /// Runs `computing` while the sleeper sleeps, then wakes the sleeper and returns how many
         /// nanoseconds that took.
         pub(super) fn wake_after(&self, computing: impl FnOnce()) -> Result<f64, Failure> {
             let before = allowed()?;
@@ -155,7 +157,7 @@ mod linux {
         fn drop(&mut self) {
             self.shared.wake(ENDING);
             if let Some(thread) = self.sleeper.take() {
-                // The thread does nothing that can panic.
+                // This thread never panics, so there is no error to report.
                 let _ = thread.join();
             }
         }

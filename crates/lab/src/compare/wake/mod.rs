@@ -1,4 +1,5 @@
-//! `compare wake`: from a fork to its start on a parked worker, while the forker keeps computing.
+//! `compare wake`: the time from a fork until the forked task starts on a parked worker, while the
+//! forking thread keeps computing.
 //!
 //! | case | the clock starts | and stops when |
 //! |---|---|---|
@@ -7,10 +8,10 @@
 //! | `wake outside, install` | before a task is handed to the pool | it begins |
 //! | `wake of a bare futex` | before the wake-up call | the woken thread runs |
 //!
-//! Before each measurement, the forking thread computes for [`PAUSE`], so that all others have
-//! parked. A half that has begun computes until the other has begun, too. If a runtime runs the
-//! halves one after the other, the first gives up after [`PATIENCE`], which is then the least that
-//! the sample can be.
+//! Before each measurement, the forking thread computes for [`PAUSE`], so that all other threads
+//! have parked. A half that has begun computes until the other half has begun, too. If a runtime
+//! runs the halves one after the other, the first gives up after [`PATIENCE`], so the sample is at
+//! least that long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -30,10 +31,10 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::show_ratio;
 use tidegate_command::usage::Usage;
 
-/// Samples for each row.
+/// Samples per row.
 const SAMPLES: u32 = 300;
 
-/// How long the forking thread computes first.
+/// How long the forking thread computes before each measurement.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long a half waits for the other to begin.
@@ -56,7 +57,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// How the median and p99 of each row relate to those of the bare futex.
+/// Compares the median and p99 of each row with those of the bare futex.
 fn beside_the_first(rows: &[Row]) -> Vec<String> {
     let Some((Row { nanos: bare, .. }, others)) = rows.split_first() else {
         return Vec::new();
@@ -123,7 +124,7 @@ impl<'a> Race<'a> for Place {
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
 
-    /// Tidegate's join lets a thread outside the pool take part, without handing the join to a
+    /// On Tidegate, `join` lets a thread outside the pool take part, without handing the join to a
     /// worker first.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         if !matches!(self, Self::Join) {
@@ -171,7 +172,8 @@ fn from_fork<R: Runtime>(forked: Instant, fork: &mut R::Fork<'_>) -> f64 {
 struct Meeting(AtomicUsize);
 
 impl Meeting {
-    /// Returns when this half began, once the other has begun too or after [`PATIENCE`].
+    /// Waits until the other half has begun, for at most [`PATIENCE`]. Returns when this half
+    /// began.
     fn begin(&self) -> Instant {
         let begun = Instant::now();
         // Relaxed: the counter publishes no other data.
