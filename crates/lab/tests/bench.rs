@@ -1,4 +1,4 @@
-//! `tidegate-lab bench`: what its rows contain, and what it rejects.
+//! `tidegate-lab bench`: the contents of its rows, and the arguments that it rejects.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -75,7 +75,7 @@ fn row_times_are_consistent() {
     }
 }
 
-/// More processors than the machine has are rejected.
+/// A number of processors that exceeds the machine's is rejected.
 #[test]
 fn jobs_may_be_confined_to_processors() {
     let rows = rows("--only alone --processors 1");
@@ -103,7 +103,7 @@ fn handover_prints_five_figures() {
         "all_procs_ms",
     ] {
         for name in [figure.to_owned(), format!("{figure}_p99")] {
-            // A loaded machine may miss a sample, but the field exists nonetheless.
+            // On a loaded machine, a sample may be missing, but the field still exists.
             let value = found.get(&name);
             assert!(
                 value.is_some_and(|value| value.is_number() || value.is_null()),
@@ -119,13 +119,13 @@ fn calibrate_measures_every_simulator_cost() {
     let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
     let table = tidegate_policy::tunables::rows();
     let costs = table.iter().map(|row| row.name);
-    // Our victims unwind no frames.
+    // The bench has no cost of unwinding, because Tidegate's victims do not unwind frames.
     let others = ["sim.processors", "sim.cache", "sim.unwind"];
     let costs = costs.filter(|name| name.starts_with("sim.") && !others.contains(name));
     assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
     for row in rows.as_array().unwrap() {
-        // The machine may have no two processors further apart than others, and it is up to chance
-        // whether a thread is seen to lose its processor.
+        // The distances between all processors of the machine may be equal. It is also a matter of
+        // chance whether a thread is observed to lose its processor.
         let may_lack = row["name"] == "sim.distance" || row["name"] == "sim.slice";
         assert!(row["nanos"].is_u64() || may_lack, "{row}");
         assert!(
@@ -158,7 +158,7 @@ fn bench_job_rejects_unknown_instructions() {
         ));
 }
 
-/// Each interval program has a row for every queue, too.
+/// There must also be a row for each queue and interval program.
 #[test]
 fn queue_bench_has_rows_per_queue() {
     let found = json(&mut lab("bench queues --repeat 1 --json"));
@@ -175,8 +175,7 @@ fn queue_bench_has_rows_per_queue() {
     for row in rows {
         for figure in ["put_take_ns", "steal_ns", "steal_contended_ns"] {
             let nanos = row[figure].as_f64();
-            // Without membarrier, no thief gets anything from a split deque whose owner does
-            // nothing.
+            // Without membarrier, thieves get nothing from a split deque whose owner is idle.
             let may_miss = row["queue"] == "split" && figure != "put_take_ns";
             assert!(
                 nanos.map_or(may_miss, |nanos| nanos > 0.0),
@@ -352,7 +351,7 @@ fn interval_bench_compares_with_spawns() {
         assert_eq!(of(case, runtime, "edges"), [Some(edges); 2]);
         let nanos = of(case, runtime, "ns_per_interval");
         assert!(nanos.iter().all(|nanos| nanos.unwrap() > 0.0));
-        // On a busy machine an edge may appear to cost nothing, or less.
+        // On a busy machine, the measured cost of an edge may be zero or negative.
         let edge = of(case, runtime, "ns_per_edge");
         assert!(edge.iter().all(|nanos| nanos.is_some() == (edges > 0.0)));
     }

@@ -1,4 +1,4 @@
-//! `tidegate-lab compare`: every case except `iter`, which has its own file.
+//! `tidegate-lab compare`: every case except `iter`, whose tests are in `iter.rs`.
 
 mod support;
 

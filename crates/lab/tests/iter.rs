@@ -1,5 +1,5 @@
-//! `tidegate-lab compare iter`, with a fake cargo and fake programs, because building the real ones
-//! takes a minute.
+//! `tidegate-lab compare iter`, with a fake cargo and fake programs, because building the real
+//! programs takes a minute.
 //!
 //! The real programs are tested in `benches/iter`. The fake ones are scripts, so they run only on
 //! Unix.
@@ -12,7 +12,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use support::{ROW, complaint, json, keys, lab};
 
-/// The command with fake programs; `fake` selects what is wrong with them.
+/// The command with fake programs; `fake` selects their defect.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("compare iter --size {size} --repeat 6"));
     command
@@ -73,8 +73,8 @@ fn each_side_takes_every_sample() {
             "call 0 install",
         ] {
             for (runtime, nanos) in [("tidegate", 200.0), ("rayon", 400.0)] {
-                // The fake programs report their number of workers as wakeups of each of the six
-                // samples.
+                // The fake programs report their number of workers as the wake-ups of each of the
+                // six samples.
                 expected.push((case, runtime, workers, nanos, 6 * workers));
             }
         }
@@ -162,7 +162,7 @@ fn text_has_a_table_and_facts() {
     assert!(text.contains("| 0.50x | 0.50x | 0.50x | slow |"), "{text}");
 }
 
-/// The fact has no value, and the comparison continues.
+/// If a program's stack overflows, the fact has no value, and the comparison continues.
 #[test]
 fn stack_overflow_is_a_missing_fact() {
     let found = json(&mut iter("shallow", "--json --chain rev"));

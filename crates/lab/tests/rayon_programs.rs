@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, lab};
 use tempfile::TempDir;
 
-/// The command in its own folder, with fake programs; `fake` selects what is wrong with them.
+/// The command with its own folder and fake programs; `fake` selects their defect.
 fn bench(folder: &Path, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("bench rayon-programs ndarray --json {arguments}"));
     let package = env!("CARGO_MANIFEST_DIR");
@@ -33,7 +33,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// How often programs have run in this folder.
+/// How many times programs have run in this folder.
 fn runs(folder: &TempDir) -> usize {
     let runs = fs::read_to_string(folder.path().join("runs"));
     runs.map_or(0, |runs| runs.lines().count())
@@ -92,7 +92,7 @@ fn runtimes_run_alone_and_twice() {
     assert_eq!(runs, [&one[..], &two].concat());
 }
 
-/// The stock copy gets the versions that Tidegate's rayon-core replaces.
+/// The stock copy must get the versions that Tidegate's rayon-core replaces.
 #[test]
 fn both_copies_lock_equal_versions() {
     let folder = folder();
@@ -153,7 +153,7 @@ fn failing_programs_are_named() {
     }
 }
 
-/// A bad number of threads is rejected, too.
+/// An invalid number of threads is rejected, too.
 #[test]
 fn unknown_programs_are_rejected() {
     let told = complaint(&mut lab("bench rayon-programs dust"), 2);

@@ -7,14 +7,15 @@ use std::fs;
 use std::sync::OnceLock;
 use support::{complaint, json, lab};
 
-/// The page of an experiment at size tiny.
+/// Runs an experiment at size tiny and returns its page.
 fn reproduced(experiment: &str, flag: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let line = format!("reproduce {experiment} {flag} --size tiny --runs 1 --json --dir");
     json(lab(&line).arg(folder.path()))
 }
 
-/// The simulated `adaptive`, which takes the longest and is made once.
+/// The page of the simulated `adaptive`. This experiment takes the longest, so it runs only once
+/// for all tests.
 fn simulated() -> &'static Value {
     static PAGE: OnceLock<Value> = OnceLock::new();
     PAGE.get_or_init(|| reproduced("adaptive", "--sim"))
@@ -25,7 +26,7 @@ fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
     list.map(|one| one[name].as_str().unwrap()).collect()
 }
 
-/// It covers both machines, and a second run gives equal figures.
+/// The page must cover both machines, and a second run must give equal figures.
 #[test]
 fn simulated_page_covers_every_rule() {
     let page = simulated();
@@ -51,7 +52,7 @@ fn simulated_page_covers_every_rule() {
     assert_eq!(page, &reproduced("adaptive", "--sim"));
 }
 
-/// The page of `two-level`, restricted by `--only` or whole.
+/// The page of `two-level` with these flags.
 fn two_level(flags: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let line = format!("reproduce two-level {flags} --size tiny --runs 1 --json --dir");
@@ -120,7 +121,7 @@ fn stealing_more_means_stealing_less_often() {
     assert!(steals("dynamic") > 0.0);
 }
 
-/// It combines real and simulated experiments and loads nothing else.
+/// The page must combine real and simulated experiments, and load nothing from elsewhere.
 #[test]
 fn page_is_complete_and_self_contained() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +153,7 @@ fn every_scheduler_respects_its_budget() {
     let page = reproduced("memory", "--sim");
     assert_eq!(page, reproduced("memory", "--sim"));
     let sections = page["sections"].as_array().unwrap();
-    // Seven programs, a summary of all, and the sweep of parameters.
+    // Seven programs, a summary of all programs, and the sweep of parameters.
     assert_eq!(sections.len(), 9);
     for section in &sections[..7] {
         let charts = section["charts"].as_array().unwrap();
@@ -162,7 +163,7 @@ fn every_scheduler_respects_its_budget() {
         for line in peaks["lines"].as_array().unwrap() {
             for point in line["points"].as_array().unwrap() {
                 let peak = point["y"].as_f64().unwrap();
-                // Relative to what the serial run declares.
+                // Peaks are relative to the serial run's declared bytes.
                 let most = if line["name"] == "budget" { 1.101 } else { 1e3 };
                 assert!((0.999..most).contains(&peak), "{line}");
             }
@@ -185,7 +186,8 @@ fn interval_findings_depend_on_size() {
         for finding in finding {
             let why = finding["why"].as_str().unwrap();
             assert!(!why.is_empty() && finding["ours"] != "", "{finding}");
-            // Whether workers are woken as often as they park can be judged at any size.
+            // This finding, whether workers are woken as often as they park, can be judged at any
+            // size.
             let judged = finding["id"] == "parks and wakes";
             let cannot = ["too-small", "cannot-tell"].map(Value::from);
             assert!(judged || cannot.contains(&finding["verdict"]), "{finding}");
@@ -218,7 +220,7 @@ fn unavailable_machine_kind_is_rejected() {
     assert!(text.contains(&format!("use {other}")), "{text}");
 }
 
-/// The error names the file.
+/// The error must name the file.
 #[test]
 fn invalid_page_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -283,7 +285,7 @@ fn repeated_experiments_stay_distinct_on_page() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// It names the position and the expected content, and no internal types.
+/// The error must contain the position and the expected content, but no internal types.
 #[test]
 fn invalid_page_error_is_helpful() {
     let said = complaint(lab("report - --out -").write_stdin("[]"), 2);

@@ -7,8 +7,7 @@ use std::{env, fs};
 
 use tidegate_command::failure::Failure;
 
-/// The version and a hash of this executable, so that any change of the linked code changes the
-/// name.
+/// The version, and a hash of this executable. If any linked code changes, so does the name.
 pub fn name() -> Result<&'static str, Failure> {
     static NAME: OnceLock<String> = OnceLock::new();
     if let Some(name) = NAME.get() {

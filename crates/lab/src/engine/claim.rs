@@ -1,4 +1,4 @@
-//! A quantitative claim of a source, and how our figure compares with it.
+//! A claim of a source as figures, and the verdict on our figure.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,50 +8,49 @@ use serde::{Deserialize, Serialize};
 use super::Interval;
 use crate::reproduce::page::Finding;
 
-/// A falsifiable claim of a source.
+/// A claim of a source that a figure can contradict.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// The name by which tables refer to it.
     id: String,
-    /// One sentence with the published figure.
+    /// One sentence that states the claim, with the published figure.
     what: String,
-    /// The section, figure or table of the source.
+    /// The section, figure or table of the source that contains the claim.
     source: String,
     published: Option<f64>,
     agrees: RangeInclusive<f64>,
     refuted: Refuted,
 }
 
-/// Which figures contradict a claim.
+/// The figures that contradict a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refuted {
-    /// Contradicted by figures from this one up: the source reports a smaller one.
+    /// Figures of at least this: the source reports a smaller figure.
     AtLeast(f64),
-    /// Contradicted by figures up to this one: the source reports a larger one.
+    /// Figures of at most this: the source reports a larger figure.
     AtMost(f64),
-    /// Contradicted by figures outside these bounds and by the bounds: the source reports no
-    /// difference.
+    /// Figures outside these bounds, or equal to one of them: the source reports no difference.
     Outside(f64, f64),
 }
 
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// In the range that agrees with the source.
+    /// The figure is in the range that agrees with the source.
     Agrees,
-    /// Same direction, but a larger effect.
+    /// The effect has the same direction, but is larger.
     Stronger,
-    /// Same direction, but a smaller effect.
+    /// The effect has the same direction, but is smaller.
     Weaker,
     /// The interval contains both figures that contradict the claim and figures that do not.
     Undecided,
-    /// The whole interval contradicts the claim.
+    /// All figures in the interval contradict the claim.
     Contradicts,
     /// The programs are too small to show the effect.
     TooSmall,
     /// This machine cannot show the effect.
     CannotTell,
-    /// `--only` left out the cells.
+    /// `--only` left out cells that the figure needs.
     NotMeasured,
 }
 
@@ -81,7 +80,7 @@ impl Refuted {
 }
 
 impl Claim {
-    /// A claim that figures within `agrees` reproduce and figures in `refuted` contradict.
+    /// Creates a claim. Figures within `agrees` reproduce it, figures in `refuted` contradict it.
     pub fn new(
         id: impl Into<String>,
         what: impl Into<String>,
@@ -99,7 +98,7 @@ impl Claim {
         }
     }
 
-    /// Adds the figure that the source's text gives.
+    /// Adds the figure that the source reports.
     pub fn published(self, figure: f64) -> Self {
         Self {
             published: Some(figure),
@@ -127,7 +126,7 @@ impl Claim {
         }
     }
 
-    /// The finding for our figure; `show` formats figures.
+    /// The finding for our figure, whose numbers `show` formats.
     pub fn finding(&self, ours: Interval, show: impl Fn(f64) -> String) -> Finding {
         let published = self.published.map_or_else(String::new, &show);
         Finding {

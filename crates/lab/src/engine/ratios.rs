@@ -2,7 +2,7 @@
 
 use super::{Interval, Sample};
 
-/// A statistic over ratios, each of two medians.
+/// A statistic over ratios. Each ratio is that of the two medians of a pair.
 pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> Interval {
     let samples: Vec<&Sample> = pairs.iter().flatten().collect();
     Interval::of(&samples, |medians| {
@@ -11,7 +11,7 @@ pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> In
     })
 }
 
-/// The pairs in which both samples have runs.
+/// Keeps the pairs in which both samples have runs.
 pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]> {
     let is_whole = |pair: &[Sample; 2]| pair.iter().all(|sample| !sample.is_empty());
     pairs.into_iter().filter(is_whole).collect()

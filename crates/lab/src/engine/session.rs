@@ -1,4 +1,4 @@
-//! Making the runs of cells.
+//! Does the runs of cells, in parallel or interleaved.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -12,12 +12,12 @@ use super::build;
 use super::store::{Head, Store};
 use crate::arguments::{KeepFlags, Size};
 
-/// Something that a session runs repeatedly.
+/// A measurement that a session repeats.
 pub struct Cell<'a, T> {
-    /// The full name, which identifies kept runs. `--only` selects by its parts, which are
+    /// The full name, which identifies kept runs. `--only` matches the parts of names, which are
     /// separated by `/`.
     pub name: String,
-    /// Makes the run with this number, which also serves as its seed.
+    /// Does the run with this number, which is also the seed of the run.
     pub take: Box<dyn Fn(u64) -> Result<T, Failure> + Sync + 'a>,
 }
 
@@ -33,12 +33,12 @@ impl<'a, T> Cell<'a, T> {
     }
 }
 
-/// What the command line requests for an experiment's runs.
+/// The command line's options for an experiment's runs.
 pub struct Plan {
     pub experiment: String,
     pub size: Size,
     pub runs: u64,
-    /// Run only cells whose name has one of these parts; run all if it is empty.
+    /// Run only cells whose names contain one of these parts. If this is empty, run all cells.
     pub only: Vec<String>,
     pub keep: KeepFlags,
 }
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// A session that leaves out no cell.
+    /// A session that runs every cell.
     pub fn whole(experiment: impl Into<String>, size: Size, keep: &KeepFlags) -> Self {
         Self::new(Plan {
             experiment: experiment.into(),
@@ -94,13 +94,13 @@ impl Session {
         self.progress.expect(self.choose(cells).len() as u64 * runs);
     }
 
-    /// Remarks on how the runs were made.
+    /// Notes on the conditions of the runs.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }
 
-    /// Opens the store if it is not open; all cells must have been announced. Fails, without
-    /// touching any file, if `--only` names a part that no cell has.
+    /// Opens the store unless it is open already. All cells must have been announced before. Fails,
+    /// without touching any file, if `--only` names a part that no cell has.
     pub fn begin(&self) -> Result<(), Failure> {
         self.check_parts()?;
         if self.store.get().is_some() {
@@ -131,8 +131,8 @@ impl Session {
         }
     }
 
-    /// Runs cells that do not disturb each other in parallel on our own pool. Cells that `--only`
-    /// leaves out get no runs.
+    /// Runs cells in parallel, on a Tidegate pool. The cells must not disturb each other. Cells
+    /// that `--only` leaves out get no runs.
     pub fn side_by_side<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
     where
         T: Serialize + DeserializeOwned + Send + Sync,
@@ -141,8 +141,8 @@ impl Session {
         let count = chosen.len() * runs as usize;
         let slots: Vec<OnceLock<Result<T, Failure>>> =
             (0..count).map(|_| OnceLock::new()).collect();
-        // All cells' first runs, then all second runs, and so on: an interrupted session then has
-        // some runs of each cell.
+        // The order is the first run of every cell, then every second run, and so on. An
+        // interrupted session then has some runs of each cell.
         tidegate::for_each(0..count, |number| {
             let (run, cell) = (number / chosen.len(), number % chosen.len());
             let slot = &slots[cell * runs as usize + run];
@@ -155,8 +155,8 @@ impl Session {
         self.collect(cells, |_| done.by_ref().take(runs as usize).collect())
     }
 
-    /// Interleaves the runs of cells on this machine, so that changes in load affect all alike. A
-    /// first round warms up and is not counted, unless only one run is requested.
+    /// Interleaves the runs of cells on this machine, so that changes in load affect all cells
+    /// alike. A first round warms up and is not counted, unless only one run is requested.
     pub fn in_turns<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
     where
         T: Serialize + DeserializeOwned,
@@ -170,8 +170,8 @@ impl Session {
         })
     }
 
-    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` makes a
-    /// run of the cell with the given index. Announces the cells and opens the store.
+    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` does a run
+    /// of the cell with the given index. Announces the cells and opens the store.
     pub fn share_turns<T>(
         &self,
         names: &[impl AsRef<str>],
@@ -214,7 +214,7 @@ impl Session {
         Ok(taken)
     }
 
-    /// The runs of all cells in order, empty for cells that were left out.
+    /// The runs of all cells, in the order of the cells; empty for cells that were left out.
     fn collect<T>(
         &self,
         cells: &[Cell<'_, T>],
@@ -242,7 +242,7 @@ impl Session {
                 .any(|chosen| name.split('/').any(|part| matches(part, chosen)))
     }
 
-    /// Returns the kept run, or makes a new one and keeps it.
+    /// Returns the kept run, or does the run and keeps it.
     fn keep<T>(
         &self,
         cell: &str,
@@ -290,12 +290,12 @@ fn in_short(parts: &[String]) -> String {
     short.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Ignores poisoning: a run that panics ends the command, so no later run sees its state.
+/// Ignores poisoning: if a run panics, the command ends, so no later run sees the poisoned state.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a part of a cell's name matches the chosen one, ignoring case.
+/// Whether `--only`'s part `chosen` matches a part of a cell's name, ignoring case.
 fn matches(part: &str, chosen: &str) -> bool {
     part.eq_ignore_ascii_case(chosen)
 }
@@ -325,7 +325,8 @@ mod tests {
         session
     }
 
-    /// Two cells that return their number and their run, and count their runs in `made`.
+    /// Two cells that return their own number and the number of the run, and count their runs in
+    /// `made`.
     fn cells(made: &AtomicU64) -> Vec<Cell<'_, u64>> {
         let cell = |number: u64| {
             Cell::new(format!("part/{number}"), move |run| {

@@ -8,10 +8,10 @@ use tidegate_command::output::{Table, Value as Cell, print_json, to_stdout};
 use super::Interval;
 
 pub struct Column {
-    /// The JSON field. An interval adds two fields with the suffixes `_low` and `_high`.
+    /// The JSON field. An interval adds two fields, with the suffixes `_low` and `_high`.
     field: &'static str,
-    /// The table's heading, or empty if only JSON has the column. The ends of intervals are the
-    /// table's last columns.
+    /// The table's heading, or empty if only JSON has the column. The ends of intervals become the
+    /// last columns of the table.
     title: &'static str,
     /// Formats a figure with its unit.
     unit: fn(f64) -> Cell,
@@ -22,9 +22,9 @@ pub struct Column {
 pub enum Field {
     Text(String),
     Flag(bool),
-    /// A number that was not measured, or `None` if it is missing.
+    /// A number without an interval; `None` if it is missing.
     Number(Option<f64>),
-    /// A measured number.
+    /// A measured number with its interval.
     Measured(Interval),
 }
 
@@ -145,7 +145,7 @@ impl Sheet {
         table
     }
 
-    /// Prints the rows, and these notes below a table.
+    /// Prints the rows, and `notes` below the table.
     pub fn print(&self, format: TableFormat, notes: &[String]) -> Result<(), Failure> {
         if format.json {
             return print_json(&self.to_json());
@@ -155,7 +155,7 @@ impl Sheet {
     }
 }
 
-/// Prints notes below a table; does nothing for CSV.
+/// Prints notes below a table. Does nothing if the format is CSV.
 pub fn print_notes(format: TableFormat, notes: &[String]) -> Result<(), Failure> {
     if format.csv || notes.is_empty() {
         return Ok(());

@@ -2,18 +2,18 @@
 
 use super::Sample;
 
-/// The fewest runs for which a 95 % interval of the median exists: all `n` runs lie on the same
-/// side of it with probability 2 / 2^n.
+/// The smallest number of runs for which a 95 % interval of the median exists: all `n` runs lie on
+/// the same side of the median with probability 2 / 2^n.
 const LEAST: usize = 6;
 
-/// A sample counts as slower if its whole interval lies below this.
+/// A sample counts as slower if the whole interval of its speed-up lies below this.
 pub const SLOWER: f64 = 0.97;
 
 /// The ratio of two medians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speedup {
     pub value: f64,
-    /// The ends of its 95 % interval, if there are enough runs.
+    /// The ends of the ratio's 95 % interval, if there are enough runs.
     pub interval: Option<[f64; 2]>,
 }
 

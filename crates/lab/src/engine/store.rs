@@ -1,7 +1,7 @@
 //! Finished runs on disk: a file of JSON lines, to which each run is appended as it ends.
 //!
 //! The first line identifies the runs; runs of another experiment, size or build of this program
-//! are not mixed with them. If the last line is cut off, it is dropped.
+//! are not mixed with these. If the last line is incomplete, it is dropped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,12 +14,12 @@ use tidegate_command::failure::Failure;
 
 use crate::arguments::KeepFlags;
 
-/// Identifies the runs of a file.
+/// Identifies the runs in a file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Head {
     pub experiment: String,
     pub size: String,
-    /// The build that made the runs.
+    /// The build that did the runs.
     pub build: String,
 }
 
@@ -37,8 +37,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file. With `resume` its runs are kept. Without it, the file is moved to a name
-    /// that ends in `.before`, and a new file is started.
+    /// Opens the file. With `resume`, its runs are kept. Without it, the file is renamed so that
+    /// its name ends in `.before`, and a new file is started.
     pub fn open(keep: &KeepFlags, head: &Head) -> Result<Self, Failure> {
         let KeepFlags { dir, resume } = keep;
         let path = dir.join(format!("{}-{}.jsonl", head.experiment, head.size));
@@ -62,7 +62,7 @@ impl Store {
         } else if exists {
             fs::rename(&path, path.with_extension("jsonl.before")).map_err(failed)?;
         }
-        // Rewrite the file, so that a cut-off line disappears.
+        // Rewrite the file, to remove an incomplete last line.
         let mut text = line(head);
         for ((cell, run), value) in &runs {
             let (cell, run, value) = (cell.clone(), *run, value.clone());
@@ -75,7 +75,7 @@ impl Store {
         Ok(Self { path, file, runs })
     }
 
-    /// The kept run, if there is one.
+    /// The kept run; `None` if the file does not contain it.
     pub fn get(&self, cell: &str, run: u64) -> Option<&Value> {
         self.runs.get(&(cell.to_owned(), run))
     }
@@ -95,7 +95,7 @@ fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("runs are JSON") + "\n"
 }
 
-/// Parses a file's runs, or explains why they are not the runs of `head`.
+/// Parses the runs in a file, or explains why the file does not belong to `head`.
 fn read(text: &str, head: &Head) -> Result<BTreeMap<(String, u64), Value>, String> {
     let mut lines = text.split_inclusive('\n');
     let found: Head = lines
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// A new start moves them out of the way.
+    /// Without `--resume`, a new session renames the file of earlier runs.
     #[test]
     fn resume_keeps_earlier_runs() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,26 +1,26 @@
-//! Draws a chart as an SVG picture that uses the colours of the surrounding page.
+//! Draws a chart as an SVG picture with the colours of the surrounding page.
 //!
 //! The plotting library supports only literal colours, not CSS variables. Each line is therefore
-//! drawn in a placeholder colour, and the finished picture replaces it by a variable that the page
-//! defines for light and dark.
+//! drawn in a placeholder colour. In the finished picture, the placeholder is replaced with a
+//! variable that the page defines for light and dark mode.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use crate::reproduce::page::{Chart, Line, Point};
 
-/// A picture fits on a phone; wide pages show several side by side.
+/// The size of a picture. It fits on a phone; wide pages show several side by side.
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 260;
 
-/// The largest number, and the largest number of labels, that an axis can show.
+/// The largest value that an axis can show, and the maximum number of its labels.
 const MOST: f64 = 1e15;
 const MOST_LABELS: usize = 256;
 
 /// The number of distinct line colours.
 pub const COLOURS: usize = 12;
 
-/// Placeholders for the colour of text and axes, and for that of the grid.
+/// Placeholders for the colour of text and axes, and for the colour of the grid.
 const INK: RGBColor = RGBColor(1, 0, 0);
 const GRID: RGBColor = RGBColor(2, 0, 0);
 
@@ -44,8 +44,8 @@ pub fn draw(chart: &Chart) -> Result<String, String> {
     Ok(named(&svg))
 }
 
-/// Replaces the placeholder colours by the page's variables, and the fixed width by the available
-/// one.
+/// Replaces the placeholder colours with the page's variables, and the fixed width with the
+/// available width.
 fn named(svg: &str) -> String {
     let hex = |RGBColor(r, g, b): RGBColor| format!("\"#{r:02X}{g:02X}{b:02X}\"");
     let mut svg = svg
@@ -61,7 +61,8 @@ fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
     chart.lines.iter().flat_map(|line| &line.points)
 }
 
-/// Rejects a chart that cannot be drawn, because its file may have been edited by hand.
+/// Rejects a chart that cannot be drawn. A chart may be invalid because its file may have been
+/// edited by hand.
 pub fn check(chart: &Chart) -> Result<(), String> {
     let numbers = points(chart).flat_map(|point| [point.x, point.y, point.low, point.high]);
     if let Some(number) = numbers.into_iter().find(|number| number.abs() > MOST) {
@@ -93,7 +94,7 @@ fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// A line this many times as high as the median one flattens the others.
+/// A line flattens the others if it is this many times as high as the median line.
 const OUTLIER: f64 = 20.0;
 
 /// The vertical axis: linear or logarithmic.
@@ -144,7 +145,7 @@ impl Axis {
             let room = (high - low) * 0.05;
             return Some((low - room, high + room));
         }
-        // An axis that begins at 0 shows ratios undistorted, but hides the differences between
+        // If the axis begins at 0, it shows ratios undistorted, but hides the differences between
         // lines that lie close together.
         let bottom = match low {
             _ if low < 0.0 => low * 1.05,
@@ -196,7 +197,7 @@ where
         let style = colour(number).stroke_width(2);
         let line = points.iter().map(|point| (point.x, axis.at(point.y)));
         context.draw_series(LineSeries::new(line, style))?;
-        // Shifted sideways, so that bars at the same position do not overlap.
+        // The bars are shifted sideways, so that bars at the same position do not overlap.
         let aside = (number as f64 - chart.lines.len() as f64 / 2.0) * (right - left) / 400.0;
         let bars = points.iter().map(|point| {
             let x = point.x;
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A chart without any numbers is drawn, too.
+    /// Even a chart without any numbers must be drawn.
     #[test]
     fn charts_accept_all_allowed_numbers() {
         let cases: [&[f64]; 8] = [

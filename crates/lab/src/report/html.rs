@@ -130,7 +130,7 @@ fn findings(out: &mut String, page: &Page) {
     out.push_str("</ul>\n");
 }
 
-/// The verdicts, in the order in which the page counts them.
+/// The verdicts, in the order of the page's summary.
 const VERDICTS: [Verdict; 8] = [
     Verdict::Agrees,
     Verdict::Stronger,
@@ -142,7 +142,7 @@ const VERDICTS: [Verdict; 8] = [
     Verdict::NotMeasured,
 ];
 
-/// The CSS class, which determines the colour.
+/// The CSS class of a verdict, which determines its colour.
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees | Verdict::Stronger => "same",

@@ -1,7 +1,7 @@
 //! `tidegate-lab report`: renders the results of `tidegate-lab reproduce` as an HTML page.
 //!
-//! The page is one self-contained file. It follows the reader's choice of light or dark, and needs
-//! neither scripts nor a network.
+//! The page is one self-contained file. It follows the reader's choice of light or dark mode, and
+//! needs neither scripts nor a network.
 
 mod chart;
 mod html;
@@ -39,7 +39,7 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     to_stdout(|out| writeln!(out, "{}", arguments.out.display()))
 }
 
-/// The page in a file, or the pages if the file contains a list.
+/// Reads a page, or several if the file contains a list.
 fn read(file: &Path) -> Result<Vec<Page>, Failure> {
     let bytes = input::bytes(file)?;
     let is_list = bytes.trim_ascii_start().starts_with(b"[");
@@ -48,7 +48,7 @@ fn read(file: &Path) -> Result<Vec<Page>, Failure> {
         false => serde_json::from_slice(&bytes).map(|page| vec![page]),
     };
     let pages: Vec<Page> = parsed.map_err(|error| {
-        // Serde's own message describes our types, which mean nothing to the reader.
+        // Serde's own message describes our types, which mean nothing to the user.
         let what = match error.classify() {
             Category::Eof => "the file is cut off",
             Category::Syntax => "this is no JSON",

@@ -12,18 +12,18 @@ use super::real;
 use super::simulated::{Case, Work};
 use crate::engine::{Cell, Interval, Sample, Session};
 
-/// A named rule.
+/// A rule for thieves, with its name in tables.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: String,
     pub idle: IdlePolicy,
     pub steal: StealAmount,
-    /// Which victims thieves choose; `None` for the machine's policy.
+    /// Which victims thieves choose; `None` for the simulated machine's default.
     pub victim: Option<VictimPolicy>,
     /// The memory policy, if memory is observed.
     pub memory: Option<MemoryPolicy>,
-    /// How a job estimates its desire, and how often; `None` if it always has all of its
-    /// processors.
+    /// How a job estimates its desire, and the cycle of the estimates; `None` if the job always has
+    /// all of its processors.
     pub desire: Option<(DesirePolicy, Nanos)>,
 }
 
@@ -34,7 +34,7 @@ pub struct Load {
     pub instances: usize,
 }
 
-/// What is compared.
+/// The rules, programs and loads that are compared.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub rules: Vec<Rule>,
@@ -47,7 +47,7 @@ pub struct Grid {
     plan: Plan,
     /// The runs of each cell, ordered by rule, program and load.
     observed: Vec<Vec<Observed>>,
-    /// The rules whose mean is the unit of aggregated times.
+    /// Indices of the rules whose mean is the unit of aggregated times.
     unit: Vec<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Rule {
         }
     }
 
-    /// Makes thieves take this many tasks.
+    /// Makes thieves take this many tasks at a time.
     pub fn taking(self, steal: StealAmount) -> Self {
         Self { steal, ..self }
     }
@@ -79,7 +79,7 @@ impl Rule {
         }
     }
 
-    /// The runtime's defaults.
+    /// A rule that stands for the runtime's defaults.
     pub fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -91,7 +91,7 @@ impl Rule {
         }
     }
 
-    /// The runtime's defaults, with this memory policy.
+    /// The runtime's defaults, but with this memory policy.
     pub fn with_memory(name: &str, memory: MemoryPolicy) -> Self {
         Self {
             memory: Some(memory),
@@ -101,8 +101,8 @@ impl Rule {
 }
 
 impl Load {
-    /// The name as in the thesis: the number of processors, and after a dash the number of
-    /// instances if it is above 1.
+    /// The name as in the thesis: the number of processors and, if there is more than one instance,
+    /// a dash and the number of instances.
     pub fn name(self) -> String {
         match self.instances {
             1 => self.processors.to_string(),
@@ -112,7 +112,7 @@ impl Load {
 }
 
 impl Plan {
-    /// Each rule on each program under each load.
+    /// All combinations of rule, program and load.
     pub fn cells(&self) -> impl Iterator<Item = (&Rule, &Work, Load)> {
         self.rules.iter().flat_map(move |rule| {
             let loads = move |work| self.loads.iter().map(move |load| (rule, work, *load));
@@ -146,7 +146,7 @@ impl Plan {
     }
 }
 
-/// A plan whose cells can be run.
+/// A plan together with the cells to run.
 pub struct Trial {
     plan: Plan,
     cells: Vec<Cell<'static, Observed>>,
@@ -155,8 +155,8 @@ pub struct Trial {
 }
 
 impl Plan {
-    /// The plan on the simulated machine `place`; `settings` describes the machine for a number of
-    /// processors.
+    /// Prepares the plan for the simulated machine `place`. `settings` describes that machine with
+    /// a given number of processors.
     pub fn simulated(
         self,
         place: &str,
@@ -194,7 +194,7 @@ impl Plan {
         }
     }
 
-    /// The plan on this machine.
+    /// Prepares the plan for this machine.
     pub fn real(self, place: &str, runs: u64) -> Result<Trial, Failure> {
         let processes = real::Processes::new()?;
         let cell = |(rule, work, load): (&Rule, &Work, Load)| {
@@ -213,7 +213,6 @@ impl Plan {
 }
 
 impl Trial {
-    /// Announces the cells.
     pub fn expect(&self, session: &Session) {
         session.expect(&self.cells, self.runs);
     }
@@ -229,7 +228,7 @@ impl Trial {
 }
 
 impl Grid {
-    /// The results of the plan's cells, in their order.
+    /// The results of the plan's cells, which `observed` has in the same order.
     pub fn new(plan: Plan, observed: Vec<Vec<Observed>>) -> Self {
         let unit = (0..plan.rules.len()).collect();
         Self {
@@ -249,7 +248,7 @@ impl Grid {
         &self.plan
     }
 
-    /// Whether a cell, given by rule, program and load, was run.
+    /// Whether the cell with these indices of rule, program and load was run.
     pub fn is_measured(&self, (rule, work, load): (usize, usize, usize)) -> bool {
         !self.runs(rule, work, load).is_empty()
     }
@@ -259,7 +258,7 @@ impl Grid {
         &self.observed[(rule * works + work) * loads + load]
     }
 
-    /// A figure of the runs of a cell, given by rule, program and load.
+    /// A figure of each run of the cell with these indices of rule, program and load.
     pub fn sample(
         &self,
         (rule, work, load): (usize, usize, usize),
@@ -272,13 +271,13 @@ impl Grid {
         self.sample((rule, work, load), |observed| observed.seconds)
     }
 
-    /// The time under a rule, relative to the mean over the rules that are the unit.
+    /// The time under a rule, relative to the mean over the rules that form the unit.
     fn relative(&self, rule: usize, work: usize, load: usize) -> Interval {
         self.aggregated_over(rule, &[work], load)
     }
 
-    /// The time under a rule relative to the unit, averaged over the programs (Haselsteiner,
-    /// "Adaptive Work-Stealing Techniques", 2015, section 3.2).
+    /// The aggregated time under a rule: relative to the unit, and averaged over the programs
+    /// (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.2).
     pub fn aggregated(&self, rule: usize, load: usize) -> Interval {
         let works: Vec<usize> = (0..self.plan.works.len()).collect();
         self.aggregated_over(rule, &works, load)
@@ -288,7 +287,8 @@ impl Grid {
         self.aggregate(works, load, |values| values[rule])
     }
 
-    /// A statistic of all rules' aggregated times, without programs that were left out.
+    /// A statistic over the aggregated times of all rules. Programs that were left out do not
+    /// count.
     fn aggregate(
         &self,
         works: &[usize],
@@ -339,7 +339,7 @@ impl Grid {
         found.expect("a load of the plan")
     }
 
-    /// A program's times under all rules, over the loads.
+    /// A chart of a program's times under all rules, with the loads on the x axis.
     pub fn chart_of(&self, work: usize) -> Chart {
         let name = self.plan.works[work].name;
         let line = |rule| self.line(rule, |load| self.relative(rule, work, load));
@@ -353,7 +353,7 @@ impl Grid {
         }
     }
 
-    /// The aggregated times over the loads.
+    /// A chart of the aggregated times, with the loads on the x axis.
     pub fn aggregated_chart(&self, title: &str) -> Chart {
         let line = |rule| self.line(rule, |load| self.aggregated(rule, load));
         Chart {
@@ -366,7 +366,7 @@ impl Grid {
         }
     }
 
-    /// The aggregated times over the rules, with a line for each load.
+    /// A chart of the aggregated times, with the rules on the x axis and a line for each load.
     pub fn sweep_chart(&self, title: &str, x: &str) -> Chart {
         let rules = 0..self.plan.rules.len();
         let line = |(number, load): (usize, &Load)| Line {
@@ -396,7 +396,7 @@ impl Grid {
     }
 }
 
-/// Points at 0, 1 and so on, without those of cells that were left out.
+/// Points at 0, 1 and so on. Cells that were left out get no point.
 fn points(means: impl Iterator<Item = Interval>) -> Vec<Point> {
     let point = |(number, mean): (usize, Interval)| Point::new(number as f64, mean);
     means.enumerate().filter_map(point).collect()
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(aggregated, [0.75, 1.25]);
     }
 
-    /// Lines have the names of the rules, and labels those of the loads.
+    /// Lines must have the names of the rules, and labels the names of the loads.
     #[test]
     fn chart_names_rules_and_loads() {
         let chart = grid().aggregated_chart("all");

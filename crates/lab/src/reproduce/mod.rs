@@ -1,8 +1,8 @@
 //! `tidegate-lab reproduce`: reproduces published experiments, on simulated machines of the
-//! published sizes and on this one.
+//! published sizes and on this machine.
 //!
-//! An experiment makes a [`Page`], which is printed as text or as JSON. `tidegate-lab report` turns
-//! several pages into one document.
+//! An experiment produces a [`Page`], which is printed as text or as JSON. `tidegate-lab report`
+//! turns several pages into one document.
 
 mod adaptive;
 mod grid;

@@ -1,29 +1,29 @@
-//! What was observed in one run.
+//! The figures of one run.
 
 use serde::{Deserialize, Serialize};
 use tidegate_sim::Outcome;
 
 use crate::bench::crew::Done;
 
-/// One run of one or several instances of a program. Each figure is the mean over the instances.
+/// The figures of one run of one or several instances of a program, averaged over the instances.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// From start to end.
+    /// The time from start to end.
     pub seconds: f64,
-    /// How often the thieves slept for a limited time, and their total time asleep.
+    /// How often the thieves slept for a limited time, and how long in total.
     pub naps: f64,
     pub asleep: f64,
-    /// The total time for which workers ran tasks, and for which they searched for tasks and took
-    /// them.
+    /// The total time that workers spent running tasks, and the total time that they spent
+    /// searching for tasks and taking them.
     pub busy: f64,
     pub stealing: f64,
     pub steals: f64,
-    /// How often workers looked for tasks, if that is counted.
+    /// How often workers looked for tasks, if this was counted.
     pub attempts: f64,
-    /// The peak of the declared bytes, if that is counted.
+    /// The peak of the declared bytes, if this was counted.
     pub peak: f64,
-    /// How many bytes tasks touched, and how many of them were missing from the cache of the task's
-    /// place, on machines with caches.
+    /// How many bytes tasks touched, and how many of these bytes were missing from the cache of the
+    /// task's place, on machines with caches.
     pub touched: f64,
     pub missed: f64,
 }

@@ -1,27 +1,28 @@
 //! The results of an experiment: findings, charts and tables, with all their numbers.
 //!
-//! A page is what `tidegate-lab reproduce --json` prints and `tidegate-lab report` reads. It does
-//! not depend on how its figures were made or how they are displayed.
+//! `tidegate-lab reproduce --json` prints a page, and `tidegate-lab report` reads it. A page does
+//! not depend on how its figures were obtained or how they are displayed.
 
 use serde::{Deserialize, Serialize};
 use tidegate_command::output::{Table, Value};
 
 use crate::engine::{Interval, Verdict};
 
-/// Everything about one experiment.
+/// The results of one experiment.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The name on the command line.
+    /// The experiment's name on the command line.
     pub experiment: String,
     pub title: String,
     /// The publication: author, title, year.
     pub source: String,
-    /// Whether nothing was published, so that our figures are compared with our expectations.
+    /// Whether our figures are compared with our expectations, because there are no published
+    /// figures.
     #[serde(default)]
     pub expected: bool,
-    /// How the figures were made: settings and their values.
+    /// The conditions of the runs: settings and their values.
     pub made: Vec<Setting>,
-    /// Comparisons of our figures with published or expected ones.
+    /// Comparisons of our figures with published or expected figures.
     pub findings: Vec<Finding>,
     pub sections: Vec<Section>,
 }
@@ -37,9 +38,9 @@ pub struct Setting {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Finding {
     pub id: String,
-    /// The claim in one sentence, with its figure.
+    /// The claim in one sentence, which includes the figure.
     pub what: String,
-    /// The section, figure or table of the source.
+    /// The section, figure or table of the source that contains the claim.
     pub source: String,
     /// The published figure, or empty if the text has none.
     pub published: String,
@@ -48,7 +49,7 @@ pub struct Finding {
     /// Our figure, with the ends of its 95 % interval.
     pub ours: String,
     pub verdict: Verdict,
-    /// The explanation.
+    /// An explanation of the verdict.
     pub why: String,
 }
 
@@ -61,15 +62,15 @@ pub struct Section {
     pub tables: Vec<Table>,
 }
 
-/// Lines over the same axis.
+/// Lines that share a horizontal axis.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Chart {
     pub title: String,
     /// What the axes mean, with units.
     pub x: String,
     pub y: String,
-    /// The labels of the whole numbers from 0 on of the horizontal axis. If it is empty, the axis
-    /// is numeric.
+    /// The labels at 0, 1, 2 and so on of the horizontal axis. If this is empty, the axis is
+    /// numeric.
     pub labels: Vec<String>,
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
@@ -77,7 +78,7 @@ pub struct Chart {
     pub lines: Vec<Line>,
 }
 
-/// Points of the same kind.
+/// A named series of points.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Line {
     pub name: String,
@@ -109,8 +110,8 @@ impl Page {
 }
 
 impl Page {
-    /// The findings with their explanations; an explanation equal to the previous one becomes "As
-    /// above.".
+    /// The findings with their explanations. If an explanation equals the previous one, it is
+    /// replaced with "As above.".
     pub fn explained(&self) -> impl Iterator<Item = (&Finding, &str)> {
         let before = std::iter::once("").chain(self.findings.iter().map(|one| one.why.as_str()));
         self.findings.iter().zip(before).map(|(finding, before)| {
@@ -122,7 +123,7 @@ impl Page {
         })
     }
 
-    /// Removes findings, charts and rows without measurements.
+    /// Removes findings, charts and rows that have no measurements.
     pub fn leave_out_unmeasured(&mut self) {
         self.findings
             .retain(|finding| finding.verdict != Verdict::NotMeasured);
@@ -152,7 +153,7 @@ impl Finding {
     }
 
     /// Replaces the verdict if `cannot` holds, that is, if the programs or the machine cannot show
-    /// the effect. A cell that was not measured keeps its verdict.
+    /// the effect. If the cell was not measured, the verdict stays.
     pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
         match cannot && self.verdict != Verdict::NotMeasured {
             true => Self { verdict, ..self },

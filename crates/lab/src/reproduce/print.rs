@@ -6,7 +6,7 @@ use tidegate_command::output::{Table, Value};
 
 use super::page::{Chart, Finding, Page, Section};
 
-/// Writes everything, with charts as tables without intervals.
+/// Writes the whole page. Charts become tables without intervals.
 pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
     writeln!(out, "{}\n{}\n", page.title, page.source)?;
     for setting in &page.made {
@@ -42,8 +42,8 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
         .try_for_each(|one| section(out, one, wide))
 }
 
-/// Writes the findings, charts and tables as comma-separated values, each below a line with its
-/// title, which begins with `#`.
+/// Writes the findings, charts and tables as comma-separated values. Above each is a line that
+/// begins with `#` and contains its title.
 pub fn csv(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let mut findings = Table::new(["finding", "published", "here", "verdict"]).titled("findings");
     for Finding {
@@ -79,7 +79,8 @@ fn section(out: &mut dyn Write, section: &Section, wide: bool) -> io::Result<()>
         .try_for_each(|one| writeln!(out, "\n{}\n{}", one.title, one.text(wide)))
 }
 
-/// A chart as a table: a row for each line, a column for each position on the axis.
+/// A chart as a table, with a row for each line and a column for each position on the horizontal
+/// axis.
 fn as_table(chart: &Chart) -> Table {
     let mut places: Vec<f64> = chart
         .lines

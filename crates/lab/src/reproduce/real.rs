@@ -1,4 +1,4 @@
-//! Runs on this machine: each instance of a program is a process, and all of them start together.
+//! Runs on this machine. Each instance of a program is a process, and all instances start together.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,8 @@ use super::simulated::Work;
 use crate::bench::crew::{self, Done, Spec};
 use tidegate_command::failure::Failure;
 
-/// Programs that run as processes, share a private table, and must give the same answer each time.
+/// Programs that run as processes and share a private table. A program must always give the same
+/// answer.
 #[derive(Clone)]
 pub struct Processes(Arc<Shared>);
 
@@ -69,8 +70,8 @@ impl Processes {
     }
 }
 
-/// The seed of a run's data. Programs whose behavior depends strongly on their data get new data in
-/// each run.
+/// The seed of the data in a run. Programs whose behaviour depends strongly on their data get new
+/// data in each run.
 fn seed_of(work: &Work, run: u64) -> Option<u64> {
     work.reseeded.then_some(run)
 }

@@ -7,18 +7,18 @@ use super::observed::Observed;
 use super::slowed::Slowed;
 use tidegate_command::failure::Failure;
 
-/// A program of an experiment.
+/// A program of an experiment, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
-    /// The name in the experiment.
+    /// The program's name in the experiment.
     pub name: &'static str,
     pub program: &'static str,
     pub size: Size,
-    /// Parameters that differ from those of the size.
+    /// Parameters whose values differ from the defaults of the size.
     pub given: &'static [(&'static str, &'static str)],
-    /// Whether each run on a real machine has different data, from its own seed.
+    /// Whether each run on a real machine has different data, generated from the run's seed.
     pub reseeded: bool,
-    /// How many times as long its tasks take on a simulated machine as on this one.
+    /// How many times as long the program's tasks take on a simulated machine as on this machine.
     pub slower: f64,
 }
 
@@ -39,7 +39,7 @@ impl Work {
         }
     }
 
-    /// Everything that its runs depend on.
+    /// Everything that the program's runs depend on, as a string.
     pub fn in_full(&self) -> String {
         let given = self
             .given
@@ -62,7 +62,7 @@ impl Work {
     }
 }
 
-/// Instances of a program that run at once on a machine.
+/// Instances of a program that run at the same time on a machine.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub work: Work,
@@ -73,7 +73,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// One run with this seed.
+    /// The figures of one run with this seed.
     pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
         let Work { program, size, .. } = self.work;
         visit_simulated(program, size, &self.work.given(), Once { case: self, seed })?

@@ -1,8 +1,8 @@
-//! Programs slowed down to match published ones, whose machines and kernels differ from ours.
+//! Slows programs down to match published ones, whose machines and kernels differ from ours.
 
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// A program whose work all takes `factor` times as long.
+/// A program in which all work takes `factor` times as long.
 pub struct Slowed<D> {
     pub dag: D,
     pub factor: f64,

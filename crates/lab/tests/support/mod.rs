@@ -1,4 +1,4 @@
-//! The program under test, isolated from its caller's environment.
+//! Runs the program under test, isolated from the caller's environment.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -12,7 +12,7 @@ mod checks;
 
 pub use checks::*;
 
-/// The program with these arguments, separated by spaces, and its own folder for runs.
+/// The program with these arguments, separated by spaces. Each call has its own folder for runs.
 pub fn lab(arguments: &str) -> Command {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -28,7 +28,7 @@ pub fn lab(arguments: &str) -> Command {
     )
 }
 
-/// Changes each run that a command has kept in this file.
+/// Applies `change` to each run that a command has kept in this file.
 pub fn rewrite_runs(file: &Path, change: impl Fn(&mut serde_json::Value)) {
     let text = std::fs::read_to_string(file).expect("runs were kept");
     let mut lines = text.lines();

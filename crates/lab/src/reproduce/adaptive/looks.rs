@@ -1,4 +1,5 @@
-//! Whether looks that slow down their victims explain LU on Mars, as the thesis suspects.
+//! Tests the thesis' suspicion that thieves' looks slow down their victims, and that this explains
+//! LU on Mars.
 
 use super::machines::MARS;
 use super::simulated::slowed;
@@ -10,7 +11,7 @@ use tidegate_command::output::{Table, Value, show_nanos};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Settings};
 
-/// What a look costs its victim, from nothing to the highest cost that the simulator allows.
+/// The cost of a look to the victim, from nothing to the highest cost that the simulator allows.
 const COSTS: [Nanos; 5] = [0, 40, 1_000, 10_000, 100_000];
 
 const RULES: [&str; 3] = ["none", "pheet-original", "linear"];

@@ -1,4 +1,5 @@
-//! The machines of the thesis, as far as it describes them (section 3.1), with Pheet's tree.
+//! The machines of the thesis, as far as it describes them (section 3.1), with the binary tree of
+//! processors that Pheet uses.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use tidegate_sim::Settings;
 
 use crate::reproduce::grid::Load;
 
-/// A machine and the numbers of its processors that the experiments use.
+/// A machine, and how many of its processors the experiments use.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub name: &'static str,
@@ -40,7 +41,7 @@ impl Machine {
         format!("{}, {}", self.name, self.what)
     }
 
-    /// The first processors, for one program.
+    /// A load of one program on the first `processors` processors.
     pub fn alone(&self, processors: usize) -> Load {
         Load {
             processors,
@@ -48,7 +49,7 @@ impl Machine {
         }
     }
 
-    /// The whole machine, for one, two and four programs.
+    /// Loads of one, two and four programs on the whole machine.
     pub fn full(&self) -> Vec<Load> {
         let load = |instances| Load {
             instances,
@@ -57,15 +58,16 @@ impl Machine {
         [1, 2, 4].map(load).into()
     }
 
-    /// Parts of the machine for one program, then the whole machine for one or more.
+    /// Loads of one program on parts of the machine, then of one or more programs on the whole
+    /// machine.
     pub fn loads(&self) -> Vec<Load> {
         let few = self.few.iter().map(|&processors| self.alone(processors));
         few.chain(self.full()).collect()
     }
 
-    /// The simulated machine of its first processors, with the thieves of the thesis: they take one
-    /// task at a time, look once at each level of a binary tree, and stay on their processor
-    /// (section 2.2).
+    /// A simulated machine with the first `processors` processors of this one, and with the thieves
+    /// of the thesis: they take one task at a time, look once at each level of a binary tree, and
+    /// stay on their processor (section 2.2).
     pub fn settings(&self, processors: usize) -> Settings {
         let topology: Topology = binary(self.all)
             .parse()
@@ -81,8 +83,9 @@ impl Machine {
     }
 }
 
-/// A binary tree of the processors, in which each level is an imaginary cache. Packages and nodes
-/// of both machines result from repeated halving, so nearer processors are nearer in the tree.
+/// A binary tree of the processors, in which each level is an imaginary cache. Repeated halving
+/// yields the packages and nodes of both machines, so processors that are near each other are also
+/// near in the tree.
 fn binary(processors: usize) -> String {
     let mut levels = vec![];
     let whole = 0..processors;

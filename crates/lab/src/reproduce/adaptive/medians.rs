@@ -1,8 +1,8 @@
-//! Figures computed from many cells, with intervals that account for the runs of all of them.
+//! Figures computed from many cells, with intervals that account for the runs of all these cells.
 //!
 //! A figure is a function of medians. It is computed once to find out which cells it reads, and
-//! then repeatedly from redrawn runs of these cells ([`Interval::of`]). A cell that it reads twice
-//! therefore has the same median both times.
+//! then repeatedly from redrawn runs of these cells ([`Interval::of`]). If it reads a cell twice,
+//! it therefore gets the same median both times.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,12 +21,13 @@ pub enum Figure {
     Steals,
 }
 
-/// A figure of a cell: the address of its grid, then rule, program and load.
+/// Identifies a median: the address of a grid; then the indices of rule, program and load; then the
+/// figure.
 type Key = (usize, (usize, usize, usize), Figure);
 
 type Median<'a> = dyn Fn(&Grid, (usize, usize, usize), Figure) -> f64 + 'a;
 
-/// Results of an experiment, with access to the medians of their grids.
+/// The results of an experiment, with access to the medians in their grids.
 pub struct View<'a, R> {
     pub results: &'a R,
     median: &'a Median<'a>,
@@ -110,8 +111,8 @@ impl On<'_> {
         rules.map(|rule| self.time(rule, work, loads))
     }
 
-    /// The ratio of the shortest time of a program under the rules `slow` to the longest under
-    /// `fast`.
+    /// The ratio of the shortest time of a program under any of the rules `slow` to the longest
+    /// under any of the rules `fast`.
     pub fn slower(&self, slow: &[&str], fast: &[&str], work: &str, loads: &[&str]) -> f64 {
         let times = |rules: &[&str]| -> Vec<f64> {
             let time = |rule: &&str| self.time(rule, work, loads);
@@ -147,7 +148,7 @@ impl On<'_> {
     }
 }
 
-/// The mean; NaN without values.
+/// The mean, or NaN if there are no values.
 pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     sum / count

@@ -1,6 +1,6 @@
 //! How thieves rest: the backoffs and quanta of Haselsteiner, "Adaptive Work-Stealing Techniques",
-//! 2015, on the programs of that thesis, alone and several at once. Sections and figures in this
-//! module are those of the thesis.
+//! 2015, with the programs of that thesis, each alone and several at once. Sections and figures in
+//! this module are those of the thesis.
 
 mod claims;
 mod looks;
@@ -25,15 +25,15 @@ use tidegate_command::output::{Table, Value};
 /// This runtime's default, which the means leave out.
 const OURS: &str = "elastic";
 
-/// The seven schedulers of the thesis, its other tuned backoffs, and ours.
+/// The seven schedulers of the thesis, its other tuned backoffs, and our default.
 fn rules() -> Vec<Rule> {
     let tuned = TUNED.iter().filter(|rule| !SEVEN.contains(rule));
     let names = SEVEN.iter().chain(tuned).chain([&OURS]);
     names.map(|rule| Rule::new(rule, rule)).collect()
 }
 
-/// The programs of the thesis that have dags, with its inputs. The tasks of the other two programs
-/// depend on which worker comes first.
+/// The programs of the thesis that have dags, with the inputs of the thesis. The other two programs
+/// have no dag, because their tasks depend on which worker comes first.
 fn works(size: Size) -> Vec<Work> {
     let work = |program| Work::new(program, program, size, &[]);
     let (sorted, geometric, hybrid): (&[_], &[_], &[_]) = match size {
@@ -58,7 +58,7 @@ fn works(size: Size) -> Vec<Work> {
     ]
 }
 
-/// The tree of UTS-7, which has 111 million nodes in the thesis.
+/// The tree of UTS-7. In the thesis, it has 111 million nodes.
 fn binomial_tree(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[("tree", "tiny-binomial"), ("b0", "100")],
@@ -68,7 +68,7 @@ fn binomial_tree(size: Size) -> Work {
     Work::new("UTS-7", "uts", size, given)
 }
 
-/// The number of runs of each cell; the thesis made 20.
+/// The number of runs of each cell. The thesis has 20.
 fn runs(session: &Session) -> u64 {
     session.runs(match session.size().into() {
         Size::Paper => 20,
@@ -127,7 +127,7 @@ fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
     }
 }
 
-/// The results of each program of a grid.
+/// A section with the results of each program in a grid.
 fn by_program(place: &str, grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     Section {
@@ -141,7 +141,7 @@ fn by_program(place: &str, grid: &Grid) -> Section {
     }
 }
 
-/// The times under the linear backoff, which the ratios relate to.
+/// A table of the times under the linear backoff, to which the ratios relate.
 fn times(grid: &Grid) -> Table {
     let rule = grid.rule("linear");
     let loads = 0..grid.plan().loads.len();

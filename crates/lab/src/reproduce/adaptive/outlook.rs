@@ -1,5 +1,5 @@
-//! The question of chapter 7: do schedulers that estimate how many processors they could use beat
-//! all processors under a tuned backoff? The thesis has no figures on this.
+//! The question of chapter 7: are schedulers that estimate how many processors they can use faster
+//! than a tuned backoff on all processors? The thesis has no figures on this.
 
 use tidegate_workloads::Size;
 
@@ -18,8 +18,8 @@ use tidegate_sim::Settings;
 
 const MS: Nanos = 1_000_000;
 
-/// Estimators of desires and their cycles, as in the evaluations of Cao et al. (section 2.4) and of
-/// Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004.
+/// Estimators of desires, each with its cycle, as in the evaluations of Cao et al. (section 2.4)
+/// and of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004.
 const ESTIMATORS: [(&str, Nanos); 4] = [
     ("a-steal", 10 * MS),
     ("a-deque", 10 * MS),
@@ -27,7 +27,7 @@ const ESTIMATORS: [(&str, Nanos); 4] = [
     ("steady", 5 * MS),
 ];
 
-/// The unit of aggregated times.
+/// The rules whose mean is the unit of aggregated times.
 const ALL: [&str; 6] = ["linear", "quanta", "a-steal", "a-deque", "wsap", "steady"];
 
 /// The number of processors in the evaluation of Cao et al.
@@ -41,9 +41,9 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// The programs, with tasks so long that each program takes more than a second alone on all
-/// processors. A job with a desire begins with one processor, and a shorter program would show
-/// nothing else.
+/// The programs, with tasks so long that each program, alone on all processors, takes more than a
+/// second. A job that estimates its desire begins with one processor, and a shorter program would
+/// show little besides that start.
 fn works(size: Size) -> Vec<Work> {
     let longer = match size {
         Size::Tiny => [1.0; 5],
@@ -113,7 +113,7 @@ impl Trials {
     }
 }
 
-/// The aggregated time under a rule, the mean of both machines.
+/// The aggregated time under a rule, averaged over both machines.
 fn time(view: &View<'_, Results>, rule: &str, [mars, saturn]: [&str; 2]) -> f64 {
     let Results {
         mars: on_mars,
@@ -131,7 +131,7 @@ fn by_linear(view: &View<'_, Results>, rule: &str, loads: [&str; 2]) -> f64 {
     time(view, rule, loads) / time(view, "linear", loads)
 }
 
-/// The first of the three explanations of chapter 7: adaptivity gains nothing.
+/// Claims for the first of the three explanations in chapter 7: adaptivity gains nothing.
 macro_rules! no_faster {
     ($rule:literal, $load:literal, $take:literal, $loads:expr) => {
         Row::new(
@@ -150,7 +150,7 @@ macro_rules! no_faster {
     };
 }
 
-/// The second explanation: a central table is needed.
+/// The figure for the second explanation: a central table is needed.
 fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
     let best = least(&ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
     best / time(view, "quanta", loads)
@@ -226,7 +226,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::observed::Observed;
 
-    /// The results if rules take as long as `times` says, and all others one second.
+    /// The results if the rules in `times` take that many seconds, and all others one second.
     fn results(times: &[(&str, f64)]) -> Results {
         let grid = |loads| {
             let plan = plan(Size::Tiny, loads);

@@ -12,10 +12,11 @@ use crate::reproduce::page::{Finding, Page, Setting};
 use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 
-/// The number of processors from which backoffs made a difference to bipartition (section 4.3).
+/// The smallest number of processors on which backoffs made a difference to bipartition (section
+/// 4.3).
 const MANY: usize = 20;
 
-/// All programs of the thesis except UTS-7. Two of them have a different graph in each run.
+/// All programs of the thesis except UTS-7. Two of the programs have a different graph in each run.
 fn works(size: Size) -> Vec<Work> {
     let other = ["bipartition", "sssp"].map(|program| Work {
         reseeded: true,
@@ -31,13 +32,13 @@ fn load(processors: usize, instances: usize) -> Load {
     }
 }
 
-/// The cells on this machine.
+/// The cells that run on this machine.
 pub struct Here {
     processors: usize,
     trial: Trial,
 }
 
-/// The results, for one and four instances.
+/// The results, which include one and four instances of each program.
 struct Results {
     grid: Grid,
     alone: String,
@@ -125,7 +126,8 @@ fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
     view.here().time(rule, PROGRAM, &[&view.results.alone])
 }
 
-/// With four instances, each has the processors that the others' idle thieves leave to it.
+/// Claims about waste: if four instances run, each gets the processors that the idle thieves of the
+/// others leave to it.
 const WASTE: &[Row<Results>] = &[
     Row::above(
         "here-original",
@@ -161,7 +163,7 @@ const BIPARTITION: &[Row<Results>] = &[
         "Bipartition alone takes almost 2 times as long without a backoff as with the linear \
          one",
         "4.3, fig. 4.1a; 6.1, fig. 6.1",
-        // sqrt(2) and 2 sqrt(2).
+        // The bounds are sqrt(2) and 2 sqrt(2).
         1.41..=2.83,
         |view| alone(view, "none") / alone(view, "linear"),
     )
@@ -213,8 +215,8 @@ mod tests {
     use super::*;
     use crate::reproduce::observed::Observed;
 
-    /// The verdicts if one rule takes this long and every other one 1 second. Each instance of
-    /// bipartition takes as long as all together.
+    /// The verdicts if one rule takes `seconds` seconds, and every other rule one second. Each
+    /// instance of bipartition takes as long as all of them together.
     fn verdicts(processors: usize, slow: &str, seconds: f64) -> Vec<(String, Verdict)> {
         let plan = plan(Size::Tiny, processors);
         let observed = plan.cells().map(|(rule, work, load)| {

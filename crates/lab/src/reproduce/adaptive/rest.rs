@@ -8,14 +8,14 @@ use crate::engine::{Claim, Interval, Refuted};
 use crate::reproduce::page::{Chart, Finding, Line, Point, Section};
 use tidegate_command::output::show_ratio;
 
-/// A little beyond the range of figure 5.11.
+/// The end of the chart, slightly beyond the range of figure 5.11.
 const END: Nanos = 50_000_000;
 /// The range of figure 4.16.
 const CALLS: usize = 40;
 /// The duration of an attempt.
 const ATTEMPT: Nanos = 1_000;
 const MS: f64 = 1e6;
-/// The ratio of the times of the second and the first short sleep in figure 5.11.
+/// In figure 5.11, the ratio of the start of the second short sleep to the start of the first.
 const PUBLISHED: f64 = 43.0 / 13.0;
 
 /// The sleeps of a thief that finds nothing: the start and the length of each.
@@ -41,7 +41,8 @@ fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
     })
 }
 
-/// When quanta sleep only briefly, which happens in the inserted quanta of normal length.
+/// When thieves under quanta sleep only briefly, which they do in the inserted quanta of normal
+/// length.
 fn short_sleeps() -> Vec<Nanos> {
     let sleeps: Vec<(Nanos, Nanos)> = sleeps("quanta")
         .take_while(|(began, _)| *began < END)
@@ -61,7 +62,7 @@ pub fn finding() -> Finding {
         "A worker that finds nothing sleeps only briefly at about 13 ms and at about 43 ms under \
          quanta (the second by the first)",
         "5.7, fig. 5.11",
-        // Both times are rounded to a millisecond.
+        // Both published times are rounded to a millisecond.
         0.95 * PUBLISHED..=1.05 * PUBLISHED,
         Refuted::Outside(0.80 * PUBLISHED, 1.25 * PUBLISHED),
     )

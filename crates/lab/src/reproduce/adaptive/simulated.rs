@@ -1,4 +1,4 @@
-//! The experiment on machines like those of the thesis.
+//! The experiment on simulated machines like those of the thesis.
 
 use tidegate_workloads::Size;
 
@@ -14,14 +14,15 @@ use tidegate_command::failure::Failure;
 
 /// The number of runs in a sweep, as in the thesis.
 const RUNS_OF_A_SWEEP: u64 = 7;
-/// The limit for UTS-7, a single run of which takes minutes in the size of the thesis.
+/// The maximum number of runs of UTS-7, because a single run at the size of the thesis takes
+/// minutes.
 const RUNS_OF_UTS_7: u64 = 3;
 
-/// The programs, with tasks so long that an instance sleeps as long as published.
+/// The programs, with tasks so long that the workers of an instance sleep as long as published.
 ///
-/// The sleeps of the thesis (table 5.5) add up to 1.4 s on each of 80 processors for LU and to 0.2
+/// In the thesis (table 5.5), the sleeps on each of 80 processors add up to 1.4 s for LU and to 0.2
 /// s for quicksort. Smaller inputs have longer tasks, so that the work is the same. LU gets only a
-/// tenth of the work, because thieves that never rest would otherwise take an hour to simulate.
+/// tenth of the work, because it would otherwise take an hour to simulate thieves that never rest.
 pub fn slowed(size: Size) -> Vec<Work> {
     let slower = match size {
         Size::Tiny => [1.0; 5],
@@ -44,7 +45,7 @@ fn slowed_tree(size: Size) -> Work {
     }
 }
 
-/// The grids of both machines, of UTS-7 on them, and of all sweeps.
+/// The grids of both machines, of UTS-7 on both, and of all sweeps.
 pub struct Results {
     pub mars: Grid,
     pub saturn: Grid,
@@ -74,7 +75,7 @@ impl View<'_, Results> {
         self.on(self.results.sweep(title))
     }
 
-    /// The values of a sweep.
+    /// The values of the parameter that a sweep varies.
     pub fn values(&self, title: &str) -> Vec<&str> {
         let rules = self.results.sweep(title).plan().rules.iter();
         rules.map(|rule| rule.name.as_str()).collect()
@@ -117,7 +118,7 @@ pub fn plans(size: Size) -> (Vec<Plan>, Vec<Plan>) {
     )
 }
 
-/// All cells of [`Results`].
+/// The cells of all plans of [`Results`].
 pub struct Trials {
     whole: Vec<Trial>,
     sweeps: Vec<Trial>,
@@ -234,7 +235,7 @@ fn sections(results: &Results) -> Vec<Section> {
     ]
 }
 
-/// Figure 4.2.
+/// The section for figure 4.2.
 fn steals_of_lu(mars: &Grid) -> Section {
     let (rule, work) = (
         mars.rule("none"),

@@ -1,20 +1,20 @@
-//! Sweeps over parameters of the rules (sections 4.4, 5.4 and 5.5). Of the UTS programs the thesis
-//! ran only UTS-0, each cell seven times.
+//! Sweeps over parameters of the rules (sections 4.4, 5.4 and 5.5). Of the UTS programs, the thesis
+//! ran only UTS-0. It ran each cell seven times.
 
 use super::machines::{MARS, Machine, SATURN};
 use crate::reproduce::grid::{Plan, Rule};
 use crate::reproduce::simulated::Work;
 
-/// A parameter and its values.
+/// A parameter and the values that it takes.
 pub struct Sweep {
-    /// The name that claims use.
+    /// The name by which claims refer to the sweep.
     pub title: &'static str,
     /// The meaning of the axis.
     pub x: &'static str,
     pub machine: Machine,
     /// The program that the figure of the thesis shows; `None` for all.
     only: Option<&'static str>,
-    /// The values as displayed, with their rules.
+    /// The values as displayed, each with its rule.
     values: &'static [(&'static str, &'static str)],
 }
 
@@ -58,7 +58,7 @@ impl Sweep {
     }
 }
 
-/// All sweeps. The thesis gives the values of the other parameters.
+/// All sweeps. The parameters that a sweep does not vary have their values from the thesis.
 pub const SWEEPS: [Sweep; 17] = [
     Sweep::new(
         SATURN,

@@ -1,5 +1,5 @@
-//! How often workers run out of work, and how often owners and thieves find nothing: tables 11.1 to
-//! 11.3, halves (a), which are for two cores.
+//! How often workers run out of work, and how often owners and thieves find nothing: parts (a), for
+//! two cores, of tables 11.1 to 11.3.
 
 use std::ops::RangeInclusive;
 
@@ -29,13 +29,14 @@ struct Row {
 /// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// How often workers park, relative to another program.
+    /// How often workers park, relative to this other program.
     ParksBy(&'static str),
-    /// A count with this queue, relative to the deque.
+    /// A count with this queue, relative to the count with the deque.
     FailedTakes(QueueKind),
     Attempts(QueueKind),
     FailedSteals(QueueKind),
-    /// The fraction of tasks that thieves get from this queue, relative to the deque.
+    /// The fraction of tasks that thieves get from this queue, relative to the fraction from the
+    /// deque.
     StolenBy(QueueKind),
     /// The fraction of tasks that thieves get from the deque.
     Stolen,
@@ -48,13 +49,14 @@ const MANY: f64 = f64::INFINITY;
 
 #[rustfmt::skip]
 const ROWS: [Row; 21] = [
-    // A factor of four, because Crypt's count is only 9.
+    // A tolerance of a factor of four, because Crypt's count is only 9.
     row("Workers run out of work 393 times as often on LUFact as on Crypt", "11.1", "lufact", ParksBy("crypt"), 393.0, 100.0..=1600.0, AtMost(5.0)),
     row("Workers run out of work 30 times as often on MolDyn as on Crypt", "11.1", "moldyn", ParksBy("crypt"), 30.1, 7.5..=120.0, AtMost(2.0)),
     row("Workers run out of work 13 times as often on LUFact as on MolDyn", "11.1", "lufact", ParksBy("moldyn"), 13.0, 3.3..=52.0, AtMost(1.5)),
     row("Workers run out of work about as rarely on SOR as on Crypt", "11.1", "sor", ParksBy("crypt"), 0.67, 0.1..=4.0, Outside(0.02, 20.0)),
     row("Workers run out of work about as rarely on RayTracer as on Crypt", "11.1", "raytracer", ParksBy("crypt"), 0.67, 0.1..=4.0, Outside(0.02, 20.0)),
-    // A factor of ten, because the two machines of the thesis differ by a factor of seven.
+    // A tolerance of a factor of ten, because the two machines of the thesis differ by a factor of
+    // seven.
     row("On SOR takes fail 54 times as often with the FIFO queue as with the deque", "11.2", "sor", FailedTakes(FIFO), 54.5, 5.0..=550.0, AtMost(1.5)),
     row("On SOR thieves ask the FIFO queue 43 times as often as the deque", "11.2", "sor", Attempts(FIFO), 42.6, 4.0..=430.0, AtMost(1.5)),
     row("On SOR steals fail 1.6 times as often with the FIFO queue as with the deque", "11.2", "sor", FailedSteals(FIFO), 1.56, 1.0..=16.0, AtMost(0.5)),
@@ -63,8 +65,8 @@ const ROWS: [Row; 21] = [
     row("On MolDyn steals fail as often with the FIFO queue as with the deque", "11.2", "moldyn", FailedSteals(FIFO), 1.004, 1.0..=1.5, Outside(0.5, 2.0)),
     row("On SOR thieves get 55 times the share of tasks from the FIFO queue (18 %) as from the deque (0.3 %)", "11.2", "sor", StolenBy(FIFO), 55.0, 10.0..=280.0, AtMost(1.5)),
     row("On MolDyn thieves get 1.2 times the share of tasks from the FIFO queue as from the deque", "11.2", "moldyn", StolenBy(FIFO), 1.16, 0.8..=2.0, Outside(0.5, 4.0)),
-    // The number of failures depends on how fast a thief spins. Ours park, so they fail only
-    // hundreds of times as often.
+    // The number of failures depends on how fast a thief spins. Tidegate's thieves park, so with
+    // the LIFO queue their steals fail only hundreds of times as often.
     row("On Series steals fail four million times as often with the LIFO queue as with the deque", "11.3", "series", FailedSteals(LIFO), 4.0e6, 100.0..=MANY, AtMost(2.0)),
     row("On MonteCarlo steals fail half a million times as often with the LIFO queue as with the deque", "11.3", "montecarlo", FailedSteals(LIFO), 5.3e5, 100.0..=MANY, AtMost(2.0)),
     row("On Series takes fail 0.0016 times as often with the LIFO queue as with the deque", "11.3", "series", FailedTakes(LIFO), 0.0016, 0.0..=0.02, AtLeast(0.5)),
@@ -109,7 +111,7 @@ fn findings(measured: &Measured, size: Size) -> Vec<Finding> {
 impl Row {
     fn finding(&self, measured: &Measured, size: Size) -> Finding {
         let too_small = match self.figure {
-            // How often workers run out of work depends on the number of steps.
+            // How often workers run out of work depends on the number of the program's steps.
             ParksBy(_) => size != Size::Paper,
             _ => size == Size::Tiny,
         };

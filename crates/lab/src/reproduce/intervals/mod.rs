@@ -1,10 +1,10 @@
 //! Where intervals run, and from which queues: the experiments of Weibel, "An advanced scheduler
 //! for intervals", 2010, chapters 5 and 11.
 //!
-//! Localities are judged on a simulated machine with two caches, as in the thesis, and on this
-//! machine if it has several last-level caches. Queues are measured only on this machine, because
-//! the cost of a queue operation is a property of the processor, and a simulated machine has only
-//! one kind of queue.
+//! Localities are tested on a simulated machine with two caches, like that of the thesis, and on
+//! this machine if it has several last-level caches. Queues are measured only on this machine,
+//! because the cost of a queue operation is a property of the processor, and a simulated machine
+//! has only one kind of queue.
 
 mod counts;
 mod localities;
@@ -53,7 +53,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// What the thesis reports and this page leaves out.
+/// The results of the thesis that this page leaves out.
 const NOT_JUDGED: &str = "Chapter 3 (threads bound to cores: a simulated machine has no threads of \
     its own; the thesis reports 1.20 to 1.56 times the time of the best placement). Figure 11.1 \
     (intervals against threads; its bars cannot be read). The halves (b) of tables 11.1 to 11.3 \

@@ -1,4 +1,4 @@
-//! What the queue from which intervals run is worth: the times of chapter 11.
+//! How the queue of a pool affects the speed of intervals: the times of chapter 11.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use crate::engine::{Claim, Interval, Refuted, Verdict};
 use crate::reproduce::page::{Chart, Finding, Line, Page, Point, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// A wider interval cannot decide about a difference of 5 %.
+/// An interval wider than this cannot decide about a difference of 5 %.
 const WIDEST: f64 = 0.10;
 
 /// Pairs of queues between which the thesis found no significant difference, and the explanation.
@@ -49,7 +49,7 @@ pub fn add(page: &mut Page, measured: &Measured, size: Size) {
     page.sections.push(section(measured));
 }
 
-/// The ratio of the times on two queues, the geometric mean over these programs.
+/// The ratio of the times with two queues: the geometric mean over these programs.
 fn ratio(
     measured: &Measured,
     programs: &[&'static str],
@@ -132,7 +132,8 @@ fn dynamic(measured: &Measured) -> [Finding; 2] {
     ]
 }
 
-/// A queue that the thesis finds slower than the idempotent deque, especially on two programs.
+/// A queue that the thesis finds slower than the idempotent deque, especially on two of the
+/// programs.
 struct Slower {
     queue: QueueKind,
     most: [&'static str; 2],
@@ -151,7 +152,7 @@ const SLOWER: [Slower; 2] = [
     Slower {
         queue: QueueKind::IdempotentLifo,
         most: ["series", "montecarlo"],
-        // A thief gets less than 0.1 % of the tasks, so two workers take up to twice as long.
+        // Thieves get less than 0.1 % of the tasks, so two workers take up to twice as long.
         agrees: 1.10..=f64::INFINITY,
         why: "In the thesis thieves lose nearly every race against the owner, which works at their \
               end. Ours lose few and get half of the tasks (table of takes and steals).",
@@ -191,7 +192,7 @@ impl Slower {
     }
 }
 
-/// How much more some programs slow down than others.
+/// How many times as much some programs slow down as others.
 fn excess(
     measured: &Measured,
     [most, others]: [&[&'static str]; 2],
@@ -218,7 +219,7 @@ fn excess(
     })
 }
 
-/// A row for each program, a column for each queue.
+/// A table with a row for each program and a column for each queue.
 fn section(measured: &Measured) -> Section {
     let base = QueueKind::Lazy;
     let of = |program, queue: QueueKind| ratio(measured, &[program], [queue, base]);

@@ -34,7 +34,7 @@ impl Subject {
     }
 }
 
-/// Trials of one program each.
+/// A trial and the serial run of each program.
 pub struct Batch(Vec<(Trial, WorkSpan)>);
 
 impl Batch {

@@ -8,7 +8,7 @@ use crate::reproduce::page::Finding;
 use tidegate_command::output::show_ratio;
 use tidegate_policy::MemoryPolicy;
 
-/// Columns of the source's table.
+/// Columns of the source's table, by number of processors.
 const FOUR: usize = 0;
 const SIXTEEN: usize = 3;
 
@@ -27,7 +27,7 @@ pub fn findings(results: &[Results], size: Size) -> Vec<Finding> {
     all
 }
 
-/// The source's example of two loops, for which it has no measurements.
+/// Claims about the source's example of two loops, for which the source has no measurements.
 fn nested(results: &Results) -> [Finding; 3] {
     let growth = |scheduler| {
         let peaks = [SIXTEEN, FOUR].map(|load| results.peak(scheduler, load));
@@ -40,7 +40,7 @@ fn nested(results: &Results) -> [Finding; 3] {
         |medians| medians[0] / medians[1] / (medians[2] / medians[3]),
     );
     [
-        // 4.0 in theory: an array for each processor. A few arrays fewer still agree.
+        // In theory 4.0, one array for each processor. A few arrays fewer still agree.
         Claim::new(
             "nested: growth of work stealing",
             "In the example of two loops the memory of work stealing grows with the processors: \
@@ -50,7 +50,8 @@ fn nested(results: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.1),
         )
         .finding(stealing[0].over(&stealing[1]), show_ratio),
-        // 4.0 in theory for large n, and half of that because the loop's ends are short.
+        // In theory 4.0 for large n. The range begins at half of that, because the loop's ends are
+        // short.
         Claim::new(
             "nested: growth by Narlikar",
             "In the example of two loops the memory of Narlikar's scheduler does not grow, so that \
@@ -77,7 +78,7 @@ fn nested(results: &Results) -> [Finding; 3] {
 const FEW_LEFT: &str = "Where the tasks of an inner loop run out, the processors that find none begin the next array \
      in any order; so several arrays are open at a time, and more with more processors.";
 
-/// What we expect of calls that hold their blocks during their recursion.
+/// Our expectation for calls that hold their blocks during their recursion.
 fn held(results: &Results) -> Finding {
     Claim::new(
         "memfib: hybrid on 16",
@@ -93,7 +94,7 @@ fn held(results: &Results) -> Finding {
     )
 }
 
-/// Whether peaks stay within the bounds of theory and within the budget.
+/// Whether peaks stay within the theoretical bounds and within the budget.
 fn within_bounds(results: &[Results]) -> [Finding; 3] {
     let claim = |scheduler: &str, what: &str, source: &str| {
         Claim::new(
@@ -137,7 +138,7 @@ pub fn largest(results: &[Results], scheduler: &str) -> Interval {
     Interval::exact(results.iter().map(of).fold(f64::NAN, f64::max))
 }
 
-/// The most that a scheduler may declare.
+/// The largest peak that theory or the budget allows under a rule.
 fn bound(results: &Results, rule: usize, load: usize) -> f64 {
     let plan = results.grid.plan();
     let processors = plan.loads[load].processors as f64;

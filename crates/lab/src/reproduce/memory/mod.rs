@@ -1,6 +1,6 @@
-//! How much memory tasks need at one time: the experiments of the slides "Narlikar and hybrid
-//! schedulers for Cilk", which build on Narlikar and Blelloch, "Space-efficient scheduling of
-//! nested parallelism", 1999.
+//! The peak memory of tasks: the experiments of the slides "Narlikar and hybrid schedulers for
+//! Cilk", which build on Narlikar and Blelloch, "Space-efficient scheduling of nested parallelism",
+//! 1999.
 
 mod batch;
 mod findings;
@@ -35,12 +35,12 @@ const MODIFIED_FIB: &str = "modified fib";
 const MEMFIB: &str = "memfib";
 const NESTED: &str = "nested";
 
-/// The k of Narlikar's scheduler and DFDeques.
+/// The parameter k of Narlikar's scheduler and of DFDeques.
 fn k(s1: u64) -> u64 {
     policy::k(s1, LOOKS_OF_SLIDES)
 }
 
-/// The source's schedulers under its names, and two of ours.
+/// The source's schedulers under the source's names, and two of ours.
 fn schedulers(s1: u64) -> [Rule; 5] {
     [
         (STEALING, Policy::None),
@@ -54,8 +54,8 @@ fn schedulers(s1: u64) -> [Rule; 5] {
 
 /// Modified fib, the source's example of two loops, and our other programs that declare memory.
 fn works(size: Size) -> Vec<Work> {
-    // With this n and mix, work stealing holds about as many blocks as with the source's program;
-    // see the first findings.
+    // With this n and mix, work stealing holds about as many blocks as it holds with the source's
+    // program; see the first findings.
     let fib: &[_] = match size {
         Size::Tiny => &[("n", "9"), ("hold", "itself"), ("mix", "0.35")],
         Size::Small => &[
@@ -76,7 +76,7 @@ fn works(size: Size) -> Vec<Work> {
     slides.into_iter().chain(ours).collect()
 }
 
-/// Each scheduler on a program.
+/// A plan that runs each scheduler on a program.
 fn plan(subject: &Subject, processors: &[usize]) -> Plan {
     let load = |&processors| Load {
         processors,
@@ -89,7 +89,7 @@ fn plan(subject: &Subject, processors: &[usize]) -> Plan {
     }
 }
 
-/// The programs whose parameters are swept.
+/// The programs on which parameters are swept.
 const SWEPT: [&str; 4] = [MODIFIED_FIB, NESTED, "matmul", "strassen"];
 
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
@@ -147,7 +147,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The source's figures compared with ours, every program, and the sweep.
+/// The sections: the source's figures compared with ours, every program, and the sweep.
 fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
     let mut sections: Vec<Section> = results
         .iter()

@@ -20,11 +20,12 @@ pub const TEXT: &str = " The source does not print its program. Every printed pe
 const PEAKS: &str = "slide \"Peak Memory Usage\"";
 const RESULTS: &str = "slide \"Results\"";
 
-/// The range of the peaks on 16 and 32 processors, in blocks per processor, within which our
-/// program counts as similar to the source's: two blocks of 12 more or less, and four of 15.
+/// For 16 and 32 processors, the range of peaks, in blocks per processor, in which our program
+/// counts as similar to the source's. The source has 12 and 15 blocks; the ranges allow two and
+/// four blocks more or fewer.
 const LIKE: [(usize, f64, f64); 2] = [(16, 0.62, 0.88), (32, 0.34, 0.60)];
 
-/// The largest peak relative to work stealing that saves a block of 12.
+/// The largest peak, relative to work stealing, that saves a block out of 12.
 const SAVED: f64 = 0.95;
 
 /// All findings.
@@ -50,7 +51,7 @@ fn load(processors: usize) -> usize {
     found.expect("processors of the source")
 }
 
-/// Whether our program holds about as many blocks as the source's.
+/// Checks whether our program holds about as many blocks as the source's.
 fn likeness(fib: &Results, processors: usize, low: f64, high: f64) -> Finding {
     let published = blocks(STEALING, processors).expect("a published peak");
     let unit = fib.extent.peak_bytes as f64 * processors as f64;
@@ -73,7 +74,7 @@ fn likeness(fib: &Results, processors: usize, low: f64, high: f64) -> Finding {
 }
 
 /// A scheduler, a number of processors, and the range of peaks relative to work stealing that
-/// agrees: one block of work stealing's more or less.
+/// agrees: the published ratio, plus or minus one block of work stealing's peak.
 type PeakRatio = (&'static str, usize, f64, f64);
 
 const PEAK_RATIOS: [PeakRatio; 9] = [
@@ -94,7 +95,7 @@ fn peak_ratio(fib: &Results, (scheduler, processors, low, high): &PeakRatio) -> 
     let published = theirs / stealing;
     let refuted = match published < 1.0 {
         true => Refuted::AtLeast(SAVED),
-        // More than a block above.
+        // More than a block above the published peak.
         false => Refuted::AtLeast(high + 0.01),
     };
     let (subject, why) = match *scheduler {
@@ -145,13 +146,13 @@ fn growth(
         .finding(ours, show_ratio)
 }
 
-/// How much a scheduler's peak grows.
+/// The ratio of a scheduler's peaks on `to` and on `from` processors.
 fn grown(fib: &Results, scheduler: &str, from: usize, to: usize) -> Interval {
     let [many, few] = [to, from].map(|on| fib.peak(scheduler, load(on)));
     many.over(&few)
 }
 
-/// How much a scheduler's peak grows, relative to another's growth.
+/// The growth of a scheduler's peak, relative to the growth of another scheduler's peak.
 fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Interval {
     let [scheduler, other] = pair;
     let peaks = [
@@ -168,7 +169,8 @@ fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Inter
 
 fn growths_to_16(fib: &Results) -> [Finding; 3] {
     [
-        // Two blocks of 12 more or less, but at least one more than 4.
+        // The range allows two blocks of 12 more or fewer. A growth by at most one block, from 4 to
+        // 5, contradicts.
         growth(
             (
                 "growth of work stealing, 4 to 16",
@@ -179,7 +181,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.25),
             grown(fib, STEALING, 4, 16),
         ),
-        // One block more or less, for growths of 2.25 and 3 times in the source.
+        // The range allows one block more or fewer. The source's growths are 2.25 and 3.
         growth(
             (
                 "growth of hybrid, 4 to 16",
@@ -209,7 +211,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
 
 fn growths_to_32(fib: &Results) -> [Finding; 2] {
     [
-        // A block of 12 more or less.
+        // The range allows one block of 12 more or fewer.
         growth(
             (
                 "growth of work stealing, 16 to 32",
@@ -221,7 +223,7 @@ fn growths_to_32(fib: &Results) -> [Finding; 2] {
             grown(fib, STEALING, 16, 32),
         )
         .because("The source's program holds 15 blocks on 32 processors, and ours a few more."),
-        // A block of 9 more or less.
+        // The range allows one block of 9 more or fewer.
         growth(
             (
                 "growth of hybrid, 16 to 32",
@@ -236,13 +238,14 @@ fn growths_to_32(fib: &Results) -> [Finding; 2] {
     ]
 }
 
-/// What fraction of the memory saved by Narlikar's scheduler the hybrid saves.
+/// Compares how much memory the hybrid saves with how much Narlikar's scheduler saves.
 fn saved_share(fib: &Results) -> Finding {
     let peaks = [STEALING, HYBRID, NARLIKAR].map(|scheduler| fib.peak(scheduler, load(16)));
     let share = Interval::of(&peaks.each_ref(), |medians| {
         (medians[0] - medians[1]) / (medians[0] - medians[2])
     });
-    // Two to four blocks of seven. Saving nothing, or more than Narlikar's scheduler, contradicts.
+    // The range is two to four blocks of seven. A hybrid that saves nothing, or more than
+    // Narlikar's scheduler, contradicts.
     Claim::new(
         "saved share",
         "On 16 processors the hybrid saves 0.43 of the memory that Narlikar's scheduler saves",
@@ -276,7 +279,7 @@ fn hybrid_time(fib: &Results) -> Finding {
 }
 
 fn narlikar_time(fib: &Results) -> Finding {
-    // A factor of three in each direction.
+    // The range extends by a factor of three in each direction.
     Claim::new(
         "time of Narlikar on 16",
         "On 16 processors Narlikar's scheduler takes 465 times as long as work stealing",

@@ -6,10 +6,10 @@ use crate::engine::Interval;
 use crate::reproduce::page::{Chart, Line, Point};
 use tidegate_command::output::{Table, Value};
 
-/// The processors of the slide "Peak Memory Usage".
+/// The numbers of processors on the slide "Peak Memory Usage".
 pub const PROCESSORS: [usize; 5] = [4, 8, 12, 16, 32];
 
-/// The peaks of modified fib on that slide, in blocks of 40 MiB; every printed figure is a multiple
+/// The peaks of modified fib on that slide, in blocks of 40 MiB. Every printed figure is a multiple
 /// of one block.
 const BLOCKS: [(&str, [Option<f64>; 5]); 3] = [
     (

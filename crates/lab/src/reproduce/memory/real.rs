@@ -1,5 +1,6 @@
-//! The experiment on this machine, with as many workers as processors and with four, the source's
-//! minimum. For comparison, it runs on simulated machines with as many processors as workers.
+//! The experiment on this machine, with as many workers as processors, and with four workers, the
+//! source's minimum. For comparison, it also runs on simulated machines that have as many
+//! processors as the pools have workers.
 
 use tidegate::machine::Machine;
 
@@ -16,7 +17,8 @@ use tidegate_command::output::{Table, Value, show_ratio};
 /// The smallest number of processors in the source.
 const FOUR: usize = 4;
 
-/// The source's two programs and a similar one; `bench memory` measures the others on this machine.
+/// The source's two programs and a similar one. `bench memory` measures the other programs on this
+/// machine.
 const PROGRAMS: [&str; 3] = [MODIFIED_FIB, NESTED, MEMFIB];
 
 pub struct Trials {
@@ -68,7 +70,7 @@ fn findings(here: &[Results], processors: usize, size: Size) -> Vec<Finding> {
     let fib = &here[0];
     let load = fib.grid.load(&FOUR.to_string());
     let alike = |scheduler: &str, subject: &str| {
-        // One block of four more or less.
+        // The range allows one block of four more or fewer.
         Claim::new(
             format!("here: {scheduler} on 4"),
             format!(
@@ -152,8 +154,8 @@ mod tests {
     use crate::reproduce::memory::works;
     use crate::reproduce::observed::Observed;
 
-    /// The verdicts if work stealing holds `held` blocks on four workers, and the others hold
-    /// three.
+    /// The verdicts if work stealing holds `held` blocks on four workers, and the other schedulers
+    /// hold three.
     fn verdicts(held: f64) -> Vec<Verdict> {
         let subject = Subject::new(works(tidegate_workloads::Size::Tiny).remove(0)).unwrap();
         let plan = plan(&subject, &[2, FOUR]);
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn another_number_of_blocks_contradicts() {
         use Verdict::{Agrees, Contradicts};
-        // With two workers, work stealing is limited to two blocks.
+        // With two workers, work stealing holds at most two blocks.
         assert_eq!(verdicts(2.0), [Contradicts, Contradicts, Agrees]);
         assert_eq!(verdicts(3.0), [Agrees, Agrees, Contradicts]);
         assert_eq!(verdicts(5.0), [Contradicts; 3]);

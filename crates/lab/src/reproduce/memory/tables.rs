@@ -7,7 +7,7 @@ use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::{Table, Value, show_bytes};
 use tidegate_sim::WorkSpan;
 
-/// The runs of a program; each grid of this experiment has one program.
+/// The runs of a program. Each grid in this experiment has only one program.
 pub struct Results {
     pub grid: Grid,
     /// The serial run.
@@ -39,7 +39,7 @@ impl Results {
             .over(&self.seconds(STEALING, load))
     }
 
-    /// The names of the schedulers or other rules.
+    /// The names of the schedulers, or of the rules in a sweep.
     pub fn schedulers(&self) -> impl Iterator<Item = &str> {
         self.grid.plan().rules.iter().map(|rule| rule.name.as_str())
     }
@@ -109,12 +109,12 @@ impl Results {
     }
 }
 
-/// The value of an interval as a cell.
+/// An interval's value as a cell of a table.
 pub fn ratio(interval: Interval) -> Value {
     Value::known(Some(interval.value), Value::Ratio)
 }
 
-/// Every scheduler on every program under one load, relative to work stealing.
+/// A table of every scheduler on every program under one load, relative to work stealing.
 pub fn overview(results: &[Results], load: usize, title: &str) -> Table {
     let schedulers: Vec<&str> = results[0].schedulers().skip(1).collect();
     let columns = schedulers

@@ -18,11 +18,11 @@ use super::page::{Page, Setting};
 use crate::engine::Session;
 use tidegate_command::failure::Failure;
 
-/// Runs of programs that take about a second to simulate. The source does not say how often it ran
-/// its programs.
+/// The number of runs of programs that take about a second to simulate. The source does not state
+/// its number of runs.
 const RUNS: u64 = 5;
 
-/// Runs of the trees and of fib, which take up to a minute each.
+/// The number of runs of the trees and of fib, which take up to a minute each.
 const LONG_RUNS: u64 = 3;
 
 /// The strategies of the source: a thief takes the oldest task, a fixed number of tasks, or half of

@@ -1,4 +1,4 @@
-//! What tasks cost on one worker, compared with plain calls (section 4.3.1, figures 7 and 8).
+//! The cost of tasks on one worker, compared with plain calls (section 4.3.1, figures 7 and 8).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// Each program with tasks on one worker, and with calls.
+/// Runs each program on one worker with tasks, and serially with plain calls.
 pub struct Trial {
     cells: Vec<Cell<'static, f64>>,
     runs: u64,

@@ -7,8 +7,8 @@ use super::{BOTTOMMOST, DYNAMIC, FIXED_2, FIXED_4, FIXED_8, FIXED_16, FIXED_20};
 use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
-/// A thief of the source sleeps for 100 us after `LIMIT` failures. The source does not print LIMIT;
-/// here a thief sleeps after each round over all others.
+/// A thief of the source sleeps for 100 us after `LIMIT` failures. The source does not print LIMIT.
+/// Here, a thief sleeps after it has looked at each other worker once.
 const IDLE: &str = "linear:min=100us,step=0ns,max=100us";
 
 /// The trees of table 1.
@@ -20,8 +20,8 @@ pub const UTS_B: &str = "UTS B";
 pub const FIB: &str = "fib";
 pub const SPARSELU: &str = "SparseLU";
 
-/// The processors of the source: two Opterons of twelve cores. Its figures for fib, Strassen,
-/// SparseLU and the FFT end earlier.
+/// The numbers of processors. The source's machine has two Opterons of twelve cores; its figures
+/// for fib, Strassen, SparseLU and the FFT end earlier.
 const ALL: &[usize] = &[2, 4, 8, 12, 16, 20, 24];
 pub const UTS_PROCESSORS: usize = 24;
 pub const STRASSEN_PROCESSORS: usize = 16;
@@ -61,7 +61,7 @@ pub fn load(processors: usize) -> Load {
     }
 }
 
-/// Tree A, smaller only at size tiny.
+/// Tree A; a smaller tree only at size tiny.
 fn uts_a(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[("tree", "tiny-binomial"), ("form", "spawn"), ("b0", "300")],
@@ -70,7 +70,7 @@ fn uts_a(size: Size) -> Work {
     Work::new(UTS_A, "uts", size, given)
 }
 
-/// Tree B, smaller only at size tiny: a tree of a million nodes would be less deep than A.
+/// Tree B; a smaller tree only at size tiny. A tree of a million nodes would be less deep than A.
 fn uts_b(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[
@@ -143,8 +143,8 @@ pub struct Figures {
     pub strassen: Plan,
     pub sparselu: Plan,
     pub fft: Plan,
-    /// Every program on one processor, for speed-ups. No thief steals there, so one strategy and
-    /// one seed suffice.
+    /// Every program on one processor, as the base of speed-ups. There are no steals with one
+    /// processor, so one strategy and one seed suffice.
     pub alone: Plan,
 }
 
@@ -172,7 +172,7 @@ impl Figures {
         }
     }
 
-    /// All plans, each with whether its runs take long.
+    /// All plans, each with a flag that its runs take long.
     pub fn each(self) -> [(Plan, bool); 7] {
         [
             (self.uts_a, true),
@@ -186,8 +186,8 @@ impl Figures {
     }
 }
 
-/// The plans that are also simulated with this runtime's costs: those whose results depend on the
-/// cost of a steal.
+/// The plans whose results depend on the cost of a steal. These are also simulated at this
+/// runtime's costs.
 pub fn at_own_costs(size: Size) -> Vec<Plan> {
     vec![
         plan(vec![uts_a(size)], &[BOTTOMMOST, FIXED_20, DYNAMIC], &[24]),

@@ -14,10 +14,10 @@ use crate::reproduce::real::Processes;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_ratio;
 
-/// The source claims that its strategies differ only with more than two processors.
+/// The source claims that its strategies differ only on more than two processors.
 const WORKERS: usize = 2;
 
-/// The part of the page that is measured on this machine.
+/// The part of the page whose figures are measured on this machine.
 pub struct Trial {
     plans: Vec<grid::Trial>,
     overhead: overhead::Trial,

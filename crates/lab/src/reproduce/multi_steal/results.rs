@@ -5,7 +5,7 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// Measurements at the same costs, in several grids.
+/// Measurements that were made at the same costs, in several grids.
 pub struct Results(pub Vec<Grid>);
 
 /// A figure of one run.
@@ -19,18 +19,18 @@ pub fn steals(run: &Observed) -> f64 {
     run.steals
 }
 
-/// The fraction of the workers' time spent running tasks. The source divides time into five
-/// classes, of which this runtime has three.
+/// The fraction of the workers' time spent running tasks. The source divides the time into five
+/// classes; this runtime has three of them.
 pub fn busy(run: &Observed) -> f64 {
     run.busy / all(run)
 }
 
-/// The fraction spent searching for tasks and taking them.
+/// The fraction of the workers' time spent searching for tasks and taking them.
 pub fn steal(run: &Observed) -> f64 {
     run.stealing / all(run)
 }
 
-/// The fraction spent resting.
+/// The fraction of the workers' time spent resting.
 pub fn idle(run: &Observed) -> f64 {
     run.asleep / all(run)
 }
@@ -71,7 +71,7 @@ impl Results {
         one.over(&other)
     }
 
-    /// The time on one processor, and under a strategy on several.
+    /// The time on one processor, and the time under a strategy on several processors.
     fn times(&self, work: &str, strategy: &str, processors: usize) -> [Sample; 2] {
         [(BOTTOMMOST, 1), (strategy, processors)]
             .map(|(strategy, processors)| self.sample(work, strategy, processors, seconds))

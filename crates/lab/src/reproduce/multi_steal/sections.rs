@@ -1,4 +1,4 @@
-//! The charts and tables of the source, from our runs.
+//! The charts and tables of the source, drawn from our runs.
 
 use super::programs::{FIB, SWEEP, UTS_A, UTS_PROCESSORS};
 use super::results::{Results, busy, idle, seconds, steal, steals};
@@ -81,7 +81,8 @@ fn trees(source: &Results, [a, b]: [&Grid; 2], nodes: &[u64]) -> Section {
     )
 }
 
-/// Speed-ups and the fraction of stealing of each program of a grid, over its processors.
+/// Charts of the speed-up, and of the fraction of time spent stealing, over the numbers of
+/// processors, for each program of a grid.
 fn curves(results: &Results, grid: &Grid) -> Vec<Chart> {
     let names: Vec<&str> = grid.plan().works.iter().map(|work| work.name).collect();
     if grid.plan().loads.len() < 2 {
@@ -141,7 +142,7 @@ fn lines<'a>(
     }
 }
 
-/// The speed-ups of programs of several sizes under one strategy.
+/// A chart of the speed-ups of programs in several sizes, under one strategy.
 fn by_size(results: &Results, grid: &Grid, strategy: &str) -> Chart {
     let names = grid.plan().works.iter().map(|work| work.name);
     let title = format!("{strategy}, by size");
@@ -150,7 +151,7 @@ fn by_size(results: &Results, grid: &Grid, strategy: &str) -> Chart {
     })
 }
 
-/// Nodes per second of the only program of a grid.
+/// A chart of the nodes per second of a grid's only program.
 fn throughput(grid: &Grid, nodes: u64) -> Chart {
     let title = format!("{}: throughput", grid.plan().works[0].name);
     let y = "million nodes a second";
@@ -195,7 +196,7 @@ fn sweep(results: &Results) -> Chart {
     }
 }
 
-/// Table 2 without the classes that this runtime does not have.
+/// Table 2, without the classes of time that this runtime does not have.
 fn table_2(results: &Results) -> Table {
     let columns = [
         "strategy",
@@ -230,7 +231,7 @@ fn table_2(results: &Results) -> Table {
     table
 }
 
-/// Where the time went on the most processors, by program and strategy.
+/// How workers spent their time on the largest number of processors, by program and strategy.
 pub fn breakdown(grids: &[&Grid]) -> Table {
     let columns = [
         "program",

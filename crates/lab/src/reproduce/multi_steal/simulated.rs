@@ -14,11 +14,11 @@ use crate::reproduce::page::{Page, Setting};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_nanos;
 
-/// The duration of a steal at the source's costs, which it does not print. With this value, the
-/// strategy "bottommost first" spends 34 % of the time on stealing on UTS A with 24 workers, as in
-/// table 2. It covers the whole steal: in StackThreads/MP, the thief waits while its victim unwinds
-/// the stack. The victim's own cost depends on the frames that stay with it, not on the number of
-/// stolen tasks, and is left out.
+/// The duration of a steal at the source's costs; the source does not print it. With this value,
+/// the strategy "bottommost first" spends 34 % of the time on stealing on UTS A with 24 workers, as
+/// in table 2. This is the whole steal: in StackThreads/MP, the thief waits while its victim
+/// unwinds the stack. The cost to the victim itself is left out; it depends on the frames that the
+/// victim keeps, not on the number of stolen tasks.
 const STEAL: Nanos = 7_600;
 
 fn settings(processors: usize, costs: Costs) -> Settings {
@@ -73,8 +73,8 @@ impl Trial {
         self.states.expect(session);
     }
 
-    /// Runs the cells and adds the findings and sections. `nodes` are the sizes of trees A and B,
-    /// or empty if smaller trees replace them.
+    /// Runs the cells and adds the findings and sections to the page. `nodes` contains the sizes of
+    /// trees A and B, and is empty if smaller trees replace them.
     pub fn add(self, page: &mut Page, session: &Session, nodes: &[u64]) -> Result<(), Failure> {
         let measure = |trials: Vec<grid::Trial>| {
             let grids = trials.into_iter().map(|trial| trial.measure(session));
@@ -101,7 +101,8 @@ impl Trial {
     }
 }
 
-/// Whether all runs of a plan are equal, because no thief steals on one processor.
+/// Whether one run stands for all runs of a plan: with one processor there are no steals, so all
+/// runs are equal.
 fn is_alone(plan: &Plan) -> bool {
     plan.loads.iter().all(|load| load.processors == 1)
 }

@@ -1,4 +1,4 @@
-//! Counts the two trees of table 1.
+//! Counts the nodes of the two trees of table 1.
 
 use tidegate_command::failure::Failure;
 use tidegate_command::stack::with_deep_stack;
@@ -12,7 +12,7 @@ use crate::engine::{Cell, Session};
 /// Nodes, leaves and depth of a tree.
 type Sizes = (u64, u64, u64);
 
-/// Counts of the source's trees; smaller sizes use other trees.
+/// Cells that count the source's trees. Smaller sizes use other trees.
 pub struct Trial(Vec<Cell<'static, Sizes>>);
 
 impl Trial {
@@ -29,7 +29,7 @@ impl Trial {
         session.expect(&self.0, 1);
     }
 
-    /// How many nodes each tree has, without trees that were left out.
+    /// The number of nodes of each tree that was not left out.
     pub fn measure(self, session: &Session) -> Result<Vec<u64>, Failure> {
         let counted = session.side_by_side(&self.0, 1)?;
         Ok(counted
@@ -40,7 +40,7 @@ impl Trial {
     }
 }
 
-/// Counts the tree. Fails if it does not have the published size.
+/// Counts the nodes of a tree. Fails if the tree does not have the published size.
 fn count(name: &'static str) -> Result<Sizes, Failure> {
     let named = TREES.iter().find(|named| named.name == name);
     let named = named.expect("a named tree");

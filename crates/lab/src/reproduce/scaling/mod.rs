@@ -1,8 +1,8 @@
 //! How far the runtime's defaults scale, compared with their alternatives, on machines larger than
-//! any that we have.
+//! ours.
 //!
 //! Each alternative differs from the defaults in one choice. The machine has packages of 64
-//! processors, of which 16 share a cache.
+//! processors; groups of 16 processors share a cache.
 
 mod findings;
 
@@ -24,7 +24,7 @@ use tidegate_command::output::{Table, Value};
 /// The maximum number of runs.
 const RUNS: u64 = 3;
 
-/// Numbers of processors, by factors of four.
+/// Numbers of processors, in steps of a factor of four.
 const PROCESSORS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 
 const CACHE: usize = 16;
@@ -50,10 +50,10 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// Parameters that differ from those of the size.
+/// Parameters whose values differ from the defaults of the size.
 type Parameters = &'static [(&'static str, &'static str)];
 
-/// Phases that take a few milliseconds, so that thieves that never rest can be simulated.
+/// Phases that take only a few milliseconds, because thieves that never rest take long to simulate.
 const PHASES: Parameters = &[
     ("rounds", "10"),
     ("solo", "100000"),
@@ -106,7 +106,7 @@ fn works(size: Size) -> Vec<Work> {
     programs.into_iter().zip(parameters).map(work).collect()
 }
 
-/// The machine of its first processors.
+/// A machine with this many processors.
 fn machine(processors: usize) -> Settings {
     let mut text = format!("cpus 0-{}\n", processors - 1);
     for (name, size) in [("L3", CACHE), ("package", PACKAGE)] {
@@ -158,7 +158,7 @@ pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
     })
 }
 
-/// The defaults on increasing numbers of processors.
+/// A section with the speed-ups of the defaults on increasing numbers of processors.
 fn speedups(grid: &Grid) -> Section {
     let loads = grid.plan().loads.len();
     let speedup = |work: usize, load: usize| {
@@ -203,7 +203,7 @@ fn speedups(grid: &Grid) -> Section {
     }
 }
 
-/// Every alternative compared with the defaults, by program.
+/// A section that compares every alternative with the defaults, for each program.
 fn choices(grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     let table = |load: usize| {

@@ -16,19 +16,20 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// How long one of the jobs takes on half of the machine, in seconds. With static halves and the
-/// third job at 0, the published mean response is four thirds of it.
+/// The seconds that one of the jobs takes on half of the machine. With static halves and the third
+/// job arriving at 0, the published mean response is four thirds of this.
 const ALONE: f64 = 21.10 * 3.0 / 4.0;
 
-/// Three equal jobs, each of which can use half of the machine. With static halves, the third waits
-/// for one of the others.
+/// Three equal jobs, each of which can use half of the machine. With static halves, the third job
+/// waits until one of the others ends.
 pub struct NewJob {
     job: Arc<Job>,
 }
 
 /// When the third job arrives, and the published response, throughput and power relative to static
 /// halves, each with the range that agrees. The ranges extend up to 5.6 % beyond the published and
-/// the theoretical ratios, which is how far the thesis' own ratios are from its theory.
+/// the theoretical ratios, because the published ratios differ by that much from the theory in the
+/// thesis.
 struct Arrival {
     when: &'static str,
     later: f64,
@@ -82,7 +83,7 @@ impl Arrival {
         figures(alone + (alone - self.later) / 3.0, 2.0 * alone)
     }
 
-    /// The ratio of WSAP's figure to that of static halves.
+    /// The ratio of a figure under WSAP to the figure with static halves.
     fn ratio(&self, samples: &[Sample; 3], figure: usize) -> Interval {
         let [alone, response, end] = samples;
         Interval::of(&[alone, response, end], |medians| {
@@ -108,7 +109,8 @@ impl NewJob {
         case.with(Instances::At(vec![0.0, 0.0]))
     }
 
-    /// A job's time on a half, and the response and the end of three jobs under WSAP.
+    /// The time of a job on one half of the machine; the mean response and the end of three jobs
+    /// under WSAP.
     fn samples(&self, observed: &Observed, arrival: &Arrival) -> [Sample; 3] {
         let wsap = arrival.wsap(&self.job);
         [
@@ -208,7 +210,8 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// The verdicts if WSAP's response and end are these multiples of static halves'.
+    /// The verdicts if the response and the end under WSAP are these multiples of those with static
+    /// halves.
     fn verdicts(response: f64, end: f64) -> Vec<Verdict> {
         let part = NewJob::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| match &case.instances {

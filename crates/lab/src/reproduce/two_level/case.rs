@@ -1,4 +1,4 @@
-//! What runs together on the simulated machine, and what is observed of it.
+//! The jobs that run together on the simulated machine, and the figures of their runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::engine::{Cell, Sample};
 /// Instances of a job on a machine.
 #[derive(Clone)]
 pub struct Case {
-    /// The parts of the experiment that show it, separated by `/`.
+    /// The parts of the experiment that use this case, separated by `/`.
     pub parts: &'static str,
     pub job: Arc<Job>,
-    /// How the job gets processors: the name, and the setting below.
+    /// How the job gets processors: a name for it, and the setting below.
     pub contender: &'static str,
     pub width: Width,
     pub instances: Instances,
     pub processors: usize,
     /// Milliseconds between two estimates.
     pub cycle: u64,
-    /// Processor time of an estimate.
+    /// The processor time that an estimate takes.
     pub estimate: Nanos,
 }
 
@@ -31,33 +31,34 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub enum Instances {
     One,
-    /// One instance, and then another on as many processors as the first had on average, rounded
-    /// up.
+    /// One instance. Afterwards, another instance runs on as many processors as the first had on
+    /// average, rounded up.
     OneAndFixed,
-    /// The second arrives when the first, running alone, would have all processors, or after a
-    /// millisecond if it never has.
+    /// Two instances. The second arrives at the time when the first, if it runs alone, has all
+    /// processors, or after a millisecond if the first never has all.
     SecondWhenAllWork,
-    /// At these times, in seconds.
+    /// Instances that arrive at these times, in seconds.
     At(Vec<f64>),
 }
 
-/// What is observed in a run.
+/// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// The mean time from arrival to end, and the end of the last instance, in seconds.
     pub response: f64,
     pub end: f64,
-    /// The first instance's time until all processors had work, if they ever had.
+    /// The time until the first instance kept all processors at work; `None` if it never did.
     pub all: Option<f64>,
     /// The first instance's work and span, in seconds.
     pub work: f64,
     pub span: f64,
-    /// The first instance's average effective and trimmed allotments.
+    /// The first instance's mean allotments: the effective one and the trimmed one.
     pub effective: f64,
     pub trimmed: f64,
     /// The mean allotment of each instance.
     pub allotments: Vec<f64>,
-    /// The time on a fixed number of processors, the average of this run.
+    /// The time of another instance on a fixed number of processors, which is the first instance's
+    /// average.
     pub fixed: Option<f64>,
 }
 
@@ -79,7 +80,7 @@ impl Seen {
 }
 
 impl Case {
-    /// One instance on the machine of the thesis, with the cycle that the thesis chose.
+    /// One instance on the machine of the thesis, with the cycle that the thesis uses.
     pub fn new(
         parts: &'static str,
         job: &Arc<Job>,
@@ -101,7 +102,7 @@ impl Case {
         Self { instances, ..self }
     }
 
-    /// The name of its cell, which contains everything that its runs depend on.
+    /// The name of the case's cell. It contains everything that the runs depend on.
     pub fn name(&self) -> String {
         let Self {
             parts,
@@ -187,7 +188,7 @@ impl Observed {
         self.sample(case, |seen| seen.response)
     }
 
-    /// The times until all processors had work; empty if they never had in one of the runs.
+    /// The times until all processors had work. Empty if in some run they never had.
     pub fn all(&self, case: &Case) -> Sample {
         let all: Option<Vec<f64>> = self.runs(case).iter().map(|seen| seen.all).collect();
         Sample::new(all.unwrap_or_default())

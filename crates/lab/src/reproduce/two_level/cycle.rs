@@ -1,4 +1,4 @@
-//! The cycles that are compared, that is, the times between two estimates, and the best of them.
+//! The cycles that are compared (the times between two estimates), and the best cycle.
 
 use super::case::{Case, Observed};
 use crate::engine::{Interval, Sample};
@@ -7,7 +7,7 @@ use crate::reproduce::page::{Chart, Line, Point};
 /// The cycles of the thesis, in milliseconds.
 pub const CYCLES: [u64; 7] = [1, 2, 5, 10, 25, 50, 100];
 
-/// The shortest cycle, the one that the thesis chose, and the longest.
+/// Indices of the shortest cycle, of the cycle that the thesis uses, and of the longest.
 pub const SHORTEST: usize = 0;
 pub const CHOSEN: usize = 2;
 pub const LONGEST: usize = CYCLES.len() - 1;
@@ -17,8 +17,8 @@ pub fn length(cycle: usize) -> f64 {
     CYCLES[cycle] as f64 / 1e3
 }
 
-/// The samples that determine the costs of cycles: a job's time under Cilk, and for each cycle its
-/// time and the time until all processors have work.
+/// The samples that determine the costs of cycles: a job's time under Cilk, and then, for each
+/// cycle, the job's time and the time until all processors have work.
 pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) -> Vec<Sample> {
     let of_cycle = |cycle| {
         let case = wsap(cycle);
@@ -30,9 +30,9 @@ pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) 
         .collect()
 }
 
-/// The cost of each cycle, from the medians of one or several jobs' [`samples`]: the sum of the
-/// overhead and the time until all processors have work, relative to the running time, averaged
-/// over the jobs.
+/// The cost of each cycle, from the medians of one or several jobs' [`samples`]: the overhead plus
+/// the time until all processors have work, both relative to the running time, averaged over the
+/// jobs.
 pub fn costs(medians: &[f64]) -> Vec<f64> {
     let jobs: Vec<&[f64]> = medians.chunks(1 + 2 * CYCLES.len()).collect();
     let of_job = |job: &[f64], cycle: usize| {
@@ -51,7 +51,7 @@ pub fn best(medians: &[f64]) -> f64 {
     CYCLES[least.expect("a cycle")] as f64
 }
 
-/// A chart over the cycles.
+/// A chart with the cycles on the x axis.
 pub fn chart(title: &str, y: &str, log: bool, lines: Vec<Line>) -> Chart {
     Chart {
         title: title.to_owned(),
@@ -63,7 +63,7 @@ pub fn chart(title: &str, y: &str, log: bool, lines: Vec<Line>) -> Chart {
     }
 }
 
-/// A line over the cycles, with a point for each that was measured.
+/// A line over the cycles, with a point for each cycle that was measured.
 pub fn line(name: &str, y: impl Fn(usize) -> Interval) -> Line {
     Line {
         name: name.to_owned(),
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn best_weighs_jobs_alike() {
-        // One job loses a second with each longer cycle; the other takes a thousand times as long
-        // and gains.
+        // One job takes a second longer with each longer cycle; the other takes a thousand times as
+        // long and gets faster.
         let job = |time: f64, more: f64| -> Vec<f64> {
             let cycles =
                 (0..CYCLES.len()).flat_map(|cycle| [time * (1.0 + more * cycle as f64), 0.0]);

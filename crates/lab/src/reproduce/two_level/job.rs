@@ -1,4 +1,4 @@
-//! The jobs of the thesis, with tasks so long that each job takes its published time.
+//! The jobs of the thesis, with tasks so long that each job takes the published time.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,10 +12,10 @@ use super::series::Series;
 use crate::reproduce::simulated::Work;
 use crate::reproduce::slowed::Slowed;
 
-/// The processors of the thesis' machine.
+/// The number of processors in the thesis' machine.
 pub const PROCESSORS: usize = 16;
 pub const MS: Nanos = 1_000_000;
-/// The time between two estimates that the thesis chose, in milliseconds.
+/// The time between two estimates in the thesis, in milliseconds.
 pub const CYCLE: u64 = 5;
 pub const CHOLESKY: &str = "cholesky(2048,10000)";
 
@@ -26,15 +26,16 @@ pub struct Arrival {
     pub width: Width,
 }
 
-/// Runs an instance for each arrival, with all tasks lengthened by a factor.
+/// Runs one instance for each arrival, with all tasks lengthened by a factor.
 type Run = dyn Fn(f64, &Settings, &[Arrival]) -> Outcome + Send + Sync;
 
 /// A program and its published time.
 pub struct Job {
     pub name: &'static str,
-    /// Everything that its runs depend on.
+    /// Everything that the job's runs depend on, as a string.
     pub in_full: String,
-    /// The job takes `seconds` if each of `instances` instances has `processors` processors.
+    /// The instances take `seconds` on average if each of the `instances` instances has
+    /// `processors` processors.
     processors: usize,
     pub seconds: f64,
     instances: usize,
@@ -58,8 +59,8 @@ impl Job {
         })
     }
 
-    /// Two jobs that take `seconds` on average on `processors` processors each. One has a serial
-    /// tree with `levels` levels followed by a parallel one; the other has them in the opposite
+    /// Two jobs that take `seconds` on average on `processors` processors each. One runs a serial
+    /// tree with `levels` levels and then a parallel one; the other runs the trees in the opposite
     /// order.
     pub fn complementary(levels: u32, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
@@ -80,12 +81,12 @@ impl Job {
         (self.run)(factor, settings, arrivals)
     }
 
-    /// The factor by which its tasks must be lengthened.
+    /// The factor by which the job's tasks must be lengthened.
     fn calibrate(&self) -> f64 {
         let width = Width::Fixed(self.processors);
         let arrivals = vec![Arrival { arrives: 0, width }; self.instances];
         let machine = settings(PROCESSORS.max(self.processors), CYCLE, 0);
-        // Twice, because some costs in the time do not grow with the work.
+        // Two rounds, because the time contains some costs that do not grow with the work.
         (0..2).fold(1.0, |factor, _| {
             factor * self.seconds / mean_response(&(self.run)(factor, &machine, &arrivals))
         })

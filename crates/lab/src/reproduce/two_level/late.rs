@@ -1,5 +1,5 @@
-//! Experiment O3: more workers than processors, because the workers of a job that must give some
-//! back continue to work.
+//! Experiment O3: more workers than processors, because a job that must give up processors keeps
+//! its workers running.
 
 use std::sync::Arc;
 
@@ -16,12 +16,13 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// A job's published mean responses under WSAP and with half of the machine each, in seconds.
+/// A job's published mean responses in seconds: under WSAP, and if each instance has half of the
+/// machine.
 struct Published {
     wsap: f64,
     halves: f64,
-    /// The figures that agree: those nearer, on a logarithmic scale, to the job's ratio than to the
-    /// next one.
+    /// The figures that agree: those that, on a logarithmic scale, are nearer to this job's ratio
+    /// than to any other job's.
     agrees: std::ops::RangeInclusive<f64>,
 }
 
@@ -43,8 +44,8 @@ const PUBLISHED: [Published; 3] = [
     },
 ];
 
-/// Two equal jobs; the second arrives when the first has all processors. They are small at every
-/// size.
+/// Two equal jobs, the second of which arrives when the first has all processors. The jobs are
+/// small at every size.
 pub struct Late {
     jobs: [Arc<Job>; 3],
 }
@@ -52,7 +53,8 @@ pub struct Late {
 impl Late {
     pub fn new() -> Self {
         let loopy = |name, given, rounds: f64| {
-            // A subtask takes equally long in all of them; loopy(64) has four rounds of sixteen.
+            // A subtask takes equally long in all three jobs; loopy(64) has four rounds of sixteen
+            // subtasks.
             Job::of(work(name, "loopy", given), PROCESSORS, 18.15 / 4.0 * rounds)
         };
         Self {
@@ -192,7 +194,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// The verdicts if the responses are these multiples of those of halves.
+    /// The verdicts if the responses are these multiples of the responses with halves.
     fn verdicts(free: [f64; 3], limited: f64) -> Vec<Verdict> {
         let late = Late::new();
         let observed = Observed::made_up(&late.cases(), |case| {

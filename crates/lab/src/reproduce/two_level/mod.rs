@@ -1,8 +1,8 @@
-//! Processors that pass from job to job: the experiments of Siddhartha Sen, "Dynamic processor
+//! Processors that move between jobs: the experiments of Siddhartha Sen, "Dynamic processor
 //! allocation for adaptively parallel work-stealing jobs", 2004, chapter 7.
 //!
-//! Each part of the experiment lists its [`Case`]s, each of which becomes a cell, and shows their
-//! results.
+//! Each part of the experiment lists its [`Case`]s and shows their results. Each case becomes a
+//! cell.
 
 mod arrival;
 mod bound;
@@ -29,7 +29,7 @@ trait Part {
     fn sections(&self, observed: &Observed) -> Vec<Section>;
 }
 
-/// The maximum number of runs, as in the thesis.
+/// The maximum number of runs, which is that of the thesis.
 const RUNS: u64 = 5;
 
 fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {
@@ -88,7 +88,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The rule of the thesis, with this target efficiency.
+/// The estimator of the thesis, with this target efficiency.
 fn wsap(efficiency: f64) -> tidegate_policy::DesirePolicy {
     let rule = format!("wsap:eta={efficiency}");
     rule.parse().expect("a rule of this program")

@@ -20,14 +20,14 @@ const HALF: usize = PROCESSORS / 2;
 const HALVES: f64 = 31.33;
 const WSAP: f64 = 22.12;
 
-/// A serial phase and a parallel one, in both orders.
+/// Two jobs with a serial and a parallel phase, in opposite orders.
 pub struct Phases {
     jobs: Arc<Job>,
 }
 
 impl Phases {
-    /// The trees are as deep as published unless the size is tiny, because fewer levels change
-    /// their shape.
+    /// Creates the jobs. Unless the size is tiny, the trees are as deep as published, because fewer
+    /// levels change their shape.
     pub fn new(size: Size) -> Self {
         let levels = match size {
             Size::Tiny => 5,
@@ -51,12 +51,12 @@ impl Phases {
         self.case(("WSAP", Width::Desired(super::wsap(0.5))))
     }
 
-    /// A target efficiency closer to what the phases can use.
+    /// WSAP with a target efficiency closer to what the phases can achieve.
     fn efficient(&self) -> Case {
         self.case(("WSAP, efficiency 0.75", Width::Desired(super::wsap(0.75))))
     }
 
-    /// Our rule, which weighs the history of usage.
+    /// Tidegate's default estimator, which weighs the history of usage.
     fn steady(&self) -> Case {
         self.case(("steady", Width::Desired(DesirePolicy::default())))
     }
@@ -66,9 +66,8 @@ fn parallelism(seen: &Seen) -> f64 {
     seen.work / seen.span
 }
 
-/// The best ratio to static halves that any rule can reach for jobs with this parallelism: the
-/// serial phase has one processor while the other job has fifteen. It is valid up to a parallelism
-/// of 16.
+/// The lowest ratio to static halves that any rule can reach for jobs with this parallelism, up to
+/// 16: the serial phase has one processor, while the other job has fifteen.
 fn ideal(parallelism: f64) -> f64 {
     let parallel = parallelism - 1.0;
     (1.0 + parallel / (PROCESSORS - 1) as f64) / (1.0 + parallel / HALF as f64)
@@ -234,8 +233,8 @@ mod tests {
     use super::*;
     use crate::engine::Verdict;
 
-    /// The verdicts if WSAP responds in `wsap` seconds, and the jobs have this parallelism and
-    /// number of processors.
+    /// The verdicts if the mean response under WSAP is `wsap` seconds, and the jobs have this
+    /// parallelism and number of processors.
     fn verdicts(wsap: f64, parallelism: f64, processors: f64) -> Vec<Verdict> {
         let part = Phases::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| Seen {
@@ -265,7 +264,7 @@ mod tests {
         assert_eq!(verdicts(15.0, 13.68, 8.0)[4], Verdict::Contradicts);
     }
 
-    /// No rule can respond faster than this.
+    /// The ideal is a lower bound on the response under any rule.
     #[test]
     fn ideal_response_matches_known_values() {
         assert!((ideal(9.73) - 0.757).abs() < 1e-3);

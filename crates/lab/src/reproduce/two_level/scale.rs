@@ -1,4 +1,5 @@
-//! What the thesis planned (chapter 9): the start and the best cycle on machines of other sizes.
+//! An experiment that the thesis planned (chapter 9): the start and the best cycle on machines of
+//! other sizes.
 
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use crate::reproduce::page::{Chart, Finding, Section};
 use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
-/// Machines, and loopy's number of subtasks on each: sixteen for each processor. They are forked in
-/// halves, because a loop that spawns one after the other starts a thousand workers one by one.
+/// Machines, and parameters of loopy for each: sixteen subtasks per processor. They are forked in
+/// halves, because a loop that spawns one subtask after the other starts a thousand workers one by
+/// one.
 const MACHINES: [(usize, &[(&str, &str)]); 6] = [
     (4, &[("n", "64"), ("form", "join")]),
     (16, &[("n", "256"), ("form", "join")]),
@@ -26,19 +28,19 @@ const MACHINES: [(usize, &[(&str, &str)]); 6] = [
     (4_096, &[("n", "65536"), ("form", "join")]),
 ];
 
-/// How long jobs take on all processors, in seconds: 200 cycles of 5 ms for the start, and as long
-/// as loopy(64) in the thesis for the best cycle.
+/// How long jobs take on all processors, in seconds. For the start, it is 200 cycles of 5 ms; for
+/// the best cycle, it is the time of loopy(64) in the thesis.
 const SHORT: f64 = 1.0;
 const LONG: f64 = 18.15;
 
-/// The least that a job loses if it begins with one of P processors and doubles at the end of each
-/// cycle, in cycles.
+/// The minimum loss of a job that begins with one of P processors and doubles its allotment at the
+/// end of each cycle, in cycles.
 fn floor(processors: usize) -> f64 {
     let processors = processors as f64;
     processors.log2() - (processors - 1.0) / processors
 }
 
-/// The programs on one machine.
+/// The programs on a machine of one size.
 struct Machine {
     processors: usize,
     loopy: Arc<Job>,
@@ -290,7 +292,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// The verdicts if jobs lose `lost` times the minimum at the start, and `best` is the best
+    /// The verdicts if jobs lose `lost` times the minimum at the start, and `best` returns the best
     /// cycle for a number of processors.
     fn verdicts(lost: f64, best: fn(usize) -> f64) -> Vec<Verdict> {
         let part = Scale::new(Size::Small);
@@ -320,7 +322,7 @@ mod tests {
         assert_eq!(verdicts(1.2, |_| 5.0), [Verdict::Agrees; 4]);
     }
 
-    /// A long start contradicts, too.
+    /// So does a start that takes too long.
     #[test]
     fn growing_best_cycle_contradicts() {
         let growing = verdicts(5.0, |processors| if processors > 16 { 100.0 } else { 1.0 });

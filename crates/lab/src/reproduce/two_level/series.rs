@@ -1,20 +1,21 @@
-//! Programs slowed down, and programs run one after the other.
+//! Programs that run one after the other, as a single program.
 //!
-//! The published machine took some hundred times as long for a step as ours does. With a cycle of
-//! some milliseconds, a program behaves as it did then only if its tasks take as long as they did.
+//! The published machine took about a hundred times as long for a step as ours does. With a cycle
+//! of a few milliseconds, a program behaves as it did on that machine only if its tasks take as
+//! long as they did there.
 
 use tidegate_sim::{Dag, Draft, Step};
 
-/// Programs of the same kind, one after the other.
+/// Programs of the same type, run one after the other.
 pub struct Series<D>(pub Vec<D>);
 
-/// A task of a series: the one that calls the parts, or a task of a part.
+/// A task of a series: either the task that calls the parts one by one, or a task of a part.
 pub enum Part<T> {
     Next(usize),
     Of(usize, T),
 }
 
-/// The same step with other tasks.
+/// Converts the tasks that a step contains.
 fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
     match step {
         Step::Work(time) => Step::Work(time),
@@ -23,7 +24,7 @@ fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
         Step::Call(task) => Step::Call(with(task)),
         Step::Spawn(task) => Step::Spawn(with(task)),
         Step::Join => Step::Join,
-        // Parts run one after the other, so no two waiting drafts have the same name.
+        // Parts run one after the other, so two waiting drafts never have the same name.
         Step::Draft(Draft {
             task,
             name,
@@ -87,7 +88,7 @@ mod tests {
         loopy.dag()
     }
 
-    /// In series, work and span add up.
+    /// Work and span of a series are the sums over its parts.
     #[test]
     fn slowing_scales_work_and_span() {
         let one = WorkSpan::of(&loopy());

@@ -1,9 +1,9 @@
-//! What the thesis claims, as figures that a measurement can contradict.
+//! The claims of the thesis, as figures that a measurement can contradict.
 //!
 //! If the text gives a number, a figure agrees if it is nearer to that number, on a logarithmic
 //! scale, than to no effect and to the next number of the same experiment. If the text has only a
-//! word, the range is our interpretation, the same for each use of the word: see the constants
-//! here.
+//! word, the range is our interpretation. It is the same wherever the text uses that word; see the
+//! constants here.
 
 mod lu;
 mod overall;
@@ -31,12 +31,12 @@ pub const SLIGHTLY: RangeInclusive<f64> = 1.02..=1.25;
 pub const WORSE: RangeInclusive<f64> = 1.10..=3.0;
 /// "Really badly": nearer to 3 than to 1, and nearer to 18 than to 100.
 pub const AWFUL: RangeInclusive<f64> = 1.73..=44.0;
-/// The ratio of the slowest to the fastest of several that are alike.
+/// The range in which several times are alike: the ratio of the slowest to the fastest.
 const CLOSE: RangeInclusive<f64> = 1.0..=1.10;
-/// Ratios from here on are no longer alike.
+/// Times whose ratio reaches this are no longer alike.
 const APART: f64 = 1.25;
 
-/// All processors of Mars and of Saturn, for one, two and four instances.
+/// The names of the loads on all processors of Mars and of Saturn, for one, two and four instances.
 pub const MARS: [&str; 3] = ["80", "80-2", "80-4"];
 pub const SATURN: [&str; 3] = ["48", "48-2", "48-4"];
 
@@ -72,24 +72,24 @@ const BACKOFFS: [&str; 8] = [
     TUNED[4],
 ];
 
-/// The explanation if yields perform differently than in the thesis.
+/// Why yields perform differently than in the thesis.
 const YIELDS: &str = "A yield costs nothing here while no other thread waits for the processor, and \
     otherwise leaves the processor for a whole slice of time, as on the Linux of today. The thesis \
     found yields good on Saturn and bad on Mars, and does not know why.";
 
-/// A claim and how its figure is computed.
+/// A claim, and how the figure that it is about is computed.
 pub struct Row<R> {
     id: &'static str,
     /// The claim in one sentence.
     what: &'static str,
-    /// The section, figure or table.
+    /// The section, figure or table that contains the claim.
     source: &'static str,
     agrees: RangeInclusive<f64>,
     refuted: Refuted,
     published: Option<f64>,
     figure: fn(&View<'_, R>) -> f64,
     why: &'static str,
-    /// Whether the programs must be as long as those of the thesis.
+    /// Whether the programs must run as long as those of the thesis.
     needs_paper: bool,
 }
 
@@ -148,7 +148,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, ALIKE, refuted, figure)
     }
 
-    /// Claims that the slowest of several takes about as long as the fastest.
+    /// Claims that the slowest of several rules takes about as long as the fastest.
     const fn close(
         id: &'static str,
         what: &'static str,
@@ -170,7 +170,7 @@ impl<R> Row<R> {
         Self { why, ..self }
     }
 
-    /// Marks a claim that only programs as long as those of the thesis can judge.
+    /// Marks a claim that only programs as long as those of the thesis can test.
     const fn of_long_programs(self) -> Self {
         Self {
             needs_paper: true,
@@ -178,7 +178,7 @@ impl<R> Row<R> {
         }
     }
 
-    /// The verdict on the claim with programs of this size.
+    /// The finding on the claim, for programs of this size.
     pub fn finding(&self, results: &R, size: Size) -> Finding {
         let agrees = self.agrees.clone();
         let mut claim = Claim::new(self.id, self.what, self.source, agrees, self.refuted);
@@ -196,7 +196,7 @@ impl<R> Row<R> {
     }
 }
 
-/// All claims that simulated machines can judge.
+/// All claims that simulated machines can test.
 fn rows() -> impl Iterator<Item = &'static Row<Results>> {
     let groups = [
         lu::ROWS,

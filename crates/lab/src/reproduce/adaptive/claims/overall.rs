@@ -11,17 +11,17 @@ const NO_BUS: &str = "The simulated machine has no memory bus, and a look slows 
 const QUANTA: &str = "Quanta sleep less often and longer than the linear backoff. They lose with LU, whose \
     tasks become ready a few at a time, and gain with trees and prefix sums.";
 
-/// The aggregated times of rules of chapter 6.
+/// The aggregated times under these rules of chapter 6.
 fn seven<const N: usize>(on: &On<'_>, rules: [&str; N], loads: &[&str]) -> [f64; N] {
     rules.map(|rule| on.aggregated(rule, loads, &SEVEN))
 }
 
-/// The aggregated times of backoffs of chapter 4.
+/// The aggregated times under these backoffs of chapter 4.
 fn backoff<const N: usize>(on: &On<'_>, rules: [&str; N], loads: &[&str]) -> [f64; N] {
     rules.map(|rule| on.aggregated(rule, loads, &BACKOFFS))
 }
 
-/// The aggregated times of rules of chapter 6, each the mean of both machines.
+/// The aggregated times under these rules of chapter 6, each averaged over both machines.
 fn both<const N: usize>(view: &View<'_, Results>, rules: [&str; N]) -> [f64; N] {
     rules.map(|rule| {
         let mars = view.mars().aggregated(rule, &MARS, &SEVEN);
@@ -34,7 +34,8 @@ fn untuned(on: &On<'_>, loads: &[&str]) -> f64 {
     untuned / mean(backoff(on, TUNED, loads).into_iter())
 }
 
-/// The ratio to the slower of the linear backoff and yields, the best two on Saturn.
+/// The ratio of a rule's time to the slower of the linear backoff and yields, the two best rules on
+/// Saturn.
 fn slower(view: &View<'_, Results>, rule: &str, load: &str) -> f64 {
     let on = view.saturn();
     let [time] = seven(&on, [rule], &[load]);
@@ -76,7 +77,8 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-linear",
         "On Mars the linear backoff takes less time than the other six schedulers",
         "6.7, fig. 6.17",
-        // The text gives no number; up to 0.98 is a tie.
+        // The text gives no number; ratios up to 0.98 contradict, and those from there to 1 are a
+        // tie.
         1.0..=3.0,
         Refuted::AtMost(0.98),
         |view| {
@@ -112,7 +114,7 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-none",
         "On Mars never resting takes no longer than the original backoff and than yields",
         "6.7, fig. 6.17",
-        // "Does not perform that bad" gives no number.
+        // The text, "does not perform that bad", gives no number.
         0.33..=1.10,
         Refuted::AtLeast(1.25),
         |view| {
@@ -176,7 +178,7 @@ pub const ROWS: &[Row<Results>] = &[
         "Four instances on Saturn take nearly as long with long quanta as with the original \
          backoff",
         "6.7, fig. 6.18",
-        // "Nearly as bad" means neither better by a quarter nor worse.
+        // We take "nearly as bad" to mean at most a quarter better, and not worse.
         0.80..=1.0,
         Refuted::Outside(0.67, 1.10),
         |view| {

@@ -25,7 +25,7 @@ const SHORT: &str = "With small inputs programs take 2 to 150 ms here. A sleep o
 const LOOKS_ARE_FREE: &str = "A thief that looks for longer before it sleeps costs only threads that wait for its \
     processor, so short sleeps cost nothing and long ones come late to work.";
 
-/// The aggregated times for values of a parameter, each the mean over the loads.
+/// The aggregated times for these values of a parameter, each averaged over the loads.
 fn values<const N: usize>(
     view: &Sim<'_>,
     sweep: &str,
@@ -36,12 +36,12 @@ fn values<const N: usize>(
     values.map(|value| view.sweep(sweep).aggregated(value, loads, &all))
 }
 
-/// The ratio of the slowest value to the fastest, under the load for which it is largest.
+/// The ratio of the slowest value to the fastest, under the load with the largest ratio.
 fn worst<const N: usize>(view: &Sim<'_>, sweep: &str, of: [&str; N], loads: [&str; 3]) -> f64 {
     greatest(&loads.map(|load| spread(&values(view, sweep, of, &[load]))))
 }
 
-/// How many times as long one value takes as another.
+/// The ratio of the times under two values.
 fn slower(view: &Sim<'_>, sweep: &str, pair: [&str; 2], loads: &[&str]) -> f64 {
     let [one, other] = values(view, sweep, pair, loads);
     one / other
@@ -317,7 +317,7 @@ pub const ROWS: &[Row<Results>] = &[
         "The four conditions for an inefficient long quantum make no large difference (the \
          slowest by the fastest, the mean of the loads)",
         "5.5, table 5.4",
-        // The text says "not very large" of differences of up to 27 % in table 5.5.
+        // The text calls differences of up to 27 % in table 5.5 "not very large".
         1.0..=1.25,
         super::Refuted::AtLeast(1.5),
         |view| {

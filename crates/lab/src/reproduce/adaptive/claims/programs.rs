@@ -1,4 +1,4 @@
-//! Claims about single programs, except LU.
+//! Claims about individual programs, except LU.
 
 use super::{MARS, Refuted, Results, Row, SATURN, SLIGHTLY, WORSE};
 use crate::engine::ratios::{greatest, least};
@@ -112,8 +112,8 @@ pub const ROWS: &[Row<Results>] = &[
         },
     )
     .because(SERIAL),
-    // The original backoff is left out, because the text calls it both worse than linear and the
-    // same.
+    // The original backoff is left out, because the text contradicts itself: it calls this backoff
+    // both worse than linear and the same.
     Row::above(
         "quicksort-yield",
         "A quicksort on 40 and on 80 processors takes significantly longer with either yield \
@@ -255,7 +255,7 @@ pub const ROWS: &[Row<Results>] = &[
         "uts7-40",
         "UTS-7 scales very well up to 40 processors of Mars (the speed-up by 40)",
         "6.6, fig. 6.15",
-        // Nearer to 40 than to 20.
+        // The figure is nearer to 40 than to 20.
         0.70..=1.05,
         Refuted::AtMost(0.50),
         |view| {

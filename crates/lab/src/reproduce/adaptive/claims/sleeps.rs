@@ -1,5 +1,5 @@
-//! How long and how often workers sleep on all of Mars (table 5.5): quanta relative to the linear
-//! backoff.
+//! How long and how often workers sleep on all processors of Mars (table 5.5): under quanta,
+//! relative to the linear backoff.
 
 use super::{Refuted, Results, Row};
 use crate::reproduce::adaptive::medians::{Figure, View};
@@ -21,7 +21,8 @@ pub const ROWS: &[Row<Results>] = &[
         "A sleep takes 2.4 times as long under quanta as under the linear backoff, the mean \
          of LU and quicksort",
         "5.7, table 5.5",
-        // sqrt(2.4), and 3, the ratio of the longest sleeps, which last 1.5 and 0.5 ms.
+        // The lower bound is sqrt(2.4). The upper bound, 3, is the ratio of the longest sleeps,
+        // which last 1.5 and 0.5 ms.
         1.55..=3.0,
         |view| {
             let length = |work| ratio(view, Figure::Asleep, work) / ratio(view, Figure::Naps, work);

@@ -1,4 +1,5 @@
-//! Each claim on made-up times, once as published and once contradicting it.
+//! Tests each claim on made-up times that agree with the publication, and on times that contradict
+//! it.
 
 use super::*;
 use crate::engine::Verdict;
@@ -8,9 +9,9 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::simulated::Work;
 use tidegate_workloads::Size;
 
-/// Times of cells: 1, unless a part gives another time. A part is `RULE@WHERE=TIME`, where WHERE is
-/// a load or a program and may be omitted, and RULE may be `*`. Parts are separated by `;`, and the
-/// last one that matches applies.
+/// The times of cells: 1, unless a part sets another time. A part is `RULE@WHERE=TIME`, where WHERE
+/// is a load or a program and may be omitted, and RULE may be `*`. Parts are separated by `;`. If
+/// several parts match, the last one applies.
 struct World<'a>(&'a str);
 
 impl World<'_> {
@@ -33,8 +34,8 @@ impl World<'_> {
         seconds
     }
 
-    /// Made-up results of a plan: as many sleeps and steals as seconds, and each sleep takes as
-    /// long as the cell.
+    /// Made-up results of a plan: a cell that takes s seconds has s sleeps of s seconds each, and s
+    /// steals.
     fn grid(&self, plan: Plan) -> Grid {
         let observed = plan.cells().map(|(rule, work, load)| {
             let seconds = self.seconds(rule, work, load);

@@ -1,7 +1,7 @@
-//! What the thesis claims about localities, and how our runs compare.
+//! The thesis' claims about localities, and how our runs compare.
 //!
-//! An effect may be half to twice the published excess over 1: different caches change an effect
-//! that much, but not whether it exists.
+//! An effect agrees if its excess over 1 is half to twice the published excess: different caches
+//! can change the size of an effect by that much, but not whether it exists.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ use crate::engine::{Claim, Interval, Refuted, Sample, Verdict};
 use crate::reproduce::page::Finding;
 use tidegate_command::output::show_ratio;
 
-/// A row of the list of claims.
+/// A claim about a locality.
 struct Row {
     program: Program,
     locality: Locality,
@@ -37,7 +37,7 @@ enum Figure {
     Misses,
     /// The fraction of the touched bytes that missed.
     MissedShare,
-    /// Bytes found in the cache in the best locality, relative to this one.
+    /// Bytes found in the cache in the best locality, relative to those found in this locality.
     Hits,
     /// The ratio of the time on one processor to that on eight.
     SpeedUp,
@@ -47,7 +47,7 @@ use Figure::{Hits, MissedShare, Misses, SpeedUp, Time, TimeByIgnorant};
 use Locality::{Best, Ignorant, Random, Worst};
 use Refuted::{AtLeast, AtMost};
 
-/// Ratios up to this show no effect.
+/// Ratios up to 1.01 count as no effect.
 const NONE: Refuted = AtMost(1.01);
 
 #[rustfmt::skip]
@@ -58,12 +58,12 @@ fn rows() -> Vec<Row> {
     vec![
         row(CACHESTRESS, Time, Random, "table 5.1", 1.121, 1.06..=1.24, NONE),
         row(CACHESTRESS, Time, Worst, "table 5.1", 1.107, 1.05..=1.21, NONE),
-        // The three bad localities differ by 1.4 %.
+        // The tolerance is based on the three bad localities, which differ by 1.4 %.
         row(CACHESTRESS, TimeByIgnorant, Worst, "tables 5.1 and 5.2", 0.986, 0.95..=1.05, AtLeast(1.15)),
         row(CACHESTRESS, Misses, Ignorant, "table 5.2", 3.04, 2.0..=5.1, AtMost(1.1)),
         row(CACHESTRESS, Misses, Random, "table 5.2", 3.11, 2.0..=5.2, AtMost(1.1)),
         row(CACHESTRESS, Misses, Worst, "table 5.2", 3.04, 2.0..=5.1, AtMost(1.1)),
-        // Within a factor of two of the published share of 838.9 million lines.
+        // The range is within a factor of two of the published fraction of 838.9 million lines.
         row(CACHESTRESS, MissedShare, Ignorant, "table 5.2, section 5.3.1", 0.998, 0.5..=1.1, AtMost(0.33)),
         row(CACHESTRESS, MissedShare, Random, "table 5.2, section 5.3.1", 1.02, 0.5..=1.1, AtMost(0.33)),
         row(CACHESTRESS, MissedShare, Worst, "table 5.2, section 5.3.1", 0.998, 0.5..=1.1, AtMost(0.33)),
@@ -100,7 +100,7 @@ impl Row {
         .published(self.published);
         let too_small = match measured.size {
             Size::Tiny => true,
-            // Three matrices of 1,024 rows exceed a cache by half.
+            // Three matrices of 1,024 rows are 1.5 times as large as a cache.
             Size::Small => self.program == BLOCKMATMUL,
             Size::Paper => false,
         };
@@ -247,7 +247,8 @@ mod tests {
     use super::super::tests::measured;
     use super::*;
 
-    /// Runs that give each published ratio, with the excess over 1 multiplied by `effect`.
+    /// The findings on runs that have each published ratio, with its excess over 1 multiplied by
+    /// `effect`.
     fn verdicts(effect: f64) -> Vec<Finding> {
         let measured = measured(Size::Paper, |variant| {
             let published = |figure: fn(&Figure) -> bool| {

@@ -1,5 +1,5 @@
-//! What hints about where tasks run are worth on a machine like that of the thesis: two packages,
-//! each with four processors and 8 MiB of last-level cache (section 5.3).
+//! What programs gain from hints about where tasks run, on a machine like that of the thesis: two
+//! packages, each with four processors and 8 MiB of last-level cache (section 5.3).
 //!
 //! Times are compared with those on the same machine with free memory accesses, so that an effect
 //! counts as locality only if it comes from misses.
@@ -24,27 +24,27 @@ use tidegate_command::output::{show_bytes, show_ratio};
 const MACHINE: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
 const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
 const CACHE: u64 = 8 << 20;
-/// The arrays of the smallest size take as large a part of this cache as the source's arrays take
-/// of 8 MiB.
+/// The arrays of size tiny fill the same fraction of this cache as the arrays of the source fill of
+/// 8 MiB.
 const TINY_CACHE: u64 = 20_480;
 
-/// The cost in nanoseconds of a KiB that is not in the cache. With it, the cache-stress test
+/// The cost in nanoseconds of a KiB that is not in the cache. At this cost, the cache-stress test
 /// without hints takes [`FITTED_RATIO`] times as long as in the best locality.
 const FITTED: u64 = 68;
-/// Table 5.1: 4.038 s divided by 3.596 s.
+/// From table 5.1: 4.038 s divided by 3.596 s.
 const FITTED_RATIO: f64 = 1.123;
 
-/// Costs of a KiB in nanoseconds: zero, the simulator's default (this machine's memory with
-/// prefetching), the fitted cost, and what an additional miss costs each program according to
-/// tables 5.1 to 5.6 of the thesis: 6.3, 128 and 213 ns for a line of 64 bytes.
+/// Costs of a KiB in nanoseconds: zero; the simulator's default, which is this machine's memory
+/// with prefetching; the fitted cost; and the cost of an additional miss for each program according
+/// to tables 5.1 to 5.6 of the thesis, which is 6.3, 128 and 213 ns for a line of 64 bytes.
 const COSTS: [u64; 6] = [0, 20, FITTED, 100, 2_048, 3_408];
 
 /// A program of section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Program {
     name: &'static str,
-    /// How many times as long its tasks take as on this machine, so that its time in the best
-    /// locality is that of tables 5.1, 5.3 and 5.5.
+    /// How many times as long the program's tasks take as on this machine, so that its time in the
+    /// best locality is the one in table 5.1, 5.3 or 5.5.
     slower: f64,
 }
 
@@ -62,7 +62,7 @@ const BLOCKMATMUL: Program = Program {
 };
 const PROGRAMS: [Program; 3] = [CACHESTRESS, MERGESORT, BLOCKMATMUL];
 
-/// Where and how a program runs.
+/// The setting in which a program runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Variant {
     program: Program,
@@ -146,7 +146,7 @@ impl Variant {
     }
 
     fn work(self, size: Size) -> Work {
-        // The cache-stress test is fast to simulate, so it always has its published size.
+        // The cache-stress test is fast to simulate, so it always runs at its published size.
         let size = match (size, self.program.name) {
             (Size::Small, "cachestress") => Size::Paper,
             (size, _) => size,
@@ -168,8 +168,9 @@ pub const fn given(locality: Locality) -> &'static [(&'static str, &'static str)
     }
 }
 
-/// Each program in each locality: with the thesis' deques at all costs, with this runtime's deques
-/// at no cost and at the fitted cost. Also each program in the best locality on one processor.
+/// The variants of each program: in each locality with the deques of the thesis at all costs; in
+/// each locality with this runtime's deques at no cost and at the fitted cost; and in the best
+/// locality on one processor.
 fn variants() -> Vec<Variant> {
     let machines = |program| {
         let places = COSTS.map(|miss| (Machine::PlaceDeques, miss));
@@ -258,7 +259,7 @@ impl Measured {
         Sample::new(row.into_iter().flat_map(|(_, runs)| runs).map(figure))
     }
 
-    /// A figure with the deques of the thesis.
+    /// A figure of the runs with the deques of the thesis.
     fn on_places(
         &self,
         (program, locality): (Program, Locality),
@@ -274,8 +275,8 @@ impl Measured {
         self.sample(variant, figure)
     }
 
-    /// The ratio of the times in a locality and in the best one, divided by the same ratio with
-    /// free misses.
+    /// The ratio of the time in a locality to that in the best locality, divided by the same ratio
+    /// with free misses.
     fn slowdown(&self, program: Program, locality: Locality, miss: u64) -> Interval {
         self.slowdown_by(program, [locality, Locality::Best], miss)
     }
@@ -317,7 +318,8 @@ mod tests {
 
     #[test]
     fn effects_without_misses_are_divided_out() {
-        // Twice as slow for another reason, and slower by a tenth because of misses.
+        // Any locality but the best is twice as slow for another reason, and slower by another
+        // tenth because of misses.
         let measured = measured(Size::Paper, |variant| {
             let elsewhere = f64::from(u8::from(variant.locality != Locality::Best));
             let costs = f64::from(u8::from(variant.miss > 0));

@@ -1,4 +1,5 @@
-//! Places on this machine: what hints are worth, and what places cost programs without hints.
+//! Places on this machine: what programs gain from hints, and what places cost programs without
+//! hints.
 
 use std::ops::RangeInclusive;
 
@@ -11,8 +12,8 @@ use crate::engine::{Claim, Refuted, Sample, Verdict};
 use crate::reproduce::page::{Finding, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// Program, locality, table, the published time relative to the best locality, and the range that
-/// agrees.
+/// The program, the locality, the table, the published time relative to the best locality, and the
+/// range that agrees.
 type Published = (
     &'static str,
     Locality,
@@ -172,7 +173,7 @@ fn unhinted_table(measured: &Measured) -> Table {
     table
 }
 
-/// The median as a cell.
+/// A sample's median as a cell of a table.
 pub fn median(sample: &Sample, unit: fn(f64) -> Value) -> Value {
     Value::known(Some(sample.median()), unit)
 }

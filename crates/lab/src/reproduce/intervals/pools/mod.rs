@@ -23,11 +23,11 @@ use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 use tidegate_command::options;
 
-/// The number of workers in pools with different queues: halves (a) of the tables come from a
+/// The number of workers in pools with different queues: parts (a) of the tables come from a
 /// machine with two cores.
 pub const WORKERS: usize = 2;
 
-/// With fewer runs, times are not judged.
+/// The smallest number of runs with which times are judged.
 const FEWEST_RUNS: usize = 3;
 
 /// The queues of the thesis.
@@ -42,7 +42,7 @@ pub const QUEUES: [QueueKind; 8] = [
     QueueKind::Shared,
 ];
 
-/// The programs of chapters 5.2 and 11.
+/// The programs of section 5.2 and chapter 11.
 pub const SUITE: [&str; 7] = [
     "crypt",
     "lufact",
@@ -56,7 +56,7 @@ pub const SUITE: [&str; 7] = [
 /// Further programs without hints.
 const EXTRAS: [&str; 2] = ["fib", "quicksort"];
 
-/// Programs of section 5.3.
+/// The programs of section 5.3, which give hints.
 const HINTED: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
 /// The pool that a program runs on.
@@ -64,7 +64,7 @@ const HINTED: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 pub enum Contender {
     /// Two workers with this queue.
     Queue(QueueKind),
-    /// Two workers with the thesis' first queue, which park as soon as they find nothing.
+    /// Two workers with the first queue of the thesis. They park as soon as they find nothing.
     Parking,
     /// All workers in one place.
     OnePlace,
@@ -76,7 +76,7 @@ pub enum Contender {
 }
 
 impl Contender {
-    /// A short name, and one with everything that a run depends on.
+    /// A short name, and a name that contains everything a run depends on.
     fn names(self) -> [String; 2] {
         match self {
             Self::Queue(queue) => [queue.to_string(), format!("queue={queue}")],
@@ -118,7 +118,7 @@ impl Contender {
     }
 }
 
-/// The places of programs with hints.
+/// How to form places for programs with hints.
 fn places() -> PlaceBy {
     match has_several_caches(Machine::read().topology()) {
         true => PlaceBy::Cache,
@@ -166,9 +166,9 @@ fn keys() -> Vec<Key> {
     .concat()
 }
 
-/// A program at a size. The suite has as many tasks as the sums of takes and steals in tables 11.2
-/// and 11.3 imply, and a tenth of that for `small`: 100,000 for Series, 60,000 for MonteCarlo,
-/// 3,400 for MolDyn, and one for each row of SOR.
+/// A program's parameters at a size. The programs of the suite have as many tasks as the sums of
+/// takes and steals in tables 11.2 and 11.3 imply: 100,000 for Series, 60,000 for MonteCarlo, 3,400
+/// for MolDyn, and one for each row of SOR. At size small, they have a tenth of that.
 fn work(key: Key, size: Size) -> Work {
     let pieces: &[(&str, &str)] = match (key.program, size) {
         (_, Size::Tiny) => &[],
@@ -266,7 +266,7 @@ impl Measured {
         Sample::new(row.into_iter().flat_map(|(_, runs)| runs).map(figure))
     }
 
-    /// Whether there are too few runs to estimate how reliable times on this machine are.
+    /// Whether there are too few runs to estimate how much times on this machine vary.
     pub fn has_few_runs(&self) -> bool {
         let most = self.rows.iter().map(|(_, runs)| runs.len()).max();
         most < Some(FEWEST_RUNS)

@@ -8,8 +8,8 @@ use crate::reproduce::memory::{plan, works};
 use crate::reproduce::observed::Observed;
 use tidegate_workloads::Size as Sizes;
 
-/// All findings except those on modified fib. `told` returns a scheduler's peak on all programs, in
-/// units of S1, for a number of processors.
+/// All findings except those on modified fib. For a scheduler and a number of processors, `told`
+/// returns the peak on all programs in units of S1.
 fn found(size: Size, told: impl Fn(&str, f64) -> f64) -> Vec<Finding> {
     let results = works(Sizes::Tiny).into_iter().map(|work| {
         let subject = Subject::new(work).unwrap();

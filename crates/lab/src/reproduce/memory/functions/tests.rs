@@ -6,8 +6,8 @@ use crate::reproduce::memory::batch::Subject;
 use crate::reproduce::memory::{sweep, works};
 use tidegate_workloads::Size as Sizes;
 
-/// The verdicts on the functions, on two programs. `told` returns a rule's peak and time on a
-/// program.
+/// The verdicts on the functions, with two programs. `told` returns the peak and the time of a rule
+/// on a program.
 fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict> {
     let two = works(Sizes::Tiny).into_iter().take(2).enumerate();
     let swept = two.map(|(program, work)| {
@@ -32,7 +32,7 @@ fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict
         .collect()
 }
 
-/// Only a function that is better on all programs dominates.
+/// A function dominates only if it is better on all programs.
 #[test]
 fn function_must_win_every_program() {
     let found = verdicts(Size::Small, |rule, program| match rule {

@@ -7,7 +7,7 @@ use crate::reproduce::memory::{plan, works};
 use crate::reproduce::observed::Observed;
 use tidegate_workloads::Size as Sizes;
 
-/// The findings if `told` returns how many blocks a scheduler holds and how long it takes.
+/// The findings if `told` returns how many blocks a scheduler holds and how many seconds it takes.
 fn found(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Finding> {
     let subject = Subject::new(works(Sizes::Tiny).remove(0)).unwrap();
     let plan = plan(&subject, &PROCESSORS);
@@ -26,7 +26,7 @@ fn found(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Finding> {
     findings(&Results { grid, extent }, size)
 }
 
-/// The source's figures; it has none for Narlikar's scheduler on 32 processors.
+/// The source's figures, which omit Narlikar's scheduler on 32 processors.
 fn published(scheduler: &str, processors: usize) -> (f64, f64) {
     let seconds = match scheduler {
         HYBRID => 2.3,
@@ -52,8 +52,8 @@ fn published_figures_agree() {
     }
 }
 
-/// The hybrid takes no longer than work stealing and holds more, and Narlikar's scheduler holds at
-/// least as much as the hybrid.
+/// Here the hybrid holds more memory than work stealing and takes no longer, and Narlikar's
+/// scheduler holds at least as much as the hybrid.
 #[test]
 fn contrary_figures_contradict() {
     let findings = found(Size::Small, |scheduler, processors| {
@@ -69,9 +69,11 @@ fn contrary_figures_contradict() {
         let id = finding.id.as_str();
         let expected = match id {
             "time of Narlikar on 16" => Verdict::CannotTell,
-            // These claims are about the program and work stealing, whose figures are as published.
+            // These claims are about our program and work stealing, whose figures here are as
+            // published.
             _ if id.contains("work stealing") => Verdict::Agrees,
-            // Both schedulers need more memory, so there is no share: see the next test.
+            // Both schedulers need more memory than work stealing, so there is no fraction saved;
+            // see the next test.
             "saved share" => continue,
             _ => Verdict::Contradicts,
         };
@@ -83,7 +85,7 @@ fn contrary_figures_contradict() {
 fn flat_work_stealing_contradicts_its_growth() {
     let findings = found(Size::Small, |_, _| (4.0, 1.0));
     let id = "growth of work stealing, 16 to 32";
-    // The program does not resemble the source's either, so nothing is judged.
+    // Our program does not resemble the source's in this case, so nothing is judged.
     assert_eq!(verdict(&findings, id), Verdict::CannotTell);
     assert_eq!(
         verdict(&findings, "work stealing on 16"),
@@ -115,7 +117,7 @@ fn smaller_savings_are_weaker() {
     }
 }
 
-/// A hybrid that saves more memory contradicts the paper.
+/// A hybrid that saves more memory than Narlikar's scheduler contradicts the paper.
 #[test]
 fn hybrid_must_not_beat_narlikar() {
     for (hybrid, expected) in [

@@ -1,4 +1,4 @@
-//! The source's claims, each as a figure.
+//! The source's claims, each about a figure.
 //!
 //! The source has numbers for UTS A (table 2), for fib, and for the time that the FFT spends on
 //! stealing. All other claims are words and curves without numbers, which this module turns into
@@ -27,19 +27,21 @@ const fn up_to(end: f64) -> std::ops::RangeInclusive<f64> {
     f64::NEG_INFINITY..=end
 }
 
-/// A claim of equal times. The source calls a gap of 2 % "comparable" (fib). Five times that gap
-/// allows for seeds and different costs; times a quarter longer are no longer comparable.
+/// A claim that times are equal. The source calls a gap of 2 % "comparable" (fib). The range is
+/// five times as wide, to allow for other seeds and costs. Times that are a quarter longer are no
+/// longer comparable.
 pub fn alike(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, 0.9..=1.1, Refuted::AtLeast(1.25))
 }
 
-/// A claim of longer times. The smallest difference that a figure shows is a curve 5 % lower.
+/// A claim that times are longer. The smallest difference that is visible in the source's charts is
+/// a curve that is 5 % lower.
 fn slower(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, from(1.05), Refuted::AtMost(1.01))
 }
 
-/// All claims about the simulated machine: with the source's costs, and with this runtime's if the
-/// cost of a steal is decisive.
+/// All claims about the simulated machine: at the source's costs, and also at this runtime's costs
+/// if the cost of a steal is decisive.
 pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
     let mut all = uts::findings(source, own);
     all.extend(fib::findings(source, own, size));

@@ -98,7 +98,7 @@ fn strassens(results: &Results, names: &[&str]) -> Vec<Finding> {
         )
         .finding(share(FIXED_2), show_ratio)
         .because("Thieves look for a victim with two waiting tasks."),
-        // The shares are small, so their ratios vary more than those of times.
+        // The fractions are small, so their ratios vary more than ratios of times.
         Claim::new(
             "strassen-half-not-busy",
             format!(
@@ -120,8 +120,8 @@ fn id(work: &str) -> String {
 }
 
 fn sparselu(results: &Results) -> Vec<Finding> {
-    // Narrower than for other times: of two tasks in a stack, including the running one, half is
-    // one.
+    // The range is narrower than for other times: for a victim with two tasks, including the
+    // running one, half is one task.
     let half = Claim::new(
         "sparselu-half",
         "On SparseLU with 20 workers, stealing half takes as long as stealing the oldest task.",
@@ -144,8 +144,8 @@ fn sparselu(results: &Results) -> Vec<Finding> {
     all
 }
 
-/// Claims that thieves that want two tasks get none, on the simulated machine or on this one. A
-/// time below `refuted` times that of one worker contradicts.
+/// Claims that thieves that want two tasks get none, on the simulated machine or on this one. The
+/// figure is the time relative to one worker; a figure below `refuted` contradicts.
 pub fn fails_with_two(
     id: &str,
     results: &Results,
@@ -190,7 +190,8 @@ fn ffts(results: &Results, names: &[&str]) -> Vec<Finding> {
     let mut all: Vec<Finding> = names.iter().flat_map(each).collect();
     let largest = names.last().copied().unwrap_or_default();
     all.push(
-        // From a quarter to about twice the published excess, because both numbers are rounded.
+        // From a quarter of the published excess to about twice the excess, because both published
+        // numbers are rounded.
         Claim::new(
             "fft-steal-share",
             format!(

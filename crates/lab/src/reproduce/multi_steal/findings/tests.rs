@@ -1,4 +1,4 @@
-//! Every claim on made-up runs: as the source reports them, and contradicting it.
+//! Tests every claim on made-up runs that the source would report, and on runs that contradict it.
 
 use tidegate_workloads::Size;
 
@@ -10,7 +10,7 @@ use crate::engine::Verdict;
 use crate::reproduce::grid::{Grid, Plan};
 use crate::reproduce::observed::Observed;
 
-/// The seconds of a cell, the share of its time spent stealing, and its steals.
+/// Returns the seconds of a cell, the fraction of time spent stealing, and the number of steals.
 type Made = fn(work: &str, strategy: &str, processors: usize) -> (f64, f64, f64);
 
 fn grid(plan: Plan, made: Made) -> Grid {
@@ -38,7 +38,8 @@ fn verdicts(size: Size, made: Made) -> Vec<(String, Verdict)> {
     verdicts.collect()
 }
 
-/// The time of a larger program relative to the next smaller one, at equal speed.
+/// How much larger a program is than the smallest one of the same kind, for programs in several
+/// sizes.
 fn size_of(work: &str) -> f64 {
     match work {
         "Strassen 2048" | "FFT 64 Mi" | UTS_B => 10.0,
@@ -65,7 +66,7 @@ fn published(work: &str, strategy: &str, processors: usize) -> (f64, f64, f64) {
         (_, FIXED_2) => (1.5, 0.12),
         (_, _) => (1.0, 0.1),
     };
-    // Larger programs scale better.
+    // Larger programs scale better than smaller ones.
     let better = 1.0 - 0.02 * size.log10();
     let seconds = match (work, strategy) {
         (FIB, FIXED_2) => 1.0,

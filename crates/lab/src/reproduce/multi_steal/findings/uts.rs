@@ -25,9 +25,9 @@ fn by_bottommost(results: &Results, work: &str, strategy: &str, figure: Figure) 
     results.ratio(work, [strategy, BOTTOMMOST], UTS_PROCESSORS, figure)
 }
 
-/// A claim that a strategy saves time. The range extends from 10 % below the published ratio to 15
-/// % above 0.61, which table 2 gives if workers are busy equally long under both strategies and
-/// have no frames to manage.
+/// A claim that a strategy saves time. The lower end of the range is 10 % below the published
+/// ratio. The upper end is 15 % above 0.61, the ratio that follows from table 2 if workers are busy
+/// equally long under both strategies and spend no time on managing frames.
 fn saves(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, 0.42..=0.70, Refuted::AtLeast(0.95))
 }
@@ -73,8 +73,8 @@ fn times(results: &Results) -> Vec<Finding> {
     ]
 }
 
-/// Shares are judged within a factor of two, because the source prints neither after how many
-/// failures a thief rests nor how long a failure takes.
+/// Claims about fractions of time. The ranges allow a factor of two, because the source does not
+/// print after how many failures a thief rests, or how long a failure takes.
 fn shares(results: &Results) -> Vec<Finding> {
     let claim = |id: &str, what: &str, source: &str, published: f64| {
         let agrees = published / 2.0..=published * 2.0;
@@ -206,7 +206,7 @@ fn busy_by_steal(run: &Observed) -> f64 {
     run.busy / run.steals
 }
 
-/// "Increased markedly" is interpreted as at least doubled.
+/// We take "increased markedly" to mean at least doubled.
 fn growth(results: &Results) -> Finding {
     let share = |processors| results.sample(UTS_A, BOTTOMMOST, processors, steal);
     Claim::new(
@@ -221,7 +221,7 @@ fn growth(results: &Results) -> Finding {
     .because("More thieves find fewer large subtrees, and each small one is soon done.")
 }
 
-/// The claim on two workers, simulated or real.
+/// The claim about two workers, which are simulated or real.
 pub fn two_workers(id: &str, results: &Results) -> Finding {
     Claim::new(
         id,

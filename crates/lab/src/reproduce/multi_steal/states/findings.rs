@@ -13,10 +13,10 @@ use tidegate_command::output::show_ratio;
 
 const SECTION: &str = "section 3.4";
 
-/// Machine and model agree if they never differ by more than this fraction of the workers.
+/// The machine and the model agree if the fractions of workers never differ by more than this.
 const CLOSE: f64 = 0.08;
 
-/// From this difference on they contradict each other.
+/// The machine and the model contradict each other if the fractions differ by at least this.
 const FAR: f64 = 0.15;
 
 impl States {
@@ -30,7 +30,7 @@ impl States {
         all
     }
 
-    /// Stealing half compared with stealing one task, on the machine and in the model.
+    /// Compares stealing half with stealing one task, on the machine and in the model.
     fn more_busy(&self) -> Vec<Finding> {
         let what = [
             (1, "states-busy", "keeps more workers busy", 1.02),
@@ -73,7 +73,8 @@ impl States {
         each.collect()
     }
 
-    /// Victims under a fixed number, relative to victims under half, which need two tasks.
+    /// Compares the number of victims under a fixed number of tasks with that under half, where a
+    /// victim needs two tasks.
     fn more_victims(&self) -> Vec<Finding> {
         let claim = |place: &str, id: String, strategy: &str| {
             let needed = threshold(strategy);
@@ -105,7 +106,8 @@ impl States {
         std::iter::once(machine).chain(model).collect()
     }
 
-    /// How far machine and model differ, at the step and state with the largest median difference.
+    /// The difference between machine and model, at the step and state where the median difference
+    /// is largest.
     fn apart(&self, strategy: &str) -> Interval {
         let first = self.courses(strategy).first();
         let steps = first.map_or(0, |course| course.machine.len());
@@ -153,7 +155,7 @@ fn magnitude(difference: Interval) -> Interval {
     }
 }
 
-/// Figure 6: four tasks on one of four processors, and one steal.
+/// The claim about figure 6: four tasks on one of four processors, and one steal.
 fn one_steal() -> Finding {
     let victims = |strategy| {
         let taken = amount(strategy).take(3);
@@ -184,8 +186,8 @@ mod tests {
     use super::super::{STATES, STRATEGIES};
     use super::*;
 
-    /// Four runs of each strategy. Half of the workers are busy and a third are worth robbing,
-    /// except under stealing half, where the model is off by `off`.
+    /// Four runs of each strategy. Half of the workers are busy and a third are worth robbing.
+    /// Under stealing half, the fractions are `busy` and `victims`, and the model is off by `off`.
     fn states(busy: f64, victims: f64, off: f64) -> States {
         let course = |strategy: &str| {
             let [s1, s2] = match strategy {

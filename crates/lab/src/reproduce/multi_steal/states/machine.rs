@@ -7,7 +7,7 @@ use tidegate_workloads::Size;
 use super::{ATTEMPT, BRANCHES, UNIT};
 use tidegate_command::failure::Failure;
 
-/// The number of workers, and the number of tasks that one of them has at the start.
+/// The number of workers, and the number of tasks that one worker has at the start.
 #[derive(Clone, Copy)]
 pub struct Scale {
     pub workers: usize,
@@ -27,19 +27,21 @@ impl Scale {
     }
 }
 
-/// From this depth on, a task makes two more with the complementary probability, so that the tree
+/// From this depth on, a task creates two more with the complementary probability, so that the tree
 /// ends.
 const DEPTH: u32 = 26;
 
-/// When the model begins: enough workers are busy for fractions of them to be meaningful.
+/// When the model begins. Enough workers are busy by then for fractions of workers to be
+/// meaningful.
 pub const BEGIN: Nanos = 6 * UNIT;
 
-/// Early enough that few tasks are so deep that the tree thins out, which the model does not cover.
+/// When the run ends. Only few tasks are so deep by then that the tree thins out, which the model
+/// does not cover.
 const END: Nanos = BEGIN + STEPS as Nanos * STEP;
 pub const STEPS: usize = 24;
 
-/// Thieves that have not found anything yet all look at the same moments, so a state is averaged
-/// over samples at several phases of an attempt.
+/// The time between two samples. Thieves that have found nothing so far all look at the same
+/// moments, so a state is averaged over samples at several phases of an attempt.
 const SAMPLE: Nanos = ATTEMPT + ATTEMPT / PHASES as Nanos;
 const PHASES: usize = 5;
 pub const STEP: Nanos = PHASES as Nanos * SAMPLE;
@@ -50,7 +52,7 @@ struct Tree {
     roots: u32,
 }
 
-/// A node, given by its number and depth, or what remains of it.
+/// A node, given by its number and depth, or the part of a node that remains to be done.
 #[derive(Clone, Copy)]
 enum Task {
     Roots(u32),

@@ -1,11 +1,12 @@
-//! How many workers have how many tasks over time: a simulated machine compared with a model of
-//! differential equations.
+//! How the number of tasks per worker is distributed over time: a simulated machine compared with a
+//! model of differential equations.
 //!
 //! The model is that of Mitzenmacher, "Analyses of load stealing models based on differential
 //! equations", 1998, as Adnan and Sato use it (section 3.4). The number of workers is infinite, so
-//! fractions of them are continuous. A worker with tasks ends one at rate 1. A worker without tasks
-//! picks a random victim at rate r, and takes as many of its n tasks as the strategy determines.
-//! `p_n` is the fraction of workers with n tasks, `s_i` that with i or more.
+//! fractions of workers are continuous. A worker with tasks finishes tasks at rate 1. A worker
+//! without tasks picks a random victim at rate r, and takes as many of its n tasks as the strategy
+//! determines. `p_n` is the fraction of workers with n tasks, and `s_i` the fraction of workers
+//! with i or more tasks.
 
 mod findings;
 mod machine;
@@ -26,25 +27,25 @@ use tidegate_workloads::Size;
 /// The mean length of a task, the model's unit of time.
 const UNIT: Nanos = 1_000_000;
 
-/// How long a worker without tasks takes for an attempt to steal.
+/// How long an attempt to steal takes, for a worker without tasks.
 const ATTEMPT: Nanos = UNIT / 20;
 
-/// The probability that a task makes two more when it ends, as in a binomial tree of UTS.
+/// The probability that a task creates two more when it ends, as in a binomial tree of UTS.
 const BRANCHES: f64 = 0.6;
 
-/// The strategies on the machine. With a larger fixed number, most of its workers would search for
-/// seconds without finding a victim, so only the model covers those.
+/// The strategies that run on the machine. With a larger fixed number, most workers of the machine
+/// would search for seconds without finding a victim, so only the model covers larger numbers.
 const STRATEGIES: [&str; 3] = [BOTTOMMOST, FIXED_2, DYNAMIC];
 
-/// The states that are kept of each run: busy workers, victims of one task or of half, and victims
-/// of a fixed number.
+/// The states that are kept of each run: the fractions of busy workers, of workers that are victims
+/// if a thief takes one task or half, and of those that are victims if it takes a fixed number.
 const STATES: [usize; 6] = [1, 2, 3, 4, 17, 21];
 
 /// The states of one run, a row of [`STATES`] for each step.
 #[derive(Serialize, Deserialize, Clone, Default)]
 struct Course {
     machine: Vec<[f64; STATES.len()]>,
-    /// Starts with the machine's first row.
+    /// The model's states; the first row is the machine's first row.
     model: Vec<[f64; STATES.len()]>,
 }
 
@@ -63,7 +64,7 @@ impl Course {
     fn new(amount: StealAmount, scale: Scale, seed: u64) -> Result<Self, Failure> {
         let rows = simulated(amount, scale, seed)?;
         let mut fractions = rows.first().cloned().unwrap_or_default();
-        // No worker ever gets twice as many tasks as the busiest one has at the start.
+        // No worker ever gets twice as many tasks as the busiest worker has at the start.
         fractions.resize(2 * fractions.len(), 0.0);
         Ok(Self {
             machine: rows.iter().map(|row| states(row)).collect(),
@@ -111,14 +112,14 @@ fn model_alone(strategy: &str) -> Course {
     }
 }
 
-/// Runs of each strategy, with the same seeds for all.
+/// Runs of each strategy. All strategies have the same seeds.
 pub struct Trial {
     cells: Vec<Cell<'static, Course>>,
     scale: Scale,
     runs: u64,
 }
 
-/// The results, by strategy and seed.
+/// The runs, indexed by strategy and seed.
 pub struct States {
     courses: Vec<Vec<Course>>,
     scale: Scale,
@@ -166,7 +167,8 @@ impl States {
         &self.courses[found.expect("a strategy of this part")]
     }
 
-    /// The ratio of the means of two states, each under its strategy, in runs with the same seed.
+    /// The ratio of the means of two states, each under its own strategy, over pairs of runs with
+    /// the same seed.
     fn ratio(&self, [one, other]: [(&str, usize); 2]) -> Interval {
         let pairs = self.courses(one.0).iter().zip(self.courses(other.0));
         let ratio =

@@ -1,10 +1,10 @@
-//! The differential equations.
+//! The differential equations of the model.
 
 use tidegate_policy::StealAmount;
 
 use super::{ATTEMPT, BRANCHES, UNIT};
 
-/// The fractions `p_n` at one moment.
+/// The state of the model: the fractions `p_n` at one moment.
 #[derive(Clone)]
 pub struct Model {
     pub amount: StealAmount,
@@ -12,7 +12,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Integrates over this time, in units.
+    /// Integrates the equations over this time, in units.
     pub fn advance(&mut self, time: f64) {
         const STEPS: usize = 300;
         let step = time / STEPS as f64;
@@ -24,11 +24,11 @@ impl Model {
         }
     }
 
-    /// The derivative.
+    /// The derivatives of the fractions.
     fn change(&self) -> Vec<f64> {
         let p = &self.fractions;
         let mut change = vec![0.0; p.len()];
-        // Attempts of workers without tasks; the victim has n tasks with probability p_n.
+        // The attempts of workers without tasks. The victim has n tasks with probability p_n.
         let asks = p[0] * UNIT as f64 / ATTEMPT as f64;
         let most = p.len() - 1;
         for n in 1..=most {
@@ -48,7 +48,7 @@ impl Model {
     }
 }
 
-/// The state `s_i` of the processors.
+/// The fraction `s_i` of the workers that have at least i = `tasks` tasks.
 pub fn at_least(fractions: &[f64], tasks: usize) -> f64 {
     fractions.iter().skip(tasks).sum()
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::super::{STRATEGIES, amount};
     use super::*;
 
-    /// The number of tasks grows only as the chance of branching says.
+    /// The number of tasks grows only by branching.
     #[test]
     fn model_conserves_workers_and_tasks() {
         for amount in STRATEGIES.map(amount) {
@@ -71,7 +71,7 @@ mod tests {
                 let each = fractions.iter().enumerate();
                 each.map(|(n, fraction)| n as f64 * fraction).sum()
             };
-            // Of the quarter of the workers that is busy.
+            // A quarter of the workers are busy.
             let more = 0.25 * (2.0 * BRANCHES - 1.0);
             assert!((tasks(&change) - more).abs() < 1e-12);
             model.advance(10.0);

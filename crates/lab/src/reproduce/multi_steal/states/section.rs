@@ -9,7 +9,8 @@ use super::{
 use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::{Table, Value};
 
-/// The states that charts show: busy workers, victims of one task, and workers with many tasks.
+/// The states in the charts: busy workers, victims of thieves that take one task, and workers with
+/// many tasks.
 pub const SHOWN: [usize; 3] = [1, 2, 4];
 
 impl States {
@@ -63,7 +64,7 @@ impl States {
         }
     }
 
-    /// Means over time: busy workers, and workers that qualify as victims.
+    /// A table of means over time: busy workers, and workers that qualify as victims.
     fn victims(&self) -> Table {
         let columns = [
             "strategy",

@@ -1,4 +1,4 @@
-//! What P3 says about the thesis' claims.
+//! What experiment P3 says about the claims of the thesis.
 
 use super::{Greedy, SERIAL, STRASSEN, WIDTHS, by_bound, by_repaired, exactly, on_average};
 use crate::engine::ratios::{farthest, greatest, of_ratios};
@@ -7,7 +7,7 @@ use crate::reproduce::page::Finding;
 use crate::reproduce::two_level::case::{Observed, Seen};
 use crate::reproduce::two_level::show;
 
-/// A run counts as greedy if its time, relative to the bound, is at most this.
+/// A run counts as greedy if its time divided by the bound is at most this.
 const GREEDY: f64 = 1.01;
 
 impl Greedy {
@@ -177,8 +177,8 @@ mod tests {
     use tidegate_workloads::Size;
 
     /// The verdicts if each job takes `by_bound` times its bound and has `processors` times the
-    /// published processors. It takes ten seconds under WSAP, `fixed` on its average number of
-    /// processors, and at least `best` on any fixed number.
+    /// published number of processors. Each job takes ten seconds under WSAP, `fixed` seconds on
+    /// its average number of processors, and at least `best` seconds on any fixed number.
     fn verdicts(by_bound: f64, processors: f64, fixed: f64, best: f64) -> Vec<Verdict> {
         let part = Greedy::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| {
@@ -188,7 +188,7 @@ mod tests {
                 .find(|(job, _)| job.name == case.job.name)
                 .unwrap();
             let effective = published.processors * processors;
-            // Half of the bound is the span.
+            // The span makes up half of the bound.
             let bound = 10.0 / by_bound;
             Seen {
                 response: if case.contender == "WSAP" { 10.0 } else { best },
@@ -209,7 +209,7 @@ mod tests {
         let [rest @ .., theorem] = &verdicts(1.9, 1.0, 10.0, 9.5)[..] else {
             panic!()
         };
-        // Processors divided by parallelism is 1 if half of the bound is work.
+        // Processors divided by parallelism is 1 because work makes up the other half of the bound.
         assert_eq!(rest[..4], [Verdict::Agrees; 4]);
         assert_eq!(*theorem, Verdict::Contradicts);
     }

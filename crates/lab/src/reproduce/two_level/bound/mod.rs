@@ -15,7 +15,7 @@ use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::simulated::Work;
 use tidegate_command::output::{Table, Value, show_seconds};
 
-/// The fixed numbers of processors that are tried to find the best.
+/// The fixed numbers of processors that are tried, to find the best.
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 12, 16];
 
 /// A job's figures in figure 7-10, with times in seconds.
@@ -26,16 +26,18 @@ struct Published {
     cilk: f64,
 }
 
-/// The programs of figure 7-10, with tasks so long that they take the published time under Cilk.
+/// The programs of figure 7-10, with tasks so long that the programs take the published times under
+/// Cilk.
 pub struct Greedy {
     jobs: Vec<(Arc<Job>, Published)>,
 }
 
-/// The serial program, and the one whose dag differs most from the published one.
+/// The serial program, and the program whose dag differs most from the published one.
 const SERIAL: &str = "knary(11,3,3)";
 const STRASSEN: &str = "strassen(1024)";
 
-/// Only tiny programs have fewer levels, because that changes the shape of knary.
+/// The programs. They have fewer levels only at size tiny, because fewer levels change the shape of
+/// knary.
 fn works(size: Size) -> [Work; 7] {
     type Given = &'static [(&'static str, &'static str)];
     let [serial, even, mixed]: [Given; 3] = match size {
@@ -85,7 +87,7 @@ fn bound(seen: &Seen, processors: f64) -> f64 {
     seen.work / processors.max(1.0) + seen.span
 }
 
-/// The running time relative to the bound of theorem 3.
+/// The running time divided by the bound of theorem 3.
 fn by_bound(seen: &Seen) -> f64 {
     seen.response / bound(seen, seen.effective)
 }
@@ -119,7 +121,7 @@ impl Greedy {
         Case::new("P3", job, ("Cilk", Width::Fixed(width)))
     }
 
-    /// The times under Cilk on the average number of processors, and on each fixed number.
+    /// The times under Cilk on the average number of processors, and on each of the fixed numbers.
     fn fixed_and_best(observed: &Observed, job: &Arc<Job>) -> Vec<Sample> {
         let widths = WIDTHS.map(|width| observed.response(&Self::fixed(job, width)));
         std::iter::once(on_average(observed, job))
@@ -180,7 +182,7 @@ impl Part for Greedy {
 }
 
 impl Greedy {
-    /// The comparison with Cilk.
+    /// A table that compares the times with those under Cilk.
     fn times(&self, observed: &Observed) -> Table {
         let mut table = Table::new([
             "job",

@@ -1,5 +1,5 @@
-//! What it costs a job to begin with one processor and request more: figure 7-1, and experiments O1
-//! and O2 of the thesis.
+//! The cost to a job of starting with one processor and requesting more: figure 7-1, and
+//! experiments O1 and O2 of the thesis.
 
 mod programs;
 mod running;
@@ -18,8 +18,8 @@ use super::job::{CHOLESKY, Job, PROCESSORS, cholesky, work};
 use crate::engine::Sample;
 use crate::reproduce::page::{Finding, Section};
 
-/// A plausible cost of an estimate on the published machine: with it, the fall in figure 7-5 is as
-/// large as claimed.
+/// A plausible cost of an estimate on the published machine: with this cost, the times in figure
+/// 7-5 fall by as much as claimed.
 const DEAR: Nanos = 40_000;
 
 /// The programs of figure 7-1 on 16 processors, indexed by the constants below.
@@ -67,7 +67,7 @@ impl Overhead {
         }
     }
 
-    /// loopy(64), whose desire is the number of ready tasks.
+    /// loopy(64) with a desire that is simply the number of ready tasks.
     fn counting(&self, cycle: usize) -> Case {
         let width = Width::Desired("instantaneous".parse().expect("a rule of this program"));
         Case {
@@ -76,7 +76,7 @@ impl Overhead {
         }
     }
 
-    /// WSAP with estimates that cost [`DEAR`].
+    /// A program under WSAP whose estimates cost [`DEAR`].
     fn dear(&self, job: usize, cycle: usize) -> Case {
         Case {
             parts: "O2",
@@ -121,7 +121,7 @@ impl Part for Overhead {
     }
 }
 
-/// A figure that all runs share.
+/// A figure that is the same in all runs.
 fn exactly(figure: f64) -> Sample {
     Sample::new([figure])
 }

@@ -14,13 +14,13 @@ use tidegate_command::output::{Table, Value};
 struct Published {
     work: f64,
     span: f64,
-    /// Rounded separately, so not exactly work divided by span.
+    /// The published value. It was rounded separately, so it is not exactly work divided by span.
     parallelism: f64,
     all: f64,
     time: f64,
 }
 
-/// In the order of the programs.
+/// The published figures, in the order of the programs.
 const PUBLISHED: [Published; 4] = [
     Published {
         work: 189.9,

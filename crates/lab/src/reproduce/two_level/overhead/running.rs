@@ -10,8 +10,8 @@ use crate::reproduce::two_level::cycle::{
 };
 use crate::reproduce::two_level::show;
 
-/// The least that a job loses if it begins with one of 16 processors and doubles at the end of each
-/// cycle, in cycles: log2 P - (P - 1) / P.
+/// The minimum loss of a job that begins with one of 16 processors and doubles its allotment at the
+/// end of each cycle, in cycles: log2 P - (P - 1) / P.
 const FLOOR: f64 = 4.0 - 15.0 / 16.0;
 
 pub fn findings(overhead: &Overhead, observed: &Observed) -> Vec<Finding> {
@@ -204,7 +204,7 @@ mod tests {
     use crate::reproduce::two_level::case::Seen;
     use tidegate_workloads::Size;
 
-    /// The verdicts if a job has an overhead that depends on the cycle in milliseconds.
+    /// The verdicts if a job's overhead is this function of the cycle in milliseconds.
     fn verdicts(overhead_at: fn(f64) -> f64) -> Vec<(String, Verdict)> {
         let overhead = Overhead::new(Size::Paper);
         let observed = Observed::made_up(&overhead.cases(), |case| {

@@ -8,7 +8,7 @@ use crate::reproduce::two_level::case::{Case, Observed};
 use crate::reproduce::two_level::cycle::{CYCLES, LONGEST, SHORTEST, chart, length, line};
 use crate::reproduce::two_level::show;
 
-/// The fewest cycles in which a desire doubles from 1 to 16.
+/// The smallest number of cycles in which a desire can grow from 1 to 16 by doubling.
 const DOUBLINGS: f64 = 4.0;
 
 pub fn findings(overhead: &Overhead, observed: &Observed) -> Vec<Finding> {
@@ -94,7 +94,7 @@ fn by_cilk(overhead: &Overhead, observed: &Observed) -> Finding {
     )
 }
 
-/// The time until all processors have work, or the whole time of a job that ends earlier.
+/// The time until all processors have work. If a job ends earlier, its whole time.
 fn until(observed: &Observed, case: &Case) -> Sample {
     observed.sample(case, |seen| seen.all.unwrap_or(seen.response))
 }
@@ -199,8 +199,8 @@ mod tests {
     use crate::reproduce::two_level::case::Seen;
     use tidegate_workloads::Size;
 
-    /// The verdicts if all processors have work after these times: in cycles under WSAP and by
-    /// counting, depending on the length of a cycle in milliseconds, and in seconds under Cilk.
+    /// The verdicts if all processors have work after these times: under WSAP and by counting, in
+    /// cycles and as functions of the cycle in milliseconds; under Cilk, in seconds.
     fn verdicts(
         wsap: fn(f64) -> f64,
         counting: fn(f64) -> f64,

@@ -1,4 +1,4 @@
-//! The jobs that run together, and how they are run.
+//! The jobs that run together, and how to run them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use tidegate_command::failure::Failure;
 /// Jobs that run together.
 pub struct Jobs {
     pub name: String,
-    /// Everything that their runs depend on.
+    /// Everything that the jobs' runs depend on, as a string.
     pub in_full: String,
     jobs: Vec<Spec>,
     late: Option<Late>,
@@ -27,18 +27,18 @@ pub struct Jobs {
 /// How much later than the others the last job starts.
 #[derive(Clone, Copy, Debug)]
 enum Late {
-    /// Half of what the first job takes alone.
+    /// Half of the time that the first job takes alone.
     Half,
-    /// As long as a share controller needs to settle.
+    /// The time that a share controller needs to settle.
     Settled,
 }
 
-/// What is observed in a run.
+/// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// From start to end of each job, in seconds.
+    /// The seconds from start to end of each job.
     pub seconds: Vec<f64>,
-    /// How much later the last job started, in seconds.
+    /// How much later than the others the last job started, in seconds.
     pub later: f64,
     /// The processor time of the first job, in seconds.
     pub cpu: f64,
@@ -137,7 +137,7 @@ impl Jobs {
     }
 }
 
-/// All cases, with the names that the findings use.
+/// All jobs to run. The findings refer to them by name.
 pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
     // A step takes about 1.5 ns.
     let (n, steps) = match size {
@@ -161,7 +161,7 @@ pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
     cases
 }
 
-/// O2 and P3.
+/// The jobs of experiments O2 and P3, each of which runs alone.
 fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
     let of_work = |work: &&Work| {
         let name = &work.name;
@@ -178,7 +178,7 @@ fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
     works.iter().flat_map(of_work).collect()
 }
 
-/// O3: the second job starts when the first has all processors.
+/// The jobs of experiment O3: the second job starts when the first has all processors.
 fn late(work: &Work, processors: usize) -> [Jobs; 2] {
     let two = |way: &str, spec: Spec| {
         Jobs::new(format!("O3/{}/{way}", work.name), vec![spec; 2]).last(Late::Settled)
@@ -189,7 +189,7 @@ fn late(work: &Work, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// P1: the third job starts with the others or half-way.
+/// The jobs of experiment P1: the third job starts with the others, or half-way through the first.
 fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     let name = &work.name;
     let sharing = vec![work.sharing(processors, 0.5, 5); 3];
@@ -206,7 +206,8 @@ fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     ]
 }
 
-/// P2: a serial phase followed by one with twice the work, and vice versa.
+/// The jobs of experiment P2: one has a serial phase followed by a parallel one with twice the
+/// work, the other has the phases in the opposite order.
 fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     let work = |first: &str| {
         let given = [
@@ -228,8 +229,7 @@ fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// Runs jobs as processes that share a table, and checks that a program always gives the same
-/// answer.
+/// Runs jobs as processes that share a table. Checks that a program always gives the same answer.
 pub struct Runner {
     folder: TempDir,
     answers: Mutex<BTreeMap<String, Value>>,

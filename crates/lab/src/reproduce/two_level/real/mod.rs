@@ -12,14 +12,14 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 use tidegate_workloads::Size;
 
-/// The experiments that are possible with this number of processors.
+/// The experiments that this number of processors permits.
 pub struct Here {
     processors: usize,
     cases: Vec<Jobs>,
     runner: Runner,
 }
 
-/// Their results.
+/// The runs of all experiments.
 struct Observed {
     processors: usize,
     runs: BTreeMap<String, Vec<Ran>>,
