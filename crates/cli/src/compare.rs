@@ -1,5 +1,5 @@
-//! `tidegate compare`: runs a program on several runtimes, interleaved. The work is done in
-//! [`tidegate_command::compare`].
+//! `tidegate compare`: runs a program on several runtimes, interleaved.
+//! [`tidegate_command::compare`] does the work.
 
 use tidegate_command::compare::{self, program};
 use tidegate_command::failure::Failure;

@@ -1,8 +1,9 @@
 //! The `tidegate` command: runs programs on the runtime, checks them and compares runtimes.
 //!
-//! Every subcommand has a module of its name and follows the same order: parse ([`arguments`]),
-//! run, check ([`tidegate_command::reference`]), print ([`tidegate_command::output`]). Any error is
-//! a [`Failure`], which carries the exit code. Nothing else ends the process, except Ctrl-C.
+//! Every subcommand has a module with the same name, and follows the same order: parse
+//! ([`arguments`]), run, check ([`tidegate_command::reference`]), print
+//! ([`tidegate_command::output`]). Any error is a [`Failure`], which determines the exit code.
+//! Nothing else ends the process, except Ctrl-C.
 //!
 //! | subcommand | purpose |
 //! |---|---|
@@ -16,13 +17,12 @@
 //! | [`top`] | monitors these jobs |
 //! | [`table`] | checks the table of jobs |
 //!
-//! The result goes to standard output, with `--json` as nothing but JSON. Progress, notes and
+//! The result goes to standard output, which contains only JSON with `--json`. Progress, notes and
 //! errors go to standard error, and so does the result if an output file is `-`.
 //!
-//! Benchmarks are in `tidegate-workloads`, scheduling decisions in `tidegate-policy`, and sharing
-//! in
-//! `tidegate-share`. The only files written are the pictures and the trace of `run`, and the
-//! timeline of `replay`.
+//! The benchmark programs are in `tidegate-workloads`, scheduling decisions in `tidegate-policy`,
+//! and sharing in `tidegate-share`. The only files written are the pictures and the trace of `run`,
+//! and the timeline of `replay`.
 
 #![forbid(unsafe_code)]
 
@@ -52,7 +52,8 @@ fn main() -> ExitCode {
     run(|cli: Cli| carry_out(cli.command))
 }
 
-/// Turns the panic of a program that doesn't fit into its memory budget into an error.
+/// Runs the command. If a program panics because it exceeds its memory budget, the panic becomes an
+/// error.
 fn carry_out(command: Command) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(|| choose(command))).unwrap_or_else(|panic| {
         let error = panic

@@ -1,6 +1,6 @@
-//! The jobs in the table, for the commands that show them.
+//! The jobs in the table, for the commands that display them.
 //!
-//! `tidegate-share` finds and reads the table. This module shows its rows as text and as JSON, and
+//! `tidegate-share` finds and reads the table. This module formats its rows as text and as JSON. It
 //! neither joins the table nor creates one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,30 +11,30 @@ use tidegate_share::{Job, Kind, Location, Refusal};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value as Cell, show_age};
 
-/// A job.
+/// A job, as a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The job's process.
     pub pid: u32,
     /// The job's name.
     pub name: String,
-    /// The number of processors that it could use.
+    /// The number of processors that the job could use.
     pub desire: usize,
-    /// The number of processors that it is entitled to.
+    /// The number of processors that the job is entitled to.
     pub allotment: usize,
-    /// The number of its running workers.
+    /// The number of the job's running workers.
     pub in_use: usize,
-    /// The fraction of its processors' time that goes into work, in permille.
+    /// The fraction of its processors' time that the job spends on work, in permille.
     pub efficiency: u32,
-    /// Its weight relative to other jobs.
+    /// The job's weight relative to other jobs.
     pub weight: usize,
-    /// The maximum number of its processors.
+    /// The maximum number of processors for this job.
     pub limit: usize,
-    /// When it joined, in nanoseconds since 1970.
+    /// When the job joined the table, in nanoseconds since 1970.
     pub since: u64,
-    /// The CPU time of its process, in nanoseconds.
+    /// The CPU time of the job's process, in nanoseconds.
     pub cpu_time: u64,
-    /// Whether it desires processors but makes no progress.
+    /// Whether the job desires processors but makes no progress.
     pub stalled: bool,
 }
 
@@ -73,17 +73,16 @@ impl Row {
         })
     }
 
-    /// Shows the efficiency as a percentage.
+    /// The efficiency as a percentage.
     pub fn efficiency_text(&self) -> String {
         format!("{} %", (self.efficiency + 5) / 10)
     }
 
-    /// Returns how long ago the job joined; zero if the clock was set back.
+    /// Returns how long ago the job joined, or zero if the clock was set back.
     pub fn age(&self, now: Duration) -> Duration {
         now.saturating_sub(Duration::from_nanos(self.since))
     }
 
-    /// Shows the age.
     pub fn age_text(&self, now: Duration) -> String {
         show_age(self.age(now))
     }
@@ -125,19 +124,19 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Finds the table of this user and environment.
+/// Finds the table for this user and environment.
 pub fn find() -> Result<Location, Failure> {
     Location::find().map_err(|refusal| Failure::Impossible(refusal.to_string()))
 }
 
-/// Shows the path of the table and the reason for it.
+/// The path of the table, and why that path was chosen.
 pub fn place(location: &Location) -> String {
     let path = location.path().display().to_string();
     format!("{} ({})", path.escape_debug(), location.why())
 }
 
-/// Returns why the table cannot be read, including the advice from `refusal`, and what that means
-/// for jobs.
+/// The error that explains why the table cannot be read. It includes the advice from `refusal`, and
+/// says what that means for jobs.
 pub fn refused(refusal: &Refusal) -> Failure {
     let meaning = match refusal.kind() {
         Kind::Untrusted | Kind::NoFile | Kind::Damaged => {

@@ -15,7 +15,7 @@ fn rows(arguments: &str) -> Vec<Value> {
     rows
 }
 
-/// Runtime and number of workers of a row.
+/// The runtime and the number of workers of a row.
 fn lane(row: &Value) -> (&str, u64) {
     let workers = row["workers"].as_u64().unwrap();
     (row["runtime"].as_str().unwrap(), workers)
@@ -68,7 +68,7 @@ fn tidegate_runs_beside_chosen_rivals() {
     assert!(rows[0]["ratio_to_rayon"].is_null() && rows[0]["ratio_to_serial"].is_null());
 }
 
-/// The output says why.
+/// The output must explain why.
 #[test]
 fn unsupported_locality_is_not_applicable() {
     let compared = "compare mergesort --locality best --with rayon --workers 2 --repeat 1";
@@ -117,7 +117,7 @@ fn compare_table_names_runtime_versions() {
     );
 }
 
-/// The table without `--wide` fits into 80 columns.
+/// The CSV output must have all columns, and the table without `--wide` must fit into 80 columns.
 #[test]
 fn compare_csv_has_all_columns() {
     let print = |format: &str| {
@@ -145,7 +145,7 @@ fn compared_pools_follow_sharing_flags() {
     let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
     let mut command = tidegate(&line);
     command.env("TIDEGATE_EXPLAIN", "1");
-    // The variable that sets the stack size, as a user may have set it.
+    // Test with and without the variable that sets the stack size, which a user may have set.
     for stack in [None, Some("1000000")] {
         command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
         let output = command.assert().success().get_output().clone();

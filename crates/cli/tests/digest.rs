@@ -1,6 +1,7 @@
 //! `tidegate run digest`: its output besides the result.
 //!
-//! Only on Linux, because other file systems reject such names, and there is no `/dev/full`.
+//! These tests run only on Linux: file systems of other systems reject such names, and lack
+//! `/dev/full`.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +16,7 @@ use std::process::{Command, Stdio};
 use support::{complaint, json, tidegate};
 use tempfile::TempDir;
 
-/// All kinds of names: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
+/// All kinds of file names: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
 /// escape sequence.
 const NAMES: [&[u8]; 7] = [
     b"plain",
@@ -104,7 +105,7 @@ fn names_in_messages_are_escaped_too() {
     }
 }
 
-/// With `--verbose`, all problems are listed.
+/// Without `--verbose`, the list stops at ten; with it, all problems are listed.
 #[test]
 fn problem_list_stops_at_ten() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +137,7 @@ fn digest_counts_are_verified_serially() {
     assert_eq!(serial["result"], found["result"]);
 }
 
-/// It also shows the rate.
+/// The summary must also contain the rate.
 #[test]
 fn digest_summary_explains_its_workers() {
     let folder = folder();

@@ -15,7 +15,8 @@ fn text(command: &mut assert_cmd::Command) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The command with a topology file of this content.
+/// The command with a topology file that has this content. The file is deleted with the returned
+/// folder.
 fn with_content(arguments: &str, content: &[u8]) -> (tempfile::TempDir, assert_cmd::Command) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made up.txt");
@@ -59,7 +60,7 @@ machine  9 cpus: 0-8
     assert_eq!(text(&mut command), expected);
 }
 
-/// The kind and properties of each object, from the outermost in.
+/// Collects the kind and the properties of each object, the outermost object first.
 fn flatten(tree: &Value, depth: usize, found: &mut Vec<String>) {
     assert_eq!(keys(tree), ["kind", "id", "size_bytes", "cpus", "children"]);
     let cpus: Vec<usize> = serde_json::from_value(tree["cpus"].clone()).unwrap();

@@ -1,4 +1,5 @@
-//! `tidegate replay`: every program's trace replays without a difference, and can be exported.
+//! `tidegate replay`: the trace of every program must replay without a difference, and can be
+//! exported.
 
 mod support;
 
@@ -29,12 +30,12 @@ fn replayed_decisions_match_every_program() {
     }
 }
 
-/// The command ends with exit code 1.
+/// The command must end with exit code 1.
 #[test]
 fn changed_rule_fails_the_replay() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
-    // The first partition is serial, so thieves rest several times, at least in some of the runs.
+    // The first partition is serial, so thieves rest several times in at least some of the runs.
     let line = "run quicksort 300000 --workers 3 --repeat 10 --idle linear --share off --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
@@ -58,7 +59,7 @@ fn timeline_has_a_row_per_worker() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     let drawn = folder.path().join("drawn.json");
-    // Long enough for thieves, and perhaps spare threads, to take part.
+    // The run is long enough for thieves, and perhaps spare threads, to take part.
     let line = "run quicksort 300000 --workers 2 --repeat 10 --share on --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut replay = tidegate("replay --json");
@@ -155,7 +156,7 @@ fn standard_output_is_for_one_thing() {
     }
 }
 
-/// The error names the file and the allowed range.
+/// The error must name the file and the allowed range.
 #[test]
 fn impossible_trace_workers_are_rejected() {
     let folder = tempfile::tempdir().unwrap();

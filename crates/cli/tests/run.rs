@@ -187,7 +187,7 @@ fn serial_run_is_not_self_verified() {
     assert!(found["reference"].is_null());
 }
 
-/// Runs the command, and returns the first word or two of each line.
+/// Runs the command. Returns its output, and the first word or two of each line.
 fn labels(arguments: &str) -> (String, Vec<String>) {
     let output = tidegate(arguments).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
@@ -287,7 +287,7 @@ fn every_option_affects_the_report() {
     }
 }
 
-/// Tasks that share data give the right answer in every locality.
+/// Programs whose tasks share data must give the correct answer in every locality.
 #[test]
 fn localities_verify_on_several_places() {
     for program in ["cachestress", "mergesort", "blockmatmul"] {
@@ -397,7 +397,7 @@ fn a_bad_environment_variable_is_named() {
     }
 }
 
-/// The pictures show an extra run that is not among the measured ones.
+/// The pictures show an additional run that is not among the measured runs.
 #[test]
 fn separate_run_draws_intervals() {
     let folder = tempfile::tempdir().unwrap();
@@ -474,7 +474,8 @@ fn budget_below_serial_peak_is_rejected() {
     assert!(told.contains("bytes=1KiB is below serial=2KiB"), "{told}");
 }
 
-/// A reservation exceeds the budget, or the serial run needs more than stated.
+/// In these cases, a reservation exceeds the budget, or the serial run needs more memory than
+/// stated.
 #[test]
 fn exceeded_budget_prints_one_error() {
     let cases = [

@@ -1,6 +1,6 @@
-//! What people see, by snapshots: helps, tables and messages that are the same on every machine.
+//! Snapshots of help texts, tables and messages that are the same on every machine.
 //!
-//! `INSTA_UPDATE=always cargo test -p tidegate-cli --test shown` writes them anew.
+//! `INSTA_UPDATE=always cargo test -p tidegate-cli --test shown` updates them.
 #![cfg(target_os = "linux")]
 
 mod support;

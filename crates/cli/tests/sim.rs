@@ -19,7 +19,7 @@ const OPTIONS: [&str; 10] = [
     "allotments",
 ];
 
-/// All their work is done, and the output has every field.
+/// Each program must do all of its work, and the output must have every field.
 #[test]
 fn simulated_programs_stay_within_bounds() {
     let expected = [
@@ -76,7 +76,7 @@ fn simulated_programs_stay_within_bounds() {
     }
 }
 
-/// The machine's seed does not change the program's input.
+/// The seed of the machine must not change the program's input.
 #[test]
 fn simulation_is_deterministic() {
     let bytes = |line: &str| {
@@ -98,7 +98,7 @@ fn simulation_is_deterministic() {
     assert_eq!((sim_seed, seed), (1.into(), 7.into()));
 }
 
-/// It sets the number of processors and their distances.
+/// The file must set the number of processors and their distances.
 #[test]
 fn topology_file_sets_simulated_machine() {
     for (file, processors, distance) in [
@@ -155,7 +155,7 @@ fn simulated_jobs_share_file_processors() {
     assert_eq!(found["events"][0]["allotments"], json!({"1": 12}));
 }
 
-/// Runs `sim fib 15` on one processor with a cost file of this content.
+/// Runs `sim fib 15` on one processor, with a cost file that has this content.
 fn with_costs<T>(costs: &str, then: impl FnOnce(&mut assert_cmd::Command) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("costs.json");
@@ -180,7 +180,7 @@ fn cost_file_sets_fork_costs() {
     };
     let forks = 986;
     assert_eq!(dearer("fork"), 1_000 * forks);
-    // The last joins have no work after them that could take the added cost.
+    // Nothing follows the last joins, so their added cost does not delay any work.
     assert!((1_000 * (forks - 15)..=1_000 * forks).contains(&dearer("join")));
 }
 
@@ -250,7 +250,7 @@ const FIGURES: [&str; 14] = [
     "bounds_broken",
 ];
 
-/// Each row equals the run with its seed.
+/// Each row must equal the output of a run with only that seed.
 #[test]
 fn several_seeds_print_rows_and_summary() {
     let line = "sim uts --tree tiny --processors 8 --json";
@@ -385,7 +385,7 @@ fn instances_arrive_at_given_times() {
     assert!(random(1).is_sorted() && random(1)[0] > 0.0);
 }
 
-/// All jobs have all processors, so each takes longer.
+/// If all jobs have all processors, the jobs take turns, so each of them takes longer.
 #[test]
 fn unlimited_jobs_share_in_time_slices() {
     let line = "sim loopy 64 --steps 30000 --processors 4 --json --instances";
@@ -455,7 +455,7 @@ fn allotment_rules_divide_differently() {
     assert!(text.contains("1: 2, 2: 14"), "{text}");
 }
 
-/// Nothing else is printed.
+/// The command must print nothing besides the error.
 #[test]
 fn bad_event_is_reported_by_position() {
     for (events, words) in [
@@ -522,7 +522,7 @@ fn tasks_near_data_miss_less() {
         );
         let found = json(&mut tidegate(&line));
         assert_eq!(found["cache_bytes"], 20 << 10);
-        // 16 tasks each read an array of 5,000 integers three times.
+        // Each of 16 tasks reads an array of 5,000 integers three times.
         assert_eq!(found["touched_bytes"], 16 * 3 * 20_000);
         found["missed_bytes"].as_u64().unwrap()
     };

@@ -21,7 +21,7 @@ fn run_time_follows_its_allotments() {
     let given = loopy("--allotments 0ms:2,1ms:1,5ms:8");
     assert_eq!(all["options"]["allotments"], Value::Null);
     assert_eq!(given["options"]["allotments"], "0ns:2,1ms:1,5ms:8");
-    // It does 6 ms of work in 5 ms, and the other 10 ms of work on eight processors.
+    // The job does 6 ms of work in 5 ms, and the other 10 ms of work on eight processors.
     let ideal = 0.005 + 0.010 / 8.0;
     let time = number(&given, "t");
     assert!(time > ideal && time < ideal * 1.2, "{time} {ideal}");

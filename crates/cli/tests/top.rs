@@ -1,6 +1,7 @@
 //! `tidegate top`, on a pseudo terminal and without a terminal.
 //!
-//! Unit tests cover the drawing. These tests cover the main loop and the restored terminal.
+//! Unit tests cover the drawing. These tests cover the main loop, and check that the terminal is
+//! restored.
 #![cfg(target_os = "linux")]
 
 #[path = "support/jobs.rs"]
@@ -23,7 +24,7 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use support::{complaint, tidegate};
 
-/// `top` on a terminal of 80 columns and 24 lines.
+/// `top`, running on a terminal of 80 columns and 24 lines.
 struct Screen {
     child: Child,
     keys: File,
@@ -34,7 +35,8 @@ struct Screen {
     seen: vt100::Parser,
 }
 
-/// The program on a terminal, the side of that with the keys, and the side with the screen.
+/// Starts the program on a terminal. Returns it with both sides of the terminal: the one that takes
+/// keys, and the one that is the program's screen.
 fn start(home: &Home) -> (Child, File, OwnedFd) {
     let size = Winsize {
         ws_row: 24,
@@ -47,13 +49,14 @@ fn start(home: &Home) -> (Child, File, OwnedFd) {
 
 fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
     let pair = openpty(size, None).expect("a pseudo terminal");
-    // The copies are not inherited: a program that holds the other side itself would never see it
-    // close.
+    // Close-on-exec copies. If the program inherited the side with the keys, it would never see
+    // that side close.
     let copy = |side: OwnedFd| side.try_clone().expect("one more of it");
     let (keys, screen) = (copy(pair.master), copy(pair.slave));
     let end = || screen.try_clone().expect("one more of it");
     let mut command = home.program("top --every 100ms");
-    // A process group of its own, as shells create them, so that it doesn't stop the test.
+    // The program gets its own process group, as if started by a shell, so that it doesn't stop the
+    // test.
     command.process_group(0);
     let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
     (child.expect("it starts"), keys.into(), screen)
@@ -81,7 +84,7 @@ impl Screen {
         }
     }
 
-    /// Waits until the screen shows this.
+    /// Waits until the screen contains `text`.
     fn wait_for(&mut self, text: &str) {
         self.wait_until(|seen| seen.contents().contains(text));
     }
@@ -111,7 +114,8 @@ impl Screen {
         stat.expect("it runs").contains(") T ")
     }
 
-    /// Continues it after a stop, and waits until it has retaken the terminal and drawn.
+    /// Continues the program after a stop, and waits until it has retaken the terminal and redrawn
+    /// the screen.
     fn go_on(&mut self) {
         self.signal(Signal::SIGCONT);
         self.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
@@ -134,7 +138,7 @@ impl Screen {
         !state.local_flags.intersects(kept)
     }
 
-    /// Waits until it exits, and for the output that restores the terminal.
+    /// Waits for the output that restores the terminal, and until the program exits.
     fn end(mut self) -> ExitStatus {
         self.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());
         let status = self.child.wait().expect("it ends");
@@ -166,7 +170,7 @@ fn quit_keys_restore_the_terminal() {
     }
 }
 
-/// The process ends by the signal, as others do.
+/// A caught signal must still end the process as that signal.
 #[test]
 fn signals_restore_the_terminal() {
     let home = Home::new();
@@ -196,7 +200,7 @@ fn suspending_restores_terminal_and_redraws() {
     screen.quit();
 }
 
-/// Others have used the terminal in the meantime.
+/// Other programs have used the terminal in the meantime.
 #[test]
 fn resuming_takes_the_terminal_back() {
     let home = Home::new();
@@ -204,7 +208,7 @@ fn resuming_takes_the_terminal_back() {
     screen.wait_for("quit");
     screen.signal(Signal::SIGSTOP);
     eventually(|| screen.is_stopped());
-    // As a shell does.
+    // Change the terminal's state, as a shell does.
     let mut state = screen.state();
     state.local_flags |= LocalFlags::ECHO | LocalFlags::ICANON;
     tcsetattr(&screen.terminal, SetArg::TCSANOW, &state).expect("a terminal");
@@ -213,7 +217,7 @@ fn resuming_takes_the_terminal_back() {
     screen.quit();
 }
 
-/// The table appears, disappears and gets damaged.
+/// The test makes the table appear, disappear and become damaged.
 #[test]
 fn table_changes_are_shown() {
     let home = Home::new();
@@ -237,7 +241,7 @@ fn table_changes_are_shown() {
 fn closed_terminal_ends_top() {
     let (child, mut keys, _terminal) = start(&Home::new());
     let mut running = Running(child);
-    // It draws.
+    // Wait until the program draws.
     keys.read_exact(&mut [0; 64]).expect("it writes");
     drop(keys);
     let start = Instant::now();
@@ -252,7 +256,7 @@ fn terminal_without_size_is_reported() {
     let (child, mut keys, screen) = start_with(None, &Home::new());
     drop(screen);
     let mut told = String::new();
-    // The read fails once the last program has closed the other side.
+    // This read fails once the last program has closed the other side of the terminal.
     let _ = keys.read_to_string(&mut told);
     assert!(
         told.contains("it has no size") && told.contains("stty"),

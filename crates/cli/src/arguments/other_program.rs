@@ -6,12 +6,12 @@ use tidegate_command::arguments::{Chosen, Size, open, program, unknown};
 
 use super::simulation::simulated;
 
-/// A program to simulate in addition to the subcommand's.
+/// A program that `sim` simulates in addition to the subcommand's program.
 #[derive(Clone, Debug)]
 pub struct OtherProgram {
     pub text: String,
     pub chosen: Chosen,
-    /// `None`: the simulation's size.
+    /// The program's size; `None` for the simulation's size.
     pub size: Option<Size>,
 }
 
@@ -45,7 +45,8 @@ fn size(matches: &ArgMatches) -> Option<Size> {
     matches.get_one("size").copied()
 }
 
-/// Like the subcommands of `sim`, but `--size` is the only option; the others describe the machine.
+/// The command that parses a value of `--job`. It has the subcommands of `sim`, but `--size` is
+/// their only option, because the other options describe the machine.
 fn command() -> Command {
     let size = Arg::new("size")
         .long("size")

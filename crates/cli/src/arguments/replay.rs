@@ -1,4 +1,4 @@
-//! The arguments of `replay`, and the option that records its input.
+//! The arguments of `replay`, and the option of `run` that records a trace for it.
 
 use std::path::PathBuf;
 

@@ -20,7 +20,7 @@ use tidegate_command::options::{est_cycle, help, help_of_policy};
 
 use super::other_program::{OtherProgram, other_program};
 
-/// The only subcommand that isn't a program.
+/// The only subcommand of `sim` that isn't a program.
 const JOBS: &str = "jobs";
 
 /// What to simulate.
@@ -140,7 +140,8 @@ pub(super) fn simulated() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.simulated)
 }
 
-/// A program's subcommand. Its help doesn't describe a result, because the simulator computes none.
+/// A program's subcommand. Its help doesn't describe a result, because a simulation doesn't compute
+/// the program's result.
 fn command(entry: &Entry) -> Command {
     let command = SimulationFlags::augment_args(program(entry)).about(entry.summary);
     command.after_help("JSON: see `sim --help`.")

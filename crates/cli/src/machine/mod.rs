@@ -26,7 +26,7 @@ pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {
             false => output::to_stdout(|out| tree.draw(out)),
         };
     }
-    // The environment only applies to this machine.
+    // The environment applies only to this machine, not to one from a file.
     let (workers, why) = match arguments.topology {
         Some(_) => (machine.default_workers(), machine.reason()),
         None => options::number_of_workers(None)?,

@@ -1,11 +1,11 @@
 //! The resources that the usable CPUs share, as a tree: drawn as text, or as nested objects.
 //!
-//! A branch is a set of CPUs and everything that exactly these CPUs share, largest kind first. Its
-//! parent is the smallest branch that contains it. Sets are added in order of size. A set that
-//! partly overlaps a smaller one becomes a leaf next to it, so the tree shows everything even if
-//! the sets are not nested.
+//! A branch is a set of CPUs, with all resources that exactly these CPUs share, the largest kind
+//! first. A branch's parent is the smallest branch that contains it. Sets are added in order of
+//! size. If a set partly overlaps a smaller set, it becomes a leaf next to that set, so the tree
+//! shows everything even if the sets are not nested.
 //!
-//! The tree shows every set of a topology. `Topology::places` only uses those that distinguish
+//! The tree shows every set of a topology. `Topology::places` uses only the sets that distinguish
 //! CPUs.
 
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ struct Thing {
 struct Branch {
     cpus: CpuList,
     things: Vec<Thing>,
-    /// Whether it overlaps siblings.
+    /// Whether the branch overlaps siblings.
     overlaps: bool,
     /// Indices of the child branches.
     children: Vec<usize>,
@@ -46,7 +46,7 @@ impl Tree {
     pub fn of(machine: &Machine) -> Self {
         let usable = machine.usable();
         let mut branches: Vec<Branch> = Vec::new();
-        // The largest branch so far that contains each CPU.
+        // For each CPU, the largest branch so far that contains it.
         let mut largest: BTreeMap<usize, usize> = BTreeMap::new();
         let mut across = Vec::new();
         let all = (usable.clone(), vec![Thing::new("machine", None, None)]);
@@ -144,7 +144,7 @@ impl Tree {
                 "children": children,
             })];
         }
-        // Each branch has at least one resource; this is the outermost.
+        // Each branch has at least one resource. This is the outermost resource.
         children.pop().unwrap_or_default()
     }
 }
@@ -164,8 +164,8 @@ impl Thing {
     }
 }
 
-/// Returns each set of CPUs that share something, smallest set first, with the shared resources,
-/// largest kind first.
+/// Returns each set of CPUs that share a resource, the smallest set first. Each set has its shared
+/// resources, the largest kind first.
 fn sets(topology: &Topology, usable: &CpuList) -> Vec<(CpuList, Vec<Thing>)> {
     let mut sets: BTreeMap<CpuList, Vec<Thing>> = BTreeMap::new();
     let mut add = |cpus: &CpuList, thing| {

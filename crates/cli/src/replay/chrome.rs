@@ -1,8 +1,8 @@
 //! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto also reads.
 //!
-//! The timeline has a row per worker with its phases, a mark for each steal, and the desire over
-//! time. Times are relative to the first decision. The format is described in "Trace Event Format"
-//! (Duca and Sinclair).
+//! The timeline has a row for each worker's phases, a mark for each steal, and a graph of the
+//! desire. Times are relative to the first decision. The format is described in "Trace Event
+//! Format" (Duca and Sinclair).
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -34,7 +34,7 @@ fn begins(trace: &Trace) -> u64 {
     firsts.min().unwrap_or(0)
 }
 
-/// Writes events one by one, because a long trace is too large for a single JSON value.
+/// Writes events one by one, because a long trace would be too large for a single JSON value.
 struct Events<'a> {
     out: &'a mut dyn Write,
     begins: u64,
@@ -93,7 +93,7 @@ impl Events<'_> {
         self.end_phase(since, last, index)
     }
 
-    /// Writes the phase of a worker that ends at `until`.
+    /// Writes the worker's current phase, which ends at `until`.
     fn end_phase(
         &mut self,
         since: Option<(u64, &str)>,

@@ -1,8 +1,9 @@
-//! `tidegate replay`: repeats the scheduling decisions of a recorded pool and compares them.
+//! `tidegate replay`: repeats the scheduling decisions of a recorded pool and compares them with
+//! the recorded ones.
 //!
-//! The input is a trace of `run --trace`. The policies of this version get the recorded inputs, but
-//! not the recorded decisions; see [`tidegate::trace`]. With `--chrome`, the trace is also exported
-//! as a timeline, even if a decision differs.
+//! The input is a trace that `run --trace` wrote. The policies of this version make their decisions
+//! from the recorded inputs alone; see [`tidegate::trace`]. With `--chrome`, the trace is also
+//! exported as a timeline, even if a decision differs.
 
 mod chrome;
 
@@ -54,7 +55,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     report.verdict()
 }
 
-/// The size of a stream.
+/// The size of a stream: its decisions, and the time that they span.
 struct Extent {
     source: String,
     decisions: u64,

@@ -29,7 +29,7 @@ pub fn counters(counters: &Counters) -> Value {
     })
 }
 
-/// Returns the seconds spent per activity: the total and each worker's.
+/// Returns the seconds spent per activity, in total and for each worker.
 pub fn breakdown(stats: &Stats) -> Value {
     let mut sum = split(&stats.breakdown);
     let workers = stats.per_worker.iter();
@@ -78,13 +78,14 @@ pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = show_seconds(seconds.as_f64().unwrap_or_default());
         format!("{name} {seconds},")
     });
-    // There are more threads than slots: spare threads, guests, and waiters without a slot.
+    // The number of threads exceeds the number of slots: it includes spare threads, guests, and
+    // waiters without a slot.
     let threads = show_count(stats.per_worker.len(), "thread");
     let total = format!("total of {threads}, with or without a slot");
     wrapped(f, "time split", words.chain([total]))
 }
 
-/// Writes words in lines of at most 80 characters, the first one after a label.
+/// Writes words in lines of at most 80 characters. The first line begins with a label.
 fn wrapped(
     f: &mut fmt::Formatter<'_>,
     label: &str,

@@ -1,4 +1,4 @@
-//! What `digest` prints besides its result: a line per file, problem files, and the rate.
+//! The output of `digest` besides its result: a line per file, files with problems, and the rate.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use tidegate_workloads::digest::{ProblemKind, Report, printable};
 
 use tidegate_command::output::show_rate;
 
-/// Problem files of each kind that are listed without `--verbose`.
+/// The maximum number of files with problems, of each kind, that are listed without `--verbose`.
 const NAMED: usize = 10;
 
 /// Writes a line per file in the format of `sha256sum`.
@@ -21,7 +21,7 @@ pub fn list(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     written
 }
 
-/// The reading rate.
+/// The rate at which files were read.
 pub struct Rate {
     /// The bytes read.
     pub bytes: u64,
@@ -40,7 +40,7 @@ pub struct Details<'a> {
     pub found: &'a Report,
     /// Files that changed between the runs.
     pub changed: &'a [String],
-    /// Whether to list all of them.
+    /// Whether to list all files, even if there are many.
     pub all: bool,
 }
 

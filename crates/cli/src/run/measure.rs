@@ -1,4 +1,4 @@
-//! Runs a program repeatedly, on a pool or serially, and measures what it costs.
+//! Runs a program repeatedly, on a pool or serially, and measures its time and resources.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, On, Subject};
 use tidegate_command::usage::{self, Usage};
 
-/// Measured runs unless the user sets their number.
+/// The number of measured runs, unless the user sets it.
 pub const REPEAT: u32 = 3;
 
-/// Runs shorter than this, in seconds, say little about a runtime: starting the workers and waking
-/// them dominates.
+/// Runs shorter than this, in seconds, say little about a runtime, because starting and waking the
+/// workers dominates.
 const SHORT: f64 = 10e-3;
 
 /// What to run and how.
@@ -31,11 +31,11 @@ pub struct Plan {
     pub repeat: u32,
     /// Whether an unmeasured run comes first.
     pub warm_up: bool,
-    /// Whether to run the serial version instead of the parallel one.
+    /// Whether to run the serial version instead of the parallel version.
     pub serial: bool,
     /// The pictures to draw.
     pub pictures: PictureArguments,
-    /// Where to write the pool's trace, if at all.
+    /// Where to write the pool's trace; `None` to record no trace.
     pub trace: Option<PathBuf>,
 }
 
@@ -55,9 +55,10 @@ pub struct Run {
     pub peak_declared_bytes: u64,
     /// The pool's counters; `None` if there was no pool.
     pub stats: Option<Stats>,
-    /// The intervals of an additional, unmeasured run, if they are to be drawn.
+    /// The intervals of an additional, unmeasured run; `None` if no pictures are drawn.
     pub graph: Option<Graph>,
-    /// How many processors other programs kept busy during the runs, if enough to disturb them.
+    /// How many processors other programs kept busy during the runs; `None` if too few to disturb
+    /// the runs.
     pub disturbance: Option<f64>,
 }
 
@@ -100,7 +101,7 @@ pub struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Checks the plan, before the caller makes the input.
+    /// Checks the plan. The caller does this before it prepares the input.
     pub fn begin(plan: &'a Plan, name: &str, intervals: bool) -> Result<Self, Failure> {
         let drawn = plan.pictures.wanted(name, intervals)?;
         let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
@@ -133,13 +134,14 @@ impl<'a> Runs<'a> {
         Ok(run)
     }
 
-    /// Runs once without measuring, so that files are cached and memory is mapped. A separate pool
-    /// keeps this run out of the counters and the trace. Only the measured pool explains itself.
+    /// Runs once without measuring, so that files are cached and memory is mapped. This run has its
+    /// own pool, so that it affects neither the counters nor the trace. Only the measured pool
+    /// prints an explanation with `TIDEGATE_EXPLAIN=1`.
     fn warm_up(&self, program: &mut dyn Subject<'_>) -> Result<(), Failure> {
         const WHAT: &str = "warm-up";
         if self.plan.serial {
             self.once(program, WHAT, On::Thread);
-            // Reset the peak.
+            // Read the peak in order to reset it.
             let _ = Counted::take_peak();
             return Ok(());
         }
@@ -191,7 +193,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Runs once more and records the intervals.
+    /// Runs the program once more, to record its intervals.
     fn record(&self, program: &mut dyn Subject<'_>, pool: Tidegate) -> Graph {
         let pool = Recorded::new(pool);
         self.once(program, "recorded run", On::Recorded(&pool));

@@ -1,16 +1,16 @@
 //! `tidegate run`: runs one program, checks its result, and reports times and counters.
 //!
-//! The order is: make the input, warm up, run the program `--repeat` times, read what that cost,
-//! run the serial version once, compare, print. The serial version comes last so that the figures
-//! don't include its memory and CPU time. It runs even if the answer is published, because the
-//! speedup needs its time. With `--serial` nothing else runs.
+//! The order is: prepare the input, warm up, run the program `--repeat` times, read its times and
+//! resources, run the serial version once, compare, print. The serial version comes last so that
+//! the figures don't include its memory and CPU time. It runs even if the answer is published,
+//! because the speedup needs its time. With `--serial`, only the serial version runs.
 //!
-//! With an explicit `--repeat` there is no warm-up, so the first run of a program that reads files
-//! may wait for the disk while the serial version finds them in the file cache. Then the report
-//! contains no speedup.
+//! With an explicit `--repeat`, there is no warm-up. The first run of a program that reads files
+//! may then wait for the disk, while the serial version finds the files in the file cache.
+//! Therefore, the report contains no speedup in that case.
 //!
-//! Pictures are drawn of a run after the measured ones. Every run is checked; the result is the
-//! last one's.
+//! Pictures show an additional run after the measured runs. Every run is checked; the reported
+//! result is that of the last run.
 
 use tidegate_workloads::digest::{self, Digest};
 use tidegate_workloads::{Program, Size, Values};
@@ -74,7 +74,7 @@ fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), F
     })
 }
 
-/// How to print a run.
+/// The plan of a run, and how to print the run.
 struct Printed<'a> {
     plan: &'a Plan,
     stats: bool,
@@ -100,7 +100,7 @@ impl Printed<'_> {
     }
 }
 
-/// Like any other program, but `digest` also prints its rate and lists of files.
+/// Runs `digest`. Unlike other programs, it also prints its rate and lists of files.
 fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Result<(), Failure> {
     let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
     let program = Digest::from_values(&values)?;

@@ -8,7 +8,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{find_room, show_count, to_stderr, write_file};
 use tidegate_command::standard::shown_output;
 
-/// A picture of more intervals is hard to read.
+/// With more intervals than this, a picture is hard to read.
 const MANY: usize = 2_000;
 
 const PICTURE: &str = "a picture";
@@ -17,7 +17,7 @@ impl PictureArguments {
     /// Returns whether to draw any pictures.
     ///
     /// # Errors
-    /// If the program has no intervals, or if a file cannot be written.
+    /// If the program has no intervals, or a file cannot be written.
     pub fn wanted(&self, program: &str, intervals: bool) -> Result<bool, Failure> {
         let files = || [&self.dot, &self.svg].into_iter().flatten();
         if files().next().is_none() {

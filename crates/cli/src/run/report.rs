@@ -30,13 +30,13 @@ pub struct Report<'a> {
     peak_rss_bytes: Option<u64>,
     peak_declared_bytes: u64,
     stats: Option<&'a Stats>,
-    /// Whether the text includes what `--stats` adds.
+    /// Whether the text includes the details that `--stats` adds.
     full: bool,
     notes: Vec<String>,
 }
 
 impl<'a> Report<'a> {
-    /// The report on `run`; with counters, if it is `full`.
+    /// Creates the report on `run`. If it is `full`, it includes the counters.
     pub fn new(program: &'a dyn Subject<'_>, plan: &'a Plan, run: &'a Run, full: bool) -> Self {
         Self {
             workload: program.name(),
@@ -139,7 +139,7 @@ fn row(f: &mut fmt::Formatter<'_>, label: &str, value: String) -> fmt::Result {
 }
 
 impl Report<'_> {
-    /// Writes the notes, which come last.
+    /// Writes the notes, which come after the rest of the report.
     pub fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
         self.notes
             .iter()
@@ -198,10 +198,10 @@ impl Report<'_> {
         }
     }
 
-    /// Returns the line that compares the runs with the serial version: its label and its text.
+    /// Returns the label and the text of the line that compares the runs with the serial version.
     fn speedup(&self) -> (&'static str, String) {
         let serial = show_seconds(self.serial_seconds);
-        // Without a warm-up only the serial version has surely found the files in the cache.
+        // Without a warm-up, only the serial version certainly found the files in the cache.
         if self.reads_files && !self.plan.warm_up {
             let when = match self.plan.serial {
                 true => "median of these runs",

@@ -9,17 +9,17 @@ use tidegate_command::failure::Failure;
 use tidegate_command::input;
 use tidegate_command::standard::shown_input;
 
-/// A row. Its other fields are for people.
+/// A cost in the file. The other fields of a row are for human readers.
 #[derive(Deserialize)]
 struct Row {
     name: String,
-    /// `null` if it could not be measured; then the default applies. Unlike `null`, a missing field
-    /// is an error.
+    /// The cost, or `null` if it could not be measured, in which case the default applies. Unlike
+    /// `null`, a missing field is an error.
     #[serde(deserialize_with = "Option::deserialize")]
     nanos: Option<u64>,
 }
 
-/// Returns the default costs, overridden by the file if there is one.
+/// Returns the default costs, overridden by those in the file.
 pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     let mut costs = Costs::default();
     let Some(file) = file else {

@@ -24,23 +24,23 @@ use tidegate_command::output::{Progress, show_count, show_seconds};
 pub struct Experiment {
     /// The programs; the jobs take them in turn.
     pub subjects: Vec<Subject>,
-    /// The machine, with the first seed.
+    /// The simulated machine, with the first seed.
     pub settings: Settings,
-    /// The topology file, if there is one.
+    /// The path of the topology file; `None` without `--topology`.
     pub topology: Option<String>,
-    /// The cost file, if there is one.
+    /// The path of the cost file; `None` without `--costs`.
     pub costs: Option<String>,
-    /// The number of processors of each job.
+    /// How many processors each job gets.
     pub width: Width,
     /// The number of jobs.
     pub instances: usize,
-    /// When the jobs arrive. `None`: all at the start.
+    /// When the jobs arrive; `None` if all arrive at the start.
     pub arrivals: Option<Arrivals>,
     /// The number of seeds.
     pub seeds: usize,
 }
 
-/// A run and the theoretical bounds of each job.
+/// The outcome of a run, and the theoretical bounds of each job.
 pub struct Done {
     pub seed: u64,
     pub outcome: Outcome,
@@ -48,7 +48,7 @@ pub struct Done {
 }
 
 impl Experiment {
-    /// Resolves the options.
+    /// Creates an experiment from the options.
     pub fn new(
         chosen: &Chosen,
         flags: &SimulationFlags,
@@ -89,7 +89,7 @@ impl Experiment {
         })
     }
 
-    /// Returns the program of a job.
+    /// Returns the program that a job runs.
     pub fn subject(&self, job: usize) -> &Subject {
         &self.subjects[job % self.subjects.len()]
     }
@@ -125,7 +125,8 @@ impl Experiment {
         progress.say(&format!("{labels}: simulating"));
         let one = |number: usize| {
             let mut far = |events: u64, now| {
-                // With several simulations at once, messages would contradict each other.
+                // With several simulations at once, their progress messages would contradict each
+                // other.
                 if self.seeds == 1 {
                     let (millions, now) = (events / 1_000_000, show_seconds(now as f64 / 1e9));
                     progress.say(&format!(
@@ -194,7 +195,7 @@ impl Experiment {
     }
 }
 
-/// Returns the number of bytes that a policy's bound counts as one action.
+/// Returns the number of bytes that the bound of a memory policy counts as one action.
 fn k_of(memory: MemoryPolicy) -> u64 {
     match memory {
         MemoryPolicy::DepthFirst(policy) => policy.k as u64,
@@ -203,7 +204,7 @@ fn k_of(memory: MemoryPolicy) -> u64 {
     }
 }
 
-/// Returns the allotment policy, which requires desires.
+/// Returns the allotment policy. It is allowed only with `--desire`.
 fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
     match (flags.allot, flags.desire) {
         (Some(rule), None) => Err(Failure::Usage(format!(
@@ -213,7 +214,7 @@ fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
     }
 }
 
-/// Returns the time between two estimates of the desire.
+/// Returns the time between two estimates of a job's desire.
 fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     match (flags.est_cycle, flags.desire) {
         (Some(cycle), None) => Err(Failure::Usage(format!(
@@ -224,7 +225,8 @@ fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     }
 }
 
-/// Returns the number of jobs: by default one per time of arrival, or else one per program.
+/// Returns the number of jobs: by default one per time of `--arrivals`, or one per program if there
+/// are no times.
 fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Failure> {
     let programs = subjects.len();
     let told = flags.arrivals.as_ref().map(Arrivals::count);
@@ -252,7 +254,7 @@ fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Fai
     }
 }
 
-/// Returns the number of seeds. The last one must exist.
+/// Returns the number of seeds. Fails if the last seed would be too large.
 fn seeds(flags: &SimulationFlags) -> Result<usize, Failure> {
     let seeds = flags.seeds.unwrap_or(1);
     match flags.sim_seed.checked_add(seeds as u64 - 1) {

@@ -1,4 +1,4 @@
-//! The head of every report: programs, machine and policies.
+//! The first part of every report: programs, machine and policies.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use tidegate_sim::{Deques, Settings};
 use super::experiment::Experiment;
 use tidegate_command::output::{show_bytes, show_count, show_fields};
 
-/// The head of a report.
+/// The first part of a report.
 pub struct Head<'a> {
     experiment: &'a Experiment,
 }
@@ -19,7 +19,7 @@ impl<'a> Head<'a> {
         Self { experiment }
     }
 
-    /// Returns the first JSON fields of a report; includes the program and the seed if there is
+    /// Returns the first JSON fields of a report. They include the program and the seed if there is
     /// only one.
     pub fn to_json(&self, seed: Option<u64>) -> Map<String, Value> {
         let mut fields = match &self.experiment.subjects[..] {

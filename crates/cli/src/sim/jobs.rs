@@ -1,7 +1,7 @@
 //! `tidegate sim jobs`: prints the allotment of every job after every event in a file.
 //!
 //! The whole file is checked first, so an error at its end leaves standard output empty. Messages
-//! number events from 0.
+//! count events from 0.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use tidegate_command::input;
 use tidegate_command::output;
 use tidegate_command::standard::shown_input;
 
-/// Returns the maximum desire of a job: the largest simulated machine.
+/// Returns the maximum desire of a job, which is the size of the largest simulated machine.
 fn most_desired() -> u64 {
     match SIM_PROCESSORS.allowed {
         Allowed::Between(_, most) => most as u64,
@@ -56,7 +56,7 @@ pub fn run(arguments: &JobsArguments, processors: usize) -> Result<(), Failure> 
     })
 }
 
-/// Prints a step per line, because the whole may be too large for a single JSON value.
+/// Prints one step per line, because all steps together may be too large for a single JSON value.
 fn print_json<'a>(
     steps: impl Iterator<Item = (&'a Value, Event)>,
     machine: &mut AllotState,
@@ -91,7 +91,7 @@ fn print_lines<'a>(
     Ok(())
 }
 
-/// Reads the events, without checking them.
+/// Reads the list of events without checking the events.
 fn read(file: &Path) -> Result<Vec<Value>, Failure> {
     let bytes = input::bytes(file)?;
     let malformed = |what: &dyn Display| {
@@ -151,7 +151,8 @@ fn brief(value: &Value) -> String {
 }
 
 impl Event {
-    /// Returns an error if the job has already arrived, or has not.
+    /// Returns an error if an arriving job is already present, or if any other event is for a job
+    /// that is absent.
     fn check(self, here: &mut BTreeSet<u64>) -> Result<Self, String> {
         match self {
             Self::Arrive(job, _) if !here.insert(job) => {

@@ -1,15 +1,15 @@
 //! `tidegate sim`: simulates a program, or jobs that share a machine.
 //!
-//! Without `--desire` a job has all processors. With it, a job starts with one and gets as many as
-//! it desires. `--job` adds jobs of other programs, `--instances` sets the number of jobs, and
-//! `--seeds` repeats the simulation with many seeds. `sim jobs` runs no tasks: it passes the
-//! arrivals, desires and departures from a file to the allotment policy.
+//! Without `--desire`, a job has all processors. With it, a job starts with one processor, and
+//! later gets as many as it desires. `--job` adds jobs of other programs, `--instances` sets the
+//! number of jobs, and `--seeds` repeats the simulation with many seeds. `sim jobs` runs no tasks:
+//! it passes the arrivals, desires and departures from a file to the allotment policy.
 //!
-//! With `--topology` the machine has one processor per CPU of the file, and worker `i` is on the
-//! `i`-th of them. The file thus determines which victims a hierarchical thief tries first, and
-//! what a look at a victim costs. `sim jobs` doesn't use distances.
+//! With `--topology`, the machine has one processor per CPU in the file, and worker `i` is on the
+//! `i`-th processor. The file thus determines which victims a hierarchical thief tries first, and
+//! the cost of looking at a victim. `sim jobs` doesn't use distances.
 //!
-//! The simulation never reads the clock: the same command line prints the same bytes.
+//! The simulation never reads the clock, so the same command line always prints the same bytes.
 
 mod costs;
 mod experiment;
@@ -49,7 +49,7 @@ pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
 struct Printed {
     experiment: Experiment,
     format: TableFormat,
-    /// Whether to print a row per run, even if there is only one.
+    /// Whether to print a row per run even if there is only one run.
     by_seed: bool,
 }
 
@@ -98,7 +98,7 @@ impl Printed {
     }
 }
 
-/// Returns an error if a run broke a bound.
+/// Returns an error if any run exceeded a bound.
 fn judge(experiment: &Experiment, runs: &[Done]) -> Result<(), Failure> {
     for run in runs {
         for (job, bounds) in run.bounds.iter().enumerate() {

@@ -17,7 +17,7 @@ pub struct Processors<'a> {
 }
 
 impl<'a> Processors<'a> {
-    /// Resolves the two options, which must agree.
+    /// Combines the two options. Returns an error if they contradict each other.
     pub fn of(count: Option<usize>, file: Option<&'a Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             let count = count.unwrap_or(SIM_PROCESSORS.default);
@@ -49,7 +49,7 @@ impl<'a> Processors<'a> {
         }
     }
 
-    /// Returns the topology file, if there is one.
+    /// Returns the path of the topology file; `None` without `--topology`.
     pub fn file(&self) -> Option<String> {
         let (file, _) = self.topology.as_ref()?;
         Some(file.display().to_string())

@@ -1,4 +1,4 @@
-//! A table of figures of several runs, or of the jobs of one run, with a summary.
+//! A table of figures, with a row per run or per job of one run, and with a summary.
 
 use serde_json::{Map, Number, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
@@ -16,22 +16,22 @@ enum Unit {
     Mean,
 }
 
-/// A column: its name and unit. A table's columns are in order of importance.
+/// The name and the unit of a column. The columns of a table are in order of importance.
 struct Column(&'static str, Unit);
 
-/// The first columns of runs.
+/// The first columns of a table of runs.
 const OF_RUN: &[Column] = &[
     Column("t", Unit::Seconds),
     Column("mean_response", Unit::Seconds),
 ];
 
-/// The last column of runs.
+/// The last column of a table of runs.
 const LAST_OF_RUN: &[Column] = &[Column("worst_response", Unit::Seconds)];
 
-/// The first columns of jobs.
+/// The first columns of a table of jobs.
 const OF_JOB: &[Column] = &[Column("arrived", Unit::Seconds), Column("t", Unit::Seconds)];
 
-/// The columns of runs and jobs.
+/// The columns that tables of runs and of jobs share.
 const OF_BOTH: &[Column] = &[
     Column("p_mean", Unit::Mean),
     Column("steals", Unit::Count),
@@ -51,11 +51,11 @@ const OF_BOTH: &[Column] = &[
 
 /// Numbered rows of figures.
 pub struct Sheet {
-    /// The name of the list of rows, and the name of the rows' numbers.
+    /// The JSON names of the list of rows, and of a row's number.
     names: [&'static str; 2],
     columns: Vec<&'static Column>,
     rows: Vec<(u64, Vec<f64>)>,
-    /// The rows' programs, if there are several.
+    /// The program of each row, if there are several programs.
     programs: Option<Vec<String>>,
 }
 
@@ -67,7 +67,7 @@ fn broken(bounds: &[Bound]) -> u64 {
     bounds.iter().filter(|bound| !bound.holds()).count() as u64
 }
 
-/// Returns the figures of [`OF_BOTH`], for these jobs together.
+/// Returns the figures of [`OF_BOTH`] for these jobs together.
 fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
     let sum = |of: &dyn Fn(&JobOutcome) -> u64| jobs.iter().map(of).sum::<u64>() as f64;
     let means = jobs.iter().map(|job| job.mean_allotment);
@@ -132,7 +132,8 @@ impl Sheet {
         }
     }
 
-    /// Returns each column's median, minimum and maximum, or nothing for a single row.
+    /// Returns the median, minimum and maximum of each column, or an empty list if there is only
+    /// one row.
     fn summary(&self) -> Vec<(&'static str, Vec<f64>)> {
         if self.rows.len() < 2 {
             return Vec::new();
@@ -206,7 +207,7 @@ impl Sheet {
     }
 }
 
-/// Returns a figure as JSON; an integral count as an integer.
+/// Returns a figure as JSON. A whole count becomes an integer.
 fn exact(Column(_, unit): &Column, figure: f64) -> Value {
     match unit {
         Unit::Count | Unit::Bytes if figure.fract() == 0.0 => (figure as u64).into(),

@@ -1,4 +1,4 @@
-//! A simulated program without its type, so that the code that uses it is compiled only once.
+//! A simulated program without its type, so that code using it is compiled only once.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ pub struct Subject {
     extent: OnceLock<WorkSpan>,
 }
 
-/// Returns the program of the subcommand and those of `--job`.
+/// Returns the subcommand's program and the programs of `--job`.
 pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>, Failure> {
     let size = flags.size.into();
     let label = chosen.label();
@@ -34,7 +34,7 @@ pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
-/// Erases a program's type.
+/// Erases a program's type. The string is the program's label.
 struct Typed(String);
 
 impl SimulatedVisitor for Typed {
@@ -64,7 +64,8 @@ impl Subject {
         (self.dag)()
     }
 
-    /// Returns its work and span if each `k` bytes count as an action. A simulation has one `k`.
+    /// Returns the program's work and span if each `k` bytes count as an action. All calls in a
+    /// simulation have the same `k`.
     pub fn extent(&self, k: u64) -> &WorkSpan {
         self.extent
             .get_or_init(|| WorkSpan::with_k(&*self.dag(), k))

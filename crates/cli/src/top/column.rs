@@ -12,15 +12,15 @@ pub enum Column {
     Pid,
     /// The job's name.
     Name,
-    /// The number of processors that it could use.
+    /// The number of processors that the job could use.
     Desire,
-    /// The number of processors that it is entitled to.
+    /// The number of processors that the job is entitled to.
     Allotment,
-    /// The number of its running workers.
+    /// The number of the job's running workers.
     InUse,
-    /// The fraction of their time that goes into work.
+    /// The fraction of its processors' time that the job spends on work.
     Efficiency,
-    /// The time since it joined.
+    /// The time since the job joined.
     Since,
 }
 
@@ -36,7 +36,8 @@ impl Column {
         Self::Since,
     ];
 
-    /// All columns, from the most important one to the one dropped first when space is short.
+    /// All columns, the most important one first. If space is short, columns are dropped from the
+    /// end.
     pub const BY_WEIGHT: [Self; 7] = [
         Self::Name,
         Self::InUse,
@@ -63,7 +64,7 @@ impl Column {
     /// Returns the key that sorts by this column, and the index of that letter in the title.
     pub fn key(self) -> (char, usize) {
         match self {
-            // The first letter of "in use" would be hard to remember.
+            // The letter i would be hard to remember, so "in use" has u.
             Self::InUse => ('u', 3),
             _ => (self.title().chars().next().unwrap_or(' '), 0),
         }
@@ -79,7 +80,7 @@ impl Column {
         }
     }
 
-    /// Returns the text of a row at the time `now` since 1970.
+    /// Returns the text of the column in a row, at the time `now` since 1970.
     pub fn cell(self, row: &Row, now: Duration) -> String {
         match self {
             Self::Pid => row.pid.to_string(),
@@ -92,7 +93,7 @@ impl Column {
         }
     }
 
-    /// Compares two rows: numbers in descending order, names, IDs and ages in ascending order.
+    /// Compares two rows: numbers in descending order; names, IDs and ages in ascending order.
     pub fn compare(self, a: &Row, b: &Row) -> Ordering {
         match self {
             Self::Pid => a.pid.cmp(&b.pid),

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! When space is short, columns are dropped first ([`Column::BY_WEIGHT`]), then lines ([`Lines`]).
-//! A row stays to the end.
+//! The first row of a job is dropped last.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -30,7 +30,7 @@ const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "
 
 /// Space between two columns, in cells.
 const GAP: u16 = 2;
-/// Minimum width of a job's history; below it is omitted.
+/// Minimum width of a job's history. If there is less space, the history is omitted.
 const HISTORY: u16 = 8;
 /// Maximum width of a name if a history is shown.
 const NAME: u16 = 32;
@@ -38,9 +38,9 @@ const NAME: u16 = 32;
 const PLAIN: Style = Style::new();
 const QUIET: Style = Style::new().add_modifier(Modifier::DIM);
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-/// For a job that has all the processors that it desires.
+/// The style of a job that has all the processors that it desires.
 const CONTENT: Style = Style::new().fg(Color::Cyan);
-/// For a job that is deprived or stalled.
+/// The style of a job that is deprived or stalled.
 const WANTING: Style = Style::new().fg(Color::Yellow);
 
 /// Draws the screen.
@@ -74,7 +74,7 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     put(buffer, lines.help, help(lines.help.width));
 }
 
-/// Returns the number of rows that fit a screen of this size.
+/// Returns the number of rows that fit on a screen of this size.
 pub fn room(area: Rect) -> usize {
     Lines::of(area).rows.height.into()
 }
@@ -137,7 +137,7 @@ fn put<'a>(buffer: &mut Buffer, line: Rect, text: impl Into<Line<'a>>) {
     text.into().render(line, buffer);
 }
 
-/// Returns the title line: the program and the load of the machine.
+/// Returns the title line: the program's name and the machine's load.
 fn title(screen: &Screen, width: u16) -> Line<'static> {
     let load = &screen.load;
     let mut parts = vec![(1, Span::styled("tidegate top", STRONG))];
@@ -156,10 +156,11 @@ fn title(screen: &Screen, width: u16) -> Line<'static> {
     fitting(parts, width)
 }
 
-/// Returns the line with the number of jobs, the sums over those that are not stalled, and the
+/// Returns a line with the number of jobs, the sums over all jobs that are not stalled, and the
 /// range of jobs on the screen.
 fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'static> {
-    // A stalled job's row shows what it had when it stopped; other jobs have taken that over.
+    // A stalled job's row still shows the processors that it had when it stalled, but other jobs
+    // have taken them over.
     let moving = || rows.iter().filter(|job| !job.row.stalled);
     let sum = |of: fn(&Tracked) -> usize| moving().map(of).sum::<usize>();
     if rows.is_empty() {
@@ -181,7 +182,7 @@ fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'stati
     fitting(parts, width)
 }
 
-/// Joins parts of a line, and drops those with the lowest rank until the rest fits.
+/// Joins parts of a line. Drops the parts with the lowest rank until the rest fits.
 fn fitting(mut parts: Vec<(u8, Span<'static>)>, width: u16) -> Line<'static> {
     const BETWEEN: &str = "   ";
     let joined = |parts: &[(u8, Span<'static>)]| {
@@ -298,7 +299,7 @@ impl Columns {
     }
 }
 
-/// Draws a cell: names aligned left, numbers right. A name that doesn't fit ends in an ellipsis.
+/// Draws a cell: names aligned left, numbers right. If a name doesn't fit, it ends in an ellipsis.
 fn cell(
     buffer: &mut Buffer,
     (x, y, width): (u16, u16, u16),
@@ -321,8 +322,8 @@ fn cell(
     buffer.set_stringn(x, y, text, length, style);
 }
 
-/// Draws the processors that a job recently used, the latest at the right. A full cell is the
-/// maximum of its desire and usage in that time.
+/// Draws the number of processors that a job recently used, the latest at the right. A full cell
+/// stands for the maximum of desire and usage in that time.
 fn history(buffer: &mut Buffer, (x, y, width): (u16, u16, u16), tracked: &Tracked) {
     let known = tracked.history.len().min(width.into());
     let latest = tracked.history.iter().rev().take(known);
@@ -348,7 +349,7 @@ fn bar(part: f64, least: usize) -> &'static str {
     BARS[eighths.max(least)]
 }
 
-/// Shortens a path at its start, because the end says more.
+/// Shortens a path at its start, because its end is more informative.
 fn shorten(text: &str, width: u16) -> String {
     let width = usize::from(width);
     if Span::raw(text).width() <= width {
@@ -365,7 +366,7 @@ fn shorten(text: &str, width: u16) -> String {
     format!("…{kept}")
 }
 
-/// Returns the line of keys, in full if it fits.
+/// Returns the line of keys, in its long form if that fits.
 fn help(width: u16) -> Line<'static> {
     let key = |letter: String| Span::styled(letter, STRONG.add_modifier(Modifier::UNDERLINED));
     let word = |text: String| Span::styled(text, QUIET);

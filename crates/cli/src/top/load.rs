@@ -1,7 +1,7 @@
-//! The load of the machine from all programs.
+//! The load that all programs put on the machine.
 //!
-//! It comes from the kernel's counters for all processors, so it is known on Linux only. It ignores
-//! the limits of containers and quotas, which `tidegate machine` shows.
+//! It is computed from the kernel's counters for all processors, so it is known only on Linux. It
+//! ignores the limits of containers and quotas; `tidegate machine` prints those.
 
 /// The machine's load between two readings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ mod imp {
     pub struct Meter(Option<KernelStats>);
 
     impl Meter {
-        /// Starts to measure.
+        /// Takes the first reading.
         pub fn start() -> Self {
             Self(KernelStats::current().ok())
         }
@@ -68,7 +68,7 @@ mod imp {
     }
 
     fn difference(of: impl Fn(&CpuTime) -> u64, before: &CpuTime, now: &CpuTime) -> u64 {
-        // The kernel's iowait counter can decrease.
+        // The difference saturates, because the kernel's iowait counter can decrease.
         of(now).saturating_sub(of(before))
     }
 
@@ -103,7 +103,7 @@ mod imp {
 mod imp {
     use super::Load;
 
-    /// The load is unknown on this system.
+    /// A meter for systems on which the load is unknown.
     #[derive(Debug)]
     pub struct Meter;
 

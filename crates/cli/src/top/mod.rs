@@ -9,8 +9,8 @@
 //! | [`draw`] | draws the view, as a function of the screen state and its size |
 //! | [`terminal`] | takes the terminal and restores it |
 //!
-//! It reads the table more often than it draws, because a stalled job shows only over several
-//! reads. It doesn't join the table and changes no job.
+//! It reads the table more often than it draws, because a stalled job is recognized only after
+//! several reads. It doesn't join the table, and it doesn't change any job.
 
 mod column;
 mod draw;
@@ -33,7 +33,8 @@ use terminal::{Signals, Terminal};
 use tidegate_command::failure::Failure;
 use watch::Watch;
 
-/// Time between two screen updates. It isn't listed with the runtime's tunables.
+/// Time between two screen updates. `tidegate tunables` doesn't list it, because it doesn't affect
+/// the runtime.
 const EVERY: Tunable<u64> = Tunable {
     name: "--every",
     unit: Unit::Time,
@@ -53,7 +54,7 @@ pub fn every(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// Returns the help text of that option.
+/// Returns the help text of the option `--every`.
 pub fn help_of_every() -> String {
     let row = EVERY.row();
     let (why, allowed, default) = (row.why, row.allowed, row.default);
@@ -72,8 +73,8 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     let location = roster::find()?;
     let screen = Screen::new(roster::place(&location));
     let lost = |error| Failure::Impossible(format!("the terminal cannot be used: {error}"));
-    // A background process is stopped here by the kernel until it owns the terminal. Until
-    // `Signals` catches them, signals still end the process.
+    // The kernel stops a background process here until the process owns the terminal. Signals still
+    // end the process until `Signals` catches them.
     let mut terminal = Terminal::open().map_err(lost)?;
     let signals = Signals::note().map_err(lost)?;
     let watch = Watch::new(location);

@@ -1,4 +1,4 @@
-//! The state of the screen, and the effect of keys. [`draw`](super::draw) draws it.
+//! The state of the screen, and the effect of keys. The module [`draw`](super::draw) draws it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use super::column::Column;
 use super::load::Load;
 use crate::roster::Row;
 
-/// Length of the history: more than fits on a screen.
+/// Length of the history, which is longer than what fits on a screen.
 const REMEMBERED: usize = 240;
 
 /// The state of the screen.
 #[derive(Debug)]
 pub struct Screen {
-    /// The table's path and the reason for it.
+    /// The path of the table, and why that path was chosen.
     pub place: String,
     /// The machine's load.
     pub load: Load,
     /// The time since 1970.
     pub now: Duration,
-    /// The jobs in display order, or a message.
+    /// The jobs in display order, or a message if there are none.
     pub view: Result<Vec<Tracked>, String>,
     /// The column that rows are sorted by.
     pub sort: Column,
     /// Whether the order is reversed.
     pub reverse: bool,
-    /// The number of rows above the screen.
+    /// The number of rows that have scrolled off the top of the screen.
     pub offset: usize,
 }
 
@@ -36,11 +36,11 @@ pub struct Screen {
 pub struct Tracked {
     /// The job.
     pub row: Row,
-    /// Processors used and desired, the latest last.
+    /// The number of processors used and the number desired, the latest pair last.
     pub history: VecDeque<(usize, usize)>,
 }
 
-/// The effect of a key outside the screen state.
+/// What the caller must do after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// End the program.
@@ -102,7 +102,8 @@ impl Screen {
         Asked::Draw
     }
 
-    /// Returns the first visible row if `room` rows fit, so that the screen is full if possible.
+    /// Returns the index of the first visible row if `room` rows fit, so that the screen is full if
+    /// possible.
     pub fn first(&self, room: usize) -> usize {
         let rows = self.view.as_ref().map_or(0, Vec::len);
         self.offset.min(rows.saturating_sub(room))
@@ -126,14 +127,14 @@ impl Screen {
             let (a, b) = (&a.row, &b.row);
             let order = sort.compare(a, b);
             let order = if reverse { order.reverse() } else { order };
-            // Equal rows must not change places between two updates.
+            // Rows that compare as equal must not swap places between two updates.
             order.then((a.since, a.pid).cmp(&(b.since, b.pid)))
         });
     }
 }
 
 impl Tracked {
-    /// Adds `row` to the history of the same job.
+    /// Adds `row` to the history that `before` has of the same job.
     fn after(before: &[Self], row: Row) -> Self {
         let same = |tracked: &&Self| {
             let known = &tracked.row;

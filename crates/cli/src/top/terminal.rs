@@ -24,7 +24,8 @@ impl Terminal {
     /// Takes the terminal.
     ///
     /// # Errors
-    /// If it cannot be taken, or has no size, like some pseudo terminals without a viewer.
+    /// If the terminal cannot be taken, or has no size, like some pseudo terminals without a
+    /// viewer.
     pub fn open() -> io::Result<Self> {
         let (columns, lines) = terminal::size()?;
         if columns == 0 || lines == 0 {
@@ -32,7 +33,7 @@ impl Terminal {
             return Err(io::Error::other(what));
         }
         ratatui::try_init().map(Self).inspect_err(|_| {
-            // Some of the steps may have succeeded.
+            // Some of the steps may have succeeded, so undo them.
             let _ = ratatui::try_restore();
         })
     }
@@ -44,13 +45,12 @@ impl Terminal {
         let _ = self.0.show_cursor();
     }
 
-    /// Retakes the terminal, whatever state it is in, and makes the next update draw the whole
-    /// screen.
+    /// Retakes the terminal, whatever its state, and makes the next update draw the whole screen.
     ///
     /// # Errors
-    /// If it cannot be taken.
+    /// If the terminal cannot be taken.
     pub fn take_again(&mut self) -> io::Result<()> {
-        // Disable raw mode first, or else enabling it would have no effect.
+        // Disable raw mode first; otherwise, enabling it might have no effect.
         disable_raw_mode()?;
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
@@ -98,8 +98,8 @@ mod imp {
     /// Time between two checks that the terminal still exists, in milliseconds.
     const LOOK: u16 = 1000;
 
-    /// How long the loop may take to end after a signal. Unless it hangs, it takes a fraction of
-    /// that.
+    /// How long the loop may take to end after a signal. It takes a fraction of that, unless it
+    /// hangs.
     const GRACE: Duration = Duration::from_secs(1);
 
     /// Catches signals that end, stop or continue the process.
@@ -115,7 +115,7 @@ mod imp {
             let ends = Arc::new(AtomicUsize::new(0));
             let again = Arc::new(AtomicBool::new(false));
             for signal in [SIGTERM, SIGHUP, SIGINT] {
-                // In this order, so that only a second signal finds the flag set and ends the
+                // The order matters: only a second signal must find the flag set and end the
                 // process.
                 flag::register_conditional_default(signal, Arc::clone(&again))?;
                 flag::register(signal, Arc::clone(&again))?;
@@ -137,12 +137,12 @@ mod imp {
             })
         }
 
-        /// Returns whether a signal asks the process to end.
+        /// Returns whether a signal has requested the end of the process.
         pub fn is_end_noted(&self) -> bool {
             self.ends.load(Ordering::Relaxed) != 0
         }
 
-        /// Ends the process as the caught signal would have.
+        /// Ends the process in the same way as the caught signal would have done.
         pub fn end(&self) {
             match self.ends.load(Ordering::Relaxed) {
                 0 => {}
@@ -150,18 +150,18 @@ mod imp {
             }
         }
 
-        /// Asks all processes of the job to stop, including this one, as a terminal does for Ctrl-Z
-        /// when it isn't in raw mode.
+        /// Sends a stop signal to all processes of the shell job, including this one, as a terminal
+        /// does for Ctrl-Z when it isn't in raw mode.
         pub fn ask_to_stop(&self) {
             // No shell could continue a session leader.
             if getsid(None) != Ok(getpid()) {
                 let whole_job = Pid::from_raw(0);
-                // Signaling one's own job cannot fail.
+                // Sending a signal to one's own process group cannot fail.
                 let _ = kill(whole_job, Signal::SIGTSTP);
             }
         }
 
-        /// Returns whether a signal asks the process to stop, once per signal.
+        /// Returns whether a signal has requested a stop. Returns true once per signal.
         pub fn is_stop_noted(&self) -> bool {
             self.stops.swap(false, Ordering::Relaxed)
         }
@@ -169,17 +169,18 @@ mod imp {
         /// Stops the process until it is continued.
         pub fn stop(&self) {
             obey(SIGTSTP);
-            // Another thread may receive the signal a moment later.
+            // Set here, because another thread may receive SIGCONT slightly later.
             self.goes_on.store(true, Ordering::Relaxed);
         }
 
-        /// Returns whether the process has been continued, once per time.
+        /// Returns whether the process has been continued. Returns true once each time.
         pub fn goes_on(&self) -> bool {
             self.goes_on.swap(false, Ordering::Relaxed)
         }
     }
 
-    /// When the terminal is gone, crossterm reads from it in an endless busy loop.
+    /// Ends the process if the terminal is gone, because crossterm then reads from it in an endless
+    /// busy loop.
     fn end_where_the_loop_cannot(noted: &AtomicUsize) {
         while noted.load(Ordering::Relaxed) == 0 && !has_hung_up() {}
         thread::sleep(GRACE);
@@ -189,7 +190,7 @@ mod imp {
         }
     }
 
-    /// Waits for the terminal to disappear, with a timeout.
+    /// Waits for the terminal to disappear, up to a timeout.
     fn has_hung_up() -> bool {
         let stdin = io::stdin();
         // Without requested events, the kernel reports only errors and hang-ups.
@@ -202,7 +203,7 @@ mod imp {
 
     /// Performs the default action of the signal.
     fn obey(signal: i32) {
-        // If that fails, there is nothing left to try.
+        // If this fails, there is nothing left to try.
         let _ = low_level::emulate_default_handler(signal);
     }
 }
@@ -211,7 +212,7 @@ mod imp {
 mod imp {
     use std::io;
 
-    /// This system has none.
+    /// A placeholder for systems without these signals.
     pub struct Signals;
 
     impl Signals {

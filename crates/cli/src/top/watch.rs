@@ -19,7 +19,7 @@ impl Watch {
         }
     }
 
-    /// Returns the jobs currently in the table, or the reason if there are no jobs.
+    /// Returns the jobs currently in the table, or a message that explains why there are none.
     pub fn look(&mut self) -> Result<Vec<Row>, String> {
         match self.try_look() {
             Ok(Some(rows)) => Ok(rows),
@@ -32,7 +32,8 @@ impl Watch {
     }
 
     fn try_look(&mut self) -> Result<Option<Vec<Row>>, Refusal> {
-        // An observer must stay open to detect stalled jobs.
+        // The same observer must stay open, because it detects stalled jobs by comparing several
+        // reads.
         if !self.observer.as_ref().is_some_and(Observer::is_current) {
             self.observer = Observer::open(&self.location)?;
         }

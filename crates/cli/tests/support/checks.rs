@@ -1,4 +1,4 @@
-//! What tests of both commands check.
+//! Checks that the tests of both commands share.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -23,14 +23,15 @@ pub const ROW: [&str; 16] = [
     "wakeups",
 ];
 
-/// Adds these arguments, separated by spaces, and isolates the command from the environment.
+/// Adds arguments, which are separated by spaces, to the command, and isolates it from the
+/// environment.
 pub fn alone(mut command: Command, table: &str, arguments: &str) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("TIDEGATE_") {
             command.env_remove(name);
         }
     }
-    // A private table, so that jobs outside the tests don't share it.
+    // The table is private, so that jobs outside the tests don't share it.
     command.env("TIDEGATE_TABLE", table);
     command.args(arguments.split_whitespace());
     command
@@ -42,8 +43,8 @@ pub fn json(command: &mut Command) -> Value {
     serde_json::from_slice(&output.stdout).expect("standard output is JSON")
 }
 
-/// Runs the command, which must exit with `code`, without a panic and without output, and returns
-/// what it prints to standard error.
+/// Runs the command, which must exit with `code`, without a panic and without output. Returns its
+/// standard error.
 pub fn complaint(command: &mut Command, code: i32) -> String {
     let output = command.assert().code(code).stdout("").get_output().clone();
     let text = String::from_utf8(output.stderr).expect("messages are text");

@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 use super::support::{json, tidegate};
 
-/// Timeout of every wait.
+/// The timeout of every wait.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder for a table.
+/// A folder for a private table.
 pub struct Home(TempDir);
 
-/// A program that is killed when this is dropped.
+/// A running program. Dropping this kills the program.
 pub struct Running(pub Child);
 
 impl Home {
@@ -30,7 +30,7 @@ impl Home {
         self.0.path().join("table")
     }
 
-    /// Returns the command, set to this table.
+    /// Returns the command with these arguments, set to use this table.
     pub fn tidegate(&self, arguments: &str) -> assert_cmd::Command {
         let mut command = tidegate(arguments);
         command.env("TIDEGATE_TABLE", self.table());
@@ -68,7 +68,7 @@ impl Home {
 }
 
 impl Running {
-    /// Kills the job, so that it cannot clean up.
+    /// Kills the job in a way that leaves it no time to clean up.
     pub fn kill(&mut self) {
         self.0.kill().expect("it runs");
         self.0.wait().expect("it has ended");

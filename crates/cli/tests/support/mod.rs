@@ -1,4 +1,4 @@
-//! The program under test, isolated from the environment.
+//! Runs the program under test, isolated from the environment.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 

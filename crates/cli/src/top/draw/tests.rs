@@ -1,4 +1,4 @@
-//! Pictures of all sizes, of whatever jobs may have written.
+//! Drawings of screens of all sizes, with any content that a job may write to the table.
 
 use super::*;
 use crate::roster::Row;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (40, 10), (200, 50)];
 
-/// What is asked of a screen, and what a screen of any size must survive.
+/// Job names, including names with unusual characters.
 const NAMES: [&str; 6] = [
     "fib",
     "a name that is much longer than any column for names can be, on whatever screen",
@@ -140,7 +140,7 @@ fn any_job_count_fits_any_size() {
     }
 }
 
-/// Names may hold wide or control characters.
+/// Names may contain wide or control characters.
 #[test]
 fn long_name_stays_in_its_column() {
     let screen = screen(NAMES.len(), 1);
@@ -151,7 +151,7 @@ fn long_name_stays_in_its_column() {
             let hostile = |c: char| c.is_control() || c == '\u{202e}';
             assert!(!line.contains(hostile), "{line:?}");
         }
-        // Numbers stay below their titles.
+        // Numbers must stay below their titles.
         let title = lines
             .iter()
             .find(|line| line.contains("desire  allotment"))
@@ -194,7 +194,7 @@ fn message_replaces_the_rows() {
     assert!(all.contains("300 processors   50 % busy"), "{all}");
 }
 
-/// The title of the column shows the order.
+/// The title of the sort column must show the order.
 #[test]
 fn keys_change_the_sort_order() {
     let mut screen = screen(5, 1);
@@ -274,7 +274,7 @@ fn only_known_keys_quit_or_suspend() {
     }
 }
 
-/// A job's history stays with the job when rows move.
+/// When rows move, a job's history must stay with the job.
 #[test]
 fn stalled_job_is_marked() {
     let mut screen = Screen::new(String::new());
