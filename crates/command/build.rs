@@ -1,4 +1,5 @@
-//! Passes the versions that the program compares, from the lock file and the compiler.
+//! Passes the versions of the compared runtimes, from the lock file and the compiler, to the
+//! program.
 
 use std::path::Path;
 

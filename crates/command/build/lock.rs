@@ -1,6 +1,6 @@
 //! Reads versions from a lock file and from the compiler, for build scripts.
 //!
-//! The programs of `compare iter` have their own lock files and use this module too.
+//! The programs that `compare iter` builds have their own lock files, and use this module, too.
 
 use std::env;
 use std::path::Path;
@@ -10,12 +10,12 @@ use std::process::Command;
 /// rayon-core. The original rayon-core doesn't set it.
 const TIDEGATE: &str = "DEP_RAYON_CORE_TIDEGATE";
 
-/// The packages of a lock file.
+/// The text of a lock file.
 pub struct Lock(String);
 
 impl Lock {
-    /// Reads the lock file at `path`, relative to the package's folder. If it cannot be read, all
-    /// versions are unknown.
+    /// Reads the lock file at `path`, relative to the package's folder. If the file cannot be read,
+    /// all versions are unknown.
     pub fn read(path: &Path) -> Self {
         println!("cargo::rerun-if-changed={}", path.display());
         Self(std::fs::read_to_string(path).unwrap_or_default())
@@ -27,8 +27,8 @@ impl Lock {
             .unwrap_or("of an unknown version")
     }
 
-    /// Returns where the linked rayon-core comes from. The lock file alone doesn't show
-    /// whether it is Tidegate's.
+    /// Returns the origin of the linked rayon-core. The lock file alone doesn't show whether it is
+    /// Tidegate's.
     pub fn source_of_rayon_core(&self) -> &'static str {
         let source = self.field("rayon-core", "source");
         match source.and_then(|source| source.split('+').next()) {
@@ -39,7 +39,7 @@ impl Lock {
         }
     }
 
-    /// Returns a field of the entry of `package`.
+    /// Returns a field of a package's entry.
     fn field(&self, package: &str, field: &str) -> Option<&str> {
         let name = format!("name = \"{package}\"");
         let entry = self.0.lines().skip_while(|line| *line != name);

@@ -16,12 +16,12 @@ mod linux {
         sched_getaffinity(None).map_err(|error| cannot("read", error))
     }
 
-    /// Restricts this thread, and the threads that it will start, to `cpus`.
+    /// Restricts this thread, and all threads that it starts later, to `cpus`.
     pub fn bind(cpus: &CpuSet) -> Result<(), Failure> {
         sched_setaffinity(None, cpus).map_err(|error| cannot("set", error))
     }
 
-    /// Restricts this thread, and the threads that it will start, to one processor.
+    /// Restricts this thread, and all threads that it starts later, to one processor.
     pub fn bind_to(cpu: usize) -> Result<(), Failure> {
         let mut cpus = CpuSet::new();
         cpus.set(cpu);
@@ -36,7 +36,7 @@ mod linux {
     }
 }
 
-/// Fails, because this system cannot bind threads.
+/// Always fails, because this system cannot bind threads.
 #[cfg(not(target_os = "linux"))]
 pub fn bind_to(_cpu: usize) -> Result<(), crate::failure::Failure> {
     Err(crate::failure::Failure::Impossible(

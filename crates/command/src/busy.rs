@@ -1,17 +1,17 @@
-//! How much of the machine other programs use during a measurement.
+//! Measures how much of the machine other programs use during a measurement.
 
 use std::time::Instant;
 
-/// If other programs keep more processors busy than this, they disturb a measurement.
+/// Other programs disturb a measurement if they keep more processors busy than this.
 const BUSY: f64 = 0.2;
 
-/// Watches what other programs use from its start on.
+/// Measures what other programs use, from the time when it is started.
 pub struct Watch {
     start: Instant,
     before: Option<Times>,
 }
 
-/// CPU time in seconds since the machine and this process started.
+/// CPU time in seconds: of all programs since the machine started, and of this process.
 #[derive(Clone, Copy)]
 struct Times {
     machine: f64,
@@ -19,7 +19,7 @@ struct Times {
 }
 
 impl Watch {
-    /// Starts to watch.
+    /// Starts the measurement.
     pub fn start() -> Self {
         Self {
             start: Instant::now(),
@@ -27,9 +27,9 @@ impl Watch {
         }
     }
 
-    /// Returns how many processors other programs kept busy since the start, on average, if that is
-    /// enough to disturb a measurement. `None` if it isn't, or if the system doesn't report it.
-    /// Children of this process count only after they have been waited for.
+    /// Returns how many processors other programs kept busy on average since the start, if that is
+    /// enough to disturb a measurement. `None` if it isn't enough, or if the system doesn't report
+    /// it. A child of this process counts as this process only after it has been waited for.
     pub fn disturbance(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);

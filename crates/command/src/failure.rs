@@ -9,11 +9,11 @@ use tidegate_workloads::ParameterError;
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// A result differs from the reference answer.
+    /// A result of the program differs from the reference answer.
     Wrong(String),
     /// The user passed an invalid value.
     Usage(String),
-    /// Something outside this program prevented it.
+    /// Something outside this program prevented the command from finishing.
     Impossible(String),
 }
 

@@ -1,4 +1,4 @@
-//! Input files.
+//! Reads input files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use crate::failure::Failure;
 use crate::standard::{is_standard, shown_input};
 
-/// The maximum length of a text. A topology file that names each CPU of the largest machine for
-/// every core, cache and node is shorter.
+/// The maximum length of a text file in bytes. Even a topology file that names each CPU of the
+/// largest machine for every core, cache and node is shorter.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the whole file.
@@ -20,7 +20,7 @@ pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
 /// Reads the file as UTF-8.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let shown = shown_input(file);
-    // One more byte than the limit reveals a longer file.
+    // If the file is longer than the limit, this additional byte shows that.
     let bytes = read(file, BYTES_MAX + 1)?;
     if bytes.len() as u64 > BYTES_MAX {
         let what = format!("{shown} is too long: expected at most {BYTES_MAX} bytes");
@@ -33,7 +33,7 @@ pub fn text(file: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Reads the first `most` bytes at most.
+/// Reads at most the first `most` bytes.
 fn read(file: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     static TAKEN: OnceLock<()> = OnceLock::new();
     let mut bytes = Vec::new();

@@ -1,8 +1,9 @@
-//! Runs a body on a runtime through one function per runtime, to compile less.
+//! Runs a body on a runtime through one function per runtime, to reduce the amount of compiled
+//! code.
 //!
 //! [`Runtime::install`] is generic over the body, so each program would instantiate the runtime's
-//! entry code again. The indirect call happens once per root task, and a clock inside the body
-//! doesn't measure it.
+//! entry code again. The indirect call happens once per root task. It isn't measured if the body
+//! reads the clock.
 
 use tidegate_workloads::Runtime;
 

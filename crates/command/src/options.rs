@@ -1,7 +1,8 @@
-//! The runtime's options: flag, else environment variable, else default.
+//! The runtime's options. A flag takes precedence over an environment variable, and that over the
+//! default.
 //!
-//! `Pool::builder` applies the same order and checks. This module repeats them because a run
-//! reports the values in effect and the reason for the number of workers.
+//! `Pool::builder` applies the same order and checks. This module repeats them, because the report
+//! on a run contains the values in effect and the reason for the number of workers.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -81,7 +82,7 @@ pub struct SharingFlags {
 }
 
 impl SharingFlags {
-    /// Returns environment variables with the effect of the given flags.
+    /// Returns environment variables that have the same effect as the given flags.
     pub fn as_variables(&self) -> Vec<(&'static str, String)> {
         let share = variable(&tunables::SHARE, self.share);
         let weight = variable(&tunables::WEIGHT, self.weight);
@@ -99,7 +100,7 @@ fn variable<T>(
     Some((tunable.variable?, flag?.to_string()))
 }
 
-/// Returns the help text of an option, from the table of tunables.
+/// Returns an option's help text, which comes from the table of tunables.
 pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     let row = tunable.row();
     let mut text = format!(
@@ -118,7 +119,7 @@ pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     text
 }
 
-/// Like [`help`], but for an option whose values have parameters.
+/// Like [`help`], but for an option whose values take parameters.
 pub fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
     help(tunable) + " [parameters: see `tidegate tunables`]"
 }
@@ -139,12 +140,13 @@ fn weight() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-/// Parses the time between two estimates. The error omits the name, because clap adds the flag's.
+/// Parses the time between two estimates. The error omits the option's name, because clap adds the
+/// name of the flag.
 pub fn est_cycle(text: &str) -> Result<Nanos, ParseError> {
     tunables::EST_CYCLE.parse(text).map_err(ParseError::alone)
 }
 
-/// Parses a switch. The error omits the name, because clap adds the flag's.
+/// Parses a switch. The error omits the option's name, because clap adds the name of the flag.
 fn switch(text: &str) -> Result<bool, ParseError> {
     tunables::BIND.parse(text).map_err(ParseError::alone)
 }
@@ -156,8 +158,8 @@ pub struct Options {
     pub workers: usize,
     /// How the number of workers was chosen.
     pub why: String,
-    /// The value of `--workers`. Without it, the pool itself chooses the number of workers, so that
-    /// it knows the reason.
+    /// The value of `--workers`. Without this flag, the pool itself chooses the number of workers,
+    /// so that the pool knows the reason.
     flag: Option<usize>,
     idle: IdlePolicy,
     steal: StealAmount,
@@ -171,14 +173,14 @@ pub struct Options {
     weight: usize,
     desire: DesirePolicy,
     est_cycle: Nanos,
-    /// Whether the pool records a trace. This isn't an option of all pools.
+    /// Whether the pool records a trace. Only some pools have this option.
     pub trace: bool,
-    /// Whether the pool explains nothing, even with `TIDEGATE_EXPLAIN=1`.
+    /// Whether the pool prints no explanation, even with `TIDEGATE_EXPLAIN=1`.
     silent: bool,
 }
 
 impl Options {
-    /// Resolves the flags and the environment.
+    /// Combines the flags with the environment and the defaults.
     pub fn resolve(flags: &Flags) -> Result<Self, Failure> {
         let (workers, why) = number_of_workers(flags.workers)?;
         let sharing = &flags.sharing;
@@ -203,8 +205,8 @@ impl Options {
         })
     }
 
-    /// Returns these options for a pool whose runs are not measured: it leaves no trace and
-    /// explains nothing.
+    /// Returns these options for a pool whose runs are not measured: it records no trace and prints
+    /// no explanation.
     #[must_use]
     pub fn unobserved(&self) -> Self {
         Self {
@@ -214,7 +216,7 @@ impl Options {
         }
     }
 
-    /// Creates a pool with these options, called `name`.
+    /// Creates a pool with these options and this name.
     pub fn build(&self, name: &str) -> Result<Pool, Failure> {
         let mut builder = Pool::builder()
             .name(name)
@@ -231,8 +233,8 @@ impl Options {
             .desire(self.desire)
             .est_cycle(Duration::from_nanos(self.est_cycle))
             .trace(self.trace)
-            // The panic hook reports all panics except refused reservations. Those end the run, and
-            // the command reports the first one.
+            // The panic hook reports all panics except those of refused reservations. The latter
+            // end the run, and the command reports the first of them.
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
@@ -262,7 +264,7 @@ impl Options {
     }
 }
 
-/// Replaces the builder's method names in an error with flags.
+/// Turns a builder's error into one that names flags instead of the builder's methods.
 fn named_by_flags(error: &BuildError) -> Failure {
     let named = OF_POOLS.iter().fold(error.to_string(), |text, name| {
         text.replace(&format!("Builder::{name}"), &format!("--{name}"))
@@ -277,7 +279,7 @@ pub fn check_environment() -> Result<(), Failure> {
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the number of workers and the reason for it.
+/// Returns the number of workers, and the reason for that number.
 pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure> {
     if let Some(workers) = flag {
         return Ok((workers, "set by --workers".into()));
@@ -291,7 +293,7 @@ pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure
     Ok((machine.default_workers(), machine.reason()))
 }
 
-/// Returns the flag, else the environment variable, else the default.
+/// Returns the value of the flag, or else of the environment variable, or else the default.
 pub fn value<T: Setting>(flag: Option<T>, tunable: &Tunable<T>) -> Result<T, Failure> {
     match (flag, from_environment(tunable)) {
         (Some(value), _) => Ok(value),

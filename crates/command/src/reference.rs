@@ -1,8 +1,9 @@
-//! Checks results.
+//! Checks the results of programs.
 //!
-//! The reference is the published answer if there is one, and otherwise the serial version's. The
-//! answers of a program that reads files may differ because the files changed. Such a program first
-//! removes the changed files from both outputs, and the report lists them.
+//! The reference is the published answer, or, if none is published, the answer of the serial
+//! version. The answers of a program that reads files may differ because the files changed. Before
+//! a comparison, such a program removes the changed files from both outputs, and the report lists
+//! these files.
 
 use tidegate_workloads::{Answer, Program};
 
@@ -10,7 +11,7 @@ use tidegate_workloads::{Answer, Program};
 pub struct Reference<P: Program> {
     answer: Answer,
     source: &'static str,
-    /// The serial version's output, if the answer comes from it.
+    /// The serial version's output, if the answer comes from the serial version.
     output: Option<P::Output>,
 }
 
@@ -22,17 +23,17 @@ pub struct Found<P: Program> {
     pub output: P::Output,
 }
 
-/// The outcome of a comparison.
+/// The outcome of a comparison with the reference.
 pub struct Verdict {
     /// Whether the run's answer is the reference answer.
     pub agrees: bool,
-    /// What changed outside the program between the runs and was ignored, safe to print on a
-    /// terminal.
+    /// Descriptions of what changed outside the program between the runs and was therefore ignored.
+    /// They are safe to print on a terminal.
     pub changed: Vec<String>,
 }
 
 impl<P: Program> Found<P> {
-    /// The result with this output.
+    /// Creates the result of a run from its output.
     pub fn new(program: &P, input: &P::Input, output: P::Output) -> Self {
         Self {
             answer: program.answer(input, &output),
@@ -42,7 +43,7 @@ impl<P: Program> Found<P> {
 }
 
 impl<P: Program> Reference<P> {
-    /// Returns the published answer, if there is one.
+    /// Returns the published answer; `None` if no answer is published.
     pub fn published(program: &P) -> Option<Self> {
         program.published().map(|published| Self {
             answer: published.answer,
@@ -51,7 +52,7 @@ impl<P: Program> Reference<P> {
         })
     }
 
-    /// Takes the serial version's result as the reference.
+    /// Makes the serial version's result the reference.
     pub fn serial(found: Found<P>) -> Self {
         Self {
             answer: found.answer,
@@ -60,13 +61,13 @@ impl<P: Program> Reference<P> {
         }
     }
 
-    /// Returns a description of the source.
+    /// Returns a description of the reference's source.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// Compares a run with the reference. Whatever changed outside the program is removed from
-    /// both.
+    /// Compares a run with the reference. Parts that changed outside the program are removed from
+    /// both first.
     pub fn check(&mut self, program: &P, input: &P::Input, found: &mut Found<P>) -> Verdict {
         let mut changed = Vec::new();
         if found.answer != self.answer

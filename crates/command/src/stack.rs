@@ -1,16 +1,17 @@
 //! Provides a thread with a large stack for programs that recurse deeply.
 //!
 //! The serial version of a program runs on the calling thread, and so does the parallel version on
-//! some runtimes. The deepest named tree overflows the stack of a main thread. Threads of other
-//! libraries have the standard library's default stack size. Only an environment variable can
-//! change it, and only before the first thread starts: see [`restart`].
+//! some runtimes. The deepest tree that has a name would overflow the stack of a main thread.
+//! Threads that other libraries start have the standard library's default stack size. Only an
+//! environment variable can change that size, and only before the first thread starts: see
+//! [`restart`].
 
 use std::io;
 use std::thread;
 
 use crate::failure::Failure;
 
-/// Size of the stack in bytes. Only pages that are used take memory.
+/// Size of the stack in bytes. Only the pages that are used take up memory.
 const STACK: usize = 512 << 20;
 
 /// The variable that sets the default stack size of threads.
@@ -37,8 +38,8 @@ fn refused(error: &io::Error) -> Failure {
     ))
 }
 
-/// Restarts the program with these environment variables, and with a larger default stack unless
-/// the user has set one.
+/// Restarts the program with these environment variables. The default stack size becomes larger,
+/// too, unless the user has set it.
 #[cfg(unix)]
 pub fn restart(variables: &[(&str, String)]) -> Result<(), Failure> {
     use std::os::unix::process::CommandExt;
@@ -69,8 +70,7 @@ fn not_again(error: &io::Error) -> Failure {
     ))
 }
 
-/// Keeps the default stack size and rejects variables, because this system cannot replace a
-/// process.
+/// Keeps the default stack size. Rejects variables, because this system cannot replace a process.
 #[cfg(not(unix))]
 pub fn restart(variables: &[(&str, String)]) -> Result<(), Failure> {
     match variables.first() {

@@ -1,8 +1,9 @@
-//! The file name `-`, which means standard input or output. A file of that name is `./-`.
+//! The file name `-`, which means standard input or output. A file with the name `-` must be
+//! written as `./-`.
 
 use std::path::Path;
 
-/// Returns whether the name means standard input or output.
+/// Returns whether this name means standard input or output.
 pub fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }

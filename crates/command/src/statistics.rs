@@ -1,28 +1,28 @@
 //! Medians and ranks of samples, with confidence intervals.
 //!
 //! A 95 % confidence interval is Efron's percentile bootstrap (1979). Each draw resamples every
-//! sample with replacement and computes the statistic of the new medians. The interval contains the
-//! middle 95 % of the drawn values. The seed is constant, so the same runs always give the same
-//! interval.
+//! sample with replacement, and computes the statistic from the medians of the new samples. The
+//! interval contains the middle 95 % of the values drawn. The seed is constant, so the same runs
+//! always give the same interval.
 
 use tidegate_policy::Rng;
 
 /// Number of draws.
 const DRAWS: usize = 2000;
 
-/// The fraction of values below the interval, and above it.
+/// The fraction of drawn values below the interval, which is also the fraction above it.
 const TAIL: f64 = 0.025;
 
 const SEED: u64 = 0x626f_6f74;
 
-/// One figure per run, in increasing order. Empty if there were no runs.
+/// One figure per run, in increasing order. This is empty if there were no runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample(Vec<f64>);
 
-/// A value and its 95 % confidence interval. All three are NaN if a sample was empty.
+/// A value and its 95 % confidence interval. All three fields are NaN if a sample was empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The statistic of the runs themselves.
+    /// The statistic computed from the runs themselves.
     pub value: f64,
     /// The lower end.
     pub low: f64,
@@ -120,7 +120,7 @@ impl Interval {
         }
     }
 
-    /// A value that is known without a doubt.
+    /// A value that is known exactly.
     pub fn exact(value: f64) -> Self {
         Self {
             value,
@@ -129,12 +129,12 @@ impl Interval {
         }
     }
 
-    /// Whether there is a value.
+    /// Whether the value was measured.
     pub fn is_measured(self) -> bool {
         !self.value.is_nan()
     }
 
-    /// The value and its interval in other units, such as milliseconds.
+    /// The value and its interval, multiplied by `factor` to convert them to other units.
     pub fn times(self, factor: f64) -> Self {
         Self {
             value: self.value * factor,
@@ -143,8 +143,8 @@ impl Interval {
         }
     }
 
-    /// The value as `show` has it, with the ends behind it if they differ;
-    /// nothing if it was not measured.
+    /// The value, followed by the ends of its interval if they differ, all formatted by `show`.
+    /// Returns an empty string if the value was not measured.
     pub fn show(self, show: impl Fn(f64) -> String) -> String {
         if !self.is_measured() {
             return String::new();
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn narrows_with_more_runs() {
-        // The median of n runs, uniform with a range of 100, is normal with a deviation of
-        // 50 / sqrt(n).
+        // The median of n runs that are uniform with a range of 100 is asymptotically normal with a
+        // standard deviation of 50 / sqrt(n).
         for runs in [25_u32, 100, 400] {
             let spread = (0..runs).map(|run| f64::from(100 + 100 * run / runs));
             let Interval { value, low, high } = Sample::new(spread).interval();

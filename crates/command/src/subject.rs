@@ -1,7 +1,7 @@
-//! A program behind a trait object, so that the code that uses it is compiled only once.
+//! A program behind a trait object, so that code using it is compiled only once.
 //!
-//! [`compare`](crate::compare) is in the same crate so that both use the same instances of the
-//! programs.
+//! [`compare`](crate::compare) is in the same crate, so that both modules use the same instances of
+//! generic code.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -23,19 +23,19 @@ pub struct Check {
     pub runs: usize,
     /// The number of runs with a different answer.
     pub wrong: usize,
-    /// What changed during the runs and was ignored.
+    /// Descriptions of what changed during the runs and was ignored.
     pub changed: Vec<String>,
 }
 
-/// A program before its input is made.
+/// A program whose input has not been prepared yet.
 pub trait Candidate {
-    /// Returns its name.
+    /// Returns the program's name.
     fn name(&self) -> &'static str;
 
-    /// Returns whether it has intervals.
+    /// Returns whether the program has intervals.
     fn intervals(&self) -> bool;
 
-    /// Makes the input.
+    /// Prepares the program's input.
     fn prepare(&self) -> Result<Box<dyn Subject<'_> + '_>, Failure>;
 }
 
@@ -53,7 +53,7 @@ impl<P: Program> Candidate for P {
     }
 }
 
-/// Passes the program called `name`, with the given parameters, to `work`.
+/// Passes the program with this name and these parameters to `work`.
 pub fn find(
     name: &str,
     size: Size,
@@ -73,26 +73,26 @@ impl Visitor for Shown<'_> {
     }
 }
 
-/// Where a program runs.
+/// Where a run of a program takes place.
 #[derive(Clone, Copy)]
 pub enum On<'a> {
-    /// On this thread, in its serial version.
+    /// On this thread. The program's serial version runs.
     Thread,
     /// On a pool.
     Pool(&'a Tidegate),
-    /// On a pool that records intervals; only for programs that have them.
+    /// On a pool that records intervals. The program must have intervals.
     Recorded(&'a Recorded),
 }
 
 /// A program with its input and the results of its runs.
 pub trait Subject<'a> {
-    /// Returns its name.
+    /// Returns the program's name.
     fn name(&self) -> &'static str;
 
-    /// Returns its parameters.
+    /// Returns the program's parameters.
     fn parameters(&self) -> Answer;
 
-    /// Returns whether it reads files.
+    /// Returns whether the program reads files.
     fn reads_files(&self) -> bool;
 
     /// Returns the progress of the current run.
@@ -104,14 +104,14 @@ pub trait Subject<'a> {
     /// Restores the input to its initial state.
     fn reset(&mut self);
 
-    /// Runs it, and returns the time that it took.
+    /// Runs the program, and returns the time that the run took.
     fn run(&mut self, on: On<'_>) -> Duration;
 
-    /// Keeps the last run's output for the check.
+    /// Keeps the output of the last run for the check.
     fn keep(&mut self);
 
-    /// Compares all kept outputs with the published answer, or else with the output of the last run
-    /// if it wasn't kept.
+    /// Compares all kept outputs with the published answer. Without one, compares them with the
+    /// output of the last run, if that output wasn't kept.
     fn check(&mut self) -> Option<Check>;
 
     /// Returns the answer of the last kept run.
@@ -122,13 +122,13 @@ pub trait Subject<'a> {
 pub struct Trial<'a, P: Program> {
     program: &'a P,
     input: P::Input,
-    /// The last run's output, until it is kept.
+    /// The output of the last run, until that output is kept.
     output: Option<P::Output>,
     found: Vec<Found<P>>,
 }
 
 impl<'a, P: Program> Trial<'a, P> {
-    /// Makes the input.
+    /// Prepares the program's input.
     pub fn new(program: &'a P) -> Result<Self, Failure> {
         let input = program.prepare();
         Ok(Self {
@@ -195,7 +195,8 @@ impl<'a, P: Program> Subject<'a> for Trial<'a, P> {
                 took = start.elapsed();
                 *output = Some(result);
             }),
-            // The constant saves the compiler a second instance of each program.
+            // The condition is constant, so the compiler doesn't instantiate programs without
+            // intervals a second time.
             On::Recorded(pool) if P::INTERVALS => inside(pool, &mut |fork| {
                 *output = Some(program.parallel::<Recorded>(input, fork));
             }),

@@ -1,7 +1,7 @@
 //! Times a program that may be too short for the clock.
 //!
 //! The program runs repeatedly until its runs have taken [`SAMPLE`] in total. Each run is timed
-//! separately, without the reset before it, and the result is the mean.
+//! separately, so that the reset before it isn't included. The result is the mean.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use tidegate_workloads::Program;
 /// Minimum total time of the runs of a sample.
 pub const SAMPLE: Duration = Duration::from_millis(5);
 
-/// Returns the mean time of a run in nanoseconds, and the last run's output.
+/// Returns the mean time of a run in nanoseconds, and the output of the last run.
 pub fn timed<P: Program>(
     program: &P,
     input: &mut P::Input,

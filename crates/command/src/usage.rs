@@ -6,11 +6,12 @@
 //! | voluntary and all context switches | `getrusage` | `getrusage` | unknown |
 //! | peak memory | `/proc/self/status` | unknown | unknown |
 //!
-//! `getrusage` isn't used for CPU time, because for a single thread Linux returns the state of the
-//! last clock tick. It isn't used for peak memory either, because it includes the memory of the
-//! process before its `exec`, so a small program started by a large one looks large.
+//! `getrusage` isn't used for CPU time, because for a single thread, Linux returns the time as of
+//! the last clock tick. It isn't used for peak memory either, because its figure includes the
+//! memory of the process before `exec`, so a small program that is started by a large one looks
+//! large.
 //!
-//! Unknown figures are `None`, and `null` in JSON. Nothing is estimated.
+//! Unknown figures are `None`, and `null` in JSON. They are never estimated.
 
 use std::time::Duration;
 
@@ -21,14 +22,14 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// User and system CPU time of all threads.
     pub cpu: Option<Duration>,
-    /// Voluntary context switches: a thread slept and had to be woken.
+    /// Voluntary context switches. At each, a thread slept and had to be woken.
     pub wakeups: Option<u64>,
     /// All context switches.
     pub switches: Option<u64>,
 }
 
 impl Usage {
-    /// Zero usage, the start of a sum.
+    /// Zero usage, as the start of a sum.
     pub fn none() -> Self {
         Self {
             cpu: Some(Duration::ZERO),
@@ -37,12 +38,12 @@ impl Usage {
         }
     }
 
-    /// Returns the usage so far.
+    /// Returns the usage since the process started.
     pub fn now() -> Self {
         imp::process()
     }
 
-    /// Runs `work`, and returns its usage and its result.
+    /// Runs `work`. Returns the usage meanwhile, and the result of `work`.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = Self::now();
         let result = work();
@@ -57,7 +58,7 @@ impl Usage {
         }
     }
 
-    /// Returns the sum.
+    /// Returns the sum of two usages.
     pub fn and(self, other: Self) -> Self {
         Self {
             cpu: self.cpu.zip(other.cpu).map(|(a, b)| a + b),

@@ -1,8 +1,8 @@
 //! The program that the user chose on the command line.
 //!
 //! The subcommands of `run` and `compare` come from the registry, so a new program appears in both
-//! automatically. Their help lists the programs by group, which the parser can't do: it only sees
-//! hidden subcommands, and the list is part of the help template.
+//! automatically. Their help lists the programs by group. The parser itself cannot group
+//! subcommands, so the subcommands are hidden, and the list is part of the help template.
 
 use std::ffi::OsString;
 
@@ -18,7 +18,7 @@ use tidegate_workloads::{Given, Program};
 pub struct Chosen {
     /// The program's name.
     pub name: &'static str,
-    /// The parameters, not checked yet.
+    /// The parameters, whose values aren't checked yet.
     pub given: Given,
     /// Whether to print a line for every file.
     pub list: bool,
@@ -66,7 +66,7 @@ impl Subcommand for Chosen {
 }
 
 impl Chosen {
-    /// Returns the program and its parameters as written on the command line.
+    /// Returns the program and its parameters in the syntax of the command line.
     pub fn label(&self) -> String {
         let positional = self.given.positional.iter();
         let named = self.given.named.iter();
@@ -98,7 +98,7 @@ impl Chosen {
     }
 }
 
-/// Makes the parser accept unknown subcommands, which [`unknown`] then reports.
+/// Makes the parser accept unknown subcommands, so that [`unknown`] can report them.
 pub fn open(command: Command) -> Command {
     command
         .subcommand_required(true)
@@ -111,7 +111,7 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// The error for a subcommand that isn't in `known`.
+/// Returns the error for a subcommand that isn't in `known`.
 pub fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
     let name = matches.subcommand_name().unwrap_or_default();
     let message = match tidegate_policy::closest(name, known) {
@@ -122,7 +122,7 @@ pub fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -
     Error::raw(ErrorKind::InvalidSubcommand, message)
 }
 
-/// Returns a help template that lists the programs for which `listed` holds, by group.
+/// Returns a help template that lists, by group, the programs that satisfy `listed`.
 pub fn grouped_help(listed: impl Fn(&Entry) -> bool) -> String {
     let mut help = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n");
     let width = ENTRIES.iter().map(|entry| entry.name.len()).max();
@@ -139,7 +139,7 @@ pub fn grouped_help(listed: impl Fn(&Entry) -> bool) -> String {
     help + "{all-args}{after-help}"
 }
 
-/// The note on times in the help of `run digest`.
+/// The note about file caching in the help of `run digest`.
 const COLD_FILES: &str = "
 A warm-up run reads the files first, so that all timed runs find them in the file cache. With --repeat there is no \
 warm-up; the first run may then wait for the disk, and no speedup is reported.
@@ -162,7 +162,7 @@ pub fn program(entry: &Entry) -> Command {
         .args(named)
 }
 
-/// Returns the help text on a program's result.
+/// Returns the help text about a program's result.
 fn result(entry: &Entry) -> String {
     let mut help = String::from("Result:\n");
     for field in entry.result {
@@ -171,22 +171,24 @@ fn result(entry: &Entry) -> String {
     help
 }
 
-/// Returns the positional argument of a parameter.
+/// Returns a parameter's positional argument.
 fn place(parameter: &Parameter, order: usize) -> Arg {
     let place = argument(place_id(parameter), parameter, order);
     match parameter.preset {
-        // A required argument may be missing if an argument that it conflicts with is present.
+        // The parser accepts the absence of a required argument if a conflicting argument is
+        // present.
         Preset::Required => place.required(true).conflicts_with(parameter.name),
         _ => place,
     }
 }
 
-/// Returns the identifier of a positional argument. The parameter's name identifies the named one.
+/// Returns the identifier of a parameter's positional argument. The parameter's name identifies its
+/// named argument.
 fn place_id(parameter: &Parameter) -> String {
     format!("{} by position", parameter.name)
 }
 
-/// Returns the argument of a parameter, which the help shows at position `order`.
+/// Returns an argument for a parameter. The help shows the argument at position `order`.
 fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     let allowed = match parameter.kind {
         Kind::Path => String::new(),
@@ -202,7 +204,7 @@ fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     };
     Arg::new(id)
         .value_name(parameter.name.to_uppercase())
-        // Otherwise the positional parameters come last, sorted by name.
+        // Without this, the positional parameters would come last, sorted by name.
         .display_order(order)
         .help(format!("{}{allowed}{preset}", parameter.meaning))
         .help_heading("Parameters")

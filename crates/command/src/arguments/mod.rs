@@ -45,7 +45,7 @@ pub struct TableFormat {
     reason = "the parser would print each variant's text in every help"
 )]
 pub enum Size {
-    // The aliases are the sizes of Java Grande.
+    // The aliases are the names of sizes in the Java Grande benchmarks.
     #[value(alias = "test")]
     Tiny,
     #[default]
@@ -65,13 +65,14 @@ impl From<Size> for tidegate_workloads::Size {
     }
 }
 
-/// Parses the command line, does `work` and reports a failure. This is all that `main` does.
+/// Parses the command line, does `work` and reports a failure. This is all that `main` has to do.
 pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     let done = match parse::<C>() {
         Ok(command) => work(command),
         Err(error) if error.use_stderr() => {
             let message = output::tame(&error.render().to_string());
-            // Help for a missing subcommand is an error without this prefix.
+            // If the subcommand is missing, the error is the help text, which doesn't have this
+            // prefix.
             match message.strip_prefix("error: ") {
                 Some(message) => complain::<C>(message),
                 None => output::to_stderr(&message),
@@ -98,7 +99,7 @@ fn complain<C: Parser>(message: &str) {
     output::to_stderr(&format!("{}: {message}", C::command().get_name()));
 }
 
-/// Parses this process's command line. An error shows the usage of the chosen subcommand.
+/// Parses this process's command line. Errors include the usage of the chosen subcommand.
 fn parse<C: Parser>() -> Result<C, clap::Error> {
     let mut command = C::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;

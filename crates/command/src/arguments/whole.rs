@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::TypedValueParser;
 
-/// The maximum number of repetitions; each result is kept until the end.
+/// The maximum number of repetitions. It is limited because each result is kept until the end.
 const MOST_REPETITIONS: u32 = 100_000;
 
 /// Parses an integer from `least` to `most`.

@@ -9,7 +9,7 @@ use super::version;
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-/// Pause before a measurement, so that the previous lane's threads can go idle.
+/// Pause before a measurement, so that the threads of the previous lane can go idle.
 const SETTLE: Duration = Duration::from_millis(1);
 
 /// The result of one repetition.
@@ -17,20 +17,21 @@ const SETTLE: Duration = Duration::from_millis(1);
 pub struct Measurement {
     /// The measured time.
     pub nanos: f64,
-    /// The resources used.
+    /// The resources used during the repetition.
     pub used: Usage,
 }
 
-/// A function that measures once.
+/// A function that takes one measurement.
 pub type Take<'a> = Box<dyn FnMut() -> Result<Measurement, Failure> + 'a>;
 
-/// Something to measure, interleaved with others.
+/// A case on one runtime with one number of workers. Its measurements are interleaved with those of
+/// other lanes.
 pub struct Lane<'a> {
     /// The case.
     pub case: String,
     /// The runtime.
     pub runtime: &'static str,
-    /// The runtime's version, if it has one.
+    /// The runtime's version, or `None` if it has no version.
     pub version: Option<String>,
     /// The number of workers.
     pub workers: usize,
@@ -39,7 +40,7 @@ pub struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// A lane that can be measured.
+    /// Creates a lane that can be measured.
     pub fn new(
         case: &str,
         runtime: &'static str,
@@ -49,7 +50,7 @@ impl<'a> Lane<'a> {
         Self::of(case, runtime, workers, Some(Box::new(take)))
     }
 
-    /// A lane for a runtime that doesn't support the case.
+    /// Creates a lane for a runtime that doesn't support the case.
     pub fn not_applicable(case: &str, runtime: &'static str, workers: usize) -> Self {
         Self::of(case, runtime, workers, None)
     }
@@ -65,7 +66,7 @@ impl<'a> Lane<'a> {
         format!("{case}/{runtime}/{workers}")
     }
 
-    /// Measures once. Returns `None` if the runtime doesn't support the case.
+    /// Takes one measurement. Returns `None` if the runtime doesn't support the case.
     pub fn measure(&mut self) -> Option<Result<Measurement, Failure>> {
         let take = self.take.as_mut()?;
         thread::sleep(SETTLE);

@@ -5,9 +5,9 @@
 //! result is a [`row`](row::Row) per lane. [`program`] creates the lanes of a program.
 //!
 //! Workers aren't bound, caches aren't cleared, and no sample is dropped. All runtimes use their
-//! default options. Environment variables can change Tidegate's. The sharing flags become
-//! environment variables too, of a restarted process, because the code that creates the pools
-//! doesn't know about flags.
+//! default options, but environment variables can change Tidegate's options. The code that creates
+//! the pools doesn't know about flags. Therefore, the process turns its sharing flags into
+//! environment variables and restarts itself.
 
 mod flags;
 pub mod lane;
@@ -26,21 +26,21 @@ use crate::failure::Failure;
 use crate::{options, stack};
 use row::Outcome;
 
-/// The options that all kinds of comparisons have.
+/// The options that every kind of comparison has.
 pub struct Setting {
-    /// The requested rivals. `None`: the case's defaults.
+    /// The requested rivals; `None` for the case's defaults.
     pub with: Option<Vec<Rival>>,
-    /// The requested numbers of workers. Empty: the case's defaults.
+    /// The requested numbers of workers; if empty, the case's defaults apply.
     pub workers: Vec<usize>,
-    /// The requested repetitions.
+    /// The requested number of repetitions.
     pub repeat: Option<u32>,
     /// The problem size.
     pub size: Size,
 }
 
 impl Setting {
-    /// Returns the requested rivals, else `preset`. Fails if rayon is among them, but this process
-    /// was built with a rayon that runs on Tidegate.
+    /// Returns the requested rivals, or `preset` if there is no request. Fails if rayon is among
+    /// the rivals, but this process was built with a rayon that runs on Tidegate.
     pub fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
         let rivals = self.with.clone().unwrap_or_else(|| preset.to_vec());
         if rivals.contains(&Rival::Rayon) {
@@ -49,7 +49,8 @@ impl Setting {
         Ok(rivals)
     }
 
-    /// Returns the requested repetitions, else `preset`, or 2 for the tiny size.
+    /// Returns the requested number of repetitions. Without a request, it is 2 for the tiny size,
+    /// and `preset` otherwise.
     pub fn repeat(&self, preset: u32) -> u32 {
         let preset = self.sized(2, preset);
         self.repeat.unwrap_or(preset)
@@ -60,7 +61,8 @@ impl Setting {
         if self.size == Size::Tiny { tiny } else { usual }
     }
 
-    /// Returns the requested numbers of workers, else one and the number that the machine allows.
+    /// Returns the requested numbers of workers. Without a request, they are one and the number
+    /// that the machine allows.
     pub fn workers(&self) -> Result<Vec<usize>, Failure> {
         if !self.workers.is_empty() {
             return Ok(self.workers.clone());

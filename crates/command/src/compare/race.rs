@@ -1,4 +1,4 @@
-//! A race: work that each runtime can be measured on.
+//! A race: a case that can be measured on each runtime.
 
 use std::io;
 use std::num::NonZero;
@@ -10,10 +10,10 @@ use super::lane::Lane;
 use crate::failure::Failure;
 use crate::output::show_count;
 
-/// The runtime name of serial lanes.
+/// The name that serial lanes have instead of a runtime's name.
 pub const SERIAL: &str = "serial";
 
-/// The runtime name of lanes with two serial copies.
+/// The name that lanes with two serial copies have instead of a runtime's name.
 pub const TWICE_SERIAL: &str = "2xserial";
 
 /// Creates the lanes of a case.
@@ -24,12 +24,13 @@ pub trait Race<'a> {
     /// Creates the lane of runtime `R`.
     fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure>;
 
-    /// Creates the lane of Tidegate; override this if it differs from the generic lane.
+    /// Creates the lane of Tidegate. Override this if Tidegate needs other code than the generic
+    /// lane.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         self.on::<Tidegate>(workers)
     }
 
-    /// Creates the lane of chili; override this if it differs from the generic lane.
+    /// Creates the lane of chili. Override this if chili needs other code than the generic lane.
     fn on_chili(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         self.on::<Chili>(workers)
     }
@@ -39,14 +40,14 @@ pub trait Race<'a> {
         Ok(Lane::not_applicable(&self.name(), SERIAL, 1))
     }
 
-    /// Creates the lane of two serial copies at the same time.
+    /// Creates the lane of two serial copies that run at the same time.
     fn twice_serial(&self) -> Result<Lane<'a>, Failure> {
         Ok(Lane::not_applicable(&self.name(), TWICE_SERIAL, 2))
     }
 }
 
-/// Creates the lanes of a race: the serial ones first, then Tidegate and its rivals for each number
-/// of workers.
+/// Creates the lanes of a race. The serial lanes come first; then, for each number of workers,
+/// Tidegate and its rivals.
 pub fn lanes<'a>(
     race: &impl Race<'a>,
     rivals: &[Rival],
@@ -62,7 +63,7 @@ pub fn lanes<'a>(
     })
 }
 
-/// Like [`lanes`], but creates each lane with `lane`, where `None` stands for Tidegate. This isn't
+/// Like [`lanes`], but creates each lane with `lane`, which takes `None` for Tidegate. This isn't
 /// generic over the race, so it is compiled only once.
 fn in_order<'a>(
     rivals: &[Rival],
@@ -98,9 +99,9 @@ pub fn start<R: Runtime>(workers: usize) -> Result<R, Failure> {
     R::with_workers(workers).map_err(refused)
 }
 
-/// Starts chili like its users do: the thread that creates a scope also works. [`Chili`] runs the
-/// root task on a separate thread with a deep stack instead, which makes no difference if the clock
-/// is read inside the task.
+/// Starts chili as chili's users do: the thread that creates a scope also works. [`Chili`] instead
+/// runs the root task on a separate thread with a deep stack. That makes no difference if the task
+/// itself reads the clock.
 pub fn start_chili(workers: usize) -> chili::ThreadPool {
     chili::ThreadPool::with_config(chili::Config {
         thread_count: NonZero::new(workers),

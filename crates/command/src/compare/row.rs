@@ -38,11 +38,11 @@ pub struct Row {
     pub case: String,
     /// The runtime.
     pub runtime: &'static str,
-    /// The runtime's version, if it has one.
+    /// The runtime's version, or `None` if it has no version.
     version: Option<String>,
     /// The number of workers.
     pub workers: usize,
-    /// The times in nanoseconds. Empty if the runtime doesn't support the case.
+    /// The times in nanoseconds. This is empty if the runtime doesn't support the case.
     pub nanos: Sample,
     used: Usage,
     over_serial: Option<f64>,
@@ -155,7 +155,7 @@ fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// A conclusion from the rows of a comparison: a table that replaces theirs, and a text.
+/// A conclusion from the rows of a comparison: a text, and a table that replaces the table of rows.
 pub trait Conclusion: fmt::Display {
     /// Returns the table.
     fn table(&self) -> Table;
@@ -168,11 +168,12 @@ pub trait Conclusion: fmt::Display {
 pub struct Outcome {
     /// The rows.
     pub rows: Vec<Row>,
-    /// Describes what a row's time is.
+    /// Describes what the time in a row measures.
     pub measure: String,
     /// Notes below the table.
     pub notes: Vec<String>,
-    /// The conclusion, which is printed instead of the rows. The JSON is then an object.
+    /// The conclusion, which is printed instead of the rows. With a conclusion, the JSON is an
+    /// object.
     pub conclusion: Option<Box<dyn Conclusion>>,
 }
 

@@ -1,15 +1,15 @@
 //! The versions of the compared runtimes, and a check that rayon runs on its own runtime.
 //!
-//! rayon's runtime is a separate package, which Tidegate can replace. A rayon on Tidegate would
-//! compare Tidegate with itself.
+//! rayon's runtime is a separate package, which Tidegate's rayon-core can replace. In a build with
+//! that package, a comparison with rayon would compare Tidegate with itself.
 
 use super::race::{SERIAL, TWICE_SERIAL};
 use crate::failure::Failure;
 
-/// The build script's name for this repository's rayon-core.
+/// What the build script calls this repository's rayon-core.
 const OURS: &str = "this repository";
 
-/// Returns the version of a runtime, if it has one.
+/// Returns the version of a runtime, or `None` if it has no version.
 pub fn of(runtime: &str) -> Option<String> {
     let version = match runtime {
         "tidegate" => env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! Shows JSON objects to people.
+//! Formats JSON objects for human readers.
 
 use serde_json::{Map, Number, Value};
 
@@ -11,7 +11,7 @@ pub fn show_fields(fields: &Map<String, Value>) -> String {
     words.join(" ")
 }
 
-/// Returns a value without the quotes of a string, and with six digits of a fraction.
+/// Formats a value: strings without quotes, fractions with six digits.
 pub fn show_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -8,11 +8,11 @@ use super::{to_stderr, to_stdout};
 use crate::failure::Failure;
 use crate::standard::is_standard;
 
-/// Returns whether human-readable output must go to standard error because one of these files, each
-/// with its option, is standard output.
+/// Returns whether human-readable output must go to standard error, because one of these files is
+/// standard output. Each file comes with the name of its option.
 ///
 /// # Errors
-/// If more than one file, or a file and JSON, are for standard output.
+/// If two files, or a file and JSON, would both go to standard output.
 pub fn is_aside(files: &[(&str, Option<&PathBuf>)], json: bool) -> Result<bool, Failure> {
     let files = files
         .iter()
@@ -28,7 +28,7 @@ pub fn is_aside(files: &[(&str, Option<&PathBuf>)], json: bool) -> Result<bool, 
     }
 }
 
-/// Writes human-readable output to standard output, or `aside` to standard error.
+/// Writes human-readable output to standard output, or to standard error if `aside` is true.
 pub fn answer(
     aside: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -42,13 +42,14 @@ pub fn answer(
     Ok(())
 }
 
-/// Returns an error if the file, which will contain `what`, is certainly not writable. Creates and
-/// changes nothing.
+/// Returns an error if the file is certainly not writable. `what` describes its future content.
+/// Neither creates nor changes any file.
 pub fn find_room(file: &Path, what: &str) -> Result<(), Failure> {
     room(file).map_err(|error| refused(file, what, &error))
 }
 
-/// Returns an error if writing `what` to `out` would overwrite one of its input files.
+/// Returns an error if writing `what` to `out` would overwrite one of the files that it is made
+/// from.
 pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failure> {
     let is_file = |file: &&PathBuf| !is_standard(file) && !is_standard(out);
     let same = |file: &&PathBuf| match (fs::canonicalize(out), fs::canonicalize(file)) {
@@ -65,7 +66,7 @@ pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failu
     }
 }
 
-/// Writes `what` to a file.
+/// Writes a file whose content is described by `what`.
 pub fn write_file(
     file: &Path,
     what: &str,

@@ -1,7 +1,8 @@
 //! All output of the process.
 //!
-//! A reader may close the pipe at any time (`| head -1`). That ends the output but isn't an error,
-//! so the exit code is still the work's. Any other problem with standard output is an error.
+//! A reader may close the pipe at any time (`| head -1`). That ends the output, but isn't an error,
+//! so the exit code still reflects only the work. Any other problem with standard output is an
+//! error.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 
@@ -22,11 +23,11 @@ pub use units::{
 
 use crate::failure::Failure;
 
-/// Writes to standard output with `write`.
+/// Lets `write` write to standard output.
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());
-    // Otherwise the drop of the writer would write the rest of its buffer again.
+    // If the writer were dropped, it would try to write the rest of its buffer again.
     let _ = out.into_parts();
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Impossible(format!(
@@ -41,12 +42,12 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     to_stdout(|out| writeln!(out, "{value:#}"))
 }
 
-/// Writes to standard error, and ignores errors, because there is nowhere left to report them.
+/// Writes to standard error. Ignores errors, because there is nowhere left to report them.
 pub fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Escapes control characters, except line breaks, as in Rust.
+/// Escapes control characters as in Rust, except line breaks.
 pub fn tame(text: &str) -> String {
     let mut tamed = String::with_capacity(text.len());
     for c in text.chars() {

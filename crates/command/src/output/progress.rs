@@ -1,7 +1,7 @@
 //! A progress line on the terminal for long commands.
 //!
-//! If standard error is a terminal, the line appears there after [`PATIENCE`]. Otherwise nothing is
-//! started: no thread, no signal handler, no clock. Ctrl-C erases the line before the process ends.
+//! If standard error is a terminal, the line appears there after [`PATIENCE`]. Otherwise, there is
+//! no thread, no signal handler and no clock. Ctrl-C erases the line before the process ends.
 
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{show_bytes, tame};
 
-/// Commands shorter than this show no line.
+/// A command that ends sooner than this shows no line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time between two updates of the line.
@@ -34,7 +34,7 @@ struct Revealer {
 }
 
 impl Progress {
-    /// Starts the progress of a command with `steps` steps.
+    /// Starts the progress line of a command with `steps` steps.
     pub fn start(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
         let revealer = is_on_terminal().then(|| Revealer::start(bar.clone()));
@@ -55,7 +55,7 @@ impl Progress {
         }
     }
 
-    /// Describes what the command is doing.
+    /// Shows a message that describes what the command is doing.
     pub fn say(&self, what: &str) {
         self.bar.set_message(tame(what));
     }
@@ -65,7 +65,7 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Runs `work`, and shows the program's own progress next to `what`.
+    /// Runs `work`. The line shows `what`, followed by the program's own progress.
     pub fn watch<T: Send>(
         &self,
         what: &str,
@@ -125,6 +125,6 @@ fn clear_on_interrupt(bar: ProgressBar) {
         bar.finish_and_clear();
         process::exit(INTERRUPTED);
     };
-    // Without a handler Ctrl-C still ends the process, but leaves the line on the terminal.
+    // Without this handler, Ctrl-C also ends the process, but leaves the line on the terminal.
     let _ = ctrlc::set_handler(handler);
 }

@@ -1,8 +1,8 @@
-//! Tables: as Markdown with units for people, and as comma-separated values without units for
-//! programs.
+//! Tables: as Markdown with units for human readers, and as comma-separated values without units
+//! for programs.
 //!
-//! A table for people is at most [`WIDTH`] wide. The last columns that don't fit are left out, and
-//! a line below says that `--wide` shows them.
+//! A Markdown table is at most [`WIDTH`] characters wide. The last columns are left out if they
+//! don't fit, and a line below says that `--wide` shows them.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 /// The maximum length of a line, in characters.
 pub const WIDTH: usize = 80;
 
-/// A cell.
+/// A cell of a table.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Value {
@@ -43,7 +43,7 @@ pub enum Value {
 /// A table.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The title. Empty if the text above the table describes it.
+    /// The title. This is empty if the text above the table describes it.
     pub title: String,
     /// The names of the columns.
     pub columns: Vec<String>,
@@ -88,7 +88,7 @@ impl Value {
         figure.map_or(Self::Missing, unit)
     }
 
-    /// Returns the cell for programs: without a unit, times in seconds.
+    /// Returns the cell in the form for programs: without a unit, times in seconds.
     fn raw(&self) -> String {
         match self {
             Self::Text(text) if text.contains([',', '"', '\n']) => {
@@ -116,7 +116,7 @@ impl Value {
     }
 }
 
-/// Shows the cell to people.
+/// Formats the cell for human readers.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -156,8 +156,8 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Returns the table for people: all columns if `wide`, else the first ones that fit 80
-    /// characters.
+    /// Returns the table as Markdown: all columns if `wide`, otherwise the first columns that fit
+    /// into 80 characters.
     pub fn text(&self, wide: bool) -> String {
         let shown = match wide {
             true => self.columns.len(),
@@ -181,21 +181,21 @@ impl Table {
         }
     }
 
-    /// Returns the number of columns that fit, at least one.
+    /// Returns the number of columns that fit, which is at least one.
     fn fitting(&self) -> usize {
         let cells = |column: usize| self.rows.iter().map(move |row| row[column].to_string());
         let mut used = 1;
         let fits = |column: &usize| {
             let name = self.columns[*column].chars().count();
             let widths = cells(*column).map(|text| text.chars().count());
-            // A space on either side, and a line after the cell.
+            // A space on either side of the cell, and a line after it.
             used += widths.fold(name, usize::max) + 3;
             used <= WIDTH
         };
         (0..self.columns.len()).take_while(fits).count().max(1)
     }
 
-    /// Combines the rows of both tables under the columns of both.
+    /// Appends the rows of `other`. The result has the columns of both tables.
     pub fn and(self, other: Self) -> Self {
         let new = |name: &&String| !self.columns.contains(name);
         let columns: Vec<String> = self
@@ -217,7 +217,7 @@ impl Table {
         both
     }
 
-    /// Prints the table for people or as comma-separated values.
+    /// Prints the table as Markdown or as comma-separated values.
     pub fn print(&self, format: TableFormat) -> Result<(), Failure> {
         to_stdout(|out| match format.csv {
             true => out.write_all(self.csv().as_bytes()),
@@ -249,7 +249,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Aligns figures to the right, and escapes `|`, which would end the cell.
+/// Aligns figures to the right, and escapes `|`, because it would end the cell.
 fn cell(value: &Value) -> comfy_table::Cell {
     let alignment = match value.is_figure() {
         true => CellAlignment::Right,

@@ -1,8 +1,8 @@
-//! Shows numbers to people, with three or four digits and a unit.
+//! Formats numbers for human readers, with three or four digits and a unit.
 
 use std::time::Duration;
 
-/// Shows all digits of an integer, and four of a fraction.
+/// Formats a number: integers with all digits, fractions with four digits.
 pub fn show_number(number: f64) -> String {
     let rounded = format!("{number:.3e}").parse();
     match number.fract() == 0.0 {
@@ -18,7 +18,7 @@ pub fn show_nanos(nanos: f64) -> String {
 
 /// Shows a time in seconds.
 pub fn show_seconds(seconds: f64) -> String {
-    // Rounding keeps integral nanoseconds integral.
+    // With this rounding, a whole number of nanoseconds stays whole.
     show_nanos((seconds * 1e12).round() / 1e3)
 }
 
@@ -27,7 +27,7 @@ pub fn show_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// Shows a number of bytes exactly, in the largest unit that divides it.
+/// Shows an exact number of bytes, in the largest unit that divides it.
 pub fn show_whole_bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let whole = |&(shift, _): &(u32, &str)| bytes > 0 && bytes.is_multiple_of(1 << shift);
@@ -40,7 +40,7 @@ pub fn show_rate(bytes_per_second: f64) -> String {
     format!("{}/s", show_bytes(bytes_per_second))
 }
 
-/// Shows a number of things whose plural ends in s.
+/// Shows a number of things. The plural of `noun` must end in s.
 pub fn show_count(number: usize, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{ending}")
@@ -63,7 +63,8 @@ pub fn show_age(age: Duration) -> String {
     }
 }
 
-/// Shows `value` in the first unit in which it is below `step`, the ratio between two units.
+/// Shows `value` in the first unit that makes it less than `step`, which is the ratio of successive
+/// units.
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
     while value.abs() >= step && unit + 1 < units.len() {
