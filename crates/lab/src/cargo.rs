@@ -12,7 +12,7 @@ use tidegate_command::failure::Failure;
 /// The root of the checkout.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The path of a file or folder of the checkout; fails if it does not exist.
+/// The path of a file or folder in the checkout. Fails if the file does not exist.
 pub fn checkout(path: &str) -> Result<PathBuf, Failure> {
     existing(Path::new(CHECKOUT).join(path))
 }
@@ -94,7 +94,8 @@ pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
 }
 
 fn cargo(manifest: &Path, arguments: &[&str]) -> Command {
-    // Cargo sets this variable for its children; using it keeps the programs on the same toolchain.
+    // Cargo sets this variable for its children. With it, the programs are built with the same
+    // toolchain.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command

@@ -29,7 +29,7 @@ use tidegate_command::failure::Failure;
 
 use arguments::{Cli, Command};
 
-/// Only the jobs of `bench memory` switch the counting on.
+/// Counting is paused, except in the jobs of `bench memory`.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system().paused();
 

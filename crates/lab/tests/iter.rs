@@ -33,7 +33,7 @@ fn list<'a>(found: &'a Value, name: &str) -> &'a [Value] {
     found[name].as_array().unwrap()
 }
 
-/// Chain, items, place and workers of each cell.
+/// The chain, number of items, place and number of workers of each cell.
 fn cells(found: &Value) -> Vec<(&str, u64, &str, u64)> {
     let cells = list(found, "cells").iter().map(|cell| {
         assert_eq!(keys(cell), CELL);

@@ -1,5 +1,6 @@
-//! `tidegate-lab bench rayon-programs`, with a fake cargo and a fake program, because the real ones
-//! take half an hour and need a registry. The fake ones are scripts, so they run only on Unix.
+//! `tidegate-lab bench rayon-programs`, with a fake cargo and a fake program, because the real
+//! programs take half an hour and need a registry. The fake cargo and program are scripts, so these
+//! tests run only on Unix.
 
 #![cfg(unix)]
 

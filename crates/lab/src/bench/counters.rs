@@ -18,7 +18,7 @@ pub type Counts = [Option<f64>; EVENTS];
 pub struct Counters(imp::Counters);
 
 impl Counters {
-    /// Opens the counters; if that fails, also returns the reason.
+    /// Opens the counters. If that fails, also returns the reason.
     pub fn open() -> (Self, Option<String>) {
         let (counters, refusal) = imp::open();
         (Self(counters), refusal)
@@ -74,7 +74,7 @@ mod imp {
         }
     }
 
-    /// Starts a counter for this thread and all threads that it will start.
+    /// Starts a counter for this thread, and for all threads that it starts later.
     pub(super) fn start(event: impl Into<Event>) -> io::Result<Counter> {
         let mut builder = Builder::new().kind(event);
         builder.inherit(true);
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// A counter that never ran has no value.
+    /// A counter that was never active has no value.
     #[test]
     fn multiplexed_counter_is_scaled() {
         assert_eq!(between(&at(10, 5, 5), &at(30, 15, 15)), Some(20.0));

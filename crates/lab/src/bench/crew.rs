@@ -49,8 +49,8 @@ pub struct Estimates {
 }
 
 impl Spec {
-    /// A job that does not share the machine and runs with the runtime's defaults on all
-    /// processors.
+    /// The specification of a job that does not share the machine, and that runs with the runtime's
+    /// defaults on all processors.
     pub fn new(
         program: &str,
         parameters: Vec<(String, String)>,
@@ -85,7 +85,7 @@ impl Spec {
     }
 }
 
-/// The request that a job's process receives.
+/// The request that a bench sends to a job's process.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Request {
     pub program: String,
@@ -201,7 +201,7 @@ impl Told {
     }
 }
 
-/// A job's memory, and what the memory policy did to its tasks.
+/// A job's memory, and how the memory policy affected the job's tasks.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Memory {
     /// The peak of the memory that the tasks had declared.
@@ -232,7 +232,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Starts a job that shares through the table at `table`, and waits until it is ready.
+    /// Starts a job whose sharing table is at `table`, and waits until the job is ready.
     pub fn start(spec: &Spec, table: &Path) -> Result<Self, Failure> {
         let name = format!("{} on {}", spec.program, spec.runtime);
         let failed =

@@ -23,7 +23,6 @@ mod two_level;
 use crate::arguments::{Bench, BenchArguments};
 use tidegate_command::failure::Failure;
 
-/// Runs the requested bench.
 pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.bench {
         Bench::TwoLevel(arguments) => two_level::bench(arguments),

@@ -53,7 +53,7 @@ const COLUMNS: &[Column] = &[
     Column::new("cache_references", "cache references", Value::Number),
 ];
 
-/// Measures and prints.
+/// Runs all programs and prints their rows.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let (workers, why) = options::number_of_workers(None)?;
     if workers < 2 {
@@ -106,7 +106,7 @@ impl Placed {
     }
 }
 
-/// A way to run a program.
+/// A program with the locality and the pool that it runs with.
 struct Way<'a> {
     program: &'static str,
     locality: Option<Locality>,
@@ -117,8 +117,8 @@ struct Way<'a> {
 /// One run, and the processors' counts during it.
 type Run = (Ran, Counts);
 
-/// Programs with hints run in every locality on pools with several places, the others on every
-/// pool.
+/// The ways to run all programs. Programs with hints run in every locality on pools with several
+/// places; other programs run on every pool.
 fn ways(size: Size, pools: &[Placed]) -> Vec<Way<'_>> {
     let mut ways = Vec::new();
     for (program, hinted) in PROGRAMS {

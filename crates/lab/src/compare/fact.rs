@@ -1,4 +1,4 @@
-//! A conclusion of a comparison: a figure, as text and as JSON.
+//! A conclusion from a comparison: a figure, as text and as JSON.
 
 use std::fmt;
 

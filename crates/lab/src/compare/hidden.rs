@@ -52,7 +52,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// How long the owner computes.
+/// The race of this case. The field is how long the owner computes.
 struct Hidden(Duration);
 
 impl<'a> Race<'a> for Hidden {

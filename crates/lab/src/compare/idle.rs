@@ -79,7 +79,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// How long the pool is left alone.
+/// The race of an idle pool. The field is how long the pool is left alone.
 struct IdlePool(Duration);
 
 impl<'a> Race<'a> for IdlePool {
@@ -111,7 +111,7 @@ fn asleep(length: Duration) -> Result<Measurement, Failure> {
     Ok(Measurement { nanos, used })
 }
 
-/// Serial phases between bursts.
+/// The race of serial phases between bursts.
 struct Phases {
     phase: Duration,
     inside: bool,

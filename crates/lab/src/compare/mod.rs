@@ -3,11 +3,11 @@
 //! | file | lanes of |
 //! |---|---|
 //! | [`wake`] | a fork that has to wake a worker |
-//! | [`idle`] | pools with nothing to do |
+//! | [`idle`] | idle pools |
 //! | [`arms`] | two long arms of a join |
-//! | [`hidden`] | work behind an owner that polls nothing |
+//! | [`hidden`] | work behind an owner that does not poll |
 //! | [`loops`] | short loops |
-//! | [`iter`] | rayon's iterators, on either rayon-core, each in a process of its own |
+//! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process |
 
 mod arms;
 mod fact;
@@ -43,7 +43,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     })
 }
 
-/// Measures each lane `repeat` times, interleaved, and relates the rows of each case to each other.
+/// Measures each lane `repeat` times, interleaved, and relates the rows of each case to one
+/// another.
 fn rows(session: &Session, mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
     let is_able = |lane: &usize| lanes[*lane].take.is_some();
     let able: Vec<usize> = (0..lanes.len()).filter(is_able).collect();

@@ -11,7 +11,7 @@ use crate::reproduce::page::Finding;
 /// A claim of a source that a figure can contradict.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The name by which tables refer to it.
+    /// The name by which tables refer to the claim.
     id: String,
     /// One sentence that states the claim, with the published figure.
     what: String,
@@ -141,7 +141,7 @@ impl Claim {
         }
     }
 
-    /// Describes which figures agree and which contradict.
+    /// Describes the figures that agree and the figures that contradict.
     fn range(&self, show: impl Fn(f64) -> String) -> String {
         let (start, end) = (*self.agrees.start(), *self.agrees.end());
         let agrees = match (start.is_finite(), end.is_finite()) {

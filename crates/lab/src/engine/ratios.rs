@@ -35,7 +35,7 @@ pub fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, more)
 }
 
-/// The ratio farthest from 1 in either direction, on a logarithmic scale.
+/// The ratio that is farthest from 1 in either direction, on a logarithmic scale.
 pub fn farthest(ratios: &[f64]) -> f64 {
     let far = |a: &&f64, b: &&f64| a.ln().abs().total_cmp(&b.ln().abs());
     ratios.iter().max_by(far).copied().unwrap_or(f64::NAN)

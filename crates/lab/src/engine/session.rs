@@ -77,7 +77,7 @@ impl Session {
         self.plan.size
     }
 
-    /// The number of runs of each cell, at most `most`.
+    /// The requested number of runs of each cell, but at most `most`.
     pub fn runs(&self, most: u64) -> u64 {
         self.plan.runs.min(most)
     }
@@ -284,7 +284,7 @@ impl Session {
     }
 }
 
-/// A name's parts without those that spell out parameters.
+/// The parts of a name, without those that set parameters.
 fn in_short(parts: &[String]) -> String {
     let short = parts.iter().filter(|part| !part.contains('='));
     short.map(String::as_str).collect::<Vec<_>>().join(", ")

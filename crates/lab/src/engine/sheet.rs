@@ -17,7 +17,7 @@ pub struct Column {
     unit: fn(f64) -> Cell,
 }
 
-/// A row's entry in a column.
+/// The entry of a row in one column.
 #[derive(Clone, Debug)]
 pub enum Field {
     Text(String),
@@ -53,7 +53,7 @@ impl Field {
         Self::Number(Some(count as f64))
     }
 
-    /// The entry of a column that does not apply to the row.
+    /// The entry for a column that does not apply to the row.
     pub const NONE: Self = Self::Number(None);
 
     fn cell(&self, unit: fn(f64) -> Cell) -> Cell {

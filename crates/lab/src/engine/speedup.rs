@@ -1,4 +1,4 @@
-//! How much faster one sample is than another.
+//! How many times as fast one sample is as another.
 
 use super::Sample;
 
@@ -9,7 +9,7 @@ const LEAST: usize = 6;
 /// A sample counts as slower if the whole interval of its speed-up lies below this.
 pub const SLOWER: f64 = 0.97;
 
-/// The ratio of two medians.
+/// The ratio of two medians, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speedup {
     pub value: f64,

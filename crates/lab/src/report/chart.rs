@@ -81,7 +81,7 @@ pub fn check(chart: &Chart) -> Result<(), String> {
     Ok(())
 }
 
-/// The range of some numbers, widened if they are all equal.
+/// The range of these numbers, widened if they are all equal.
 fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let widen = |(low, high): (f64, f64), number: f64| (low.min(number), high.max(number));
     let (low, high) = numbers

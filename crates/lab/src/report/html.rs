@@ -1,4 +1,4 @@
-//! The page's text and tables.
+//! Writes the page's text and tables as HTML.
 
 use std::fmt::{self, Write};
 
@@ -9,7 +9,7 @@ use tidegate_command::output::Table;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Text with its HTML characters escaped.
+/// Displays text with its HTML characters escaped.
 struct Plain<'a>(&'a str);
 
 impl fmt::Display for Plain<'_> {
@@ -161,7 +161,7 @@ fn section(out: &mut String, section: &Section) -> Result<(), String> {
     Ok(())
 }
 
-/// Charts side by side; charts with the same lines share one legend.
+/// Writes charts side by side. Successive charts with the same lines share one legend.
 fn charts(out: &mut String, charts: &[Chart]) -> Result<(), String> {
     let names = |chart: &Chart| -> Vec<String> {
         let names = chart.lines.iter().map(|line| line.name.clone());

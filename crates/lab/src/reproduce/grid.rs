@@ -1,4 +1,4 @@
-//! A comparison of rules for thieves on the same programs under the same loads.
+//! Compares rules for thieves on the same programs under the same loads.
 
 use tidegate_policy::desire::DesirePolicy;
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount, VictimPolicy};
@@ -20,14 +20,15 @@ pub struct Rule {
     pub steal: StealAmount,
     /// Which victims thieves choose; `None` for the simulated machine's default.
     pub victim: Option<VictimPolicy>,
-    /// The memory policy, if memory is observed.
+    /// The memory policy, or `None` if memory is not observed.
     pub memory: Option<MemoryPolicy>,
     /// How a job estimates its desire, and the cycle of the estimates; `None` if the job always has
     /// all of its processors.
     pub desire: Option<(DesirePolicy, Nanos)>,
 }
 
-/// The number of workers of a program, and the number of instances that run at once.
+/// The number of workers of each instance of a program, and the number of instances that run at the
+/// same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     pub processors: usize,

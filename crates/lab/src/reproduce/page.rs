@@ -27,14 +27,14 @@ pub struct Page {
     pub sections: Vec<Section>,
 }
 
-/// A name and a value.
+/// A condition of the runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Setting {
     pub name: String,
     pub value: String,
 }
 
-/// The comparison of a claim of the source with our figure.
+/// The comparison of our figure with a claim of the source.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Finding {
     pub id: String,
@@ -44,7 +44,7 @@ pub struct Finding {
     pub source: String,
     /// The published figure, or empty if the text has none.
     pub published: String,
-    /// Which figures agree and which contradict.
+    /// The figures that agree and the figures that contradict.
     pub range: String,
     /// Our figure, with the ends of its 95 % interval.
     pub ours: String,
@@ -66,7 +66,7 @@ pub struct Section {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Chart {
     pub title: String,
-    /// What the axes mean, with units.
+    /// What the axes show, with units.
     pub x: String,
     pub y: String,
     /// The labels at 0, 1, 2 and so on of the horizontal axis. If this is empty, the axis is
@@ -85,7 +85,7 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// A value with the ends of its 95 % interval.
+/// A position on the horizontal axis, and a value with the ends of its 95 % interval.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     pub x: f64,

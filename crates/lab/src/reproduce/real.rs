@@ -32,7 +32,7 @@ impl Processes {
         })))
     }
 
-    /// One run of a program under a rule and a load.
+    /// Runs a program once under a rule and a load.
     pub fn observe(
         &self,
         rule: &Rule,

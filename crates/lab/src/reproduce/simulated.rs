@@ -68,7 +68,7 @@ pub struct Case {
     pub work: Work,
     pub settings: Settings,
     pub instances: usize,
-    /// How many processors each instance has.
+    /// How many processors each instance gets.
     pub width: Width,
 }
 
@@ -80,7 +80,7 @@ impl Case {
     }
 }
 
-/// One run with this seed.
+/// Does one run of the case with this seed.
 struct Once<'a> {
     case: &'a Case,
     seed: u64,

@@ -1,4 +1,4 @@
-//! `bench calibrate`: measures the costs of the simulated machine on this one.
+//! `bench calibrate`: measures this machine's costs, for use in the simulator.
 //!
 //! Each round measures every cost once. Measurements with two threads use the two
 //! processors nearest to each other; the cost of distance uses the two furthest apart.
@@ -20,7 +20,7 @@ use crate::engine::{Interval, Sample, Session};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value as Cell, print_json};
 
-/// Every cost, and how it is measured.
+/// Every cost, and a description of how it is measured.
 const COSTS: [(Tunable<u64>, &str); 17] = [
     (
         t::SIM_FORK,
@@ -92,7 +92,7 @@ struct Processors {
     far: Option<([usize; 2], u32)>,
 }
 
-/// Measures every cost in as many rounds as requested.
+/// Measures every cost once in each of the requested rounds.
 pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let processors = Processors::find()?;
     let session = Session::whole("bench-calibrate", arguments.size, &arguments.keep);

@@ -19,7 +19,7 @@ fn pool(workers: usize) -> Result<Pool, Failure> {
     pool.map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// The cost of a fork and its join on one worker, beyond that of the calls.
+/// The cost of a fork and its join on one worker, beyond the cost of plain calls.
 pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
     let time = |fib: fn(u32) -> u64| {
         let start = Instant::now();

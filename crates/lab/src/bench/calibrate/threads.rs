@@ -61,8 +61,8 @@ pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     Ok(pair(cpus, one, other)?.0)
 }
 
-/// The cost to a thread that keeps writing a word when another thread reads it: the added time for
-/// each value that the reader has seen.
+/// The cost that a reading thread causes to a thread that keeps writing the word: the added time
+/// for each value that the reader has seen.
 pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
     const OVER: u64 = 1 << 63;
     let [alone, looked_at] = [0; 2].map(|zero| Line(AtomicU64::new(zero)));
@@ -93,7 +93,8 @@ pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
     Ok(added / seen.max(1) as f64)
 }
 
-/// Alone in its cache line and in the next, which some processors prefetch along with it.
+/// A word that is alone in its cache line and in the next line, which some processors prefetch
+/// along with it.
 #[repr(align(128))]
 struct Line(AtomicU64);
 
@@ -106,8 +107,8 @@ pub fn yields(count: u32) -> f64 {
 
 /// The costs of a wake-up, in nanoseconds.
 pub struct Wake {
-    /// Processor time to fall asleep and wake up; `None` if the system does not count threads'
-    /// time.
+    /// Processor time that the thread takes to fall asleep and wake up; `None` if the system does
+    /// not count threads' time.
     pub sleep: Option<f64>,
     /// The time from the call until the other thread runs.
     pub latency: f64,

@@ -1,4 +1,4 @@
-//! A working pool that records when each of its workers began and ended tasks.
+//! A busy pool that records when each of its workers began and ended tasks.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -79,7 +79,7 @@ pub fn compute(length: Duration) {
 }
 
 impl Watched {
-    /// Makes `pool` run tasks until this is dropped.
+    /// Makes `pool` run tasks until the result is dropped.
     pub fn start(pool: Pool) -> Self {
         let (stop, log) = (Arc::new(AtomicBool::new(false)), Arc::new(Log::default()));
         let (stopped, notes) = (stop.clone(), log.clone());

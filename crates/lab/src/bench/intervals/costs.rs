@@ -36,7 +36,7 @@ const PATTERNS: [(&str, Pattern); 5] = [
     ("chain", Pattern::Chain),
 ];
 
-/// The cost of a task in one case.
+/// The cost per task of one case on one runtime.
 pub struct Cost<'a> {
     pub case: &'static str,
     pub runtime: &'static str,
@@ -51,8 +51,8 @@ pub struct Cost<'a> {
     pub edge: Sample,
 }
 
-/// All cases, on runtimes with the same number of workers. For each runtime, the case without edges
-/// comes first.
+/// All cases, on runtimes that have the same number of workers. For each runtime, the case without
+/// edges comes first.
 pub fn all<'a>(
     pool: &'a Tidegate,
     rayon: &'a Rayon,
@@ -118,7 +118,7 @@ pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(
 }
 
 impl Cost<'_> {
-    /// The mean number of edges of a task.
+    /// The mean number of edges per task.
     pub fn edges(&self) -> f64 {
         self.edges as f64 / BATCH as f64
     }
@@ -148,7 +148,7 @@ impl Pattern {
         }
     }
 
-    /// Creates a batch.
+    /// Creates the intervals of a batch, with their edges.
     fn batch<'scope>(self, body: &Scope<'scope, '_>) {
         let mut before: Vec<Interval<'scope>> = Vec::with_capacity(8);
         for _ in 0..BATCH {

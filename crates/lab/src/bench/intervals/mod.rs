@@ -2,7 +2,7 @@
 //! intervals.
 //!
 //! The costs are those of empty tasks ([`costs`]). They are compared with spawns into scopes, which
-//! order nothing, and with `dagrs`, the best known maintained crate for task graphs ([`graphs`]).
+//! are unordered, and with `dagrs`, the best-known maintained crate for task graphs ([`graphs`]).
 
 mod costs;
 mod graphs;
@@ -19,7 +19,7 @@ use tidegate_command::compare;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::Value;
 
-/// The numbers of workers that are measured.
+/// The numbers of workers on which the costs are measured.
 const WORKERS: [usize; 2] = [1, 2];
 
 const NANOS: fn(f64) -> Value = |nanos| Value::Seconds(nanos / 1e9);
@@ -36,7 +36,7 @@ const COLUMNS: &[Column] = &[
     Column::new("serial_seconds", "serial", Value::Seconds),
 ];
 
-/// Measures costs, then programs.
+/// Measures the costs, then the programs.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     compare::check_rayon()?;
     let ProgramsArguments { repeat, size, .. } = arguments;

@@ -39,7 +39,6 @@ const PROGRAMS: [&str; 6] = [
 /// Numbers of workers; the largest may exceed this machine's processors.
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// Measures all programs.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let folder = crew::folder()?;
     let table = folder.path().join("table.v1");
@@ -66,7 +65,7 @@ fn run(spec: Spec, table: &Path) -> Result<Done, Failure> {
     Ok(done.into_iter().next().expect("one job"))
 }
 
-/// A program and its serial run.
+/// A program, and the results of its serial run.
 struct Subject {
     program: &'static str,
     parameters: Vec<(String, String)>,
@@ -77,7 +76,7 @@ struct Subject {
     span: Length,
 }
 
-/// Runs the program serially.
+/// Runs the visited program serially, with this path as its job's table.
 struct Serially<'a>(&'a Path);
 
 impl Visitor for Serially<'_> {

@@ -1,4 +1,4 @@
-//! Turns runs into rows.
+//! Turns the runs of `bench memory` into rows.
 
 use tidegate_policy::MemoryPolicy;
 
@@ -102,7 +102,7 @@ fn peak(runs: &[Done]) -> Sample {
     sample(runs, |memory| Some(memory.declared))
 }
 
-/// Prints all rows; fails if one is wrong.
+/// Prints all rows. Fails if any row has a wrong answer or exceeds its bound.
 pub fn print(rows: &[Row<'_>], format: TableFormat, notes: &[String]) -> Result<(), Failure> {
     let mut sheet = Sheet::new(COLUMNS);
     rows.iter().for_each(|row| sheet.row(fields(row, rows)));

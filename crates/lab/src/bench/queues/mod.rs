@@ -36,15 +36,14 @@ const FILL: usize = 4_000;
 const FILLINGS: usize = 25;
 /// How many trees an owner unfolds while thieves steal from it.
 const TREES: usize = 256;
-/// A task for each depth of such a tree; the address identifies the depth.
+/// One task for each depth of such a tree. A task's address identifies its depth.
 static TASKS: [Task; 11] = [0; 11];
 
 /// The workers of each pool: with only one, a thief would have no victim.
 const WORKERS: usize = 2;
 
-/// Measures all queues.
 pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
-    // Set up the barrier as a process with a pool does: thieves of a split deque need it.
+    // Prepare the barrier as a process with a pool does, because thieves of a split deque need it.
     barrier::prepare();
     while barrier::available().is_none() {
         thread::yield_now();
@@ -143,7 +142,7 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Runs all programs on pools with each queue, interleaved.
+/// Runs all programs on pools with each kind of queue, interleaved.
 fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let pool = |queue: &QueueKind| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
     let pools = QueueKind::ALL
@@ -261,7 +260,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Attempts, and failed attempts.
+/// The number of attempts, and how many of them failed.
 #[derive(Serialize, Deserialize, Default)]
 struct Counts {
     attempts: u64,

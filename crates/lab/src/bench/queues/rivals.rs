@@ -1,4 +1,4 @@
-//! A common interface to the project's own queues and crossbeam's.
+//! A common interface to the queues of Tidegate and of crossbeam.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub trait Owner: Send {
     fn take(&mut self) -> Option<NonNull<Task>>;
 }
 
-/// The thieves' end; each thief has a clone.
+/// The thieves' end of a queue. Each thief has a clone of it.
 pub trait Thief: Clone + Send {
     fn steal(&mut self) -> Result<NonNull<Task>, Miss>;
 }

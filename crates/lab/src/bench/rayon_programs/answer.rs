@@ -1,4 +1,4 @@
-//! Turns what programs print into a form that can be compared.
+//! Turns the output of programs into a form that can be compared.
 
 use super::table::Answer;
 

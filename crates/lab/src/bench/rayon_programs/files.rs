@@ -55,7 +55,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| at(path, &error))
 }
 
-/// Writes a file unless it already has these bytes, because cargo rebuilds what has changed.
+/// Writes a file, unless it already has these bytes. Cargo would otherwise rebuild what depends on
+/// the file.
 pub fn place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());

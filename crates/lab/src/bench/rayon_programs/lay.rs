@@ -20,7 +20,7 @@ use crate::cargo;
 /// replaces, because it is tested with that rayon.
 const OURS: &str = "crates/rayon-core";
 
-/// A copy of the lock file from which both copies' lock files were derived.
+/// The name of a copy of the lock file from which the lock files of both copies are derived.
 const ORIGIN: &str = "origin.lock";
 
 /// The packages whose versions must be those in the lock file of Tidegate's rayon-core.
@@ -140,9 +140,9 @@ struct Move {
 
 #[derive(Debug)]
 enum From {
-    /// Every version other than the target.
+    /// Every version except the target.
     Any,
-    /// Compatible older versions.
+    /// Older versions that are compatible with the target.
     Older,
     /// Exactly this version.
     Exactly(&'static str),
@@ -184,7 +184,7 @@ impl Move {
     }
 }
 
-/// Writes the lock files of both copies.
+/// Derives the lock files of both copies from `origin`.
 fn derive(laid: &Laid, origin: &str, moves: &[Move]) -> Result<(), Failure> {
     let stock = laid.copy(Build::Stock);
     files::place(&stock.join(LOCK), origin.as_bytes())?;

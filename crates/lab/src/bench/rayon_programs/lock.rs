@@ -1,4 +1,4 @@
-//! Lock files: which versions of which packages a build uses.
+//! Lock files, which list the versions of all packages in a build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ pub const LOCK: &str = "Cargo.lock";
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Lock(BTreeMap<String, BTreeSet<String>>);
 
-/// A package that two lock files have in different versions.
+/// A package whose versions in two lock files differ.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     pub name: String,

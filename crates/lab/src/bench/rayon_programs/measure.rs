@@ -19,7 +19,7 @@ use wait4::{ResourceUsage, Wait4};
 
 use super::files::at;
 
-/// What to run.
+/// The executables to run, and how.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Work {
     /// How many copies run at the same time.
@@ -43,7 +43,7 @@ pub struct Usage {
     pub wall_seconds: f64,
     /// Seconds of user and system CPU time of all copies.
     pub cpu_seconds: f64,
-    /// The largest peak of any single process.
+    /// The largest peak of resident memory of any single process.
     pub peak_rss_bytes: u64,
 }
 
@@ -56,17 +56,17 @@ pub fn serve() -> Result<(), Failure> {
 }
 
 impl Work {
-    /// The file with a copy's standard output.
+    /// The file that receives a copy's standard output.
     pub fn answer(&self, copy: usize) -> PathBuf {
         self.output.join(format!("answer-{copy}.txt"))
     }
 
-    /// The file with a copy's standard error.
+    /// The file that receives a copy's standard error.
     fn messages(&self, copy: usize) -> PathBuf {
         self.output.join(format!("messages-{copy}.txt"))
     }
 
-    /// Does the work. Fails if an executable fails or exceeds its time limit.
+    /// Runs the executables. Fails if an executable fails or exceeds its time limit.
     fn measure(&self) -> Result<Usage, Failure> {
         let start = Instant::now();
         let copies = thread::scope(|scope| {

@@ -84,7 +84,7 @@ pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
     judge(&rows, &ready, &failed)
 }
 
-/// The programs with these names, or all.
+/// The programs with these names, or all if there are no names.
 fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     let known = || PROGRAMS.iter().map(|program| program.name);
     if let Some(name) = names
@@ -102,7 +102,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     Ok(PROGRAMS.iter().filter(is_chosen).collect())
 }
 
-/// The number of threads of every program.
+/// The number of threads that every program gets.
 fn threads() -> Result<usize, Failure> {
     let Some(text) = env::var_os(THREADS) else {
         return Ok(thread::available_parallelism().map_or(1, NonZero::get));

@@ -1,4 +1,4 @@
-//! Turns samples into rows.
+//! Turns the samples of `bench rayon-programs` into rows.
 
 use serde_json::{Value as Json, json};
 use tidegate_command::output::{Table, Value};
@@ -7,7 +7,7 @@ use super::measure::Usage;
 use super::run::{Run, Runtime};
 use crate::engine::{SLOWER, Sample, Speedup};
 
-/// The samples of a program on a runtime.
+/// The samples of a program on a runtime, with a given number of copies.
 pub struct Row {
     pub program: &'static str,
     /// The program's package, or the package that its driver exercises, with its version.

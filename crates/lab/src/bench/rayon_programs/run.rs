@@ -31,7 +31,7 @@ const SHARE: &str = "TIDEGATE_SHARE";
 /// share the machine.
 pub const DECIDED_HERE: [&str; 2] = [SHARE, "TIDEGATE_WORKERS"];
 
-/// The runtime of a sample.
+/// The runtime on which a sample is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {
     /// The published rayon-core.
@@ -116,7 +116,7 @@ impl Runner {
         })
     }
 
-    /// Takes one sample.
+    /// Takes one sample: runs `copies` copies of the program on `runtime`.
     pub fn sample(&self, runtime: Runtime, copies: usize) -> Result<Run, Failure> {
         let build = runtime.build() as usize;
         let work = Work {
@@ -180,7 +180,7 @@ impl Runner {
         Ok(digest)
     }
 
-    /// The file with an answer.
+    /// The file in which an answer is kept.
     pub fn answer(&self, digest: &str) -> PathBuf {
         kept(&self.output, digest)
     }

@@ -1,11 +1,11 @@
-//! The programs that are compared.
+//! The table of programs that `bench rayon-programs` compares.
 
 /// The folder in the checkout that contains the drivers.
 pub const DRIVERS: &str = "benches/rayon-programs";
 
 /// A program, and how it is built, run and checked.
 pub struct Program {
-    /// The name on the command line.
+    /// The program's name on the command line.
     pub name: &'static str,
     pub source: Source,
     /// What cargo builds.
@@ -60,11 +60,11 @@ pub enum Input {
 /// How answers are compared.
 #[derive(Clone, Copy)]
 pub enum Answer {
-    /// Line by line.
+    /// Answers are compared line by line.
     Text,
-    /// As a set of lines, because the program prints them in any order.
+    /// Answers are compared as sets of lines, because the program prints its lines in any order.
     Lines,
-    /// By the result of each test.
+    /// Only the result of each test is compared.
     Tests,
 }
 

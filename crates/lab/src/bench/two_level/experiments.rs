@@ -1,4 +1,4 @@
-//! Which jobs run together.
+//! The experiments: which jobs run together, and how they get processors.
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ pub struct Work {
     pub name: String,
     program: &'static str,
     parameters: Vec<(String, String)>,
-    /// Whether the job ignores the scheme: a plain process on one processor.
+    /// Whether the job ignores the scheme, because it is a plain process on one processor.
     plain: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct CaseJob {
     pub delay: f64,
 }
 
-/// Jobs that run together.
+/// Jobs that run together in an experiment.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub experiment: Experiment,

@@ -1,4 +1,4 @@
-//! Turns trials into a row.
+//! Turns the trials of a case into a row.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Trial {
     pub done: Vec<Done>,
 }
 
-/// The medians of a case under a scheme.
+/// The medians over a case's trials under a scheme.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub experiment: String,

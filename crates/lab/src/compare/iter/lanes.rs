@@ -14,7 +14,7 @@ use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::row::Row;
 use tidegate_command::failure::Failure;
 
-/// A chain on a number of items, called from one place.
+/// Calls of a chain on a number of items, from one place.
 pub struct Call<'a> {
     /// The programs that run it.
     pub sides: &'a Sides,

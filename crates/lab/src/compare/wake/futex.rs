@@ -56,7 +56,7 @@ mod linux {
     struct Shared {
         /// The futex. The waker changes its value from [`ASLEEP`], and the sleeper sets it back.
         word: AtomicU32,
-        /// When the sleeper last ran, in nanoseconds after `start`; 0 until it has run.
+        /// When the sleeper last woke up, in nanoseconds after `start`; 0 until then.
         woken: AtomicU64,
         start: Instant,
     }
@@ -76,8 +76,8 @@ mod linux {
                 // Acquire pairs with the Release in `wake`.
                 match self.word.load(Ordering::Acquire) {
                     ASLEEP => {
-                        // Any return leads to another look at the word, so spurious ones are
-                        // harmless.
+                        // After any return, the loop checks the word again, so spurious wake-ups
+                        // are harmless.
                         let _ = futex::wait(&self.word, futex::Flags::PRIVATE, ASLEEP, None);
                     }
                     WOKEN => {

@@ -37,7 +37,7 @@ const SAMPLES: u32 = 300;
 /// How long the forking thread computes before each measurement.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long a half waits for the other to begin.
+/// How long a half waits for the other half to begin.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -76,7 +76,7 @@ fn beside_the_first(rows: &[Row]) -> Vec<String> {
     others.iter().filter_map(related).collect()
 }
 
-/// Where and how the fork is made.
+/// Where the fork is made, and how.
 #[derive(Clone, Copy)]
 enum Place {
     Inside,

@@ -105,7 +105,7 @@ fn binary(processors: usize) -> String {
     text
 }
 
-/// The two halves of each group, the larger one first. A group of one is dropped.
+/// The two halves of each group, the larger half first. Groups of one processor are dropped.
 fn halves(groups: &[Range<usize>]) -> Vec<Range<usize>> {
     let split = |group: &Range<usize>| {
         let middle = group.start + group.len().div_ceil(2);

@@ -12,7 +12,7 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// A figure of a cell.
+/// A figure of the runs in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Figure {
     Seconds,
@@ -33,7 +33,7 @@ pub struct View<'a, R> {
     median: &'a Median<'a>,
 }
 
-/// One grid of the results.
+/// Access to one grid of the results.
 pub struct On<'a> {
     grid: &'a Grid,
     median: &'a Median<'a>,
@@ -50,7 +50,7 @@ impl Figure {
     }
 }
 
-/// The value of a figure with its interval; NaN if one of its cells was left out.
+/// The value of a figure, with its interval. NaN if any cell that the figure reads was left out.
 pub fn interval<R>(results: &R, figure: impl Fn(&View<'_, R>) -> f64) -> Interval {
     let key = |grid: &Grid, cell, of| (std::ptr::from_ref(grid).addr(), cell, of);
     let read: RefCell<HashMap<Key, usize>> = RefCell::default();
@@ -98,7 +98,7 @@ impl On<'_> {
         (self.median)(grid, (grid.rule(rule), work, grid.load(load)), figure)
     }
 
-    /// The time of a program under a rule, the geometric mean over the loads.
+    /// The time of a program under a rule: the geometric mean over the loads.
     pub fn time(&self, rule: &str, work: &str, loads: &[&str]) -> f64 {
         let times = loads
             .iter()
@@ -166,7 +166,8 @@ mod tests {
     use crate::reproduce::simulated::Work;
     use tidegate_workloads::Size;
 
-    /// Two rules on two programs; the second program was run only under the first rule.
+    /// A grid of two rules and two programs, in which the second program was run only under the
+    /// first rule.
     fn grid() -> Grid {
         let plan = Plan {
             rules: ["none", "linear"].map(|name| Rule::new(name, name)).into(),

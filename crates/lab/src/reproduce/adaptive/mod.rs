@@ -110,7 +110,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The aggregated times, one chart for each grid.
+/// A section with the aggregated times, in one chart per grid.
 fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
     Section {
         title: title.to_owned(),
@@ -158,7 +158,7 @@ fn times(grid: &Grid) -> Table {
     table
 }
 
-/// How long and how often workers slept under this load (table 5.5).
+/// A section that shows how long and how often workers slept under this load (table 5.5).
 fn sleeps(place: &str, grid: &Grid, load: &str) -> Section {
     let load = grid.load(load);
     let columns = ["program", "quanta", "sleeps", "linear", "sleeps"];

@@ -74,7 +74,7 @@ fn plan(size: Size, loads: Vec<Load>) -> Plan {
     }
 }
 
-/// Workers are not pinned, because a job is not always allotted the same processors.
+/// Settings without pinned workers, because a job is not always allotted the same processors.
 fn unpinned(machine: Machine) -> impl Fn(usize) -> Settings {
     move |processors| Settings {
         pinned: false,

@@ -10,9 +10,9 @@ use tidegate_command::output::show_ratio;
 
 /// The end of the chart, slightly beyond the range of figure 5.11.
 const END: Nanos = 50_000_000;
-/// The range of figure 4.16.
+/// The number of calls in figure 4.16.
 const CALLS: usize = 40;
-/// The duration of an attempt.
+/// The duration of an attempt to steal.
 const ATTEMPT: Nanos = 1_000;
 const MS: f64 = 1e6;
 /// In figure 5.11, the ratio of the start of the second short sleep to the start of the first.

@@ -9,17 +9,17 @@ use crate::reproduce::simulated::Work;
 pub struct Sweep {
     /// The name by which claims refer to the sweep.
     pub title: &'static str,
-    /// The meaning of the axis.
+    /// What the x axis shows.
     pub x: &'static str,
     pub machine: Machine,
-    /// The program that the figure of the thesis shows; `None` for all.
+    /// The only program in the figure of the thesis; `None` if the figure shows all programs.
     only: Option<&'static str>,
     /// The values as displayed, each with its rule.
     values: &'static [(&'static str, &'static str)],
 }
 
 impl Sweep {
-    /// All values on the programs, for one, two and four instances.
+    /// A plan with all values, on these programs, with one, two and four instances.
     pub fn plan(&self, works: &[Work]) -> Plan {
         let rule = |(name, idle): &(&str, &str)| Rule::new(name, idle);
         let is_shown = |work: &&Work| match self.only {
@@ -33,7 +33,7 @@ impl Sweep {
         }
     }
 
-    /// A sweep on all programs.
+    /// A sweep over a parameter, on all programs.
     const fn new(
         machine: Machine,
         title: &'static str,

@@ -193,7 +193,7 @@ impl Row {
     }
 }
 
-/// The ratio of two counts, the second of which may be 0.
+/// The ratio of two counts. The second count may be 0.
 fn by_count(count: &Sample, other: &Sample) -> Interval {
     Interval::of(&[count, other], |counts| counts[0] / counts[1].max(1.0))
 }
@@ -295,7 +295,7 @@ mod tests {
     use super::super::pools::tests::measured;
     use super::*;
 
-    /// The counts of the thesis, rounded.
+    /// The counts in the thesis, rounded.
     fn published(program: &str, contender: Contender) -> Ran {
         let parks = match program {
             "lufact" => 3533.0,

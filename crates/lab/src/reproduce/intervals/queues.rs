@@ -14,7 +14,8 @@ use tidegate_command::output::{Table, Value, show_ratio};
 /// An interval wider than this cannot decide about a difference of 5 %.
 const WIDEST: f64 = 0.10;
 
-/// Pairs of queues between which the thesis found no significant difference, and the explanation.
+/// Pairs of queues between which the thesis found no significant difference, each with the sections
+/// of the thesis and an explanation.
 const ALIKE: [(QueueKind, QueueKind, &str, &str); 4] = [
     (
         QueueKind::ChaseLev,

@@ -1,4 +1,4 @@
-//! Several programs, each under rules with its own parameters.
+//! Runs several programs. Each has its own rules, because the parameters depend on the program.
 
 use tidegate_sim::{Settings, WorkSpan};
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
@@ -10,7 +10,7 @@ use crate::reproduce::grid::{Plan, Trial};
 use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 
-/// A program and its serial run.
+/// A program, and the work, span and peak of its serial run.
 pub struct Subject {
     pub work: Work,
     pub extent: WorkSpan,

@@ -16,7 +16,7 @@ pub const TEXT: &str = " The source does not print its program. Every printed pe
      others; the rest write as many bytes into a small buffer. Their number and share were chosen \
      for the peaks of work stealing alone.";
 
-/// Slides of the source.
+/// The slides of the source that claims refer to.
 const PEAKS: &str = "slide \"Peak Memory Usage\"";
 const RESULTS: &str = "slide \"Results\"";
 
@@ -128,12 +128,12 @@ const NO_ORDER: &str = "Narlikar's scheduler saves memory by its order: the left
      processors hold 9 blocks instead of 11 and take 24 times as long (`tidegate sim memfib 12 \
      --bytes 4194304 --hold itself --mix 0.35 --memory depth-first:k=4`).";
 
-/// How much the memory grows with the number of processors.
+/// The findings on how the memory grows with the number of processors.
 fn growths(fib: &Results) -> impl Iterator<Item = Finding> {
     growths_to_16(fib).into_iter().chain(growths_to_32(fib))
 }
 
-/// A claim about growth, with our figure.
+/// A finding on growth.
 fn growth(
     (id, what): (&str, &str),
     published: f64,

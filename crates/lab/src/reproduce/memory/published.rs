@@ -1,4 +1,4 @@
-//! The figures of the slides, compared with ours.
+//! Compares the figures on the slides with ours.
 
 use super::tables::Results;
 use super::{HYBRID, NARLIKAR, STEALING};
@@ -30,7 +30,7 @@ pub fn blocks(scheduler: &str, processors: usize) -> Option<f64> {
     peaks[load]
 }
 
-/// Published peaks of modified fib compared with ours, as a chart and as a table, in blocks.
+/// The published peaks of modified fib compared with ours, in blocks, as a chart and as a table.
 pub fn beside(fib: &Results) -> (Chart, Table) {
     let loads = 0..PROCESSORS.len();
     let ours = |scheduler, load| {

@@ -1,4 +1,4 @@
-//! Peaks and times of one program under every scheduler.
+//! Tables of the peaks and times of a program under every scheduler.
 
 use super::STEALING;
 use crate::engine::{Interval, Sample};
@@ -10,7 +10,7 @@ use tidegate_sim::WorkSpan;
 /// The runs of a program. Each grid in this experiment has only one program.
 pub struct Results {
     pub grid: Grid,
-    /// The serial run.
+    /// The work, span and peak of the program's serial run.
     pub extent: WorkSpan,
 }
 
@@ -44,7 +44,7 @@ impl Results {
         self.grid.plan().rules.iter().map(|rule| rule.name.as_str())
     }
 
-    /// The section of a program.
+    /// The section on this program.
     pub fn section(&self, place: &str) -> Section {
         let s1 = self.extent.peak_bytes as f64;
         let peaks = self.chart("peak memory", "peak / S1", |scheduler, load| {

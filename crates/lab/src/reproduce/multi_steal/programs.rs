@@ -94,7 +94,7 @@ fn fib(size: Size) -> Work {
     Work::new(FIB, "fib", size, given)
 }
 
-/// Products of increasingly large matrices.
+/// The programs of the Strassen figure: products of increasingly large matrices.
 pub fn strassen(size: Size) -> Vec<Work> {
     let all: [(&str, &[_]); 5] = [
         ("Strassen 64", &[("n", "64"), ("form", "spawn")]),
@@ -113,7 +113,7 @@ pub fn strassen(size: Size) -> Vec<Work> {
     chosen.iter().map(work).collect()
 }
 
-/// Transforms of increasingly long vectors.
+/// The programs of the FFT figure: transforms of increasingly long vectors.
 pub fn fft(size: Size) -> Vec<Work> {
     let all: [(&str, &[_]); 5] = [
         ("FFT 2 Ki", &[("n", "2048")]),

@@ -8,7 +8,7 @@ use crate::reproduce::grid::Grid;
 use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::{Table, Value};
 
-/// The sections of the simulated programs.
+/// The sections on the simulated programs.
 pub fn simulated(source: &Results, own: &Results, nodes: &[u64]) -> Vec<Section> {
     let [a, b, fib, strassen, sparselu, fft, ..] = &source.0[..] else {
         unreachable!("a grid for each figure");
@@ -164,7 +164,7 @@ fn throughput(grid: &Grid, nodes: u64) -> Chart {
     })
 }
 
-/// Figure 15: where the time goes, over the number of tasks per steal.
+/// Figure 15: how workers spend their time, over the number of tasks per steal.
 fn sweep(results: &Results) -> Chart {
     let line = |(name, figure): (&str, fn(&_) -> f64)| {
         let share = |strategy| {

@@ -1,4 +1,4 @@
-//! The experiment on as many simulated processors as the source had.
+//! The experiment on simulated machines with as many processors as the source's machine.
 
 use tidegate_policy::{Nanos, VictimPolicy};
 use tidegate_sim::{Costs, Settings};
@@ -29,7 +29,7 @@ fn settings(processors: usize, costs: Costs) -> Settings {
     }
 }
 
-/// The simulated part of the page.
+/// The part of the page whose figures are simulated.
 pub struct Trial {
     size: Size,
     source: Vec<grid::Trial>,

@@ -9,7 +9,7 @@ use super::programs::{TREE_A, TREE_B};
 use crate::arguments;
 use crate::engine::{Cell, Session};
 
-/// Nodes, leaves and depth of a tree.
+/// The number of nodes, the number of leaves and the depth of a tree.
 type Sizes = (u64, u64, u64);
 
 /// Cells that count the source's trees. Smaller sizes use other trees.

@@ -64,7 +64,7 @@ fn arrivals() -> [Arrival; 2] {
 
 const FIGURES: [&str; 3] = ["response", "throughput", "power"];
 
-/// Response, throughput and power of three jobs.
+/// The response, throughput and power of three jobs.
 fn figures(response: f64, end: f64) -> [f64; 3] {
     let throughput = 3.0 / end;
     [response, throughput, throughput / response]

@@ -10,7 +10,7 @@ use tidegate_sim::{Costs, Outcome, Settings, Width};
 use super::job::{Arrival, CYCLE, Job, MS, PROCESSORS, mean_response, seconds, settings};
 use crate::engine::{Cell, Sample};
 
-/// Instances of a job on a machine.
+/// Instances of a job, and the machine that they run on.
 #[derive(Clone)]
 pub struct Case {
     /// The parts of the experiment that use this case, separated by `/`.
@@ -44,7 +44,8 @@ pub enum Instances {
 /// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// The mean time from arrival to end, and the end of the last instance, in seconds.
+    /// The mean time from the arrival of an instance to its end, and the end of the last instance,
+    /// in seconds.
     pub response: f64,
     pub end: f64,
     /// The time until the first instance kept all processors at work; `None` if it never did.
@@ -197,7 +198,7 @@ impl Observed {
 
 #[cfg(test)]
 impl Observed {
-    /// One made-up run of each case.
+    /// The results if each case has one made-up run.
     pub fn made_up(cases: &[Case], seen: impl Fn(&Case) -> Seen) -> Self {
         Self::new(cases, cases.iter().map(|case| vec![seen(case)]).collect())
     }

@@ -90,7 +90,7 @@ impl Machine {
         short.chain([self.fixed(&self.long)]).chain(long)
     }
 
-    /// How many cycles of 5 ms a job loses at its start.
+    /// The time that a job loses at its start, in cycles of 5 ms.
     fn lost(&self, observed: &Observed, job: &Arc<Job>) -> Interval {
         let cases = [self.wsap(job, CYCLE), self.fixed(job)];
         let times = cases.map(|case| observed.response(&case));

@@ -23,13 +23,14 @@ use tidegate_workloads::Size;
 
 pub use super::simulated::Results;
 
-/// "No big difference", "roughly the same".
+/// The range for "no big difference" and "roughly the same".
 pub const ALIKE: RangeInclusive<f64> = 0.91..=1.10;
-/// "Slightly", "a little".
+/// The range for "slightly" and "a little".
 pub const SLIGHTLY: RangeInclusive<f64> = 1.02..=1.25;
-/// "Significantly", "clearly", "quite badly"; the thesis gives numbers from 3 on.
+/// The range for "significantly", "clearly" and "quite badly". The thesis gives numbers for ratios
+/// of 3 and more.
 pub const WORSE: RangeInclusive<f64> = 1.10..=3.0;
-/// "Really badly": nearer to 3 than to 1, and nearer to 18 than to 100.
+/// The range for "really badly": nearer to 3 than to 1, and nearer to 18 than to 100.
 pub const AWFUL: RangeInclusive<f64> = 1.73..=44.0;
 /// The range in which several times are alike: the ratio of the slowest to the fastest.
 const CLOSE: RangeInclusive<f64> = 1.0..=1.10;

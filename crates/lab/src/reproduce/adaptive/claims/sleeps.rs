@@ -9,8 +9,8 @@ fn ratio(view: &View<'_, Results>, figure: Figure, work: &str) -> f64 {
     at("quanta") / at("linear")
 }
 
-// The three programs of the table sleep 0.33, 0.38 and 0.45 times as often: a spread of 1.37, the
-// tolerance for each figure.
+// The three programs in the table sleep 0.33, 0.38 and 0.45 times as often. The largest of these
+// ratios is 1.37 times the smallest, which is the tolerance for each figure.
 const LENGTHS: &str = "How often a thief sleeps depends on how long it finds nothing, so on the lengths of \
     tasks, which the thesis does not print. Rows of failures are shorter here, and the \
     sleeps of the linear backoff begin shorter than those of quanta.";

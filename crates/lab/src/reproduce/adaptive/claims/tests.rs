@@ -65,7 +65,7 @@ impl World<'_> {
     }
 }
 
-/// Each claim with times that agree and times that contradict.
+/// The name of each claim, with times that agree and times that contradict.
 const WORLDS: &[(&str, &str, &str)] = &[
     ("lu-80-original", "pheet-original=3", "pheet-original=0.9"),
     ("lu-80-linear", "", "linear=1.4"),

@@ -29,13 +29,13 @@ struct Row {
 /// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// The time relative to the best locality, divided by the same ratio with free misses.
+    /// The time relative to that in the best locality, divided by the same ratio with free misses.
     Time,
     /// Like `Time`, but relative to the time without hints.
     TimeByIgnorant,
-    /// Missed bytes, relative to the best locality.
+    /// Missed bytes, relative to those in the best locality.
     Misses,
-    /// The fraction of the touched bytes that missed.
+    /// The fraction of the touched bytes that were missing from the cache.
     MissedShare,
     /// Bytes found in the cache in the best locality, relative to those found in this locality.
     Hits,
@@ -82,7 +82,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// A finding for each row.
+/// The findings on all claims.
 pub fn findings(measured: &Measured) -> Vec<Finding> {
     rows().iter().map(|row| row.finding(measured)).collect()
 }

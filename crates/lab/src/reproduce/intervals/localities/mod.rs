@@ -68,7 +68,7 @@ struct Variant {
     program: Program,
     locality: Locality,
     machine: Machine,
-    /// The cost in nanoseconds of a KiB that is not in the cache.
+    /// The cost of a KiB that is not in the cache, in nanoseconds.
     miss: u64,
 }
 
@@ -105,7 +105,7 @@ impl Machine {
                 Size::Tiny => TINY_CACHE,
                 Size::Small | Size::Paper => CACHE,
             },
-            // Section 4.2: a thief picks another place at random.
+            // According to section 4.2, a thief picks another place at random.
             victim: match self {
                 Self::PlaceDeques => VictimPolicy::Random,
                 _ => usual.victim,

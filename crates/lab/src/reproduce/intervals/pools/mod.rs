@@ -59,7 +59,7 @@ const EXTRAS: [&str; 2] = ["fib", "quicksort"];
 /// The programs of section 5.3, which give hints.
 const HINTED: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 
-/// The pool that a program runs on.
+/// The kind of pool that a program runs on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contender {
     /// Two workers with this queue.
@@ -136,7 +136,7 @@ fn has_several_caches(topology: &Topology) -> bool {
     caches().filter(|cache| Some(cache.level) == last).count() > 1
 }
 
-/// A program on a pool.
+/// A program and the pool that it runs on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     program: &'static str,

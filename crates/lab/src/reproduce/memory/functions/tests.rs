@@ -36,9 +36,9 @@ fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict
 #[test]
 fn function_must_win_every_program() {
     let found = verdicts(Size::Small, |rule, program| match rule {
-        // Better on both programs.
+        // This function is better on both programs.
         "hybrid, sqrt at 64" => (0.5, 1.9),
-        // Better on the first program only.
+        // This function is better only on the first program.
         "hybrid, square at 64" => [(0.5, 1.0), (0.5, 2.4)][program],
         _ => (1.0, 1.0),
     });

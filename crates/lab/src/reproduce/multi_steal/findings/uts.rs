@@ -187,7 +187,7 @@ fn larger_tree(results: &Results) -> Vec<Finding> {
     ]
 }
 
-/// Explains why stealing the oldest task does not become worse on the larger tree.
+/// Explains why stealing the oldest task is no slower on the larger tree.
 fn no_degradation(results: &Results) -> String {
     let work_of_a_steal = |work| {
         let sample = results.sample(work, BOTTOMMOST, UTS_PROCESSORS, busy_by_steal);

@@ -1,4 +1,4 @@
-//! Claims about the states.
+//! Claims about the distribution of tasks.
 
 use tidegate_workloads::Size;
 
@@ -140,7 +140,6 @@ impl States {
     }
 }
 
-/// The absolute value of a difference.
 fn magnitude(difference: Interval) -> Interval {
     match difference.value < 0.0 {
         true => Interval {

@@ -108,7 +108,7 @@ impl Tree {
     }
 }
 
-/// The fraction of workers with each number of tasks, step by step from [`BEGIN`] to [`END`].
+/// For each step from [`BEGIN`] to [`END`], the fraction of workers with each number of tasks.
 pub fn simulated(amount: StealAmount, scale: Scale, seed: u64) -> Result<Vec<Vec<f64>>, Failure> {
     let settings = Settings {
         seed,

@@ -41,7 +41,7 @@ const STRATEGIES: [&str; 3] = [BOTTOMMOST, FIXED_2, DYNAMIC];
 /// if a thief takes one task or half, and of those that are victims if it takes a fixed number.
 const STATES: [usize; 6] = [1, 2, 3, 4, 17, 21];
 
-/// The states of one run, a row of [`STATES`] for each step.
+/// The states of one run. Each row has the [`STATES`] at one step.
 #[derive(Serialize, Deserialize, Clone, Default)]
 struct Course {
     machine: Vec<[f64; STATES.len()]>,
@@ -72,7 +72,7 @@ impl Course {
         })
     }
 
-    /// The mean of a state over time.
+    /// The mean of a state over all steps.
     fn mean(&self, side: Side, state: usize) -> f64 {
         let column = column(state);
         let rows = side(self);
@@ -100,8 +100,8 @@ fn model_rows(mut model: Model, steps: usize) -> Vec<[f64; STATES.len()]> {
     (0..steps).map(row).collect()
 }
 
-/// A model without noise. It starts the same way for all strategies: an eighth of the workers have
-/// 24 tasks each.
+/// The course of the model alone, without noise. The start is the same for all strategies: an
+/// eighth of the workers have 24 tasks each.
 fn model_alone(strategy: &str) -> Course {
     let mut fractions = vec![0.0; 97];
     (fractions[0], fractions[24]) = (7.0 / 8.0, 1.0 / 8.0);
@@ -176,7 +176,7 @@ impl States {
         Sample::new(pairs.map(ratio)).interval()
     }
 
-    /// A figure of each run of a strategy.
+    /// A figure over the runs of a strategy.
     fn interval(&self, strategy: &str, figure: impl Fn(&Course) -> f64) -> Interval {
         Sample::new(self.courses(strategy).iter().map(figure)).interval()
     }

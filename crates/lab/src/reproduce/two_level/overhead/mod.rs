@@ -53,7 +53,7 @@ impl Overhead {
         }
     }
 
-    /// A program that has all processors from the start.
+    /// A case in which a program has all processors from the start.
     fn fixed(&self, job: usize) -> Case {
         let width = Width::Fixed(PROCESSORS);
         Case::new("O1/O2", &self.jobs[job], ("Cilk", width))

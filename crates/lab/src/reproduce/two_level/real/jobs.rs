@@ -24,7 +24,7 @@ pub struct Jobs {
     late: Option<Late>,
 }
 
-/// How much later than the others the last job starts.
+/// How much later than the other jobs the last job starts.
 #[derive(Clone, Copy, Debug)]
 enum Late {
     /// Half of the time that the first job takes alone.
