@@ -1,7 +1,7 @@
 //! `tidegate jobs`: lists the jobs that currently share the machine.
 //!
-//! It reads the table once, so it can't report whether a job is stalled. It neither joins the table
-//! nor creates one.
+//! The command reads the table only once, so it can't report whether a job is stalled. It neither
+//! joins the table nor creates one.
 
 use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};

@@ -14,7 +14,7 @@ use tidegate_command::output::{Table, Value as Cell, show_age};
 /// A job, as a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The job's process.
+    /// The ID of the job's process.
     pub pid: u32,
     /// The job's name.
     pub name: String,

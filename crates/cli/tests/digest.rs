@@ -168,7 +168,7 @@ fn closed_pipe_ends_output_quietly() {
         "run digest --json",
         "run digest --help",
     ] {
-        // The reader of this pipe has exited.
+        // The process that should read from this pipe has exited.
         let mut reader = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
         let pipe = reader.stdin.take().unwrap();
         reader.wait().unwrap();

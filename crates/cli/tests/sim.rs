@@ -435,7 +435,7 @@ fn job_events_follow_published_trace() {
     assert_eq!(allotments, expected);
 }
 
-/// Events may come from a file or from standard input.
+/// The events come from a file or from standard input.
 #[test]
 fn allotment_rules_divide_differently() {
     let events = r#"[["arrive", 1, 2], ["arrive", 2, 16]]"#;

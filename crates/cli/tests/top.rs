@@ -28,7 +28,7 @@ use support::{complaint, tidegate};
 struct Screen {
     child: Child,
     keys: File,
-    /// The other side of the terminal, to inspect its state.
+    /// The program's side of the terminal, to inspect its state.
     terminal: OwnedFd,
     output: Receiver<Vec<u8>>,
     /// The screen that a user would see.

@@ -7,7 +7,7 @@
 
 use tidegate_workloads::Runtime;
 
-/// Runs `body` as the root task.
+/// Runs `body` as the root task on `runtime`.
 pub fn inside<'a, R: Runtime + 'a>(
     runtime: &R,
     body: &mut (dyn FnMut(&mut R::Fork<'_>) + Send + 'a),

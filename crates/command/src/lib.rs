@@ -3,20 +3,20 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`arguments`] | options and parameters of both commands |
-//! | [`options`] | the options of a pool: flag, else environment variable, else default |
+//! | [`options`] | the options of a pool, from flags, environment variables and defaults |
 //! | [`compare`] | runs the same work on several runtimes, interleaved |
-//! | [`mod@reference`] | checks results |
-//! | [`usage`] | what this process used: CPU time, wake-ups, memory |
+//! | [`mod@reference`] | checks the results of programs |
+//! | [`usage`] | the CPU time, wake-ups and memory that this process used |
 //! | [`busy`] | how much of the machine other programs used |
 //! | [`timed`](mod@timed) | times a program that may be too short for the clock |
 //! | [`inside`](mod@inside) | runs a body on a runtime, compiled once per runtime |
 //! | [`subject`] | a program and its runs, without generic types |
 //! | [`statistics`] | medians and ranks of samples, with 95 % confidence intervals |
-//! | [`input`], [`output`], [`standard`] | reads files, and prints everything |
+//! | [`input`], [`output`], [`standard`] | read files and print all output |
 //! | [`failure`] | errors and exit codes |
-//! | [`affinity`], [`stack`] | the thread that runs the work |
+//! | [`affinity`], [`stack`] | the processors and the stack size of threads |
 //!
-//! This crate contains no scheduling decision and no benchmark.
+//! This crate contains neither scheduling decisions nor benchmark programs.
 
 #![forbid(unsafe_code)]
 

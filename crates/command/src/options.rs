@@ -24,7 +24,7 @@ use tidegate_policy::{Nanos, show_time};
 use crate::arguments::whole;
 use crate::failure::Failure;
 
-/// The names of all pool options. A run without a pool rejects them.
+/// The names of all options that only pools have. A run without a pool rejects them.
 pub const OF_POOLS: [&str; 13] = [
     "workers",
     "idle",

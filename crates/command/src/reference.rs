@@ -7,7 +7,7 @@
 
 use tidegate_workloads::{Answer, Program};
 
-/// The correct answer and its source.
+/// The correct answer of a program, and the source of that answer.
 pub struct Reference<P: Program> {
     answer: Answer,
     source: &'static str,

@@ -24,9 +24,9 @@ pub struct Sample(Vec<f64>);
 pub struct Interval {
     /// The statistic computed from the runs themselves.
     pub value: f64,
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
@@ -93,8 +93,8 @@ impl Sample {
 }
 
 impl Interval {
-    /// Computes a statistic of the samples' medians, with its confidence interval. If every sample
-    /// has only one run, the interval is the value.
+    /// Computes a statistic from the medians of the samples, with its confidence interval. If every
+    /// sample has only one run, both ends of the interval equal the value.
     pub fn of(samples: &[&Sample], statistic: impl Fn(&[f64]) -> f64) -> Self {
         if samples.iter().any(|sample| sample.0.is_empty()) {
             return Self::exact(f64::NAN);

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::inside::inside;
 use crate::reference::{Found, Reference};
 
-/// The comparison of all runs with the reference answer.
+/// The outcome of comparing all runs with the reference answer.
 #[derive(Default)]
 pub struct Check {
     /// The source of the reference answer.
@@ -78,7 +78,7 @@ impl Visitor for Shown<'_> {
 pub enum On<'a> {
     /// On this thread. The program's serial version runs.
     Thread,
-    /// On a pool.
+    /// On a pool. The program's parallel version runs.
     Pool(&'a Tidegate),
     /// On a pool that records intervals. The program must have intervals.
     Recorded(&'a Recorded),
@@ -98,10 +98,10 @@ pub trait Subject<'a> {
     /// Returns the progress of the current run.
     fn progress(&self) -> Option<&'a Progress>;
 
-    /// Returns an error if the pool lacks something that the program needs.
+    /// Returns an error if the pool lacks something that the program requires.
     fn fits(&self, pool: &Tidegate) -> Result<(), Failure>;
 
-    /// Restores the input to its initial state.
+    /// Restores the program's input to its initial state.
     fn reset(&mut self);
 
     /// Runs the program, and returns the time that the run took.

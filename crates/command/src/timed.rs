@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tidegate_workloads::Program;
 
-/// Minimum total time of the runs of a sample.
+/// Minimum total time of the runs in a sample.
 pub const SAMPLE: Duration = Duration::from_millis(5);
 
 /// Returns the mean time of a run in nanoseconds, and the output of the last run.

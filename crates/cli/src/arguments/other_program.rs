@@ -1,4 +1,4 @@
-//! The value of `sim --job`: another program, written like a command line.
+//! The value of `sim --job`: another program, written as on the command line.
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};

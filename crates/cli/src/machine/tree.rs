@@ -77,7 +77,7 @@ impl Tree {
         tree
     }
 
-    /// Adds an overlapping branch to the smallest branch that contains it.
+    /// Adds an overlapping branch as a leaf below the smallest branch that contains it.
     fn add_leaf(&mut self, mut leaf: Branch) {
         leaf.children.clear();
         let mut parent = self.root;
@@ -102,7 +102,6 @@ impl Tree {
         }
     }
 
-    /// Draws the tree as text.
     pub fn draw(&self, out: &mut dyn Write) -> io::Result<()> {
         let all = &self.branches[self.root].cpus;
         writeln!(out, "machine  {}: {all}", show_count(all.len(), "cpu"))?;
@@ -126,7 +125,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns nested objects, one per resource.
+    /// Returns nested JSON objects, one per resource.
     pub fn to_json(&self) -> Value {
         self.json_of(self.root)
     }
@@ -155,7 +154,7 @@ impl Thing {
         Self { kind, id, bytes }
     }
 
-    /// Shows the resource, as in `node 0` or `L3 16 MiB`.
+    /// Formats the resource, as in `node 0` or `L3 16 MiB`.
     fn shown(&self) -> String {
         let id = self.id.map(|id| id.to_string());
         let size = self.bytes.map(show_whole_bytes);

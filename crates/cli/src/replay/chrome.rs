@@ -66,7 +66,7 @@ impl Events<'_> {
         write!(self.out, "{comma}\n  {event}")
     }
 
-    /// Converts a time to microseconds since the start.
+    /// Converts a time to microseconds since the first decision.
     fn time(&self, at: u64) -> f64 {
         (at - self.begins) as f64 / 1e3
     }

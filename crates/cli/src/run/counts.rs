@@ -7,7 +7,7 @@ use tidegate::{Breakdown, Counters, Stats, Waiting};
 
 use tidegate_command::output::{WIDTH, show_count, show_seconds, show_value};
 
-/// Returns the event counters.
+/// Returns the event counters as JSON.
 pub fn counters(counters: &Counters) -> Value {
     json!({
         "dispatched": counters.dispatched,
@@ -47,7 +47,7 @@ fn split(breakdown: &Breakdown) -> Map<String, Value> {
     ])
 }
 
-/// Returns the seconds spent without a slot, by reason.
+/// Returns the seconds that workers spent without a slot, by reason, as JSON.
 pub fn waiting(waiting: &Waiting) -> Value {
     times([
         ("no_work", waiting.no_work),
@@ -66,7 +66,7 @@ fn times<const N: usize>(times: [(&str, f64); N]) -> Map<String, Value> {
         .collect()
 }
 
-/// Writes the counters and the split of time, summed over workers.
+/// Writes the counters and the breakdown of time, summed over all workers.
 pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Value::Object(counters) = counters(&stats.counters) {
         let words = counters.iter();

@@ -23,7 +23,7 @@ pub fn list(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// The rate at which files were read.
 pub struct Rate {
-    /// The bytes read.
+    /// The number of bytes read.
     pub bytes: u64,
     pub seconds: f64,
 }
@@ -35,10 +35,10 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Lists of files with problems.
+/// The lists of files with problems, or that changed.
 pub struct Details<'a> {
     pub found: &'a Report,
-    /// Files that changed between the runs.
+    /// The paths of files that changed between the runs.
     pub changed: &'a [String],
     /// Whether to list all files, even if there are many.
     pub all: bool,

@@ -23,7 +23,7 @@ pub const REPEAT: u32 = 3;
 /// workers dominates.
 const SHORT: f64 = 10e-3;
 
-/// What to run and how.
+/// What to run, and how.
 pub struct Plan {
     /// The pool's options.
     pub options: Options,
@@ -41,7 +41,7 @@ pub struct Plan {
 
 /// The outcome of all runs.
 pub struct Run {
-    /// The comparison with the reference answer, if there is one.
+    /// The comparison with the reference answer; `None` if no reference is known.
     pub check: Option<Check>,
     /// Times of the measured runs.
     pub seconds: Sample,
@@ -51,7 +51,7 @@ pub struct Run {
     pub used: Usage,
     /// Peak memory of the process until the end of the measured runs, in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Peak of the memory that tasks had reserved, in bytes.
+    /// Peak of the memory that tasks had declared, in bytes.
     pub peak_declared_bytes: u64,
     /// The pool's counters; `None` if there was no pool.
     pub stats: Option<Stats>,
@@ -78,7 +78,7 @@ impl Run {
         }
     }
 
-    /// Reasons to distrust the times.
+    /// Returns reasons to distrust the times.
     pub fn notes(&self) -> Vec<String> {
         let median = self.seconds.median();
         let short = (median < SHORT).then(|| {
@@ -92,7 +92,7 @@ impl Run {
     }
 }
 
-/// The runs of a program.
+/// The runs of a program according to a plan.
 pub struct Runs<'a> {
     plan: &'a Plan,
     progress: Progress,
@@ -185,7 +185,8 @@ impl<'a> Runs<'a> {
             serial_seconds: 0.0,
             used,
             peak_rss_bytes: usage::peak_rss_bytes(),
-            // This is the serial version's peak; for a pool, the pool's own figure replaces it.
+            // This is the serial version's peak. If there is a pool, the pool's own figure replaces
+            // it.
             peak_declared_bytes: Counted::take_peak(),
             stats: None,
             graph: None,
@@ -201,7 +202,7 @@ impl<'a> Runs<'a> {
         pool.end()
     }
 
-    /// Runs once. `what` describes the run for the progress line.
+    /// Runs the program once. `what` describes the run in the progress line.
     fn once(&self, program: &mut dyn Subject<'_>, what: &str, on: On<'_>) -> (Usage, Duration) {
         program.reset();
         let what = format!("{}: {what}", program.name());

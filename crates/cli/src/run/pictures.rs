@@ -1,4 +1,4 @@
-//! Draws a program's intervals into files.
+//! Writes pictures of a program's intervals to files.
 
 use tidegate::interval::Graph;
 use tidegate_workloads::registry::ENTRIES;
@@ -41,7 +41,7 @@ impl PictureArguments {
         Ok(true)
     }
 
-    /// Draws the pictures and prints a line for each.
+    /// Writes the pictures, and prints a line for each.
     pub fn write(&self, graph: &Graph) -> Result<(), Failure> {
         let drawn = show_count(graph.intervals().len(), "interval");
         let pictures: [(_, fn(_) -> _, _); 2] = [

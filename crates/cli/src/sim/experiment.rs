@@ -20,7 +20,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options::value;
 use tidegate_command::output::{Progress, show_count, show_seconds};
 
-/// What to simulate.
+/// The simulations to run.
 pub struct Experiment {
     /// The programs; the jobs take them in turn.
     pub subjects: Vec<Subject>,

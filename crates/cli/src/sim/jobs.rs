@@ -26,7 +26,7 @@ fn most_desired() -> u64 {
     }
 }
 
-/// An event of a job.
+/// An arrival, a change of desire, or a departure.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrive(u64, usize),

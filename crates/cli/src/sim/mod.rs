@@ -76,7 +76,7 @@ impl Printed {
         judge(experiment, &runs)
     }
 
-    /// Prints a table of figures.
+    /// Prints a table of the runs or of the jobs.
     fn print(&self, head: &Head<'_>, runs: &[Done], sheet: &Sheet) -> Result<(), Failure> {
         let experiment = &self.experiment;
         if self.format.json {

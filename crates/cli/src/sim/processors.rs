@@ -11,7 +11,6 @@ use tidegate_command::failure::Failure;
 
 /// The processors of the simulated machine.
 pub struct Processors<'a> {
-    /// The number of processors.
     pub count: usize,
     topology: Option<(&'a Path, Topology)>,
 }
@@ -41,7 +40,7 @@ impl<'a> Processors<'a> {
         }
     }
 
-    /// Returns the distances between workers, one per processor.
+    /// Returns the tree of distances between workers, one worker per processor.
     pub fn places(&self) -> PlaceTree {
         match &self.topology {
             None => PlaceTree::flat(self.count),

@@ -25,14 +25,14 @@ use super::column::Column;
 use super::screen::{Screen, Tracked};
 use tidegate_command::output::show_count;
 
-/// Bars in steps of an eighth of a cell.
+/// Bars of zero to eight eighths of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
 /// Space between two columns, in cells.
 const GAP: u16 = 2;
 /// Minimum width of a job's history. If there is less space, the history is omitted.
 const HISTORY: u16 = 8;
-/// Maximum width of a name if a history is shown.
+/// Maximum width of a name when a history is shown.
 const NAME: u16 = 32;
 
 const PLAIN: Style = Style::new();
@@ -43,7 +43,6 @@ const CONTENT: Style = Style::new().fg(Color::Cyan);
 /// The style of a job that is deprived or stalled.
 const WANTING: Style = Style::new().fg(Color::Yellow);
 
-/// Draws the screen.
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     let area = frame.area();
     let lines = Lines::of(area);
@@ -254,7 +253,7 @@ impl Columns {
         }
         for &(column, x, width) in &self.columns {
             let (style, text) = match column == screen.sort {
-                // The mark is in the gap between two columns.
+                // The mark for the sort order is in the gap between two columns.
                 true => {
                     let mark = if screen.reverse { "▲" } else { "▼" };
                     let text = match column {

@@ -21,7 +21,7 @@ mod imp {
     use super::Load;
     use procfs::{CpuTime, Current, CurrentSI, KernelStats, LoadAverage};
 
-    /// Measures the load.
+    /// Measures the load of the machine.
     #[derive(Debug)]
     pub struct Meter(Option<KernelStats>);
 
@@ -44,7 +44,8 @@ mod imp {
             };
             let pairs = before.cpu_time.iter().zip(&now.cpu_time);
             Load {
-                // If a processor was added or removed, the lines no longer match.
+                // If a processor was added or removed, the two readings no longer match processor
+                // by processor.
                 processors: match before.cpu_time.len() == now.cpu_time.len() {
                     true => pairs
                         .map(|(before, now)| busy(before, now).unwrap_or(0.0))
@@ -88,7 +89,7 @@ mod imp {
         #[test]
         fn load_is_a_fraction() {
             let mut meter = Meter::start();
-            // The kernel counts in ticks, so the load is unknown until the next tick.
+            // The kernel counts in clock ticks, so the load is unknown until the next tick.
             let load = std::iter::repeat_with(|| meter.read())
                 .find(|load| load.all.is_some())
                 .unwrap();

@@ -19,7 +19,7 @@ pub struct Screen {
     pub place: String,
     /// The machine's load.
     pub load: Load,
-    /// The time since 1970.
+    /// The time of the last update, since 1970.
     pub now: Duration,
     /// The jobs in display order, or a message if there are none.
     pub view: Result<Vec<Tracked>, String>,
@@ -34,7 +34,7 @@ pub struct Screen {
 /// A job and its recent history.
 #[derive(Clone, Debug)]
 pub struct Tracked {
-    /// The job.
+    /// The job's row in the table.
     pub row: Row,
     /// The number of processors used and the number desired, the latest pair last.
     pub history: VecDeque<(usize, usize)>,

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | the loop ends, by key or error | the drop of [`Terminal`] |
 //! | a panic | ratatui's hook, before it prints the message |
-//! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, then the process dies of the signal |
-//! | SIGTSTP, also from Ctrl-Z | the loop, before it stops; after SIGCONT it retakes the terminal |
-//! | SIGSTOP | the shell; after SIGCONT the loop retakes the terminal |
-//! | a second ending signal while the loop hangs | nothing: the process dies at once |
+//! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, then the signal ends the process |
+//! | SIGTSTP, also from Ctrl-Z | the loop, before it stops; it retakes the terminal after SIGCONT |
+//! | SIGSTOP | the shell; the loop retakes the terminal after SIGCONT |
+//! | a second ending signal while the loop hangs | nothing: the process ends immediately |
 //! | the terminal is gone | nothing: a thread ends the process, because the loop may hang |
 
 use std::io::{self, stdout};
@@ -38,7 +38,6 @@ impl Terminal {
         })
     }
 
-    /// Restores the terminal.
     pub fn give_back(&mut self) {
         // An error means that the terminal is gone, so there is nothing to restore.
         let _ = ratatui::try_restore();
@@ -153,7 +152,7 @@ mod imp {
         /// Sends a stop signal to all processes of the shell job, including this one, as a terminal
         /// does for Ctrl-Z when it isn't in raw mode.
         pub fn ask_to_stop(&self) {
-            // No shell could continue a session leader.
+            // If this process is a session leader, no shell could continue it.
             if getsid(None) != Ok(getpid()) {
                 let whole_job = Pid::from_raw(0);
                 // Sending a signal to one's own process group cannot fail.
@@ -193,7 +192,7 @@ mod imp {
     /// Waits for the terminal to disappear, up to a timeout.
     fn has_hung_up() -> bool {
         let stdin = io::stdin();
-        // Without requested events, the kernel reports only errors and hang-ups.
+        // If no events are requested, the kernel reports only errors and hang-ups.
         let mut asked = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
         match poll(&mut asked, PollTimeout::from(LOOK)) {
             Ok(1..) => asked[0].any().unwrap_or(true),

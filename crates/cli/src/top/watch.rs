@@ -1,4 +1,4 @@
-//! Reads the table, which may appear, disappear and be replaced.
+//! Reads the table of jobs, which may appear, disappear or be replaced meanwhile.
 
 use tidegate_share::{Location, Observer, Refusal};
 

@@ -1,4 +1,4 @@
-//! Jobs in other processes, in a private table.
+//! Starts jobs in other processes, with a private table.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 

@@ -22,7 +22,7 @@ pub struct Chosen {
     pub given: Given,
     /// Whether to print a line for every file.
     pub list: bool,
-    /// Whether to list every problem file.
+    /// Whether to list every file with a problem.
     pub verbose: bool,
 }
 

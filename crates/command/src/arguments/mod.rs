@@ -94,7 +94,7 @@ pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// Prints an error message under the command's name.
+/// Prints an error message that begins with the command's name.
 fn complain<C: Parser>(message: &str) {
     output::to_stderr(&format!("{}: {message}", C::command().get_name()));
 }

@@ -1,4 +1,4 @@
-//! Integers within a range.
+//! Parses integers within a range.
 
 use std::fmt::Display;
 use std::str::FromStr;

@@ -15,7 +15,7 @@ const SETTLE: Duration = Duration::from_millis(1);
 /// The result of one repetition.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug)]
 pub struct Measurement {
-    /// The measured time.
+    /// The measured time in nanoseconds.
     pub nanos: f64,
     /// The resources used during the repetition.
     pub used: Usage,
@@ -27,15 +27,15 @@ pub type Take<'a> = Box<dyn FnMut() -> Result<Measurement, Failure> + 'a>;
 /// A case on one runtime with one number of workers. Its measurements are interleaved with those of
 /// other lanes.
 pub struct Lane<'a> {
-    /// The case.
+    /// The name of the case.
     pub case: String,
-    /// The runtime.
+    /// The name of the runtime.
     pub runtime: &'static str,
     /// The runtime's version, or `None` if it has no version.
     pub version: Option<String>,
     /// The number of workers.
     pub workers: usize,
-    /// Takes a measurement. `None` if the runtime doesn't support the case.
+    /// Takes a measurement; `None` if the runtime doesn't support the case.
     pub take: Option<Take<'a>>,
 }
 

@@ -16,7 +16,7 @@ pub const SERIAL: &str = "serial";
 /// The name that lanes with two serial copies have instead of a runtime's name.
 pub const TWICE_SERIAL: &str = "2xserial";
 
-/// Creates the lanes of a case.
+/// A case with the code that creates its lanes.
 pub trait Race<'a> {
     /// Returns the name of the case.
     fn name(&self) -> String;

@@ -1,4 +1,4 @@
-//! Interleaved measurements.
+//! Measures lanes in interleaved rounds.
 
 use super::lane::Lane;
 use super::row::Row;

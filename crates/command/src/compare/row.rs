@@ -1,4 +1,4 @@
-//! The output of a comparison: a row per lane, and notes below.
+//! The output of a comparison: a row per lane, and notes below the rows.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -34,9 +34,9 @@ const COLUMNS: [&str; 14] = [
 
 /// The measurements of one lane.
 pub struct Row {
-    /// The case.
+    /// The name of the case.
     pub case: String,
-    /// The runtime.
+    /// The name of the runtime.
     pub runtime: &'static str,
     /// The runtime's version, or `None` if it has no version.
     version: Option<String>,
@@ -96,7 +96,7 @@ impl Row {
         }
     }
 
-    /// Returns the median in nanoseconds, if there are measurements.
+    /// Returns the median in nanoseconds, or `None` if there are no measurements.
     pub fn median(&self) -> Option<f64> {
         (!self.nanos.is_empty()).then(|| self.nanos.median())
     }
@@ -150,14 +150,14 @@ impl Row {
     }
 }
 
-/// Rounds to one decimal.
+/// Rounds to one decimal place.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
 /// A conclusion from the rows of a comparison: a text, and a table that replaces the table of rows.
 pub trait Conclusion: fmt::Display {
-    /// Returns the table.
+    /// Returns the table that replaces the rows.
     fn table(&self) -> Table;
 
     /// Returns the conclusion as JSON, including the rows.
@@ -226,7 +226,7 @@ impl Outcome {
         }
     }
 
-    /// Describes the number of measurements per row.
+    /// Describes how many measurements each row has.
     fn repetitions(&self) -> String {
         let measured = self.rows.iter().filter(|row| !row.nanos.is_empty());
         let counts: BTreeSet<_> = measured.map(|row| row.nanos.count()).collect();
@@ -236,7 +236,7 @@ impl Outcome {
         }
     }
 
-    /// Lists the compared runtimes with their versions.
+    /// Lists the compared runtimes, with their versions.
     fn versions(&self) -> String {
         let mut named: Vec<String> = Vec::new();
         for row in &self.rows {

@@ -1,4 +1,4 @@
-//! Work of a given duration, and differences of times.
+//! Work with a given duration, and differences between times.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Output files, one of which may be standard output.
+//! Writes output files. The name of a file may stand for standard output.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};

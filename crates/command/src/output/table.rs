@@ -28,15 +28,15 @@ pub enum Value {
     Number(f64),
     /// A time in seconds.
     Seconds(f64),
-    /// A number of bytes.
+    /// A number of bytes, shown with a unit.
     Bytes(f64),
     /// A ratio, shown as a multiple.
     Ratio(f64),
-    /// A fraction of 1, shown as a percentage.
+    /// A fraction, shown as a percentage.
     Share(f64),
     /// An age in seconds.
     Age(f64),
-    /// No value.
+    /// No figure, because it is unknown or does not apply.
     Missing,
 }
 
@@ -82,7 +82,7 @@ impl From<usize> for Value {
 }
 
 impl Value {
-    /// Returns the figure with a unit, or [`Missing`](Self::Missing) if it is unknown.
+    /// Returns the figure as a cell with a unit, or [`Missing`](Self::Missing) if it is unknown.
     pub fn known(figure: Option<f64>, unit: fn(f64) -> Self) -> Self {
         let figure = figure.filter(|figure| figure.is_finite());
         figure.map_or(Self::Missing, unit)
@@ -242,7 +242,7 @@ impl Table {
     }
 }
 
-/// Shows the columns that fit.
+/// Formats the table as Markdown, with the columns that fit.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(false))

@@ -53,13 +53,13 @@ fn screen(jobs: usize, looks: usize) -> Screen {
     screen
 }
 
-/// The lines of the picture, without blanks at their ends.
+/// The lines of a drawing, without trailing blanks.
 fn picture(screen: &Screen, (width, height): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(screen, frame)).unwrap();
     let buffer = terminal.backend().buffer();
     let lines = (0..height).map(|y| {
-        // A wide character's second cell holds a blank that no terminal shows.
+        // The second cell of a wide character holds a blank that no terminal shows.
         let mut hidden = 0;
         let mut line = String::new();
         for x in 0..width {
