@@ -173,7 +173,7 @@ pub struct Options {
     weight: usize,
     desire: DesirePolicy,
     est_cycle: Nanos,
-    /// Whether the pool records a trace. Only some pools have this option.
+    /// Whether the pool records a trace. The caller sets this; no flag in [`Flags`] does.
     pub trace: bool,
     /// Whether the pool prints no explanation, even with `TIDEGATE_EXPLAIN=1`.
     silent: bool,
