@@ -15,7 +15,7 @@ use tidegate_workloads::{Chili, Program, Rayon, Runtime, Serial, Tidegate};
 
 const REPETITIONS: usize = 15;
 
-/// Runs a program and returns the seconds it took.
+/// Runs a program and returns the run's time in seconds.
 type Run<'a, P> = Box<dyn FnMut(&mut <P as Program>::Input) -> f64 + 'a>;
 
 fn main() -> std::io::Result<()> {
@@ -39,7 +39,8 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prints, for every runtime, the nanoseconds per unit and the difference from the serial version.
+/// Prints, for every runtime, the time per unit in nanoseconds and how much longer a unit takes
+/// than in the serial version.
 fn compare<P: Program>(title: &str, program: &P, times: u32, units: u64) -> std::io::Result<()> {
     let serial: Run<'_, P> =
         Box::new(move |input| clock(times, || drop(black_box(program.serial(black_box(input))))));

@@ -51,22 +51,21 @@ pub struct Bipartition {
     pub seed: u64,
 }
 
-/// A weighted graph.
 #[derive(Debug)]
 pub struct Graph {
     n: usize,
     /// The weight between each pair of vertices; 0 if there is no edge.
     weights: Vec<[u32; MOST]>,
-    /// See [`Graph::lightest`].
+    /// The sums that [`Graph::lightest`] returns.
     lightest: Vec<u32>,
 }
 
 /// A partial solution, in which the first vertices are assigned to sides.
 #[derive(Clone, Copy, Debug)]
 struct Subproblem {
-    /// Number of decided vertices; they are the first ones.
+    /// Number of decided vertices. They come first in the order of vertices.
     decided: usize,
-    /// How many more vertices each side takes.
+    /// How many more vertices fit on each side.
     room: [usize; 2],
     /// The weight of the cut edges between decided vertices.
     cut: u32,
@@ -142,8 +141,8 @@ impl Graph {
         (self.bound(&next) < found.load(Ordering::Relaxed)).then_some(next)
     }
 
-    /// A lower bound for the cut of every solution of the subproblem, and the cut itself if all
-    /// vertices are decided.
+    /// Returns a lower bound for the cut of every solution of the subproblem. If all vertices are
+    /// decided, this is the cut itself.
     fn bound(&self, of: &Subproblem) -> u32 {
         // Weights are doubled, because each end pays half of an edge between two undecided
         // vertices.
@@ -190,8 +189,8 @@ impl Graph {
         if self.n - of.decided <= cutoff {
             return self.serial(of, found);
         }
-        // Decides each side only when its turn comes, so that it must beat the best cut known by
-        // then.
+        // Decides each side only when the search reaches it, so that the side must beat the best
+        // cut known by then.
         let search = |fork: &mut R::Fork<'_>, side| {
             if let Some(next) = self.decide(of, side, found) {
                 self.parallel::<R>(fork, &next, found, cutoff);
@@ -278,7 +277,7 @@ impl Program for Bipartition {
 mod tests {
     use super::*;
 
-    /// The weight of the edges between the vertices in `set` and the others.
+    /// Returns the weight of the edges between the vertices in `set` and the other vertices.
     fn cut(graph: &Graph, set: u32) -> u32 {
         let inside = |vertex| set >> vertex & 1 == 1;
         let cut = |a: usize| {

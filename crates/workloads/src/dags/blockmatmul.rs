@@ -1,4 +1,5 @@
-//! `blockmatmul` as a dag: each step of a chain drafts the next one beside itself.
+//! `blockmatmul` as a dag: each step of a chain drafts the next step as a task that runs in
+//! parallel with it.
 
 use super::Simulated;
 use crate::locality::blockmatmul::Blockmatmul;
@@ -14,19 +15,21 @@ pub struct BlockmatmulDag {
     program: Blockmatmul,
 }
 
-/// A task and what it does next: a block of C, and the next pair of blocks in its chain.
+/// A task and what it does next, with a block of C and the next pair of blocks in that block's
+/// chain.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the first step of this block's chain, then of the next block's.
+    /// Drafts the first step of this block's chain, then the first step of the next block's chain.
     Draft(usize),
     /// Reads the left block of a pair, then the right one.
     Left(usize, usize),
     Right(usize, usize),
     /// Multiplies the pair.
     Work(usize, usize),
-    /// Writes its block of C; this pair comes next.
+    /// Writes the task's block of C. The given pair is the first of the chain's next step.
     Write(usize, usize),
-    /// Drafts the step that begins with this pair, then releases it, so that it can run here.
+    /// Drafts the step that begins with this pair, then releases it, so that it can run in this
+    /// place.
     Next(usize, usize),
     Release(usize, usize),
     Over,

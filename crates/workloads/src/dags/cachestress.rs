@@ -5,7 +5,7 @@ use super::Simulated;
 use crate::locality::cachestress::Cachestress;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// Time for 64 elements of a pass, in nanoseconds; each takes 0.32.
+/// Time for one pass over 64 elements, in nanoseconds; one element takes 0.32 ns.
 const OF_64: u64 = 21;
 
 /// The tasks of `cachestress`.
@@ -17,9 +17,9 @@ pub struct CachestressDag {
 /// A task, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the task with this number, then the next.
+    /// Drafts the task with this number, then the task after it.
     Draft(usize),
-    /// Brings the array into the cache for a pass; the second number is the passes left.
+    /// Brings the array into the cache for a pass. The second number is how many passes are left.
     Touch(usize, u32),
     /// Reads the array.
     Read(usize, u32),

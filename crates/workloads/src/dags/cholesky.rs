@@ -1,5 +1,5 @@
-//! `cholesky` as a dag: the recursion over the squares that are nonzero in the end, which are the
-//! only ones it visits. It computes no numbers.
+//! `cholesky` as a dag. The recursion visits only squares that are nonzero in the factor. It
+//! computes no numbers.
 
 use super::Simulated;
 use crate::factors::cholesky::{Cholesky, SIDE};
@@ -20,7 +20,8 @@ const SUBTRACT: Nanos = 375;
 pub struct CholeskyDag {
     /// Blocks per row.
     blocks: usize,
-    /// How many of the first blocks, in the order of `matrix`, are nonzero in the factor.
+    /// At each index `i`, how many of the first `i` blocks, in the order of `matrix`, are nonzero
+    /// in the factor.
     before: Vec<usize>,
 }
 

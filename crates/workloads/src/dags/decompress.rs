@@ -8,7 +8,7 @@ use tidegate_sim::Nanos;
 /// Time per two bytes of output, including the checksum, in nanoseconds.
 const TWO_BYTES: Nanos = 3;
 
-/// The lengths of the outputs.
+/// The length of each block's output.
 #[derive(Clone, Debug)]
 pub struct Outputs(Vec<u64>);
 

@@ -7,8 +7,8 @@ use tidegate_sim::{Dag, Nanos, Step};
 /// Elements that are split or combined in 10 ns.
 const PASSED: Nanos = 14;
 
-/// Elements that go through both passes of a level in 10 ns below the cutoff, where they are in a
-/// cache.
+/// Elements that go through both passes of a level in 10 ns, below the cutoff. There, the elements
+/// are in a cache.
 const CACHED: Nanos = 12;
 
 /// The tasks of `fft`.
@@ -21,13 +21,13 @@ pub struct FftDag {
 /// A number of elements, and what happens to them next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// They are transformed.
+    /// The elements must be transformed.
     Transform(usize),
-    /// They have been split.
+    /// The elements have been split.
     Parted(usize),
-    /// Their halves have been transformed.
+    /// Both halves have been transformed.
     Transformed(usize),
-    /// They are split or combined.
+    /// The elements must be split or combined.
     Pass(usize),
     Over,
 }

@@ -1,5 +1,5 @@
-//! `knary` as a dag: every node runs some children in series, then the others in parallel, by
-//! halves.
+//! `knary` as a dag: every node runs some of its children in series. Joins halve the range of the
+//! others.
 
 use super::Simulated;
 use crate::knary::{Knary, STEPS};
@@ -10,7 +10,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 #[derive(Clone, Copy, Debug)]
 pub struct KnaryDag {
     tree: Knary,
-    /// The time of a node itself.
+    /// The time that a node itself takes.
     node: Nanos,
 }
 
@@ -19,19 +19,19 @@ pub struct KnaryDag {
 pub enum Task {
     /// A node that has not started.
     Node {
-        /// The number of levels, including its own.
+        /// The number of levels, including the node's own.
         levels: u32,
     },
     /// A node that has run its own steps and some of its children in series.
     Series {
-        /// The number of levels, including its own.
+        /// The number of levels, including the node's own.
         levels: u32,
         /// How many children have been called.
         called: u32,
     },
     /// Several nodes in parallel.
     Among {
-        /// The number of levels of each.
+        /// The number of levels of each node.
         levels: u32,
         /// The number of nodes, at least two.
         nodes: u32,
@@ -99,7 +99,7 @@ impl Dag for KnaryDag {
     }
 }
 
-/// Forks `nodes` nodes, at least two, into two halves.
+/// Forks `nodes` nodes, at least two, as two halves.
 const fn halves(nodes: u32, levels: u32) -> Step<Task> {
     let half = nodes / 2;
     Step::Fork(Task::of(half, levels), Task::of(nodes - half, levels))

@@ -1,8 +1,9 @@
 //! `layers` as a dag: one draft per interval and one release per edge.
 //!
-//! The intervals of a layer lie inside another interval, which drafts them and, beside itself, the
-//! interval of the next layer. That interval waits for the first interval of the previous layer. So
-//! layers unfold one after the other, as in the body, but one at a time rather than in batches.
+//! The intervals of a layer lie inside another interval, which drafts them. In parallel, that
+//! interval also drafts the interval of the next layer, which waits for the first interval of its
+//! previous layer. So layers unfold one after the other, as in the body, but one at a time rather
+//! than in batches.
 
 use super::Simulated;
 use crate::intervals::layers::Layers;
@@ -25,12 +26,13 @@ enum Next {
     Begin,
     /// Drafts the next layer, if any, and then its own intervals.
     Layer(u64),
-    /// Drafts the intervals of a layer, starting at this place, given the number of edges to each
-    /// interval.
+    /// Drafts the intervals of this layer, starting at this place. The vector has the number of
+    /// edges to each interval.
     Drafts(u64, u64, Vec<u32>),
-    /// An interval of a layer that has not worked yet.
+    /// An interval that has not done its work yet, by layer and place.
     Work(u64, u64),
-    /// An interval that has worked; it releases the targets of its edges, starting with this edge.
+    /// An interval that has done its work. It releases the targets of its edges, starting with this
+    /// edge.
     Edges(u64, u64, u64),
     Join,
     End,

@@ -18,9 +18,9 @@ pub struct LoopsDag {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// This many loops, one after the other.
+    /// Runs this many loops, one after the other.
     Loops(u32),
-    /// This many items.
+    /// Handles this many items of a loop.
     Items(usize),
     Over,
 }

@@ -1,4 +1,4 @@
-//! `loopy` as a dag: a loop that spawns its subtasks or halves them.
+//! `loopy` as a dag: a loop that spawns its subtasks, or joins that halve the range of subtasks.
 
 use super::Simulated;
 use crate::loopy::Loopy;
@@ -10,7 +10,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 #[derive(Clone, Copy, Debug)]
 pub struct LoopyDag {
     subtasks: usize,
-    /// The time of a subtask.
+    /// The time that a subtask takes.
     time: Nanos,
     form: Form,
 }
@@ -23,7 +23,7 @@ pub enum Task {
         /// How many subtasks are left.
         left: usize,
     },
-    /// Runs this many subtasks, by halves.
+    /// Runs this many subtasks; joins halve them.
     Halves(usize),
     Over,
 }

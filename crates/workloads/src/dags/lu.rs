@@ -1,4 +1,4 @@
-//! `lu` as a dag: one panel after the other, each followed by the blocks that it changes. It
+//! `lu` as a dag: one panel after the other, each followed by the blocks that it changes. The dag
 //! computes no numbers.
 
 use super::Simulated;
@@ -18,7 +18,7 @@ pub struct LuDag {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A step, which begins with its panel.
+    /// A step, starting with its panel.
     Step(usize),
     /// The later panels of a step.
     Later(usize),

@@ -1,11 +1,12 @@
-//! `memfib` as a dag: each call declares its memory (if it has any), writes to it, gives it back
-//! unless it holds the memory longer, and forks.
+//! `memfib` as a dag. A call that holds memory declares the memory and writes to it. Unless the
+//! call holds the memory until it returns, it then gives the memory back. Calls above the leaves
+//! fork.
 
 use super::Simulated;
 use crate::memory::memfib::{Call, Hold, Memfib};
 use tidegate_sim::{Dag, Step};
 
-/// Bytes written to a cache per nanosecond.
+/// Bytes that are written to a cache per nanosecond.
 const BYTES_PER_NANO: u64 = 32;
 
 /// The tasks of `memfib`.
@@ -17,7 +18,7 @@ pub struct MemfibDag {
     mix: f64,
 }
 
-/// A call, whether it holds memory, and what it does next.
+/// A call, whether the call holds memory, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     call: Call,

@@ -1,13 +1,14 @@
 //! `mergesort` as a dag: one draft per node of the tree, released by the two nodes below it.
 //!
-//! All drafts exist from the beginning; the body creates a merger when the first of its arrays is
-//! ready.
+//! All drafts exist from the beginning, whereas the body creates a merger only when the first of
+//! its arrays is ready.
 
 use super::Simulated;
 use crate::locality::mergesort::Mergesort;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// Nanoseconds per element for generating and sorting it with a few others, and for merging it.
+/// Nanoseconds per element: to generate and sort an array of a few elements (`SORTED`), and to
+/// merge arrays (`MERGED`).
 const SORTED: u64 = 16;
 const MERGED: u64 = 2;
 
@@ -20,14 +21,14 @@ pub struct MergesortDag {
 /// A task and what it does next. Nodes are numbered as in a heap.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the node with this number, then the next.
+    /// Drafts the node with this number, then the node after it.
     Draft(usize),
     /// Reads the left array of a merger, then the right one.
     Left(usize),
     Right(usize),
-    /// Sorts or merges.
+    /// Sorts the node's array, or merges the node's two arrays.
     Work(usize),
-    /// Writes its array.
+    /// Writes the node's array.
     Write(usize),
     /// Releases the merger above.
     Release(usize),
@@ -43,7 +44,7 @@ impl Simulated for Mergesort {
 }
 
 impl MergesortDag {
-    /// The sorters below a node: the first one, and how many there are.
+    /// Returns the first sorter below a node, and the number of sorters below it.
     fn sorters(&self, node: usize) -> (usize, usize) {
         let height = self.program.sorters.ilog2() - node.ilog2();
         ((node << height) - self.program.sorters, 1 << height)

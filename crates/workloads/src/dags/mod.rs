@@ -1,14 +1,14 @@
 //! The programs as dags, for the simulator.
 //!
 //! A dag has the same tasks, forks and spawns as the program's parallel body with the same
-//! parameters, and the same order of series and parallel parts. The time of a task itself is a
-//! constant of the program. The constants are what the serial version took per node, step or item
-//! on the machine of `docs/performance.md` in November 2026 (`tidegate run PROGRAM --serial`, best
-//! of three). Small ones are rounded to whole nanoseconds.
+//! parameters, and runs the same parts in series and in parallel. The time that a task itself takes
+//! is a constant of the program: the time per node, step or item of the serial version on the
+//! machine of `docs/performance.md` in November 2026 (`tidegate run PROGRAM --serial`, best of
+//! three). Small constants are rounded to whole nanoseconds.
 //!
-//! A dag differs from the body in two ways. A spawn runs the child first, as in Cilk, whereas a
-//! scope of the runtime continues and queues the child. Joins halve a parallel loop, whereas the
-//! runtime splits it when thieves request work.
+//! A dag differs from the body in two ways. In a dag, a spawn runs the child first, as in Cilk; in
+//! the runtime, the scope continues and the child is queued. In a dag, joins halve a parallel loop;
+//! the runtime splits a loop when thieves request work.
 //!
 //! A dag doesn't compute the answer, unless the data determines its execution, as in `uts` and
 //! `quicksort`.
@@ -69,6 +69,6 @@ pub trait Simulated: Program {
     /// The type of the program's dag.
     type Dag: Dag;
 
-    /// The dag of the program with these parameters.
+    /// Returns the dag of the program with its current parameters.
     fn dag(&self) -> Self::Dag;
 }

@@ -5,7 +5,7 @@ use super::recipe::{Act, Recipe, RecipeDag};
 use crate::memory::nested::Nested;
 use tidegate_sim::Nanos;
 
-/// Time to write five words, with one step for each, in nanoseconds.
+/// Time to write five words if each takes one step, in nanoseconds.
 const FIVE_WORDS: Nanos = 8;
 
 const WORD: u64 = size_of::<u64>() as u64;

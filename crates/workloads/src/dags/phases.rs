@@ -1,4 +1,5 @@
-//! `phases` as a dag: rests, serial work, and calls of a range that joins halve.
+//! `phases` as a dag: each round rests, works serially, and calls a range of tasks that joins
+//! halve.
 
 use super::Simulated;
 use crate::phases::{First, Phases};
@@ -14,7 +15,7 @@ pub struct PhasesDag {
     /// How long a serial phase rests, and how long it works.
     rest: Nanos,
     serial: Nanos,
-    /// The time of a task in a parallel phase, and the number of tasks.
+    /// How long each task of a parallel phase takes, and how many tasks the phase has.
     task: Nanos,
     tasks: u64,
     first: First,
@@ -23,11 +24,11 @@ pub struct PhasesDag {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// The rounds that are left.
+    /// This many rounds are left.
     Rounds(u64),
     /// A round, starting with this part, and the number of rounds left after it.
     Round(u64, usize),
-    /// This many tasks of a parallel phase.
+    /// Runs this many tasks of a parallel phase.
     Among(u64),
     Over,
 }
@@ -63,7 +64,7 @@ impl PhasesDag {
         }
     }
 
-    /// This part of a round, with `left` rounds left after it.
+    /// Begins this part of a round, with `left` rounds left after it.
     const fn part(&self, task: &mut Task, left: u64, part: usize) -> Step<Task> {
         *task = match part {
             2 => Task::Rounds(left),

@@ -1,14 +1,14 @@
-//! `prefixsum` as a dag: in each of two passes, joins halve the elements down to blocks. It
+//! `prefixsum` as a dag: in each of two passes, joins halve the elements down to blocks. The dag
 //! computes no numbers.
 
 use super::Simulated;
 use crate::prefixsum::{Prefixsum, half};
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that the first pass adds up in 10 ns; it only reads.
+/// Elements that the first pass adds up in 10 ns. This pass only reads.
 const SUMMED: Nanos = 40;
 
-/// Elements that the second pass writes in 10 ns, like the serial version.
+/// Elements that the second pass writes in 10 ns. The serial version takes as long.
 const WRITTEN: Nanos = 33;
 
 /// The tasks of `prefixsum`.
@@ -25,7 +25,7 @@ pub enum Task {
     Both,
     /// The second pass.
     Second,
-    /// A pass: the number of elements it handles in 10 ns, and how many elements there are.
+    /// A pass: how many elements it handles in 10 ns, and how many elements there are.
     Pass(Nanos, usize),
     Over,
 }

@@ -1,5 +1,5 @@
-//! `matmul` and `strassen` as dags: products of quadrants into temporaries, and sums of them. They
-//! compute no numbers.
+//! `matmul` and `strassen` as dags: products of quadrants, stored in temporaries, and sums of
+//! these. The dags compute no numbers.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
@@ -16,9 +16,9 @@ const PASSED: u64 = 5;
 
 const ELEMENT: u64 = size_of::<f64>() as u64;
 
-/// A scheme whose execution doesn't depend on the numbers.
+/// A scheme whose execution doesn't depend on the values of the elements.
 pub trait Shape: Scheme + Clone + std::fmt::Debug {
-    /// The number of quadrants in a call's temporary, and the number of products.
+    /// How many quadrants a call's temporary has, and how many products a call computes.
     const QUADRANTS: [u64; 2];
 
     /// How many quadrants a product declares before it begins: one for each factor that is a sum.
@@ -27,8 +27,8 @@ pub trait Shape: Scheme + Clone + std::fmt::Debug {
     /// How many quadrants a product passes over to compute its factors.
     fn factors(product: usize) -> u64;
 
-    /// For `blocks` blocks: into how many parts the summing of the result is divided, and how many
-    /// quadrants all parts together pass over.
+    /// For a matrix of `blocks` blocks, returns into how many parts the sum of the result is
+    /// divided, and over how many quadrants all parts together pass.
     fn result(blocks: u64) -> (usize, u64);
 }
 
@@ -59,7 +59,7 @@ impl Shape for Sevenfold {
     fn factors(product: usize) -> u64 {
         let (left, right) = FACTORS[product];
         let sums = [left, right].into_iter().filter(|sum| sum.len() > 1);
-        // One more pass to write the block, and one to fill it.
+        // Two more passes: one to write the block, and one to fill it.
         sums.map(|sum| sum.len() as u64 + 2).sum()
     }
 
@@ -69,7 +69,7 @@ impl Shape for Sevenfold {
     }
 }
 
-/// A call that multiplies matrices of `elements` elements after computing its factors, or a call
+/// A call that computes its factors and then multiplies matrices of `elements` elements, or a call
 /// that adds up a part of the result.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {

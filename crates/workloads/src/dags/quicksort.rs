@@ -1,12 +1,12 @@
-//! `quicksort` as a dag: elements are partitioned as the tasks unfold, so the parts have their true
-//! lengths.
+//! `quicksort` as a dag: elements are partitioned as the tasks unfold, so the parts have the
+//! lengths that they have in a real run.
 
 use super::Simulated;
 use crate::quicksort::{Quicksort, gaussian, partition};
 use std::cell::RefCell;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that a partition passes over in 10 ns.
+/// Elements over which a partition passes in 10 ns.
 const PARTITIONED: Nanos = 6;
 
 /// The tasks of `quicksort`, with the elements.
@@ -20,9 +20,10 @@ pub struct QuicksortDag {
 /// A range of the elements (the end is exclusive), and what happens to it next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// It is partitioned or sorted.
+    /// The range must be partitioned or sorted.
     Part(usize, usize),
-    /// Its parts before and after the pivot, whose index comes second, are handled next.
+    /// The parts before and after the pivot are handled next. The second number is the pivot's
+    /// index.
     Sides(usize, usize, usize),
     Over,
 }
@@ -39,7 +40,8 @@ impl Simulated for Quicksort {
     }
 }
 
-/// Time of the standard library's sort: 1 ns per element and halving.
+/// The time of the standard library's sort: 1 ns per element for each time that the length can be
+/// halved.
 fn sort(length: usize) -> Nanos {
     let halvings = length.max(1).ilog2();
     length as Nanos * Nanos::from(halvings)

@@ -12,23 +12,23 @@ pub trait Recipe: Sync {
     /// The first call.
     fn root(&self) -> Self::Node;
 
-    /// The `act`-th act of a call.
+    /// Returns the act of a call at the index `act`.
     fn act(&self, node: Self::Node, act: usize) -> Act;
 
-    /// The `number`-th part of the loop in this act.
+    /// Returns the part at the index `number` of the loop in this act.
     fn part(&self, node: Self::Node, act: usize, number: usize) -> Self::Node;
 }
 
-/// An act of a node.
+/// What a node does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Declares this many bytes.
+    /// Declares this many bytes of memory.
     Reservation(u64),
-    /// Gives back its most recent declaration.
+    /// Gives back the node's most recent reservation.
     Free,
     /// Computes for this long.
     Work(Nanos),
-    /// Handles this many parts, which may become tasks.
+    /// Handles this many parts; the parts may become tasks.
     Each(usize),
     /// Ends the call.
     End,
@@ -44,11 +44,11 @@ pub struct RecipeDag<R> {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task<N> {
-    /// An act of a node.
+    /// A node's act with this index.
     Act(N, usize),
     /// Spawns the parts of an act, starting with this one; the last field is the number of parts.
     Spawn(N, usize, usize, usize),
-    /// Handles a range of the parts of an act (the end is exclusive), by halves.
+    /// Handles a range of the parts of an act (the end is exclusive). Joins halve the range.
     Halves(N, usize, usize, usize),
     Over,
 }

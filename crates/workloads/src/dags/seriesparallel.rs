@@ -1,4 +1,5 @@
-//! `seriesparallel` as a dag: a fork or two calls per pair of parts, and a task per part.
+//! `seriesparallel` as a dag: each part is a task. A part with several leaves forks its two parts
+//! or calls them in series.
 
 use super::Simulated;
 use crate::seriesparallel::{Part, Seriesparallel, Shape};

@@ -1,4 +1,5 @@
-//! `sortmany` as a dag: each piece is loaded, sorted by halves, and summed up. It has no elements.
+//! `sortmany` as a dag: each piece is loaded, sorted by recursive halving, and summed up. The dag
+//! has no elements.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
@@ -8,8 +9,8 @@ use tidegate_sim::Nanos;
 /// Nanoseconds to load an element.
 const LOAD: Nanos = 3;
 
-/// Nanoseconds to sort an element in a part without recursion, times the logarithm of the part's
-/// length.
+/// Nanoseconds to sort one element of a part that is sorted without recursion, multiplied by the
+/// logarithm of the part's length.
 const SORT: Nanos = 1;
 
 /// Nanoseconds to merge an element and copy it back.
@@ -40,7 +41,7 @@ impl Simulated for Sortmany {
 }
 
 impl Sortmany {
-    /// The acts of sorting `length` elements, with the two halves in the middle.
+    /// Returns the acts that sort `length` elements. Sorting the two halves is the middle act.
     fn sort(&self, length: u64) -> Vec<Act> {
         match length <= self.cutoff as u64 {
             true => {

@@ -1,5 +1,5 @@
-//! `sparselu` as a dag: two loops per step, which spawn a task for each block that is filled by
-//! then. It computes no numbers.
+//! `sparselu` as a dag: each step has two loops that spawn a task for each block that is filled at
+//! that step. The dag computes no numbers.
 
 use super::Simulated;
 use crate::factors::sparselu::{Sparselu, is_filled};
@@ -23,9 +23,10 @@ pub struct SparseluDag {
 pub enum Task {
     /// A step, which begins with the block on the diagonal.
     Step(usize),
-    /// A step's loop over the rest of its row and column, starting with this iteration.
+    /// A step's loop over the blocks that share its row or column, starting with this iteration.
     Solve(usize, usize),
-    /// A step's loop over the blocks below and to the right, starting with this iteration.
+    /// A step's loop over the blocks below and to the right of its diagonal block, starting with
+    /// this iteration.
     Subtract(usize, usize),
     /// A task that takes this long.
     Block(Nanos),
@@ -76,7 +77,7 @@ impl SparseluDag {
         self.since[row * self.blocks + column] <= step
     }
 
-    /// The next iteration of a step's first loop that has work, if any.
+    /// Returns the next iteration of a step's first loop that spawns a task, if any.
     fn solve(&self, step: usize, from: usize) -> Option<usize> {
         let rest = self.blocks - step - 1;
         (from..2 * rest).find(|&at| {
@@ -88,7 +89,7 @@ impl SparseluDag {
         })
     }
 
-    /// The next iteration of a step's second loop that has work, if any.
+    /// Returns the next iteration of a step's second loop that spawns a task, if any.
     fn subtract(&self, step: usize, from: usize) -> Option<usize> {
         let rest = self.blocks - step - 1;
         (from..rest * rest).find(|&at| {

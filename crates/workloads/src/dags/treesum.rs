@@ -4,7 +4,7 @@ use super::Simulated;
 use crate::treesum::Treesum;
 use tidegate_sim::{Dag, Step};
 
-/// The time of a node itself, in nanoseconds.
+/// The time that a node itself takes, in nanoseconds.
 const NODE: u64 = 2;
 
 /// The tasks of `treesum`.

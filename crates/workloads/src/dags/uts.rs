@@ -1,14 +1,15 @@
-//! `uts` as a dag: its law unfolds the tree as the tasks unfold.
+//! `uts` as a dag: the tree's law determines the children of each node as the tasks unfold.
 //!
-//! With joins, the children of a node are halved down to one; with spawns, a loop spawns them in
-//! order.
+//! In the form with joins, the children of a node are halved down to single children. In the form
+//! with spawns, a loop spawns the children in order.
 
 use super::Simulated;
 use crate::program::Form;
 use crate::uts::{Law, Node, Uts};
 use tidegate_sim::{Dag, Step};
 
-/// The time of a node itself, in nanoseconds: 66 to 82, depending on the share of leaves.
+/// The time that a node itself takes, in nanoseconds. It is 66 to 82, depending on the fraction of
+/// leaves.
 const NODE: u64 = 75;
 
 /// The tasks of `uts`.
@@ -23,7 +24,7 @@ pub struct UtsDag {
 pub enum Task {
     /// A node that has not started.
     Node(Node),
-    /// A range of a node's children (the end is exclusive), by halves.
+    /// A range of a node's children (the end is exclusive); joins halve the range.
     Among(Node, u32, u32),
     /// A node that spawns its children, starting with this one.
     Loop(Node, u32),

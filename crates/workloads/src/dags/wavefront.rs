@@ -1,14 +1,14 @@
 //! `wavefront` as a dag: one draft per block, which waits for the blocks above and to the left.
 //!
 //! Each block drafts the block to its right, and the first block of a row also drafts the block
-//! below. So only the front is in memory. The body creates its rows in batches, which takes more
-//! memory but keeps the order.
+//! below. So only the blocks of the front are in memory. The body instead creates rows in batches,
+//! which takes more memory but keeps the rows in order.
 
 use super::Simulated;
 use crate::intervals::wavefront::Wavefront;
 use tidegate_sim::{Dag, Draft, Place, Step};
 
-/// The time of a cell of the table, in nanoseconds; 1.9 was measured.
+/// The time to compute a cell of the table, in nanoseconds; 1.9 ns was measured.
 const CELL: u64 = 2;
 
 /// The tasks of `wavefront`.
@@ -28,8 +28,8 @@ enum Next {
     Join,
     /// Fills the block at this row and column.
     Work(u64, u64),
-    /// After `Work`: drafts the block to the right, beside this one; then drafts or releases the
-    /// block below.
+    /// After `Work`: drafts the block to the right, as a task that runs in parallel, and then
+    /// drafts or releases the block below.
     Right(u64, u64),
     Below(u64, u64),
     End,
@@ -49,7 +49,7 @@ impl WavefrontDag {
         self.table.n.div_ceil(self.table.block) as u64
     }
 
-    /// Letters per block.
+    /// The number of letters along a side of the block with this number.
     fn letters(&self, number: u64) -> u64 {
         let (n, block) = (self.table.n as u64, self.table.block as u64);
         block.min(n - number * block)
@@ -59,7 +59,8 @@ impl WavefrontDag {
         row * self.blocks() + column
     }
 
-    /// Drafts a block that waits for `releases` blocks in addition to the one that drafts it.
+    /// Drafts a block that waits for `releases` other blocks in addition to the block that drafts
+    /// it.
     fn block(&self, row: u64, column: u64, releases: u32, place: Place) -> Step<Task> {
         Step::Draft(Draft {
             task: Task(Next::Work(row, column)),

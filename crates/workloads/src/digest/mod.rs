@@ -2,19 +2,18 @@
 //!
 //! The tree's digest is the SHA-256 of the lines that `sha256sum` would print for its files, with
 //! paths relative to the root and in byte order. Directories are listed in parallel and files are
-//! read in parallel. One task reads a file, in pieces, so memory use doesn't grow with the size of
-//! files.
+//! read in parallel. One task reads each file in pieces, so memory use doesn't grow with the size
+//! of files.
 //!
 //! No entry stops a run. Links are counted but never followed; pipes, sockets and devices are
 //! counted but never opened. Entries that can't be read or have vanished are recorded as a
-//! [`Problem`]. A path too long for the system counts as unreadable.
+//! [`Problem`]. A path that is too long for the system counts as unreadable.
 //!
-//! Runs over a changing tree can legitimately differ. Every file is read together with its metadata
-//! before and after, and [`Program::settle`] removes what changed.
+//! Two runs over a changing tree can legitimately differ. A run reads each file's metadata before
+//! and after its contents, and [`Program::settle`] removes the entries that changed.
 //!
-//! It doesn't stay on one file system: it reads pseudo files, such as those in `/proc`, like any
-//! others. It doesn't guard against a directory that is replaced by a link between the check and
-//! the open.
+//! A run doesn't stay on one file system: it reads pseudo files, such as those in `/proc`, like any
+//! others. It can't detect that a directory is replaced by a link between the check and the open.
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -1,5 +1,5 @@
-//! File names as bytes: which are odd, how a checksum list writes them, and how to print them
-//! safely.
+//! File names as bytes: which names are odd, how a checksum list writes names, and how to print
+//! them safely.
 
 use std::ffi::OsStr;
 

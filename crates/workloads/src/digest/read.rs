@@ -1,4 +1,4 @@
-//! Reads one directory or file and handles every state in which it may be.
+//! Reads one directory or file, whatever state it is in.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +37,7 @@ impl Trouble {
 }
 
 impl Folder {
-    /// Lists the entries of this directory, in order, without reading them.
+    /// Lists the entries of this directory in order. Does not read the entries.
     pub fn list(&mut self) {
         if let Err(trouble) = self.try_list() {
             self.trouble = Some(trouble);
@@ -88,7 +88,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether the error means that there is a link, which must not be followed.
+/// Whether the error means that the path is a link, which must not be followed.
 fn is_link(error: &io::Error) -> bool {
     #[cfg(unix)]
     let code = Some(libc::ELOOP);
@@ -137,7 +137,8 @@ mod tests {
         }
     }
 
-    /// A link or a pipe in the place of a file is neither followed nor waited for.
+    /// If a link or a pipe has taken the place of a file, the link is not followed and the pipe is
+    /// not waited for.
     #[test]
     fn replaced_file_is_not_opened() {
         let folder = std::env::temp_dir().join(format!("tidegate-replaced-{}", std::process::id()));

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::names::{printable, push_line};
 use super::tree::{Entry, Folder, Outcome, Trouble, What};
 
-/// A remark about a file or directory, for users.
+/// A remark about a file or directory, meant for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind of problem.
@@ -62,7 +62,7 @@ pub struct Report {
     pub bytes: u64,
     /// Number of symbolic links; none was followed.
     pub links: u64,
-    /// SHA-256 of the lines of all files.
+    /// SHA-256 of the lines for all files.
     pub digest: [u8; 32],
     /// Problems and oddities, in path order.
     pub problems: Vec<Problem>,
@@ -82,7 +82,7 @@ impl Report {
         report
     }
 
-    /// Calls `take` with the line of every file that was read, in byte order of the paths.
+    /// Calls `take` with the line for every file that was read, in byte order of the paths.
     /// `sha256sum -c`, run in the root directory, accepts the lines.
     pub fn lines(&self, mut take: impl FnMut(&[u8])) {
         let mut line = Vec::new();
@@ -102,10 +102,10 @@ impl Report {
             .filter(move |problem| problem.kind == kind)
     }
 
-    /// Removes from the reports of two runs everything that changed on disk between or during the
+    /// Removes from the reports of two runs everything that changed on disk during or between the
     /// runs. Returns the removed paths, safe to print on a terminal.
     ///
-    /// Differences without a change on disk stay in the reports, because they are bugs.
+    /// Differences that no change on disk explains stay in the reports, because they are bugs.
     pub(crate) fn settle(&mut self, other: &mut Self) -> Vec<String> {
         let mut changed = Vec::new();
         settle(
@@ -134,7 +134,7 @@ impl Report {
     }
 }
 
-/// Accumulates the figures of a report.
+/// Accumulates the counts and the digest of a report.
 #[derive(Default)]
 struct Sum {
     files: u64,
@@ -183,7 +183,8 @@ impl Sum {
     }
 }
 
-/// Removes from two versions of the directory at `path` the entries that are not the same in both.
+/// Compares two versions of the directory at `path` and removes the entries that are not the same
+/// in both.
 fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mut Vec<String>) {
     let mut ones = std::mem::take(&mut one.entries).into_iter().peekable();
     let mut others = std::mem::take(&mut other.entries).into_iter().peekable();
@@ -208,7 +209,7 @@ fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mu
     }
 }
 
-/// Returns the next entry in order, from one side or, if both have it, from both.
+/// Returns the next entry in order, from one directory or, if both have the entry, from both.
 fn next_pair(
     ones: &mut Peekable<IntoIter<Entry>>,
     others: &mut Peekable<IntoIter<Entry>>,

@@ -1,8 +1,8 @@
-//! Directories and the known facts about their entries.
+//! Directories and what is known about their entries.
 //!
 //! Entries are sorted by the bytes of their names; a directory's name includes the slash that
-//! follows it in a path. Walking directories in that order yields all paths below the root in byte
-//! order, so no final sort is needed.
+//! follows it in a path. A walk that visits directories in that order yields all paths below the
+//! root in byte order, so no final sort is needed.
 
 use std::cmp::Ordering;
 use std::ffi::{OsStr, OsString};
@@ -12,11 +12,11 @@ use std::time::SystemTime;
 
 use super::names;
 
-/// A directory and its known entries.
+/// A directory and those of its entries that are known.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     pub path: PathBuf,
-    /// Sorted with [`Entry::order`].
+    /// Sorted by [`Entry::order`].
     pub entries: Vec<Entry>,
     /// Why the listing is incomplete, if it is.
     pub trouble: Option<Trouble>,
@@ -50,7 +50,6 @@ pub(crate) enum Outcome {
     Failed(Trouble),
 }
 
-/// The digest and size of a file.
 #[derive(Debug)]
 pub(crate) struct Contents {
     pub digest: [u8; 32],
@@ -62,7 +61,7 @@ pub(crate) struct Contents {
 /// Why a file or directory could not be read.
 #[derive(Debug)]
 pub(crate) struct Trouble {
-    /// Whether it existed and has vanished.
+    /// Whether the file or directory existed and has vanished.
     pub vanished: bool,
     pub reason: String,
 }
@@ -75,7 +74,7 @@ pub(crate) struct Stamp {
     changed: Changed,
 }
 
-/// Seconds and nanoseconds of the change time, which no program can set back, and the inode.
+/// Seconds and nanoseconds of the change time, which no program can set back, and the inode number.
 #[cfg(unix)]
 type Changed = (i64, i64, u64);
 #[cfg(not(unix))]
@@ -136,8 +135,8 @@ impl Folder {
     /// Calls `visit` with every entry below this directory and its relative path, in path order.
     ///
     /// `path` is the path of this directory, with a trailing slash unless it is empty. The
-    /// recursion is as deep as the directories are nested, which the system's maximum path length
-    /// limits.
+    /// recursion goes as deep as the directories are nested; the system's maximum path length
+    /// limits that depth.
     pub fn walk(&self, path: &mut Vec<u8>, visit: &mut impl FnMut(&[u8], &Entry)) {
         let start = path.len();
         for entry in &self.entries {

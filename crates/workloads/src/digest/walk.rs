@@ -1,9 +1,8 @@
 //! The run itself: it lists all directories, then digests all files, serially or in parallel.
 //!
-//! Directories are listed level by level, and all directories of a level in parallel. So the depth
-//! of the tree costs neither stack space nor open directories: every task has only one directory or
-//! file open. The files of the whole tree then form one range, which joins halve down to single
-//! files.
+//! Directories are listed level by level, and all directories of a level in parallel. So a deep
+//! tree costs neither stack space nor open directories: every task has only one directory or file
+//! open. The files of the whole tree then form one range, which joins halve down to single files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -65,7 +64,7 @@ fn each<R: Runtime, T: Send>(
     }
 }
 
-/// The subdirectories of all directories of a level.
+/// Returns the subdirectories of all directories in a level.
 fn below(level: Vec<&mut Folder>) -> Vec<&mut Folder> {
     level
         .into_iter()
@@ -77,7 +76,7 @@ fn below(level: Vec<&mut Folder>) -> Vec<&mut Folder> {
         .collect()
 }
 
-/// All files below `root`, directory by directory.
+/// Returns all files below `root`, directory by directory.
 fn jobs(root: &mut Folder) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     let mut folders = vec![root];
