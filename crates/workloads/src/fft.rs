@@ -214,7 +214,7 @@ impl Fft {
         Complex::new(uniform(self.seed, first), uniform(self.seed, first + 1))
     }
 
-    /// Whether a coefficient equals the sum that defines it, except for rounding.
+    /// Whether a coefficient equals the sum that defines it, up to rounding.
     fn is_right(&self, input: &Input, k: usize) -> bool {
         let half = self.n / 2;
         // The second half of the circle is the first half with the opposite sign.
@@ -226,7 +226,7 @@ impl Fft {
             .map(|index| self.number(index) * root(index * k % self.n))
             .fold(Complex::default(), Complex::add);
         let difference = sum - input.numbers[k];
-        // The sum of n random numbers grows as the square root of n.
+        // A sum of n random numbers grows like the square root of n.
         difference.re.hypot(difference.im) < 1e-9 * (self.n as f64).sqrt()
     }
 }

@@ -1,13 +1,14 @@
-//! Fibonacci numbers by double recursion without a cutoff: nothing but forks.
+//! Fibonacci numbers by double recursion without a cutoff, so the program only forks.
 //!
-//! `fib(n)` makes 2 F(n+1) - 1 calls and F(n+1) - 1 forks, so it measures the cost of a fork and
-//! nothing else. The serial version is the plain recursion and leaves the compiler free to
-//! optimize: an inlining hint or a black box would flatter every runtime.
+//! `fib(n)` makes 2 F(n+1) - 1 calls and F(n+1) - 1 forks, so it measures only the cost of a fork.
+//! The serial version is the plain recursion and leaves the compiler free to optimize: an inlining
+//! hint or a black box would flatter every runtime.
 //!
 //! The two closures of a fork capture `n` either by value (`move`) or by reference; users write
 //! both. The difference shows what a fork forces the compiler to keep in memory.
 //!
-//! It doesn't test imbalance (both halves are trees of the same kind), memory, or long leaves.
+//! The program doesn't test imbalance (both halves are trees of the same kind), memory, or long
+//! leaves.
 
 use std::io;
 

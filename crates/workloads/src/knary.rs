@@ -1,11 +1,12 @@
-//! A tree whose work and span can be chosen separately: some children of every node run in series.
+//! A tree whose work and span can be chosen separately, because some children of every node run in
+//! series.
 //!
 //! `knary(n, k, r)` has `n` levels and `k` children per inner node. The first `r` children run one
 //! after the other and the rest run in parallel; every node takes [`STEPS`] steps. By Robert
 //! Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing
 //! Jobs (MIT, 2004), section 7.
 //!
-//! It has no cutoff and doesn't unfold at random; for a random tree, use `uts`.
+//! The program has no cutoff, and its tree is not random; for a random tree, use `uts`.
 
 use std::io;
 
@@ -17,7 +18,7 @@ use crate::steps::{random, steps};
 /// Steps per node.
 pub const STEPS: u64 = 100;
 
-/// The largest tree that is accepted, in nodes.
+/// The maximum number of nodes in a tree.
 const MOST_NODES: u64 = 1 << 40;
 
 /// The program `knary`.
@@ -31,7 +32,7 @@ pub struct Knary {
     pub r: u32,
 }
 
-/// The result for a tree.
+/// What a run has counted and computed over the whole tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     nodes: u64,
@@ -48,7 +49,8 @@ impl Tally {
     }
 }
 
-/// A node after its steps have run: its number of levels (itself included), and its final state.
+/// A node after its steps have run: its number of levels (including its own), and the state after
+/// its last step.
 #[derive(Clone, Copy)]
 struct Node {
     levels: u32,

@@ -1,10 +1,9 @@
 //! A short plain loop over a few items, run many times: it measures the cost of `for_each`.
 //!
 //! The body adds one to every item. The compiler turns this into a few vector instructions, so the
-//! loop takes much less time than waking a worker. A runtime does well if it doesn't split the
-//! loop.
+//! loop takes much less time than waking a worker. A good runtime doesn't split such a loop.
 //!
-//! It doesn't test load balancing or loops that are worth splitting; other programs do.
+//! The program doesn't test load balancing or loops that are worth splitting; other programs do.
 
 use std::io;
 

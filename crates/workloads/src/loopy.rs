@@ -4,10 +4,10 @@
 //! (MIT, 2004), section 4.2. Few tasks of such a loop are ready at any time, although its
 //! parallelism is half its length. So it shows how fast a runtime gets all of its workers busy.
 //!
-//! With `form spawn` the loop is one scope with one spawn per subtask, as in the source. With `form
-//! join`, for runtimes without scopes, joins halve the range, which is a different graph.
+//! With `form spawn`, the loop is a scope that spawns every subtask, as in the source. With `form
+//! join`, for runtimes without scopes, joins halve the range; this makes a different graph.
 //!
-//! It doesn't test imbalance or the cost of a fork.
+//! The program doesn't test imbalance or the cost of a fork.
 
 use std::io;
 

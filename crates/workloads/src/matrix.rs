@@ -9,11 +9,11 @@ use std::ops::{AddAssign, Mul};
 
 use crate::steps::random;
 
-/// Elements are less than this.
+/// Every element is less than this.
 const ELEMENTS: u64 = 16;
 
-/// The most rows for which the elements of a product are exact in floating-point numbers with
-/// `digits` binary digits.
+/// Returns the maximum number of rows for which the elements of a product are exact in
+/// floating-point numbers with `digits` binary digits.
 pub const fn most_rows(digits: u32) -> u64 {
     (1 << digits) / (ELEMENTS - 1).pow(2)
 }
@@ -41,12 +41,12 @@ impl Grid {
         self.count() * self.area()
     }
 
-    /// The block with this number.
+    /// Returns the block with this number.
     pub fn of<T>(self, matrix: &[T], number: usize) -> &[T] {
         &matrix[number * self.area()..][..self.area()]
     }
 
-    /// A matrix generated from `seed`.
+    /// Generates a matrix from `seed`.
     pub fn random<T: From<u8>>(self, seed: u64) -> Vec<T> {
         let elements = 0..self.elements() as u64;
         let element = |i| T::from((random(seed, i) % ELEMENTS) as u8);

@@ -29,13 +29,13 @@ pub enum Size {
 pub struct Parameter {
     /// The parameter's name on the command line.
     pub name: &'static str,
-    /// Whether it can also be passed by position.
+    /// Whether the user can also pass the parameter by position.
     pub positional: bool,
     /// The valid values.
     pub kind: Kind,
     /// The default.
     pub preset: Preset,
-    /// What it means, including the unit.
+    /// What the parameter means, including the unit.
     pub meaning: &'static str,
 }
 
@@ -147,7 +147,7 @@ impl Values {
         }
     }
 
-    /// Whether there is a value for this parameter.
+    /// Whether this parameter has a value.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

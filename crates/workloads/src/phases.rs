@@ -29,7 +29,7 @@ pub struct Phases {
     pub rounds: u64,
     /// Steps per serial phase.
     pub serial: u64,
-    /// How long each serial phase also waits, in milliseconds.
+    /// How long each serial phase waits in addition, in milliseconds.
     pub wait: u64,
     /// Steps per parallel phase, summed over its tasks.
     pub parallel: u64,
@@ -57,7 +57,7 @@ impl First {
 }
 
 impl Phases {
-    /// Runs all rounds, with the given implementations of the two phases.
+    /// Runs all rounds by calling `serial` and `parallel` for the two phases of each.
     fn rounds(
         &self,
         mut serial: impl FnMut(u64) -> u64,

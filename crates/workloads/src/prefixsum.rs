@@ -1,5 +1,5 @@
 //! Prefix sums in two passes over blocks: each element becomes the sum of itself and all earlier
-//! ones.
+//! elements.
 //!
 //! The first pass sums each block and combines the sums up a tree. The second pass goes down the
 //! tree with the sum of everything before a block, and then over the block (Guy Blelloch, Prefix
@@ -7,9 +7,9 @@
 //! Techniques (TU Wien, 2015), section 3.6, where there are 10^8 elements.
 //!
 //! The serial version needs one pass with one addition per element, so the parallel body does twice
-//! the work. It spends more time waiting for memory than computing.
+//! the work. The program spends more time waiting for memory than computing.
 //!
-//! It doesn't keep a block in a cache between the passes.
+//! A block doesn't stay in a cache between the passes.
 
 use std::io;
 
@@ -29,8 +29,8 @@ pub struct Prefixsum {
     pub seed: u64,
 }
 
-/// Replaces the elements of an array or block by their prefix sums, where `before` is the sum of
-/// all elements before it. Sums are modulo 2^64.
+/// Replaces the elements of an array or block by their prefix sums. `before` is the sum of all
+/// elements before the array or block. Sums are modulo 2^64.
 fn serial(elements: &mut [u64], before: u64) {
     let mut sum = before;
     for element in elements {
@@ -39,15 +39,15 @@ fn serial(elements: &mut [u64], before: u64) {
     }
 }
 
-/// The number of blocks, and of elements, in the left half.
+/// Returns the number of blocks, and the number of elements, in the left half.
 pub(crate) fn half(elements: usize, block: usize) -> (usize, usize) {
     let blocks = elements.div_ceil(block) / 2;
     (blocks, blocks * block)
 }
 
 /// The first pass: returns the sum of all elements. Each node of the tree stores the sum of its
-/// left half in `sums`, between the sums of the nodes in its left half and of those in its right
-/// half.
+/// left half in `sums`. The sums of the nodes in its left half come before that element, those of
+/// the nodes in its right half after it.
 fn up<R: Runtime>(fork: &mut R::Fork<'_>, elements: &[u64], sums: &mut [u64], block: usize) -> u64 {
     if elements.len() <= block {
         return elements.iter().copied().fold(0, u64::wrapping_add);

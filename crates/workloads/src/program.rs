@@ -49,8 +49,8 @@ pub trait Program: Sized + Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter];
     /// The fields of the answer.
     const RESULT: &'static [Field];
-    /// Whether a run reads files. If so, the first run may wait for a disk that later runs don't
-    /// need.
+    /// Whether a run reads files. If so, the first run may have to wait for a disk, and later runs
+    /// don't.
     const READS_FILES: bool = false;
     /// Whether the program requires a runtime with [intervals](Runtime::INTERVALS).
     const INTERVALS: bool = false;
@@ -66,13 +66,12 @@ pub trait Program: Sized + Send + Sync + 'static {
     /// If the values are valid individually but not in combination.
     fn from_values(values: &Values) -> Result<Self, ParameterError>;
 
-    /// The parameters in effect.
+    /// Returns the parameters in effect.
     fn parameters(&self) -> Answer;
 
     /// Creates the input.
     ///
-    /// # Errors
-    /// If the input is unavailable; the message names it.
+    /// # Errors If the input is unavailable; the message names the input.
     fn prepare(&self) -> io::Result<Self::Input>;
 
     /// Restores an input to its initial state after a run.
@@ -114,8 +113,8 @@ pub trait Program: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Removes from the outputs of two runs what changed between them for reasons outside the
-    /// program, and returns the names of what it removed.
+    /// Compares the outputs of two runs, removes from both what changed between the runs for
+    /// reasons outside the program, and returns the names of what it removed.
     fn settle(&self, _one: &mut Self::Output, _other: &mut Self::Output) -> Vec<String> {
         Vec::new()
     }

@@ -68,7 +68,8 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff
     );
 }
 
-/// Moves the elements less than a pivot in front of it and returns both sides, without the pivot.
+/// Moves the elements less than a pivot in front of the pivot and returns both sides, without the
+/// pivot.
 ///
 /// This is Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch
 /// on the comparison: every element is written to the border between the two sides, and the
@@ -96,7 +97,8 @@ pub(crate) fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     (less, &mut rest[1..])
 }
 
-/// The index of a pseudo-median: the median of three medians of three elements each.
+/// Returns the index of a pseudo-median: the median of three elements, each of which is the median
+/// of three.
 fn near_median(elements: &[u32]) -> usize {
     let step = elements.len() / 9;
     let median = |a: usize, b: usize, c: usize| {
@@ -129,7 +131,7 @@ pub(crate) const SORTED: &[Field] = &[
     },
 ];
 
-/// The values of the fields [`SORTED`] for `elements`.
+/// Returns the values of the fields [`SORTED`] for `elements`.
 pub(crate) fn sorted(elements: &[u32]) -> Answer {
     answer([
         ("sorted", elements.is_sorted().into()),
@@ -230,7 +232,7 @@ mod tests {
         }
     }
 
-    /// The numbers are averages of four uniform ones: mean 1/2, variance 1/48.
+    /// Each number is the mean of four uniform ones, so the mean is 1/2 and the variance 1/48.
     #[test]
     fn gaussian_data_has_expected_spread() {
         let data = gaussian(100_000, 1);

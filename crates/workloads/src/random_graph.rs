@@ -11,14 +11,14 @@ use crate::steps::random;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edges {
     vertices: u64,
-    /// Out of 2^32 pairs, the expected number that have an edge.
+    /// The expected number of pairs with an edge, out of 2^32 pairs.
     present: u64,
     seed: u64,
 }
 
 impl Edges {
-    /// The edges among `vertices` vertices (at most 2^32), each pair having one with this
-    /// probability.
+    /// Creates the edges among `vertices` vertices (at most 2^32). Each pair of vertices has an
+    /// edge with this probability.
     pub(crate) fn new(vertices: usize, probability: f64, seed: u64) -> Self {
         Self {
             vertices: vertices as u64,
@@ -27,8 +27,8 @@ impl Edges {
         }
     }
 
-    /// The edge between two vertices, as 32 random bits for its weight. A vertex has no edge to
-    /// itself.
+    /// Returns the edge between two vertices, as 32 random bits for its weight, if they have one.
+    /// No vertex has an edge to itself.
     pub(crate) fn between(&self, a: usize, b: usize) -> Option<u32> {
         let pair = a.min(b) as u64 * self.vertices + a.max(b) as u64;
         let drawn = random(self.seed, pair);

@@ -43,7 +43,7 @@ pub trait Visitor {
     /// The result type.
     type Out;
 
-    /// Called with the program.
+    /// Called with the program that was found.
     fn visit<P: Program>(self, program: P) -> Self::Out;
 }
 
@@ -52,7 +52,7 @@ pub trait SimulatedVisitor {
     /// The result type.
     type Out;
 
-    /// Called with the program.
+    /// Called with the program that was found.
     fn visit<P: Simulated>(self, program: P) -> Self::Out;
 }
 
@@ -67,10 +67,10 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// The fields of the answer.
     pub result: &'static [Field],
-    /// Whether it requires a runtime with intervals.
+    /// Whether the program requires a runtime with intervals.
     pub intervals: bool,
-    /// Whether [`visit_simulated`] finds it. Programs whose execution depends on more than their
-    /// parameters can't be simulated.
+    /// Whether [`visit_simulated`] finds the program. A program can't be simulated if its execution
+    /// depends on more than its parameters.
     pub simulated: bool,
 }
 
@@ -122,7 +122,7 @@ programs! {
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 
-/// The programs by kind, each in one group; the first group is a good start.
+/// All programs, each in one group, by kind. The first group is a good start.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Real programs", &["digest", "bipartition", "sssp"]),
     (

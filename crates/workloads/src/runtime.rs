@@ -49,15 +49,15 @@ pub use serial::{Inline, Serial};
 pub use threads::{Budget, Threads};
 pub use tidegate::Tidegate;
 
-/// A thread's stack size in bytes, for runtimes that let us choose it. It is enough for the deepest
-/// program (`uts` on the tree T3L) on top of stolen work. Stacks are only address space until
-/// touched.
+/// A thread's stack size in bytes, for runtimes that let us choose it. The stack is large enough
+/// for the deepest program (`uts` on the tree T3L) on top of stolen work. A stack takes only
+/// address space until its pages are touched.
 const STACK: usize = 256 << 20;
 
-/// [`halving`] runs at most this many items in one plain loop.
+/// [`halving`] runs up to this many items in one plain loop.
 pub(crate) const HALVING_GRAIN: usize = 256;
 
-/// A runtime and its threads; it can run any body.
+/// A runtime and its threads. Any body can run on it.
 pub trait Runtime: Sized + Sync {
     /// The runtime's name on the command line.
     const NAME: &'static str;
@@ -71,7 +71,7 @@ pub trait Runtime: Sized + Sync {
     /// Whether the runtime supports [priorities](Self::spawn_with_priority).
     const PRIORITIES: bool = false;
 
-    /// What a task needs in order to fork.
+    /// The value that a task needs in order to fork.
     type Fork<'a>;
 
     /// What [`reserve`](Self::reserve) returns.
@@ -81,10 +81,10 @@ pub trait Runtime: Sized + Sync {
     /// `'scope`.
     type Scope<'scope>;
 
-    /// Starts the runtime with `workers` workers, including the calling thread if it takes part.
+    /// Starts the runtime with `workers` workers. The calling thread counts as a worker if it runs
+    /// tasks.
     ///
-    /// # Errors
-    /// If `workers` is zero or the system can't start the threads.
+    /// # Errors If `workers` is zero or the system can't start the threads.
     fn with_workers(workers: usize) -> io::Result<Self>;
 
     /// Runs `body` as the root task and returns its result.
@@ -119,7 +119,7 @@ pub trait Runtime: Sized + Sync {
     #[track_caller]
     fn reserve(bytes: usize) -> Self::Reservation;
 
-    /// Blocks the task without using the CPU, like a wait for a file or a network.
+    /// Blocks the task without using the CPU, as if it waited for a file or a network.
     fn wait(length: Duration) {
         std::thread::sleep(length);
     }

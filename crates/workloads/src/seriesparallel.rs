@@ -37,7 +37,7 @@ pub(crate) struct Part {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
-    /// A task of this many steps.
+    /// A task that takes this many steps.
     Leaf(u64),
     /// Two parts in series.
     Series(Part, Part),
@@ -51,7 +51,7 @@ fn below(seed: u64, number: u64, end: u64) -> u64 {
 }
 
 impl Seriesparallel {
-    /// The part that is the whole graph.
+    /// Returns the part that consists of the whole graph.
     pub(crate) const fn whole(&self) -> Part {
         Part {
             leaves: self.n,
@@ -204,7 +204,7 @@ mod tests {
         [0, 1, 2].map(|kind| own[kind] + a[kind] + b[kind])
     }
 
-    /// It also has the requested number of leaves.
+    /// The test also checks the number of leaves.
     #[test]
     fn graph_has_requested_parallel_share() {
         for parallel in [0, 30, 100] {

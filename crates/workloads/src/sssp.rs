@@ -2,10 +2,10 @@
 //!
 //! From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6: 10,000
 //! vertices, edges with probability 0.5. A task scans all edges of a vertex and spawns a task for
-//! each vertex to which it found a shorter path. A vertex whose distance wasn't final is relaxed
-//! again later, so the order matters. If the nearest vertex always comes first, this is Edsger
-//! Dijkstra's algorithm (A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1,
-//! 1959), and no vertex is relaxed twice.
+//! each vertex to which it found a shorter path. If a vertex is relaxed before its distance is
+//! final, it must be relaxed again later, so the order matters. If the nearest vertex always comes
+//! first, this is Edsger Dijkstra's algorithm (A Note on Two Problems in Connexion with Graphs,
+//! Numerische Mathematik 1, 1959), and no vertex is relaxed twice.
 //!
 //! | order | what begins next |
 //! |---|---|
@@ -15,13 +15,13 @@
 //! With `youngest`, the owner of a deque next relaxes the nearest vertex of its latest relaxation,
 //! no matter what is pending from earlier ones. This is depth first and repeats most of the work.
 //!
-//! Each access to an edge draws it again. Stored edges would take 800 MB, and the program would
-//! wait for memory. Weights are from 1 to 2^32.
+//! Each access to an edge draws the edge again. Stored edges would take 800 MB, and the program
+//! would wait for memory. Weights are from 1 to 2^32.
 //!
 //! The serial version is Dijkstra's algorithm with a heap. The simulator has no dag for this
 //! program, because the schedule determines which vertices are relaxed twice.
 //!
-//! It can't run in parallel without spawns, divide the edges of one vertex, or keep paths.
+//! The program can't run in parallel without spawns, divide the edges of one vertex, or keep paths.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -75,17 +75,17 @@ impl Sssp {
         Edges::new(self.n, self.p, self.seed)
     }
 
-    /// The distance of `to` by way of another vertex.
+    /// Returns the distance of `to` by way of another vertex.
     ///
-    /// A missing edge is also just a number, rather than a case of its own, because the CPU would
-    /// mispredict half of the branches on a coin toss.
+    /// A missing edge also yields a number, rather than a special case, because half of the edges
+    /// are missing at random and the CPU would mispredict every other branch.
     fn by_way(edges: &Edges, (distance, vertex): Far, to: usize) -> u64 {
         let drawn = edges.between(vertex, to);
         drawn.map_or(NEVER, |drawn| distance + 1 + u64::from(drawn))
     }
 }
 
-/// A run of the parallel body.
+/// The state of a run of the parallel body.
 struct Search<'a> {
     program: &'a Sssp,
     distances: Vec<AtomicU64>,
@@ -94,8 +94,8 @@ struct Search<'a> {
 // Relaxed throughout: a distance only falls and publishes no other data. A task gets the distance
 // for which it was spawned through the spawn, which is ordered after the store of the distance.
 impl Search<'_> {
-    /// Looks for shorter paths by way of `from`, unless a shorter path to that vertex is known by
-    /// now.
+    /// Looks for shorter paths by way of `from`, unless a shorter path to that vertex has been
+    /// found meanwhile.
     fn relax<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, from: Far) {
         if from.0 > self.distances[from.1].load(Ordering::Relaxed) {
             return;
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
     use crate::Tidegate;
 
-    /// Computes the distances with as many rounds over all edges as there are vertices.
+    /// Computes the distances by going over all edges as many times as there are vertices.
     fn by_rounds(program: &Sssp) -> Vec<u64> {
         let edges = program.edges();
         let mut distances = vec![NEVER; program.n];
@@ -272,7 +272,7 @@ mod tests {
         distances
     }
 
-    /// The graphs are dense or sparse, and their edges are relaxed in either order.
+    /// The test covers dense and sparse graphs, and both orders of relaxation.
     #[test]
     fn distances_match_bellman_ford() {
         let pool = Tidegate::with_workers(2).unwrap();

@@ -18,7 +18,7 @@ pub(crate) fn steps(seed: u64, count: u64) -> u64 {
     state
 }
 
-/// The time that `count` steps take: 5 ns for 3 steps, as measured.
+/// Returns the time that `count` steps take: 5 ns for 3 steps, as measured.
 pub(crate) fn time(count: u64) -> Nanos {
     let nanos = u128::from(count) * 5 / 3;
     nanos.try_into().unwrap_or(Nanos::MAX)
@@ -31,8 +31,8 @@ pub(crate) fn checksum(words: impl Iterator<Item = u64>) -> u64 {
     })
 }
 
-/// The `number`-th output of SplitMix64 (Guy Steele, Doug Lea and Christine Flood, Fast Splittable
-/// Pseudorandom Number Generators, OOPSLA 2014) from `seed`.
+/// Returns the output of SplitMix64 (Guy Steele, Doug Lea and Christine Flood, Fast Splittable
+/// Pseudorandom Number Generators, OOPSLA 2014) at the index `number`, from `seed`.
 pub(crate) fn random(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(GOLDEN));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,7 +40,8 @@ pub(crate) fn random(seed: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The `number`-th of uniformly distributed numbers in [-1, 1).
+/// Returns the number at the index `number` of a sequence of uniformly distributed numbers in [-1,
+/// 1).
 pub(crate) fn uniform(seed: u64, number: u64) -> f64 {
     (random(seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }

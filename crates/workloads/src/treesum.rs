@@ -140,7 +140,7 @@ mod tests {
         })
     }
 
-    /// Its nodes hold the numbers from 1 to n.
+    /// The tree's nodes hold the numbers from 1 to n.
     #[test]
     fn tree_of_any_size_is_balanced() {
         for nodes in 0..200 {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::{Serial, Threads, Tidegate};
 
-    /// The index and length that each part's elements were given.
+    /// Lets each part write its index and its length into its elements, and returns these.
     fn told<R: Runtime>(form: Form, length: usize, size: usize) -> Vec<(usize, usize)> {
         let mut values = vec![(0, 0); length];
         let runtime = R::with_workers(2).unwrap();
@@ -93,7 +93,7 @@ mod tests {
         values
     }
 
-    /// Only the last part may be shorter.
+    /// Only the last part may be shorter than the others.
     #[test]
     fn parts_are_numbered_and_equally_long() {
         for (length, size) in [(1, 1), (7, 1), (8, 2), (9, 4), (3, 5)] {

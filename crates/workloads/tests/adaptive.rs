@@ -55,11 +55,12 @@ fn loopy_alone(steps: u64, width: Width) -> JobOutcome {
     outcome.jobs.remove(0)
 }
 
-/// Steps of a subtask that takes 4.36 s like the source's, whose processors took much longer per
-/// step.
+/// Enough steps for a subtask to take 4.36 s, as in the source, whose processors took much longer
+/// per step.
 const STEPS_OF_THE_SOURCE: u64 = 2_617_500_000;
 
-/// Counting ready tasks takes much longer to get all processors going.
+/// If desires are estimated by counting ready tasks, it takes much longer until all processors
+/// work.
 #[test]
 fn proactive_estimates_ramp_up_faster() {
     let all = |steps, rule: &str| {
@@ -77,22 +78,24 @@ fn proactive_estimates_ramp_up_faster() {
         let proactive = all(STEPS_OF_THE_SOURCE, rule).unwrap();
         assert!(counting as f64 >= 2.5 * proactive as f64, "{rule}");
     }
-    // With a million of our steps, the job ends before counting reaches all processors.
+    // With a million of our steps, the job ends before the instantaneous count reaches all
+    // processors.
     assert_eq!(all(1_000_000, "instantaneous"), None);
     for rule in ["wsap:eta=0.5", "steady"] {
         assert!(all(1_000_000, rule).is_some(), "{rule}");
     }
 }
 
-/// Twice the bound of a greedy schedule, with the job's mean number of processors.
+/// Returns twice the bound of a greedy schedule with the job's mean number of processors.
 fn greedy_bound(job: &JobOutcome) -> f64 {
     2.0 * (seconds(job.work) / job.mean_allotment + seconds(job.span))
 }
 
-/// Their mean response is a quarter shorter than with half of the machine each.
+/// The jobs' mean response time is a quarter shorter than if each job had half of the machine.
 #[test]
 fn complementary_jobs_beat_static_halves() {
-    // The serial phase on one processor takes as long as the parallel phase on the other fifteen.
+    // The serial phase on one processor takes as long as the parallel phase on the other fifteen
+    // processors.
     let phases = |first| Phases {
         rounds: 1,
         serial: 2_560 * MS,
@@ -126,7 +129,7 @@ fn complementary_jobs_beat_static_halves() {
     }
 }
 
-/// Three equal jobs respond no slower than with a third of the machine each.
+/// Three equal jobs respond no slower than if each had a third of the machine.
 #[test]
 fn equal_jobs_match_static_thirds() {
     let response = |widths: [Width; 3]| {

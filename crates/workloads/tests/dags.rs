@@ -24,7 +24,7 @@ fn extent(program: &impl Simulated) -> WorkSpan {
     WorkSpan::of(&program.dag())
 }
 
-/// Its longest chain is its number.
+/// The longest chain of `fib(n)` has n tasks.
 #[test]
 fn fib_has_one_task_per_call() {
     let [mut this, mut next] = [1, 1];
@@ -51,7 +51,7 @@ fn loopy_span_is_one_subtask() {
     }
 }
 
-/// Of the children that run in parallel, one counts.
+/// Only one of the children that run in parallel is on the chain.
 #[test]
 fn knary_chain_is_its_serial_children() {
     let node = 100 * 5 / 3;
@@ -59,7 +59,7 @@ fn knary_chain_is_its_serial_children() {
         let WorkSpan { work, span, .. } = extent(&Knary { n: 5, k, r });
         let nodes: u64 = (0..5).map(|level| u64::from(k).pow(level)).sum();
         assert_eq!(work, nodes * node, "{k} {r}");
-        // Of the children that run in parallel, one counts.
+        // Only one of the children that run in parallel is on the chain.
         let chain = u64::from(r + u32::from(r < k));
         let chain: u64 = (0..5).map(|level| chain.pow(level)).sum();
         assert_eq!(span, chain * node, "{k} {r}");
@@ -91,7 +91,7 @@ fn both_uts_forms_have_equal_trees() {
     assert_eq!(work[0].1, 6 * node);
 }
 
-/// The chain has each round's serial phase, its wait and one parallel task.
+/// Of each round, the chain has the serial phase, its wait and one parallel task.
 #[test]
 fn phases_span_is_their_serial_chain() {
     for first in [First::Serial, First::Parallel] {
@@ -122,7 +122,7 @@ fn series_parallel_span_follows_its_mix() {
     };
     let [chain, mixed, none] = [0, 70, 100].map(of);
     assert_eq!(chain.span, chain.work);
-    // The longest leaf.
+    // The span is the longest leaf.
     assert!((490..=500).contains(&none.span), "{}", none.span);
     assert!(mixed.span > 4 * none.span && mixed.work > 4 * mixed.span);
     for found in [chain, mixed, none] {
@@ -131,7 +131,7 @@ fn series_parallel_span_follows_its_mix() {
     }
 }
 
-/// It has one task for each block.
+/// The dag has one task for each block.
 #[test]
 fn wavefront_chain_follows_two_edges() {
     for (n, block, blocks) in [(96, 32, 3), (1, 1, 1), (7, 7, 1), (40, 1, 40)] {
@@ -150,7 +150,7 @@ fn wavefront_chain_follows_two_edges() {
     assert_eq!(found.span, 2 * (5 * 32 * 32 + 32 * 4 + 4 * 4));
 }
 
-/// Each interval has one task.
+/// The dag has one task for each interval.
 #[test]
 fn layers_wait_for_their_predecessors() {
     for (layers, width, edges) in [(1, 1, 0), (5, 1, 1), (1, 9, 3), (30, 12, 2), (30, 12, 0)] {
@@ -184,7 +184,7 @@ fn quicksort_unfolds_deterministically() {
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
 }
 
-/// The chain passes twice over the part that is not forked.
+/// At each level, the chain has two passes over a part that is not forked.
 #[test]
 fn fft_passes_twice_at_every_level() {
     let cutoff = 4096;
@@ -202,7 +202,7 @@ fn fft_passes_twice_at_every_level() {
     }
 }
 
-/// The chain has one block of each pass.
+/// The chain contains one block of each pass.
 #[test]
 fn prefix_sums_wait_for_two_blocks() {
     for (n, last) in [(100, 25 + 31), (1_000, 25 + 31), (1_050, 13 + 16)] {
@@ -214,7 +214,7 @@ fn prefix_sums_wait_for_two_blocks() {
     }
 }
 
-/// Its span is its chain of panels.
+/// The span of the dag is its chain of panels.
 #[test]
 fn lu_multiplies_as_elimination_does() {
     let lu = |blocks, side| {
@@ -230,7 +230,7 @@ fn lu_multiplies_as_elimination_does() {
     assert_eq!(work, span);
 }
 
-/// Each step but the last adds one block of each loop.
+/// Each step but the last adds one block of each loop to the chain.
 #[test]
 fn sparselu_chain_has_every_loop() {
     for blocks in [1, 2, 9, 50] {
@@ -255,7 +255,7 @@ fn diagonal_matrix_is_factored_in_parallel() {
     assert!(full.span > 16 * diagonal && full.work > 4 * full.span);
 }
 
-/// Walks a program's dag and runs it.
+/// Walks a program's dag, and also runs it on a simulated machine.
 struct Unfolded;
 
 impl SimulatedVisitor for Unfolded {
@@ -267,7 +267,7 @@ impl SimulatedVisitor for Unfolded {
             costs: Costs::NONE,
             ..Settings::new(1)
         };
-        // These are not in the report of a run.
+        // The outcome of a run doesn't have these.
         let WorkSpan {
             depth,
             drafts,
@@ -305,7 +305,7 @@ fn ran<D: Dag>(settings: &Settings, dag: D) -> WorkSpan {
     }
 }
 
-/// One processor without scheduling costs takes as long as the work of each program.
+/// On one processor without scheduling costs, each program takes as long as its work.
 #[test]
 fn one_costless_processor_takes_the_work() {
     for entry in ENTRIES.iter().filter(|entry| entry.simulated) {

@@ -81,7 +81,7 @@ fn made_up(name: &str) -> Temporary {
     tree
 }
 
-/// The lines by definition: every file's path and digest, sorted by path.
+/// Returns the expected lines: every file's path and digest, sorted by path.
 fn expected_lines() -> Vec<u8> {
     let mut names = NAMES.to_vec();
     names.sort_unstable();
@@ -164,7 +164,7 @@ fn sha256sum_accepts_the_lines() {
     }
 }
 
-/// These files changed between two runs.
+/// The named files are those that changed between two runs.
 #[test]
 fn changed_files_are_named_and_excluded() {
     let tree = made_up("settle");
@@ -228,7 +228,7 @@ fn unreadable_entries_do_not_stop_run() {
     for path in &locked {
         fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
     }
-    // Root may read everything and sees a tree without problems.
+    // Root may read everything and so sees no problem.
     let expected: &[&[u8]] = match fs::read(&locked[1]) {
         Ok(_) => &[],
         Err(_) => &[b"file", b"folder"],

@@ -10,7 +10,7 @@ use tidegate_workloads::{
     Counted, Given, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated,
 };
 
-/// Numbers of forks and spawns.
+/// A number of forks and a number of spawns.
 type Made = (u64, u64);
 
 /// A program and its parameters.
@@ -124,8 +124,8 @@ fn agree(cases: &[Case<'_>]) {
 
 #[test]
 fn programs_and_dags_fork_equally() {
-    // Programs with intervals make neither forks nor spawns, and dags with places consist of
-    // drafts.
+    // Programs with intervals make neither forks nor spawns, and the dags of programs with places
+    // consist of drafts.
     let placed = ["cachestress", "mergesort", "blockmatmul"];
     let forking =
         |entry: &&Entry| entry.simulated && !entry.intervals && !placed.contains(&entry.name);
@@ -136,7 +136,7 @@ fn programs_and_dags_fork_equally() {
     }
 }
 
-/// Their input need not divide evenly.
+/// This also holds for inputs that don't divide evenly.
 #[test]
 fn halving_programs_and_dags_fork_equally() {
     agree(&[

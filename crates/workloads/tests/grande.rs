@@ -1,9 +1,9 @@
-//! Checks the Java Grande kernels: serial versions against the published figures, and parts in
-//! other orders against the serial versions.
+//! Checks the Java Grande kernels: compares serial versions with the published figures, and parts
+//! in other orders with the serial versions.
 //!
 //! At the test size, each kernel is checked against a property that holds regardless of its figure.
-//! With optimization, all kernels also run at the benchmark's size A; without it, only those that
-//! take less than about 2 s.
+//! With optimization, all kernels also run at the benchmark's size A; without it, only the kernels
+//! that take less than about 2 s do.
 
 use std::ops::Range;
 use std::sync::RwLock;
@@ -19,7 +19,7 @@ use tidegate_workloads::grande::{
     Crypt, Kernel, LuFact, MolDyn, MonteCarlo, RayTracer, Series, Size, Sor,
 };
 
-/// The size for kernels that take too long at size A without optimization.
+/// The size for kernels that would take too long at size A without optimization.
 const A_IF_OPTIMISED: Size = if cfg!(debug_assertions) {
     Size::Test
 } else {
@@ -44,7 +44,7 @@ fn serial_versions_match_reference_figures() {
     serial_is_right::<RayTracer>(A_IF_OPTIMISED);
 }
 
-/// Takes some 10 s with optimization, and minutes without.
+/// This test takes some 10 s with optimization, and minutes without.
 #[test]
 #[cfg(not(debug_assertions))]
 fn largest_size_reaches_the_published_figures() {
@@ -79,7 +79,7 @@ fn reset_run_gives_equal_figures() {
     reset_is_right::<RayTracer>();
 }
 
-/// Each thread has a piece, and encryption changes every block.
+/// Each thread handles one piece. Encryption must change every block.
 #[test]
 fn threaded_crypt_restores_the_text() {
     let mut kernel = Crypt::new(Size::Test);
@@ -157,7 +157,7 @@ fn sor_goes_towards_the_solution() {
     );
 }
 
-/// Relaxes all rows in all sweeps as early as possible: rows at the top are far ahead while the
+/// Relaxes each row in each sweep as early as possible: rows at the top are far ahead while the
 /// bottom is still in the first sweep.
 #[test]
 fn reordered_sor_gives_identical_bits() {
@@ -245,7 +245,7 @@ fn moldyn_conserves_momentum_and_is_reversible() {
     assert!(apart(&velocities, &kernel.velocities) < 1e-9);
 }
 
-/// The largest difference between corresponding coordinates.
+/// Returns the largest difference between corresponding coordinates.
 fn apart(some: &[[f64; 3]], others: &[[f64; 3]]) -> f64 {
     let pairs = some.as_flattened().iter().zip(others.as_flattened());
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
@@ -318,8 +318,8 @@ fn montecarlo_recovers_its_drift() {
         *rate = path(kernel.market, number);
     }
     kernel.check(&kernel.figure()).unwrap();
-    // A path's drift is the market's; its error is the volatility over the square root of its
-    // years.
+    // A path's drift is the market's drift, with an error of the volatility over the square root of
+    // the path's years.
     let years = 999.0 / 365.0 * kernel.rates.len() as f64;
     let error = kernel.market.volatility / f64::sqrt(years);
     let off = kernel.figure() - kernel.market.drift;

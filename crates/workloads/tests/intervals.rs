@@ -22,7 +22,7 @@ fn pool(workers: usize, queue: QueueKind) -> Tidegate {
     Tidegate::new(builder.build().unwrap())
 }
 
-/// Runs a program on a pool.
+/// Runs a program on a pool and checks its answer.
 struct RightOn<'a>(&'a Tidegate);
 
 impl Visitor for RightOn<'_> {
@@ -58,7 +58,7 @@ fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
     visit(name, Size::Tiny, &given, RightOn(pool)).unwrap();
 }
 
-/// They run on one, two and three workers.
+/// The programs run on one, two and three workers.
 #[test]
 fn interval_programs_verify_on_every_queue() {
     let programs = || ENTRIES.iter().filter(|entry| entry.intervals);
@@ -87,13 +87,14 @@ fn kernels_verify_with_any_piece_count() {
             right_on(&pool, name, &[("pieces", pieces)]);
         }
     }
-    // One piece per column, row or text block, and more pieces than there are of these.
+    // One piece per column, row or text block, and then more pieces than there are columns, rows or
+    // blocks.
     for name in ["crypt", "lufact", "sor"] {
         right_on(&pool, name, &[("pieces", "100000")]);
     }
 }
 
-/// They have a single row, a single column or nothing at all.
+/// These graphs have a single row or a single column, or are empty.
 #[test]
 fn degenerate_interval_programs_verify() {
     let pool = pool(2, QueueKind::Split);
@@ -135,7 +136,7 @@ struct Live {
 /// A live ticket.
 struct Ticket<'a>(&'a Live);
 
-// Relaxed: read after everything has ended.
+// Relaxed: the counts are read after everything has ended.
 impl Live {
     fn ticket(&self) -> Ticket<'_> {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,5 +1,5 @@
-//! Checks the programs whose tasks share data: results in every locality, and errors on runtimes
-//! that would ignore hints.
+//! Checks the programs whose tasks share data: their results in every locality, and errors on
+//! runtimes that would ignore hints.
 
 mod support;
 
@@ -17,7 +17,7 @@ fn pool(workers: usize, places: &str, bind: bool) -> Tidegate {
     Tidegate::new(builder.places(places.parse().unwrap()).build().unwrap())
 }
 
-/// Runs a program twice on a pool with several places.
+/// Runs a program twice on a pool with several places and checks its answers.
 struct RightOn<'a>(&'a Tidegate);
 
 impl Visitor for RightOn<'_> {
@@ -82,7 +82,7 @@ fn cache_stress_matches_a_single_pass() {
     }
 }
 
-/// The runtime has no places, or too few for the worst locality.
+/// The runtime has no places, or too few places for the locality `worst`.
 #[test]
 fn unused_hints_are_rejected() {
     struct Fits<'a, R>(&'a R);

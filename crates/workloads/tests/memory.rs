@@ -1,5 +1,5 @@
-//! Checks the programs that hold memory: their results under every policy, a budget slightly above
-//! what the serial run needs, and the S1 that follows from their code.
+//! Checks the programs that hold memory: their results under every policy, their results with a
+//! budget slightly above what the serial run needs, and the S1 that follows from their code.
 
 mod support;
 
@@ -36,8 +36,8 @@ const POLICIES: [&str; 4] = [
     "dfdeques:k=64KiB",
 ];
 
-/// Tests hold this lock while they reserve on a runtime that counts, because the whole process
-/// shares one counter.
+/// Takes the lock that a test holds while it reserves memory on a runtime that counts, because the
+/// whole process shares one counter.
 fn counter() -> MutexGuard<'static, ()> {
     static COUNTER: Mutex<()> = Mutex::new(());
     COUNTER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -49,7 +49,7 @@ fn pool(workers: usize, memory: &str) -> Tidegate {
     Tidegate::new(builder.memory(memory).build().unwrap())
 }
 
-/// The answer of a run, and the peak of what it declares.
+/// Returns the answer of a run, and the peak of the memory that the run declares.
 fn counted<P: Program>(program: &P, run: impl FnOnce(&mut P::Input) -> P::Output) -> (Answer, u64) {
     let mut input = program.prepare().unwrap();
     let _alone = counter();
@@ -67,11 +67,12 @@ fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u6
     })
 }
 
-/// Runs a program on every runtime and under every policy.
+/// Runs a program on every runtime and under every policy, and checks its answers.
 struct RightEverywhere;
 
 impl RightEverywhere {
-    /// Runs a program twice on a pool and returns the peak.
+    /// Runs a program twice on a pool, checks its answers, and returns the peak of its declared
+    /// memory.
     fn peak_on<P: Program>(program: &P, pool: &Tidegate, expected: &Answer) -> u64 {
         let mut input = program.prepare().unwrap();
         for _ in 0..2 {
@@ -116,7 +117,7 @@ impl Visitor for RightEverywhere {
     }
 }
 
-/// A program's forms, or no parameters if it has only one form.
+/// Returns a program's forms, or no parameters if the program has only one form.
 fn forms(name: &str) -> Vec<Given> {
     let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
     let form = entry.parameters.iter().find(|p| p.name == "form");
@@ -126,7 +127,7 @@ fn forms(name: &str) -> Vec<Given> {
     }
 }
 
-/// They run under every policy.
+/// The programs run under every policy.
 #[test]
 fn memory_programs_are_right_within_budget() {
     for name in PROGRAMS {

@@ -1,6 +1,7 @@
 //! Runs every program at size tiny, in each of its forms, on Tidegate pools with every combination
-//! of policies, and compares it with its serial version. The full product takes only seconds.
-//! Programs with intervals take longer, so they only get the default policies on each queue.
+//! of policies, and compares the answers with the serial version's. The full product takes only
+//! seconds. Programs with intervals take longer, so they only get the default policies on each
+//! queue.
 
 use std::fmt;
 
@@ -57,7 +58,7 @@ impl fmt::Display for Policies {
     }
 }
 
-/// Every idle policy in the help, with every backoff if it takes one.
+/// Returns every idle policy in the help, with every backoff if the policy takes one.
 fn idles() -> Vec<IdlePolicy> {
     let is_backoff = |name: &&&str| name.parse::<Backoff>().is_ok();
     let mut idles = Vec::new();
@@ -73,8 +74,8 @@ fn idles() -> Vec<IdlePolicy> {
     idles.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// All combinations with this wait policy. Queues other than the default ignore the other policies,
-/// so they get only the default ones.
+/// Returns all combinations with this wait policy. Queues other than the default ignore the other
+/// policies, so these queues get only the default policies.
 fn combinations(wait: WaitPolicy) -> Vec<Policies> {
     let mut all = Vec::new();
     for idle in idles() {
@@ -103,7 +104,7 @@ fn combinations(wait: WaitPolicy) -> Vec<Policies> {
     all
 }
 
-/// The subset with the default policies, on each queue.
+/// Selects the combinations with the default policies, one for each queue.
 fn usual(all: &[Policies]) -> Vec<Policies> {
     let usual = (
         IdlePolicy::default(),
@@ -114,7 +115,7 @@ fn usual(all: &[Policies]) -> Vec<Policies> {
     all.iter().filter(kept).copied().collect()
 }
 
-/// Runs a program under each of the policies, on a new pool each time.
+/// Runs a program under each of the policies, on a new pool each time, and checks its answers.
 struct RightUnder<'a>(&'a [Policies]);
 
 impl Visitor for RightUnder<'_> {
@@ -135,7 +136,8 @@ impl Visitor for RightUnder<'_> {
     }
 }
 
-/// The parameters for a program's runs: each of its forms, its required parameters, or none.
+/// Returns the parameters for a program's runs: each of its forms, its required parameters, or no
+/// parameters.
 fn givens(entry: &Entry) -> Vec<Given> {
     let named = |name: &str, value: &str| Given {
         named: vec![(name.to_owned(), value.into())],

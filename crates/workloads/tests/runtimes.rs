@@ -6,7 +6,7 @@ use tidegate_workloads::{
     Answer, Given, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
 };
 
-/// Runs a program serially and on every runtime.
+/// Runs a program serially and on every runtime, and checks its answers.
 struct EverywhereIsRight;
 
 impl Visitor for EverywhereIsRight {
@@ -84,7 +84,7 @@ fn runtimes_give_the_reference_answer() {
 
 #[test]
 fn both_forms_give_equal_answers() {
-    // The forms that are not the default; the test above covers the default.
+    // The forms that are not the default; the test above covers the default forms.
     let joins = ["loopy", "nested", "sortmany", "decompress"];
     let spawns = ["uts", "matmul", "strassen"];
     let forms = [("join", &joins[..]), ("spawn", &spawns)];

@@ -1,9 +1,9 @@
 //! Operations on square blocks of numbers, stored row by row, for matrix factorization.
 //!
 //! Every operation works on the elements in a fixed order, so results are identical to the last bit
-//! for every caller.
+//! no matter which program calls it.
 //!
-//! It doesn't tile for registers or select instructions, and it doesn't rival a library.
+//! The operations don't tile for registers or select instructions, so they don't rival a library.
 
 use std::ops::{Div, Mul, SubAssign};
 
@@ -85,7 +85,7 @@ mod tests {
         c.iter().map(|element| -element).collect()
     }
 
-    /// Both triangles in one block, in the form in which they are stored.
+    /// Returns both triangles in one block, in the form in which programs store them.
     fn factors() -> Vec<f64> {
         let mut block = product(&LOWER, &UPPER);
         factor(3, &mut block);

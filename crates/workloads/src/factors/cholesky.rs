@@ -2,10 +2,11 @@
 //!
 //! The matrix is symmetric and positive definite, and only the elements on and below its diagonal
 //! are stored. A square of zeros takes no memory, a square of [`SIDE`] rows is a dense block, and a
-//! larger square is its four quadrants. To factor A, factor its first quadrant into L L', divide
-//! the quadrant below it by L', subtract the product of the result with its transpose from the last
-//! quadrant, and factor what is left of that. Dividing and subtracting are recursive, too. If the
-//! quadrant below the first is zero, the first and the last quadrant are factored in parallel.
+//! larger square consists of its four quadrants. To factor A, the program factors A's first
+//! quadrant into L L', divides the quadrant below that one by L', subtracts the product of the
+//! result with its transpose from the last quadrant, and factors what remains of the last quadrant.
+//! Dividing and subtracting are recursive, too. If the quadrant below the first is zero, the first
+//! and the last quadrant are factored in parallel.
 //!
 //! The program comes with Cilk (Matteo Frigo, Charles Leiserson and Keith Randall, The
 //! Implementation of the Cilk-5 Multithreaded Language, PLDI 1998, section 5). Siddhartha Sen uses
@@ -14,7 +15,7 @@
 //! other between two products. Here each quadrant waits only for its own first product, and the
 //! upper half of a division doesn't wait for the lower half.
 //!
-//! It doesn't reorder rows to reduce fill-in, so random matrices become nearly full.
+//! The program doesn't reorder rows to reduce fill-in, so random matrices become nearly full.
 
 use std::io;
 
@@ -25,7 +26,7 @@ use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, uniform};
 use crate::way::{Way, each};
 
-/// Rows, and columns, per block.
+/// Rows per block, and columns per block.
 pub const SIDE: usize = 16;
 
 /// The elements, column by column.
@@ -48,7 +49,8 @@ impl Tree {
         matches!(self, Self::Zero)
     }
 
-    /// The block of a square of the smallest size; creates the block if the square is zero.
+    /// Returns the block that this square of the smallest size consists of; creates the block if
+    /// the square is zero.
     fn block(&mut self) -> &mut Block {
         if self.is_zero() {
             *self = Self::Block(Box::new([[0.0; SIDE]; SIDE]));
@@ -59,7 +61,7 @@ impl Tree {
         }
     }
 
-    /// The quadrants of a larger square; creates them if the square is zero.
+    /// Returns the quadrants of this larger square; creates them if the square is zero.
     fn quadrants(&mut self) -> &mut [Self; 4] {
         if self.is_zero() {
             *self = Self::Quadrants(Box::default());
@@ -103,7 +105,7 @@ impl Tree {
     }
 }
 
-/// Replaces a square L L', which contains all of its diagonal, by L.
+/// Replaces a square L L' by L. All elements on the diagonal of the square are stored.
 fn factor<R: Runtime>(mut way: Way<'_, '_, R>, square: &mut Tree) {
     match square {
         Tree::Zero => {}
@@ -142,8 +144,8 @@ fn divide<R: Runtime>(way: Way<'_, '_, R>, square: &mut Tree, l: &Tree) {
     }
 }
 
-/// Subtracts from `square` the product of one factor with the transpose of the other. For a square
-/// on the diagonal, elements above the diagonal may be left out.
+/// Subtracts from `square` the product of one factor with the transpose of the other. If the square
+/// is on the matrix's diagonal, elements above the diagonal may be left unchanged.
 fn subtract<R: Runtime>(
     way: Way<'_, '_, R>,
     square: &mut Tree,
@@ -220,7 +222,7 @@ fn subtract_column(column: &mut [f64; SIDE], factor: f64, from: &[f64; SIDE]) {
 pub struct Cholesky {
     /// Number of rows and columns.
     pub n: usize,
-    /// Number of elements below the diagonal that are drawn; some are drawn more than once.
+    /// How many elements below the diagonal are drawn. Some are drawn more than once.
     pub nonzeros: usize,
     /// The seed for the matrix.
     pub seed: u64,
@@ -262,7 +264,7 @@ impl Cholesky {
         matrix
     }
 
-    /// The blocks of a tree, transposed.
+    /// Collects the blocks of a tree, transposed.
     fn blocks<'a>(&self, tree: &'a Tree) -> Vec<Placed<'a, f64>> {
         let mut blocks = Vec::new();
         tree.transposed(self.n, (0, 0), &mut blocks);
@@ -347,7 +349,7 @@ impl Program for Cholesky {
         let swapped = |(row, column, value)| (column, row, value);
         let matrix = entries(SIDE, &original).flat_map(|entry| {
             let (row, column, _) = entry;
-            // The diagonal must occur only once.
+            // An element on the diagonal must be listed only once.
             [entry]
                 .into_iter()
                 .chain((row != column).then(|| swapped(entry)))
@@ -374,7 +376,7 @@ mod tests {
         (program, input)
     }
 
-    /// All elements, including zeros.
+    /// Returns all elements, including zeros, row by row.
     fn rows(program: &Cholesky, tree: &Tree) -> Vec<Vec<f64>> {
         let mut rows = vec![vec![0.0; program.n]; program.n];
         for (column, row, value) in entries(SIDE, &program.blocks(tree)) {
@@ -405,7 +407,7 @@ mod tests {
         assert_eq!(program.answer(&input, &())["factored"], false);
     }
 
-    /// No zeros are stored.
+    /// The factor of a diagonal matrix stores no zeros.
     #[test]
     fn diagonal_matrix_stays_diagonal() {
         let (program, input) = factored(256, 0, 1);

@@ -1,17 +1,17 @@
 //! LU factorization of a dense matrix by blocks, with partial pivoting.
 //!
 //! The matrix is stored in panels. A panel is as wide as a block and extends from the first row to
-//! the last. Step k serially factors the part of panel k below the finished rows. Each later panel
-//! then exchanges its rows in the same way, solves for its block of U, and subtracts from its other
-//! blocks; all these blocks are independent. Finished panels exchange their rows at the end. So the
-//! panels are the critical path, and more blocks give more parallelism. From Lukas Haselsteiner,
-//! Adaptive Work-Stealing Techniques (TU Wien, 2015), chapter 3, which factors a matrix of 1024
-//! rows with numbers between -1 and 1.
+//! the last. Step k serially factors the part of panel k below the finished rows. Then, in each
+//! later panel, the step exchanges rows in the same way, solves for the panel's block of U, and
+//! updates the panel's other blocks by subtracting products; all these blocks are independent.
+//! Finished panels exchange their rows at the end. So the panels are the critical path, and more
+//! blocks give more parallelism. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU
+//! Wien, 2015), chapter 3, which factors a matrix of 1024 rows with numbers between -1 and 1.
 //!
 //! Joins halve the range of later panels and, within each panel, the range of blocks.
 //!
-//! It doesn't factor the next panel while others still run the previous step, and it doesn't factor
-//! a panel in parallel.
+//! The program doesn't factor the next panel while other panels still run the previous step, and it
+//! doesn't factor a panel in parallel.
 
 use std::io;
 
@@ -30,7 +30,7 @@ const MOST_ROWS: u64 = 1 << 15;
 pub struct Lu {
     /// Blocks per row.
     pub blocks: usize,
-    /// Rows, and columns, per block.
+    /// Rows per block, and columns per block.
     pub side: usize,
     /// The seed for the matrix.
     pub seed: u64,
@@ -134,7 +134,7 @@ impl Lu {
         }
     }
 
-    /// The position of each row of the matrix after all exchanges.
+    /// Returns the position of each row of the matrix after all exchanges.
     fn places(&self, pivots: &[usize]) -> Vec<usize> {
         let mut rows: Vec<_> = (0..self.rows()).collect();
         for (row, pivot) in pivots.iter().enumerate() {
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn small_matrix_is_factored_with_pivoting() {
         let (program, mut input) = program(2, 1);
-        // By columns: 0 2, 3 1.
+        // The columns are (0, 3) and (2, 1).
         input.original = vec![vec![0.0, 3.0], vec![2.0, 1.0]];
         program.reset(&mut input);
         program.serial(&mut input);
@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    /// Wrong row exchanges are detected as well.
+    /// The check also detects wrong row exchanges.
     #[test]
     fn wrong_lu_factors_are_detected() {
         let (program, mut input) = program(3, 4);

@@ -43,7 +43,7 @@ const FACTORED: &[Field] = &[
     },
 ];
 
-/// The elements of blocks with `side` rows and columns.
+/// Returns the elements of blocks that have `side` rows and columns.
 fn entries<'a, T: Real>(
     side: usize,
     blocks: &'a [Placed<'a, T>],
@@ -69,8 +69,8 @@ fn triangles(
     (below.chain(ones), others)
 }
 
-/// The answer of a run that factored a matrix with `n` rows into `lower` and `upper`. The relative
-/// error of each operation is at most half of `epsilon`.
+/// Returns the answer of a run that factored a matrix with `n` rows into `lower` and `upper`. The
+/// relative error of each operation is at most half of `epsilon`.
 fn factored<M, L, U>(n: usize, epsilon: f64, matrix: M, lower: L, upper: U) -> Answer
 where
     M: Iterator<Item = Entry>,

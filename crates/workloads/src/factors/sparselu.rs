@@ -1,10 +1,10 @@
 //! LU factorization of a sparse matrix stored as a square of blocks, without pivoting.
 //!
 //! Step k serially factors the block on the diagonal. One loop then spawns a task for each block to
-//! the right of it or below it, which solves for that block. A second loop spawns a task for each
-//! pair of these blocks, which subtracts their product from the block at the pair's row and column
-//! and creates that block if it was zero. Tasks don't spawn other tasks, so all of them come from
-//! one worker.
+//! the right of that block or below it; the task solves for its block. A second loop spawns a task
+//! for each pair of these blocks; the task subtracts their product from the block at the pair's row
+//! and column, and creates that block if it was zero. Tasks don't spawn other tasks, so all of them
+//! come from one worker.
 //!
 //! The program is from the Barcelona OpenMP Tasks Suite, with its matrix of 50 times 50 blocks of
 //! 100 rows (Alejandro Duran, Xavier Teruel, Roger Ferrer, Xavier Martorell and Eduard Ayguadé,
@@ -12,7 +12,7 @@
 //! Work Stealing Strategy for Flexible Load Balancing, 2012. The suite accepts results that differ
 //! from the serial version's by a millionth; ours are identical.
 //!
-//! It doesn't let a task begin before all tasks of the previous loop have ended.
+//! A loop doesn't begin before all tasks of the previous loop have ended.
 
 use std::io;
 
@@ -26,14 +26,14 @@ use crate::runtime::{Runtime, Serial};
 pub struct Sparselu {
     /// Blocks per row.
     pub blocks: usize,
-    /// Rows, and columns, per block.
+    /// Rows per block, and columns per block.
     pub side: usize,
 }
 
 /// The elements, or `None` if all are zero.
 type Block = Option<Box<[f32]>>;
 
-/// The matrix row by row, and a copy from which to restore it.
+/// The blocks of the matrix, row by row, and a copy from which to restore them.
 #[derive(Debug)]
 pub struct Input {
     original: Vec<Block>,
@@ -52,7 +52,7 @@ impl Sparselu {
         self.side * self.side
     }
 
-    /// The suite's matrix. Its sequence of numbers continues from block to block.
+    /// Returns the suite's matrix. The suite's sequence of numbers continues from block to block.
     fn matrix(&self) -> Vec<Block> {
         let mut state = 1325;
         let mut element = || {
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// An empty block is filled in where a filled row and a filled column meet.
+    /// An empty block is filled if both its row and its column have a filled block.
     #[test]
     fn row_and_column_fill_a_block() {
         let program = Sparselu { blocks: 5, side: 7 };

@@ -23,7 +23,7 @@ const SEED: u64 = 136_506_717;
 /// The four 16-bit words on which IDEA operates.
 type Block = [u16; 4];
 
-/// The kernel.
+/// The state of the kernel Crypt.
 #[derive(Clone, Debug)]
 pub struct Crypt {
     /// The text to encrypt.
@@ -69,12 +69,12 @@ impl Key {
         Self { rounds, last }
     }
 
-    /// The key that inverts this one.
+    /// Returns the key that decrypts what this key encrypts, and vice versa.
     pub fn inverted(&self) -> Self {
         let invert =
             |[a, b, c, d]: Block| [inverse(a), b.wrapping_neg(), c.wrapping_neg(), inverse(d)];
-        // The words that round r mixes in before its core; the round after the last uses the final
-        // words.
+        // The words that round r mixes in before its core. After the last round, the final words
+        // are mixed in.
         let mixed = |r: usize| match self.rounds.get(r) {
             Some(&[a, b, c, d, ..]) => [a, b, c, d],
             None => self.last,
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(key.inverted().apply(cipher), [0, 1, 2, 3]);
     }
 
-    /// Keys and blocks with words of 0, which stand for 65536, are included.
+    /// The test includes keys and blocks with words of 0, which stand for 65536.
     #[test]
     fn inverted_key_undoes_encryption() {
         let keys = [[0; 8], [u16::MAX; 8], [9, 0, 1, 0, 0x8000, 3, 0, 1]];
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Every number has an inverse.
+    /// Every number from 1 to 65536 has an inverse.
     #[test]
     fn products_are_modulo_65537() {
         let value = |a: u16| if a == 0 { 1 << 16 } else { u64::from(a) };

@@ -1,19 +1,19 @@
 //! LUFact: solves a dense system of linear equations by Gaussian elimination with partial pivoting.
 //!
-//! This is Jack Dongarra's Linpack benchmark: factor a square matrix, stored by columns, and solve
-//! for one right-hand side. Step k has two parts: [`pivot`] computes the multipliers of column k,
-//! then [`eliminate`] applies them to each later column. Column j in step k must wait for the pivot
-//! of step k and for itself in step k - 1. The pivot of step k + 1 needs only column k + 1, so it
-//! doesn't wait for the rest of step k.
+//! This is Jack Dongarra's Linpack benchmark: it factors a square matrix, stored by columns, and
+//! solves for one right-hand side. Step k has two parts: [`pivot`] computes the multipliers of
+//! column k, then [`eliminate`] applies them to each later column. In step k, column j must wait
+//! for the pivot of step k and for its own elimination in step k - 1. The pivot of step k + 1 needs
+//! only column k + 1, so it doesn't wait for the rest of step k.
 //!
-//! As in Linpack, rows are exchanged from column k on but not in the multipliers before it, and the
-//! solver applies the exchanges one by one.
+//! As in Linpack, rows are exchanged from column k on but not in the multipliers before that
+//! column, and the solver applies the exchanges one by one.
 //!
-//! It doesn't divide the matrix into blocks, which would be faster.
+//! The kernel doesn't divide the matrix into blocks, which would be faster.
 
 use super::{Kernel, Mismatch, Size};
 
-/// The kernel.
+/// The state of the kernel LUFact.
 #[derive(Clone, Debug)]
 pub struct LuFact {
     size: Size,
@@ -25,8 +25,8 @@ pub struct LuFact {
     pub right: Vec<f64>,
 }
 
-/// Chooses the row that becomes row `k`, exchanges the two in column `k`, and computes the
-/// multipliers below it.
+/// Chooses the row that becomes row `k`, exchanges these two rows in column `k`, and computes the
+/// multipliers below row `k`.
 ///
 /// A column without a pivot is all zeros and is left unchanged: the matrix is singular, and the
 /// residual will show it.
@@ -144,7 +144,7 @@ impl Kernel for LuFact {
         for (column, &solution) in columns.iter().zip(&self.right) {
             add_multiple(-solution, column, &mut residual);
         }
-        // As published: the largest entry, not the largest absolute value.
+        // As published, this takes the largest entry rather than the largest absolute value.
         let entry = columns.iter().flatten().copied().fold(0.0, f64::max);
         let unit = columns.len() as f64 * entry * largest(&self.right) * f64::EPSILON;
         largest(&residual) / unit
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn small_system_is_solved_with_pivoting() {
-        // 2y = 4, 3x + y = 5.
+        // The equations are 2y = 4 and 3x + y = 5.
         let mut columns = vec![vec![0.0, 3.0], vec![2.0, 1.0]];
         let mut right = [4.0, 5.0];
         let first = pivot(0, &mut columns[0]);

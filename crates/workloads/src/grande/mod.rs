@@ -36,16 +36,16 @@ pub use sor::Sor;
 /// The problem size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Fast enough for a test without optimization. The size is ours, so there are no published
-    /// figures.
+    /// Fast enough for a test without optimization. The benchmark doesn't have this size, so there
+    /// are no published figures for it.
     Test,
     /// The benchmark's smaller size.
     A,
     /// The benchmark's larger size.
     B,
     /// The benchmark's largest size, only for [`Crypt`], [`Series`] and [`Sor`]. The benchmark also
-    /// has one for [`LuFact`], with 2,000 unknowns. But its generator repeats row 0 as row 1,024,
-    /// so the equations have no unique solution and no result can be checked.
+    /// has this size for [`LuFact`], with 2,000 unknowns. But its generator repeats row 0 as row
+    /// 1,024, so the equations have no unique solution and no result can be checked.
     C,
 }
 
@@ -60,7 +60,7 @@ impl Size {
     }
 }
 
-/// A benchmark's data, its serial version and its expected result.
+/// A benchmark, with its data, its serial version and its expected result.
 pub trait Kernel: Sized {
     /// The benchmark's name.
     const NAME: &'static str;
@@ -68,7 +68,7 @@ pub trait Kernel: Sized {
     /// The result of a run.
     type Figure: fmt::Debug;
 
-    /// Creates the data in their initial state.
+    /// Creates the data in its initial state.
     fn new(size: Size) -> Self;
 
     /// Restores the data to the state that `new` created, for another run.
@@ -77,7 +77,7 @@ pub trait Kernel: Sized {
     /// Runs all parts in program order.
     fn serial(&mut self) -> Self::Figure;
 
-    /// The result of a finished run, serial or parallel.
+    /// Returns the result of a finished run, serial or parallel.
     fn figure(&self) -> Self::Figure;
 
     /// Checks that `figure` matches the reference: the published figure or, if none is published,

@@ -1,23 +1,23 @@
 //! MonteCarlo: the return of a share, estimated from many random price paths.
 //!
-//! Drift and volatility are estimated from a series of daily prices. Each path then draws a
-//! sequence of daily returns from a normal distribution with these parameters and estimates the
-//! drift again, from its own prices. The figure is the mean over all paths. A path ([`path`])
-//! depends only on its number, so [`MonteCarlo::rates`] may be divided among tasks in any way. The
-//! mean is taken in path order, so it is the same for every division.
+//! The market's drift and volatility are estimated from a series of daily prices. Each path then
+//! draws a sequence of daily returns from a normal distribution with these parameters, and
+//! estimates the drift again from the resulting prices. The figure is the mean over all paths. A
+//! path ([`path`]) depends only on its number, so [`MonteCarlo::rates`] may be divided among tasks
+//! in any way. The mean is taken in path order, so it is the same for every division.
 //!
-//! **Our figures can't be compared with the published ones.** Those depend on a file of historic
-//! prices that belongs to the benchmark and isn't part of this project. We use a made-up series
-//! ([`history`]) instead, and the reference figures are our serial version's. The rest can still be
-//! tested against the benchmark, because only two numbers derived from the file affect the result,
-//! and three figures are published.
+//! **Our figures can't be compared with the published ones.** The published figures depend on a
+//! file of historic prices that belongs to the benchmark and isn't part of this project. We use a
+//! made-up series ([`history`]) instead, and the reference figures are our serial version's. The
+//! rest can still be tested against the benchmark, because only two numbers derived from the file
+//! affect the result, and three figures are published.
 //!
-//! It doesn't keep the paths.
+//! The kernel doesn't keep the paths.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
 
-/// A day, in years.
+/// The length of a day, in years.
 const DAY: f64 = 1.0 / 365.0;
 /// Prices per path.
 const PRICES: usize = 1000;
@@ -26,14 +26,14 @@ const START: f64 = 100.0;
 /// The difference between the seeds of consecutive paths.
 const SEED_STEP: u64 = 11;
 
-/// The number of prices in the made-up series, and its market.
+/// The number of prices in the made-up series, and the market from which the series is made.
 const HISTORY: usize = 1001;
 const MADE_UP: Market = Market {
     drift: 0.08,
     volatility: 0.2,
 };
 
-/// How far the mean may deviate, as published.
+/// How far the mean may deviate from the reference, as published.
 const TOLERANCE: f64 = 1e-12;
 
 /// The yearly parameters of a share.
@@ -45,7 +45,7 @@ pub struct Market {
     pub volatility: f64,
 }
 
-/// The kernel.
+/// The state of the kernel MonteCarlo.
 #[derive(Clone, Debug)]
 pub struct MonteCarlo {
     size: Size,
@@ -79,8 +79,8 @@ impl Market {
     }
 }
 
-/// A series of daily prices whose returns alternate between one deviation above and one below their
-/// mean, so that the estimated drift and volatility are exactly those of `market`.
+/// Makes up a series of daily prices. The returns are alternately one deviation above and one below
+/// their mean, so that the estimated drift and volatility are exactly those of `market`.
 pub fn history(market: Market, prices: usize) -> Vec<f64> {
     let (mean, deviation) = market.daily();
     let signs = [1.0, -1.0].into_iter().cycle();
@@ -93,7 +93,7 @@ pub fn history(market: Market, prices: usize) -> Vec<f64> {
     series.take(prices).collect()
 }
 
-/// The drift of the path with this number.
+/// Returns the drift of the path with this number.
 pub fn path(market: Market, number: usize) -> f64 {
     let (mean, deviation) = market.daily();
     let mut random = Random::new(SEED_STEP * number as u64);

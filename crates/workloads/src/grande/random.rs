@@ -2,10 +2,10 @@
 //! part of its documentation.
 //!
 //! It is a 48-bit linear congruential generator (Donald Knuth, The Art of Computer Programming,
-//! volume 2, section 3.2.1), of which the high bits are used. Gaussian numbers are drawn by the
-//! polar method of G. E. P. Box, M. E. Muller and G. Marsaglia (section 3.4.1).
+//! volume 2, section 3.2.1) that returns the high bits. Gaussian numbers are drawn by the polar
+//! method of G. E. P. Box, M. E. Muller and G. Marsaglia (section 3.4.1).
 //!
-//! Methods that no kernel uses are missing.
+//! Methods that no kernel uses are left out.
 
 const MULTIPLIER: u64 = 0x5_deec_e66d;
 const BITS: u32 = 48;
@@ -13,7 +13,7 @@ const MASK: u64 = (1 << BITS) - 1;
 
 pub(super) struct Random {
     state: u64,
-    /// The polar method produces two numbers at a time; this is the second one, if unused.
+    /// The polar method produces two numbers at a time. This is the second number until it is used.
     spare: Option<f64>,
 }
 
@@ -54,8 +54,8 @@ impl Random {
     }
 }
 
-/// Draws a point other than the centre in the unit disc, from numbers in [0, 1), and returns it
-/// with the square of its distance from the centre.
+/// Draws a point in the unit disc, other than the centre. `unit` returns numbers in [0, 1). Returns
+/// the point and the square of its distance from the centre.
 pub(super) fn in_disc(mut unit: impl FnMut() -> f64) -> (f64, f64, f64) {
     loop {
         let a = 2.0 * unit() - 1.0;
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(random.word() as i32, -1_170_105_035);
         assert_eq!(random.word() as i32, 234_785_527);
         assert_eq!(Random::new(42).unit(), 0.727_563_680_032_868_1);
-        // Equal except for the possible difference between Java's logarithm and the platform's.
+        // The numbers are equal up to a difference between Java's logarithm and the platform's.
         let gaussian = Random::new(42).gaussian();
         assert!(
             (gaussian - 1.141_905_315_473_054_7).abs() < 1e-15,

@@ -1,15 +1,14 @@
 //! Series: the first coefficients of the Fourier series of (x + 1)^x on the interval from 0 to 2.
 //!
-//! Each coefficient is an integral computed by the trapezoidal rule. They are independent, so
-//! [`Series::coefficients`] may be divided among tasks in any way. It tests the speed of `powf`,
-//! `sin` and `cos`.
+//! Each coefficient is an integral computed by the trapezoidal rule. The coefficients are
+//! independent, so [`Series::coefficients`] may be divided among tasks in any way. The kernel tests
+//! the speed of `powf`, `sin` and `cos`.
 //!
-//! The benchmark's rule omits the last inner point. Ours does the same, because the published
-//! figures depend on it. So the figures are off from the true coefficients by that point's share,
-//! about 0.3 %.
+//! The benchmark's trapezoidal rule omits the last inner point. Ours does the same, because the
+//! published figures depend on it. So each figure lacks that point's contribution, about 0.3 %.
 //!
-//! It doesn't reuse the function's values from one coefficient to the next, which would leave
-//! nothing to measure.
+//! The kernel doesn't reuse the function's values from one coefficient to the next, because then
+//! there would be nothing to measure.
 
 use std::f64::consts::PI;
 
@@ -29,13 +28,13 @@ const REFERENCE: [[f64; 2]; 4] = [
     [0.152_388_987_025_192_88, -0.814_346_111_304_429_8],
 ];
 const TOLERANCE: f64 = 1e-12;
-/// The maximum number of coefficients that are computed again to check the others.
+/// The maximum number of coefficients that the check computes again.
 const AGAIN: usize = 16;
 
-/// The kernel.
+/// The state of the kernel Series.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The factors of cosine and sine, by frequency; the first pair is half the mean and 0.
+    /// The factors of cosine and sine, by frequency. The first pair is half the mean, and 0.
     pub coefficients: Vec<[f64; 2]>,
 }
 
@@ -58,7 +57,8 @@ fn coefficient(number: usize) -> [f64; 2] {
     ]
 }
 
-/// The integral by the trapezoidal rule, without one step, as the module's documentation explains.
+/// Computes the integral by the trapezoidal rule, without one step, as the module's documentation
+/// explains.
 fn integral(function: impl Fn(f64) -> f64) -> f64 {
     let step = (TO - FROM) / f64::from(STEPS);
     let mut sum = function(FROM) / 2.0;
@@ -100,8 +100,8 @@ impl Kernel for Series {
         for (&found, &value) in pairs {
             Mismatch::unless_near("coefficient", found, value, TOLERANCE)?;
         }
-        // No figures are published for the others. All must be present, and some of them, including
-        // the last, are computed again.
+        // Only the first four coefficients are published. All others must be present, and some of
+        // them, including the last, are computed again.
         let count = self.coefficients.len();
         for number in (0..count).rev().step_by(count.div_ceil(AGAIN)) {
             for (&found, value) in self.coefficients[number].iter().zip(coefficient(number)) {

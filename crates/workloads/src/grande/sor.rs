@@ -17,31 +17,31 @@ use super::{Kernel, Mismatch, Size};
 
 /// The relaxation factor; above 1, a cell moves beyond the mean.
 const OMEGA: f64 = 1.25;
-/// The number of sweeps: two for each of the benchmark's iterations.
+/// The number of sweeps. Each of the benchmark's iterations makes two, one for each colour.
 pub const SWEEPS: usize = 200;
 /// The seed for the grid's cells, and their upper bound (exclusive).
 const SEED: u64 = 10_101_010;
 const LIMIT: f64 = 1e-6;
 
-/// How far the sum may deviate, as published.
+/// How far the sum may deviate from the reference, as published.
 const TOLERANCE: f64 = 1e-12;
 
-/// The kernel.
+/// The state of the kernel SOR.
 #[derive(Clone, Debug)]
 pub struct Sor {
     size: Size,
-    /// The rows of each colour: first the cells whose row and column have an even sum, then those
-    /// with an odd one. A row of one colour has the cells of that colour from left to right.
+    /// The rows of each colour. The first colour has the cells whose row and column have an even
+    /// sum, the second has the others. Each row lists its cells of that colour from left to right.
     pub colours: [Vec<Vec<f64>>; 2],
 }
 
 /// Relaxes the inner cells of a row that have the sweep's colour, which is the sweep's number
-/// modulo 2. The neighbours have the other colour: `same` are those in the row itself, `above` and
-/// `below` those in the adjacent rows.
+/// modulo 2. The neighbours have the other colour: `same` are the neighbours in the row itself,
+/// `above` and `below` those in the adjacent rows.
 ///
 /// The first and last rows of a grid lack a neighbouring row and are not relaxed.
 pub fn relax((sweep, row): (usize, usize), cells: &mut [f64], [above, same, below]: [&[f64]; 3]) {
-    // If the first cell of the row has this colour, that cell is on the border and is skipped.
+    // If the first cell of the row has this colour, it is skipped, because it is on the border.
     let first = 1 - (sweep + row) % 2;
     let sides = same.windows(2);
     let above_and_below = above[first..].iter().zip(&below[first..]);
@@ -130,7 +130,7 @@ impl Kernel for Sor {
 mod tests {
     use super::*;
 
-    /// The rows of a grid with `length` columns, by colour.
+    /// Returns the rows of a grid with `length` columns, by colour.
     fn by_colours(length: usize, cell: impl Fn(usize, usize) -> f64) -> [Vec<Vec<f64>>; 2] {
         [0, 1].map(|colour| {
             let of_row = |row| {
@@ -141,7 +141,7 @@ mod tests {
         })
     }
 
-    /// The cells at its border keep their values.
+    /// The cells at the row's ends are on the border and keep their values.
     #[test]
     fn row_is_relaxed_by_the_formula() {
         let cell = |row: usize, column: usize| 1.0 / (1 + 7 * row + column * column) as f64;

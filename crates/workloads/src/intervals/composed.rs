@@ -1,7 +1,7 @@
-//! Turns the Java Grande kernels into programs: the code that they share.
+//! Turns the Java Grande kernels into programs.
 //!
-//! A run is correct if its figure matches that of the kernel's reference within the benchmark's
-//! tolerance. The serial version is checked in the same way.
+//! A run is correct if its figure matches the kernel's reference within the benchmark's tolerance.
+//! The serial version is checked in the same way.
 
 use std::io;
 use std::marker::PhantomData;
@@ -36,7 +36,7 @@ pub struct Grande<K> {
     kernel: PhantomData<fn() -> K>,
 }
 
-/// The problem sizes of a kernel that supports all of them.
+/// The problem sizes of a kernel that has every size.
 pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
 /// The text of an answer whose figure matches the reference.
 const REACHED: &str = "that of the reference";
@@ -112,7 +112,7 @@ impl<K: Composed> Program for Grande<K> {
 
     fn parallel<R: Runtime>(&self, kernel: &mut K, fork: &mut R::Fork<'_>) -> K::Figure {
         kernel.run::<R>(fork, self.pieces);
-        // Computed here because the serial version computes the figure, too.
+        // The parallel body computes the figure here because the serial version computes it, too.
         kernel.figure()
     }
 

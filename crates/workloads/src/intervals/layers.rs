@@ -1,16 +1,16 @@
-//! A random graph of intervals in layers: each interval waits for randomly drawn ones in the
-//! previous layer.
+//! A random graph of intervals in layers: each interval waits for some randomly drawn intervals of
+//! the previous layer.
 //!
 //! Every interval has the same number of edges to the next layer. Two edges may have the same
 //! target, and some intervals have no incoming edge. No barrier separates the layers, so paths with
-//! different amounts of work run side by side, as in the layered random graphs that are used to
+//! different amounts of work run at the same time, as in the layered random graphs that are used to
 //! compare schedulers (Takao Tobita and Hironori Kasahara, A standard task graph set for fair
 //! evaluation of multiprocessor scheduling algorithms, Journal of Scheduling 5, 2002).
 //!
-//! An interval's value depends on those of its predecessors, so the result reveals an interval that
+//! An interval's value depends on its predecessors' values, so the result reveals an interval that
 //! ran too early.
 //!
-//! It doesn't free values before the end; there is one per interval.
+//! The program doesn't free any value before the end of the run; each interval has one.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ impl Layers {
         layer * self.width + place
     }
 
-    /// The interval of the next layer to which this edge leads.
+    /// Returns the interval of the next layer to which this edge leads.
     pub(crate) fn target(&self, layer: u64, place: u64, edge: u64) -> u64 {
         let number = self.number(layer, place) * self.edges + edge;
         random(self.seed, number) % self.width
@@ -73,7 +73,7 @@ impl Layers {
         before
     }
 
-    /// Computes an interval's value and adds it to those of its successors.
+    /// Computes an interval's value and adds it to the values of its successors.
     fn compute(&self, values: &[AtomicU64], layer: u64, place: u64) {
         let value = |layer, place| &values[self.number(layer, place) as usize];
         // Relaxed: the order of the intervals ensures that all predecessors have added their

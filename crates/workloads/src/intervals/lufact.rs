@@ -1,8 +1,8 @@
 //! LUFact: the pivot of a step, then pieces of the later columns, then the next pivot.
 //!
-//! A pivot waits for the piece that contains its column in the previous step. A piece waits for its
-//! step's pivot and for itself in the previous step. So the next pivot doesn't wait for the rest of
-//! a step.
+//! The pivot of a step waits for the piece that contained its column in the previous step. A piece
+//! waits for its step's pivot and for the same piece in the previous step. So the next pivot
+//! doesn't wait for the rest of a step.
 
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::runtime::Runtime;
 impl Composed for LuFact {
     const SUMMARY: &'static str = "Java Grande: Gaussian elimination, by columns";
 
-    // A column is little work per step.
+    // A column is too little work for a piece in each step.
     const PIECES: [&'static str; 3] = ["7", "16", "32"];
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
@@ -50,8 +50,8 @@ struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
-    /// Creates step k. For each piece, `row` holds the interval to wait for: the piece in the
-    /// previous step, or its last pivot.
+    /// Creates step k. For each piece, `row` holds the interval to wait for: the same piece in the
+    /// previous step or, if that piece has no more columns to change, its last pivot.
     fn step<'scope, R: Runtime>(
         self,
         body: &Scope<'scope, '_>,

@@ -4,13 +4,13 @@
 //! The seven kernels of [`grande`] are assembled as in Thomas Weibel, An Advanced Scheduler for
 //! Intervals, 2010: [`fork_join`] for kernels with independent parts, [`lufact`] and [`sor`] with
 //! edges from part to part, [`moldyn`] with phases. [`pipeline`], [`wavefront`], [`stencil`] and
-//! [`layers`] add graphs of any size; [`rows`] unfolds them in bounded memory.
+//! [`layers`] add graphs of any size; [`rows`] unfolds these graphs in bounded memory.
 //!
-//! If the parts of a kernel share rows or columns, they use locks that are only ever tried. The run
-//! panics if the order of the intervals fails to separate writers from readers.
+//! If the parts of a kernel share rows or columns, they only try to take the locks on these and
+//! never wait. The run panics if the order of the intervals fails to separate writers from readers.
 //!
-//! They don't run on a runtime without intervals. They don't choose the size of pieces; that is a
-//! parameter.
+//! These programs don't run on a runtime without intervals. They don't choose the size of pieces;
+//! that is a parameter.
 
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -46,7 +46,7 @@ pub type Series = Grande<grande::Series>;
 /// The program `sor`.
 pub type Sor = Grande<grande::Sor>;
 
-/// How many rows are created together if the graph is so wide that more would not help.
+/// How many rows are created together if the graph is so wide that larger batches would not help.
 const BATCH: u64 = 16;
 
 /// Makes `next`, a draft, wait for the end of `before`.
@@ -63,8 +63,8 @@ fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval
     }
 }
 
-/// Schedules a draft and stores it at its place in a row. It runs after the interval stored there,
-/// which belongs to the previous row, and after its neighbour to the left.
+/// Schedules a draft and stores it at its place in a row. The draft runs after its neighbour to the
+/// left and after the interval stored at that place, which belongs to the previous row.
 fn after_above_and_left<'scope>(
     row: &mut Vec<Interval<'scope>>,
     place: usize,

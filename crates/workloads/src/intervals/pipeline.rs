@@ -45,7 +45,8 @@ fn pass(item: u64, state: u64, work: u64) -> (u64, u64) {
 }
 
 impl Pipeline {
-    /// Runs the parallel body. Each interval holds a result of `ticket` until it has run.
+    /// Runs the parallel body. Each interval holds a value returned by `ticket` until the interval
+    /// has run.
     pub fn run<R: Runtime, T: Send>(
         &self,
         fork: &mut R::Fork<'_>,
@@ -56,7 +57,8 @@ impl Pipeline {
         let items: Vec<_> = (0..2 * batch).map(|_| AtomicU64::new(0)).collect();
         let (states, items, work) = (&states[..], &items[..], self.work);
         let one = move |number: u64, stage: usize| {
-            // Relaxed throughout: the order of the intervals puts the writers before this reader.
+            // Relaxed throughout: the order of the intervals ensures that the writers have run
+            // before this reader.
             let (item, state) = (&items[(number % (2 * batch)) as usize], &states[stage].0);
             let before = match stage {
                 0 => random(SEED, number),
@@ -83,7 +85,7 @@ impl Pipeline {
     }
 }
 
-/// A checksum that depends on all states and their order.
+/// Computes a checksum that depends on all states and their order.
 fn sum(states: impl Iterator<Item = u64>) -> u64 {
     states.fold(0, random)
 }

@@ -1,15 +1,16 @@
-//! Creates rows of intervals one after the other in bounded memory; each waits for chosen intervals
-//! of the previous row.
+//! Creates rows of intervals one after the other in bounded memory. Each interval waits for chosen
+//! intervals of the previous row.
 //!
 //! Rows are created in batches. A batch is an interval whose body creates the rows of that batch
 //! and, after them, drafts for all remaining batches that it is responsible for: one draft for one
-//! batch, then one for two, four, and so on. Each draft does the same for its own batches. A draft
-//! waits until the first row of the previous batch has ended. So only two batches exist at a time,
-//! provided that all of a row comes before the end of the next row. There are about as many drafts
-//! and open ancestors as the number of batches has bits, and at most half the square of that.
+//! batch, then one draft for two batches, one for four, and so on. Each draft does the same for its
+//! own batches. A draft waits until the first row of the previous batch has ended. So only two
+//! batches exist at a time, provided that every row ends before the next row does. There are about
+//! b drafts and open ancestors, where b is the number of bits in the number of batches, and never
+//! more than b^2 / 2.
 //!
-//! Every interval is created after those it waits for, and siblings are created in time order, so
-//! adding an edge never requires a search.
+//! Every interval is created after the intervals it waits for, and siblings are created in time
+//! order, so adding an edge never requires a search.
 //!
 //! If a row fails, the remaining drafts are never freed; the inline interval returns the failure.
 
@@ -26,13 +27,13 @@ use crate::runtime::Runtime;
 struct Passed<'scope> {
     /// The most recently created row.
     row: Mutex<Vec<Interval<'scope>>>,
-    /// The batches not yet created; the next one is last.
+    /// The batches not yet created, in reverse order.
     later: Mutex<Vec<IntervalBuilder<'scope>>>,
 }
 
 /// Creates `rows` rows inside `body`, in batches of `batch` rows. `weave` receives the number of a
-/// row and the previous row, indexed by places of its choice. It replaces the intervals there by
-/// those that it creates and schedules.
+/// row, and the previous row as a vector whose indices `weave` chooses. It replaces the intervals
+/// in that vector by the new intervals that it creates and schedules.
 pub fn unfold<'scope, 'env, R, W>(body: &Scope<'scope, 'env>, rows: u64, batch: u64, weave: W)
 where
     R: Runtime,

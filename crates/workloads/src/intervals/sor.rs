@@ -1,4 +1,4 @@
-//! SOR: bands of rows, each of which waits for itself and its neighbours in the previous sweep.
+//! SOR: bands of rows. A band waits for itself and its two neighbours in the previous sweep.
 
 use std::sync::RwLock;
 

@@ -1,11 +1,11 @@
-//! Stencil: heat in a rod, in blocks, each of which waits only for its neighbours.
+//! Stencil: heat in a rod, divided into blocks. Each block waits only for its neighbours.
 //!
 //! Each step computes every cell's next value from the cell and its neighbours; two buffers
 //! alternate. Block b of step t waits for blocks b - 1, b and b + 1 of step t - 1: they have
-//! written what it reads, and have read what it overwrites. A barrier after each step would make
-//! all blocks wait for the slowest one.
+//! written what block b reads, and have read what block b overwrites. A barrier after each step
+//! would make all blocks wait for the slowest one.
 //!
-//! It doesn't test an order that depends on data; every run has the same graph.
+//! No order depends on data; every run has the same graph.
 
 use std::io;
 use std::sync::RwLock;
@@ -36,7 +36,7 @@ pub struct Stencil {
     pub steps: u64,
 }
 
-/// The rod, and the buffer that it alternates with.
+/// The rod's cells, and the buffer that receives their next values.
 pub type Rod = [Vec<f64>; 2];
 
 /// Computes the next values of the cells between `left` and `right`.
@@ -54,8 +54,8 @@ fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
     to[last] = beside(cells[last - 1], cells[last], right);
 }
 
-/// Replaces the intervals in a row by new ones from `draft`. Each waits for the intervals of the
-/// previous row at its own and the neighbouring places.
+/// Replaces the intervals in a row by new ones from `draft`. Each new interval waits for the old
+/// intervals at its own place and at the neighbouring places.
 pub(super) fn after_neighbours<'scope, 'env>(
     body: &Scope<'scope, 'env>,
     row: &mut Vec<Interval<'scope>>,

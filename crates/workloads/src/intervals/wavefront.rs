@@ -2,13 +2,13 @@
 //!
 //! Temple Smith and Michael Waterman, Identification of common molecular subsequences, Journal of
 //! Molecular Biology 147, 1981, with gaps that cost the same for each letter. Cell (i, j) of the
-//! table needs the cells above, to the left, and diagonally between them. So a block waits for the
-//! blocks above and to the left, and the blocks that can run at a time form a diagonal that grows
-//! and shrinks.
+//! table needs the cell above, the cell to the left and the cell diagonally between these two. So a
+//! block waits for the blocks above and to the left, and the blocks that can run at a time form a
+//! diagonal that grows and shrinks.
 //!
 //! Only the last row and the last column of a block are kept, for the next blocks.
 //!
-//! It doesn't record the path that leads to the best score.
+//! The program doesn't record the path that leads to the best score.
 
 use std::io;
 use std::sync::RwLock;
@@ -50,9 +50,9 @@ pub struct Outcome {
     checksum: u64,
 }
 
-/// Fills a block of the table and returns its best score. `above` is the row above the block and
-/// becomes its last row. `left` is the column to its left, preceded by the cell above that column,
-/// and becomes its last column.
+/// Fills a block of the table and returns the best score in it. `above` is the row above the block;
+/// it is overwritten with the block's last row. `left` is the column to the left of the block,
+/// preceded by the cell above that column; it is overwritten with the block's last column.
 fn fill(down: &[u8], across: &[u8], above: &mut [i32], left: &mut [i32]) -> i32 {
     let mut best = 0;
     let corner = above.last().copied().unwrap_or(left[0]);
@@ -181,7 +181,7 @@ impl Program for Wavefront {
                         let (down, across) = (&down[part(down, i)], &across[part(across, j)]);
                         let score =
                             fill(down, across, &mut write(&above[j]), &mut write(&beside[i]));
-                        // Relaxed: read after all intervals have ended.
+                        // Relaxed: the best score is read after all intervals have ended.
                         best_yet.fetch_max(score, Ordering::Relaxed);
                     });
                     let next = R::named(next, || format!("block {i}, {j}"));

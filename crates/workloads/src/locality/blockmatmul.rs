@@ -1,16 +1,16 @@
 //! Block matrix multiplication with one chain of tasks per block of the product.
 //!
-//! A task multiplies some blocks of a row of A with those of a column of B, adds the products to
-//! its block of C, and passes that block to the next task. With `best`, the chains of quadrants 0
-//! and 3 of C stay in one place and those of quadrants 1 and 2 in another. With `worst`, each task
-//! runs in a different place than the previous one. From Weibel 2010, section 5.3.3, where matrices
-//! of 2048 rows are divided down to blocks of 32.
+//! A task multiplies some blocks of a row of A with some blocks of a column of B, adds the products
+//! to its block of C, and passes that block to the next task. With `best`, the chains of quadrants
+//! 0 and 3 of C stay in one place and those of quadrants 1 and 2 in another. With `worst`, each
+//! task runs in a different place than the previous one. From Weibel 2010, section 5.3.3, where
+//! matrices of 2048 rows are divided down to blocks of 32.
 //!
-//! The serial version and the parallel body share the multiplication of blocks and their order. In
-//! Weibel's version the products are tasks of their own and are added afterwards; here they are
-//! added as they are computed, which saves the memory for them.
+//! The serial version and the parallel body share the multiplication of blocks and the order of
+//! multiplications. In Weibel's version, each product is a separate task, and the products are
+//! added afterwards; here they are added as they are computed, which saves the memory for them.
 //!
-//! It doesn't pack or tile within a block and doesn't rival a library.
+//! The program doesn't pack or tile within a block and doesn't rival a library.
 
 use std::io;
 
@@ -62,7 +62,8 @@ impl Blockmatmul {
         }
     }
 
-    /// The rank of a block of C if quadrants 0 and 3 come first, followed by 1 and 2.
+    /// Returns the rank of a block of C in the order that has quadrants 0 and 3 first, followed by
+    /// 1 and 2.
     pub(crate) fn rank(&self, block: usize) -> usize {
         let quarter = self.grid.count() / 4;
         match block.checked_div(quarter) {
@@ -72,7 +73,7 @@ impl Blockmatmul {
     }
 }
 
-/// One run of the parallel body.
+/// The state of a run of the parallel body.
 struct Chains<'a> {
     program: &'a Blockmatmul,
     hints: Hints,

@@ -1,14 +1,14 @@
 //! Cache stress: arrays as large as a last-level cache, which many tasks read over and over.
 //!
-//! Tasks use the arrays in turn. With `best`, all tasks that read an array run in one place, so
-//! each finds in the cache what the others have brought in; with `worst`, every place reads all
-//! arrays. From Weibel 2010, sections 3 and 5.3.1, where two processors with an 8 MB cache each
-//! read two arrays of 8 MB.
+//! Consecutive tasks use different arrays. With `best`, all tasks that read an array run in one
+//! place, so each task finds in the cache what the others have brought in; with `worst`, every
+//! place reads all arrays. From Weibel 2010, sections 3 and 5.3.1, where two processors with an 8
+//! MB cache each read two arrays of 8 MB.
 //!
 //! The serial version and the parallel body share the pass over an array, which adds and multiplies
-//! its elements. They are odd, so that no product becomes zero.
+//! the array's elements. The elements are odd, so that no product becomes zero.
 //!
-//! It doesn't write to the arrays.
+//! The program doesn't write to the arrays.
 
 use std::hint::black_box;
 use std::io;
@@ -87,7 +87,7 @@ impl Cachestress {
         (0..self.passes).fold(Read::NOTHING, pass)
     }
 
-    /// The number of a task's array, and how many tasks use that array before it.
+    /// Returns the index of a task's array, and how many tasks use that array before this one.
     pub(crate) fn turn(&self, task: usize) -> (usize, usize) {
         (task % self.arrays, task / self.arrays)
     }

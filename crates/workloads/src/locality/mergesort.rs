@@ -1,4 +1,5 @@
-//! Bottom-up merge sort: many sorters of small arrays, and a tree of mergers of two arrays each.
+//! Bottom-up merge sort: many sorters of small arrays, and a tree of mergers that each merge two
+//! arrays.
 //!
 //! A sorter generates its array and sorts it with the standard library. A merger merges the arrays
 //! of its two predecessors when both are done. With `best`, a merger runs in the place of its left
@@ -9,8 +10,8 @@
 //! The serial version and the parallel body share the sorter and the merger. The serial version
 //! runs them recursively, so a merger finds its arrays in the cache.
 //!
-//! It doesn't merge in parallel, so the last mergers have little parallelism. It doesn't save
-//! memory either: each array is a separate vector.
+//! The program doesn't merge in parallel, so the last mergers have little parallelism. It doesn't
+//! save memory either: each array is a separate vector.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -36,7 +37,7 @@ pub struct Mergesort {
 }
 
 impl Mergesort {
-    /// Generates and sorts the array of a sorter.
+    /// Generates and sorts a sorter's array.
     fn sorted(&self, sorter: usize) -> Vec<u32> {
         let start = |sorter| sorter * self.n / self.sorters;
         let range = start(sorter) as u64..start(sorter + 1) as u64;
@@ -45,7 +46,7 @@ impl Mergesort {
         elements
     }
 
-    /// Computes the sorted array of a node and everything below it; see [`Tree`].
+    /// Computes the sorted array of a node from all nodes below; see [`Tree`].
     fn below(&self, node: usize) -> Vec<u32> {
         if node >= self.sorters {
             return self.sorted(node - self.sorters);
@@ -70,8 +71,8 @@ fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
     merged
 }
 
-/// One run of the parallel body. Nodes are numbered as in a heap: the root is 1, the nodes below
-/// `i` are `2i` and `2i + 1`, and the sorters come last.
+/// The state of a run of the parallel body. Nodes are numbered as in a heap: the root is 1, the
+/// nodes below `i` are `2i` and `2i + 1`, and the sorters come last.
 struct Tree<'a> {
     program: &'a Mergesort,
     hints: Hints,
@@ -89,8 +90,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Leaves an array for a node, or takes the array that the other predecessor left there. No
-    /// code panics while it holds a lock.
+    /// If the other predecessor of a node has left its array there, takes and returns both arrays;
+    /// otherwise leaves this one. No code panics while it holds the lock.
     fn exchange(&self, node: usize, array: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let slot = &self.arrays[node];
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,13 +117,14 @@ impl<'a> Tree<'a> {
     fn place(&self, node: usize) -> Option<tidegate::PlaceId> {
         let sorters = self.program.sorters;
         let height = sorters.ilog2() - node.ilog2();
-        // The place of the leftmost sorter below the node, with the node's height as the turn.
+        // A merger runs in the place of the leftmost sorter below it; the turn is the node's
+        // height.
         let sorter = (node << height) - sorters;
         self.hints.place((sorter, sorters), height as usize, node)
     }
 
-    /// Continues from a node whose array is ready to its successor, as long as the other
-    /// predecessor is done as well.
+    /// Starts at a node whose array is ready, and continues to each successor whose other
+    /// predecessor is also done.
     fn climb<'scope, R: Runtime>(
         &'scope self,
         scope: &R::Scope<'scope>,

@@ -1,20 +1,21 @@
 //! Programs whose tasks share data, with hints about where to run them.
 //!
 //! From Thomas Weibel, An Advanced Scheduler for Intervals (ETH Zurich, 2010), chapters 3 to 5:
-//! [`cachestress`], [`mergesort`] and [`blockmatmul`], each in four localities. The locality
-//! determines the *place* ([`Runtime::places`], a cache domain) into which a task is put, given
-//! where the tasks before it touched the same data:
+//! [`cachestress`], [`mergesort`] and [`blockmatmul`], each in four localities. A *place*
+//! ([`Runtime::places`]) is a cache domain. The locality determines the place into which a task is
+//! put, given where the tasks before it touched the same data:
 //!
 //! | locality | a task's place |
 //! |---|---|
 //! | `best` | the place of the tasks before it |
 //! | `ignorant` | none: the runtime chooses |
 //! | `random` | drawn at random |
-//! | `worst` | always another place than that of the task before it |
+//! | `worst` | always a different place than the task before it |
 //!
 //! The tasks are the same in all localities. A task that becomes ready and may run in the current
 //! place runs immediately; a task for another place goes through that place's queue. So tasks must
-//! take long compared with a queue operation, or `random` and `worst` measure that cost as well.
+//! take long compared with a queue operation; otherwise `random` and `worst` also measure the cost
+//! of the queue.
 //!
 //! Places are not strict: an idle worker takes tasks of other places, as in the thesis.
 
@@ -75,7 +76,7 @@ impl Locality {
         Self::NAMES[self as usize]
     }
 
-    /// Where a simulated run puts a task; see [`Hints::place`].
+    /// Returns where a simulated run puts a task; see [`Hints::place`].
     pub(crate) fn put(
         self,
         seed: u64,
@@ -93,7 +94,7 @@ impl Locality {
         Some(Put { part, parts, turn })
     }
 
-    /// The number of places it needs.
+    /// Returns how many places the locality needs.
     fn places(self) -> usize {
         match self {
             Self::Ignorant => 0,
@@ -102,7 +103,7 @@ impl Locality {
         }
     }
 
-    /// Rejects a runtime with too few places.
+    /// Returns an error if the runtime has too few places.
     fn fits<R: Runtime>(self, runtime: &R) -> Result<(), ParameterError> {
         if self == Self::Ignorant {
             return Ok(());
@@ -152,16 +153,16 @@ impl Hints {
         }
     }
 
-    /// The place of the `number`-th task, which is the `turn`-th task to touch its data. The data
-    /// is part `part` of `parts`, and the parts are divided evenly among the places. `None` means
-    /// any place.
+    /// Returns the place of the task with index `number`, where `turn` tasks have touched the
+    /// task's data before. The data is part `part` of `parts`, and the parts are divided evenly
+    /// among the places. `None` means any place.
     fn place(&self, (part, parts): (usize, usize), turn: usize, number: usize) -> Option<PlaceId> {
         let count = self.places.len();
         let chosen = match self.locality {
             Locality::Ignorant => return None,
             Locality::Best => part * count / parts,
             Locality::Worst => (part * count / parts + turn) % count,
-            // A different seed than the data's, so that the two are independent.
+            // Uses a different seed than the data, so that places and data are independent.
             Locality::Random => (random(!self.seed, number as u64) % count as u64) as usize,
         };
         Some(self.places[chosen])
@@ -235,7 +236,7 @@ mod tests {
         assert!((0..3).all(|place| drawn(place) > 5));
     }
 
-    /// Hints are rejected without places, and the worst locality also with a single place.
+    /// Hints are rejected if the runtime has no places, and `worst` also if it has only one.
     #[test]
     fn hints_need_places() {
         let told = |refusal: Result<(), ParameterError>| refusal.unwrap_err().to_string();

@@ -1,10 +1,10 @@
 //! Decompresses blocks, each in the memory of a task, like a pipeline stage that decompresses its
 //! input.
 //!
-//! Most blocks grow a little (`USUAL`); a randomly drawn fraction of them grows very much
+//! Most blocks grow a little (`USUAL`); a randomly drawn fraction of the blocks grows very much
 //! (`BURST`). A task holds its block's output from before decompression until the end of the
-//! checksum. So several workers that process long blocks at the same time need many times the usual
-//! memory, and later almost none.
+//! checksum. So several workers that process burst blocks at the same time need many times the
+//! usual memory, and later almost none.
 //!
 //! A compressed block is a sequence of commands in our own format, after the idea of Jacob Ziv and
 //! Abraham Lempel (A Universal Algorithm for Sequential Data Compression, 1977):
@@ -13,13 +13,14 @@
 //! |---|---|
 //! | 1 | length of the literal bytes that follow |
 //! | that many | the literal bytes |
-//! | 2, little-endian | how many bytes to repeat after them |
+//! | 2, little-endian | how many bytes to repeat after the literal bytes |
 //! | 2, little-endian | how far back the repetition starts; it may overlap its own output |
 //!
 //! The blocks are generated command by command, in memory, before the run; each block's output
 //! length is known.
 //!
-//! It doesn't compress, check commands (its own are valid), or share the work within a block.
+//! The program doesn't compress, doesn't check commands (its own are valid), and doesn't divide the
+//! work within a block.
 
 use std::array;
 use std::io;
@@ -41,10 +42,10 @@ const BURST: usize = 100;
 /// The maximum number of literal bytes in a command.
 const PLAIN: usize = 32;
 
-/// The bytes in a command other than the literal bytes.
+/// The number of bytes in a command, without the literal bytes.
 const COMMAND: usize = 5;
 
-/// The farthest distance back at which a repetition starts.
+/// The maximum distance back at which a repetition may start.
 const WINDOW: usize = 1 << 12;
 
 /// The program `decompress`.
@@ -67,12 +68,13 @@ struct Drawn {
     drawn: u64,
     /// Number of literal bytes.
     plain: usize,
-    /// Number of bytes repeated after them.
+    /// Number of bytes repeated after the literal bytes.
     repeated: usize,
 }
 
 impl Drawn {
-    /// The commands of a block of at most `length` bytes whose output is `factor` times as long.
+    /// Draws the commands of a block of at most `length` bytes whose output is `factor` times as
+    /// long.
     fn all(length: usize, factor: usize, seed: u64) -> impl Iterator<Item = Self> {
         let commands = (0..).map(move |draw| {
             let drawn = random(seed, draw);
@@ -134,8 +136,8 @@ impl Compressed {
             let number = |i| usize::from(u16::from_le_bytes([numbers[i], numbers[i + 1]]));
             let (end, from) = (at + number(0), at - number(2));
             while at < end {
-                // Copies only bytes that already exist; their number grows if the repetition
-                // overlaps itself.
+                // Copies only bytes that already exist. If the repetition overlaps its own output,
+                // each copy makes more bytes available to the next.
                 let some = (at - from).min(end - at);
                 output.copy_within(from..from + some, at);
                 at += some;
@@ -168,7 +170,7 @@ impl Decompress {
             .sum()
     }
 
-    /// The expansion factor of a block, and the seed for its commands.
+    /// Returns the expansion factor of a block, and the seed for the block's commands.
     fn drawn(&self, number: usize) -> (usize, u64) {
         let drawn = random(self.seed, number as u64);
         let factor = match drawn % self.burst {
@@ -179,7 +181,7 @@ impl Decompress {
     }
 }
 
-/// The work of one task.
+/// Does the work of one task.
 fn one<R: Runtime>(input: &Compressed) -> u64 {
     let mut output = block::<R, u8>(0, input.length);
     input.decompress(&mut output.values);
@@ -280,7 +282,7 @@ mod tests {
         output
     }
 
-    /// A command may copy bytes that it is itself writing.
+    /// A command may copy bytes that it has just written.
     #[test]
     fn repeats_may_overlap_their_output() {
         let mut input = Compressed::default();

@@ -1,14 +1,15 @@
-//! Matrix multiplication by eight parallel products of quadrants: four go into the result, and four
-//! into a temporary that is then added to it.
+//! Matrix multiplication by eight parallel products of quadrants: four products go into the result,
+//! and four into a temporary that is then added to the result.
 //!
 //! This is a well-known example of buying parallelism with memory, often used with Cilk: without
 //! the temporary, four of the products would have to wait for the other four. The serial run holds
-//! one temporary per level, 4/3 of a matrix. Each further level has eight times as many ready
-//! tasks, and all of them together need twice the memory of the previous level.
+//! one temporary per level; together they take 4/3 of a matrix's memory. On each further level,
+//! eight times as many tasks are ready, and together they need twice the memory of the previous
+//! level.
 //!
 //! Each element is a sum with one product per row, so it is exact (`matrix::most_rows`).
 //!
-//! It doesn't pack or tile below the cutoff and doesn't rival a library.
+//! The program doesn't pack or tile below the cutoff and doesn't rival a library.
 
 use std::array;
 

@@ -3,12 +3,12 @@
 //!
 //! With `hold call`, the serial run holds the memory of one path, `n` blocks; a run that begins
 //! calls in another order holds more. With `hold itself`, the serial run holds one block, and a
-//! parallel run as many as there are calls writing at the same time. If `mix` is less than 1, only
-//! that fraction of the calls holds memory, and the others write as many bytes into a small buffer:
-//! a scheduler may prefer these while memory is scarce. Only a call's position in the recursion
-//! determines whether it holds memory. From the slides "Narlikar and hybrid schedulers for Cilk",
-//! which use such a function as their benchmark ("modified fib") but don't show its code; the sizes
-//! are our own.
+//! parallel run as many blocks as there are calls that write at the same time. If `mix` is less
+//! than 1, only that fraction of the calls holds memory, and the other calls write as many bytes
+//! into a small buffer: a scheduler may prefer these while memory is scarce. Only a call's position
+//! in the recursion determines whether it holds memory. From the slides "Narlikar and hybrid
+//! schedulers for Cilk", which use such a function as their benchmark ("modified fib") but don't
+//! show its code; the sizes are our own.
 
 use std::hint::black_box;
 use std::io;
@@ -28,7 +28,7 @@ pub struct Memfib {
     pub n: u32,
     /// Bytes that each call holds.
     pub bytes: usize,
-    /// How long each call holds them.
+    /// How long each call holds its bytes.
     pub hold: Hold,
     /// The fraction of the calls that hold memory, from 0 to 1.
     pub mix: f64,
@@ -81,7 +81,7 @@ impl Hold {
     const NAMES: &'static [&'static str] = &["call", "itself"];
 }
 
-/// The buffer size of a call without memory, in bytes.
+/// The size in bytes of the buffer that a call without memory uses.
 const BUFFER: usize = 4 << 10;
 
 /// Writes the call's bytes, then runs `inside`, during which the memory may still be held.
@@ -98,7 +98,7 @@ fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64
     value
 }
 
-/// Writes `bytes` bytes into a buffer, over and over.
+/// Writes `bytes` bytes into a small buffer, over and over.
 // Not inlined, because the buffer would then be in the frame of every call.
 #[inline(never)]
 fn write_again(bytes: usize) {
@@ -218,7 +218,8 @@ impl Program for Memfib {
 mod tests {
     use super::*;
 
-    /// How many calls hold memory, and how many calls there are.
+    /// Returns how many calls hold memory, and how many calls there are, counting this call and all
+    /// calls below it.
     fn counted(call: Call, mix: f64) -> [u32; 2] {
         let own = [call.holds(mix).into(), 1];
         if call.n < 2 {

@@ -1,9 +1,9 @@
 //! Programs whose memory use depends on the order in which their tasks run.
 //!
-//! Each program declares the memory for its own use ([`Runtime::reserve`]) right before it
-//! allocates it, and gives it back right after freeing it. Serial versions do the same; the peak of
-//! what they declare is the S1 in the bounds. Inputs and products exist before and after a run,
-//! independent of its order, and are not declared.
+//! Each program declares the memory for its own use ([`Runtime::reserve`]) right before allocating
+//! it, and gives the reservation back right after freeing the memory. Serial versions do the same;
+//! the peak of what they declare is the S1 in the bounds. Inputs and products exist before and
+//! after a run, whatever its order, and are not declared.
 //!
 //! | program | what a task holds |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | [`sortmany`] | what it sorts and, while sorting, the same amount again |
 //! | [`decompress`] | usually a little, occasionally very much |
 //!
-//! In all but the first, the serial version and both forms of the parallel body share one text:
-//! callers pass down a [`Way`] to create tasks, and the serial version's `Way` creates none.
+//! In all programs but the first, the serial version and both forms of the parallel body share one
+//! text: callers pass down a [`Way`] to create tasks, and the serial version's `Way` creates none.
 
 pub mod decompress;
 pub mod matmul;
@@ -35,7 +35,7 @@ struct Block<L, T> {
     _reservation: L,
 }
 
-/// Reservations and allocates `length` copies of `value`.
+/// Reserves memory for `length` copies of `value` and allocates them.
 #[track_caller]
 fn block<R: Runtime, T: Clone>(value: T, length: usize) -> Block<R::Reservation, T> {
     let reservation = R::reserve(length.saturating_mul(size_of::<T>()));

@@ -1,14 +1,14 @@
 //! Two nested loops of tasks: each task of the outer loop holds an array for its inner tasks.
 //!
 //! From the example in the slides "Narlikar and hybrid schedulers for Cilk": `F(i)`, for each `i`
-//! up to n, has an array of n elements and spawns `G(i, j)` for each element. A run that starts the
-//! whole outer loop first holds n arrays at a time, so its memory is of order n^2. A run that does
-//! the inner loop first holds one array per worker. The slides don't specify `G`; here it fills its
-//! element with numbers, and `F` adds up the last number of each element.
+//! up to n, has an array of n elements and spawns `G(i, j)` for each element. A run that first
+//! starts the whole outer loop holds n arrays at a time, so its memory is of order n^2. A run that
+//! first finishes an inner loop holds one array per worker. The slides don't specify `G`; here it
+//! fills its element with numbers, and `F` adds up the last number of each element.
 //!
 //! With `form join`, for runtimes without scopes, joins halve both ranges.
 //!
-//! It doesn't test imbalance or memory that is held while no task uses it.
+//! The program doesn't test imbalance or memory that is held while no task uses it.
 
 use std::io;
 

@@ -1,13 +1,14 @@
-//! Everything but the recursion for programs that multiply matrices by recursion into quadrants.
+//! Everything but the recursion itself, for programs that multiply matrices by recursion into
+//! quadrants.
 //!
 //! The matrices are laid out as in `matrix`, so a quadrant is a quarter of a slice. Their elements
 //! are small integers, and so is everything that a [`Scheme`] computes from them: results are exact
 //! in an `f64` and don't depend on the order of additions.
 //!
-//! The checksum weights each element of the product by a number for its row and one for its column.
-//! So it is known in advance: with weights r and s, it is (r A)(B s), which takes only products of
-//! matrices and vectors (after Rūsiņš Freivalds, Probabilistic Machines Can Use Less Running Time,
-//! 1977).
+//! The checksum weights each element of the product by one number for the element's row and one for
+//! its column. So the checksum is known in advance: with weights r and s, it is (r A)(B s), which
+//! takes only products of matrices and vectors (after Rūsiņš Freivalds, Probabilistic Machines Can
+//! Use Less Running Time, 1977).
 
 use std::io;
 use std::marker::PhantomData;
@@ -19,7 +20,7 @@ use crate::program::{Answer, Field, Form, Program, Reference, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
-/// A practical limit; with this many rows, all results are exact, as each scheme explains.
+/// A practical limit. All results are still exact with this many rows, as each scheme explains.
 pub(super) const MOST_ROWS: u64 = 1 << 16;
 
 /// A recursive multiplication.
@@ -31,8 +32,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// The default number of rows for each size.
     const ROWS: [&'static str; 3];
 
-    /// Sets `c` to the product of `a` and `b`. Blocks have the grid's size, but there may be fewer
-    /// of them.
+    /// Sets `c` to the product of `a` and `b`. Blocks have the size that `grid` gives, but the
+    /// matrices may have fewer blocks than `grid`.
     fn multiply<R: Runtime>(way: Way<'_, '_, R>, grid: Grid, c: &mut [f64], a: &[f64], b: &[f64]);
 }
 
@@ -71,12 +72,12 @@ impl<S> Product<S> {
         self.grid().random(self.seed.wrapping_add(number))
     }
 
-    /// The weight of a row or, with another `side`, of a column.
+    /// Returns the weight of a row or column. Rows and columns use different values of `side`.
     fn weight(&self, side: u64, number: usize) -> u64 {
         random(!self.seed.wrapping_add(side), number as u64)
     }
 
-    /// The elements of a matrix with their rows and columns.
+    /// Returns the elements of a matrix, each with its row and column.
     fn elements<'a>(&self, matrix: &'a [f64]) -> impl Iterator<Item = (usize, usize, u64)> + 'a {
         let grid = self.grid();
         let blocks = matrix.chunks_exact(grid.area()).enumerate();

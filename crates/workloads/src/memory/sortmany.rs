@@ -3,14 +3,14 @@
 //!
 //! A piece is in memory from loading until its sum is computed, and merge sort needs the same
 //! amount again while it sorts. A run that begins all pieces before it finishes any has all data in
-//! memory, which such a program exists to avoid. Pieces are generated rather than read, and only a
-//! checksum of the sorted pieces is kept, so that no disk is measured.
+//! memory, which an external sort exists to avoid. Pieces are generated rather than read, and only
+//! a checksum of the sorted pieces is kept, so that no disk is measured.
 //!
-//! With `form spawn` there is one task per piece, which spawns one task per half, down to the
-//! cutoff. With `form join`, for runtimes without scopes, joins also halve the range of pieces.
+//! With `form spawn`, there is one task per piece. It spawns one task per half, and so on down to
+//! the cutoff. With `form join`, for runtimes without scopes, joins also halve the range of pieces.
 //!
-//! It doesn't merge in parallel, which the number of pieces compensates for, and it doesn't merge
-//! the sorted pieces.
+//! The program doesn't merge in parallel; the number of pieces provides enough parallelism. It
+//! doesn't merge the sorted pieces either.
 
 use std::io;
 

@@ -5,14 +5,15 @@
 //! that it multiplies. The serial run holds three matrices in all. If all seven products of each
 //! level run at once, each level needs 7/4 times the memory of the previous one.
 //!
-//! All numbers are integers. A sum of two quadrants is at most twice as large as their elements. So
-//! d levels down, the elements of a factor have grown by 2^d, and those of a product, which has n /
-//! 2^d rows, by n 2^d. The sums of two factors and of four products make that eight times as large.
-//! Since 2^d is at most n, no number exceeds 8 n^2 times the product of two elements. So
-//! everything, including subtractions, is exact, in whatever order tasks run.
+//! All numbers are integers. An element of a sum of two quadrants is at most twice as large as the
+//! elements of these quadrants. So d levels down, the elements of a factor have grown by 2^d, and
+//! those of a product, which has n / 2^d rows, by n 2^d. Sums of two factors and of four products
+//! make these elements eight times as large. Since 2^d is at most n, no number exceeds 8 n^2 times
+//! the product of two elements. So everything, including subtractions, is exact, in whatever order
+//! tasks run.
 //!
-//! It doesn't add in parallel within a quadrant or rival a library. Unlike versions that save
-//! memory, it doesn't reuse a temporary for the next product.
+//! The program doesn't add in parallel within a quadrant or rival a library. Unlike versions that
+//! save memory, it doesn't reuse a temporary for the next product.
 
 use super::product::{MOST_ROWS, Product, Scheme};
 use super::{Block, Way, block, each};
@@ -50,7 +51,7 @@ pub(crate) const RESULT: [Sum; 4] = [
     &[(0, 1.0), (1, -1.0), (2, 1.0), (5, 1.0)],
 ];
 
-/// A factor: a quadrant as it is, or a computed sum.
+/// A factor: an unchanged quadrant, or a computed sum.
 enum Factor<'a, L> {
     Quadrant(&'a [f64]),
     Sum(Block<L, f64>),

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static DECLARED: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
 
-/// A number of bytes that count as declared until this is dropped.
+/// A number of bytes that count as declared until this value is dropped.
 #[derive(Debug)]
 pub struct Counted(u64);
 
-// Relaxed throughout: a sum and a maximum, read only after everything that updates them has ended.
+// Relaxed throughout: a sum and a maximum, which are read only after everything that updates them
+// has ended.
 impl Counted {
     pub(super) fn new(bytes: usize) -> Self {
         let bytes = bytes as u64;
@@ -20,7 +21,8 @@ impl Counted {
         Self(bytes)
     }
 
-    /// The peak of the declared bytes since the last call, summed over all bodies on such runtimes.
+    /// Returns the peak of the declared bytes since the last call, summed over all bodies on
+    /// runtimes that count this way.
     #[must_use]
     pub fn take_peak() -> u64 {
         PEAK.swap(DECLARED.load(Ordering::Relaxed), Ordering::Relaxed)

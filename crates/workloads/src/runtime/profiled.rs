@@ -15,17 +15,17 @@ use std::time::Instant;
 
 use super::{Counted, Runtime};
 
-/// The length of a chain.
+/// The length of a chain of pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Length {
-    /// In seconds.
+    /// The length in seconds.
     pub seconds: f64,
-    /// In actions.
+    /// The number of actions on the chain.
     pub actions: u64,
 }
 
 impl Length {
-    /// The maximum of each field separately.
+    /// Takes the maximum of each field separately.
     fn max(self, other: Self) -> Self {
         Self {
             seconds: self.seconds.max(other.seconds),
@@ -35,7 +35,7 @@ impl Length {
 }
 
 thread_local! {
-    /// The length of the chain that ends here, up to `SINCE`.
+    /// The length of the chain that ends at the current piece, up to `SINCE`.
     static SO_FAR: Cell<Length> = Cell::default();
     /// When time was last added to `SO_FAR`.
     static SINCE: RefCell<Option<Instant>> = const { RefCell::new(None) };
@@ -63,7 +63,7 @@ impl Profiled {
     /// Calls `f`, a parallel body, and returns its result and its span. A reservation counts as one
     /// more action for each `k` bytes.
     pub fn span_of<T>(k: u64, f: impl FnOnce() -> T) -> (T, Length) {
-        // Relaxed: only this thread reads it.
+        // Relaxed: only this thread reads `K`.
         K.store(k.max(1), Ordering::Relaxed);
         SO_FAR.set(Length::default());
         SINCE.replace(None);

@@ -1,5 +1,5 @@
-//! The adapter for Tidegate that also records intervals, for a picture. Everything else is
-//! forwarded to the plain adapter.
+//! The adapter for Tidegate that also records intervals, to draw them. Everything else is forwarded
+//! to the plain adapter.
 
 use std::io;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! The baseline of plain threads: one thread per worker, with a static split of the first forks.
 //!
-//! Each task has a budget of threads. A fork gives half of it to a new scoped thread and keeps the
-//! rest; a task with a budget of one runs serially. There is no load balancing after that.
+//! Each task has a budget of threads. A fork gives half of its task's budget to a new scoped thread
+//! and keeps the rest; a task with a budget of one runs serially. There is no load balancing after
+//! that.
 
 use std::io;
 use std::thread;

@@ -19,7 +19,8 @@ impl Tidegate {
         Self(pool)
     }
 
-    /// The pool, for reading its statistics or changing its number of workers.
+    /// Returns the pool, so that the caller can read its statistics or change its number of
+    /// workers.
     pub fn pool(&self) -> &tidegate::Pool {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Applies parameters to a tree and knows which parameters matter for each type of tree.
+//! Applies parameters to a tree, and determines which parameters matter for each type of tree.
 
 use super::tree::{Shape, Tree, Type};
 use crate::parameter::{ParameterError, Values};
@@ -68,7 +68,7 @@ pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, Parameter
         tree.seed = values.integer("seed")? as u32;
     }
     refuse_ignored(tree.kind, values)?;
-    // A named tree is known to be finite, even if its expected size is unbounded.
+    // A named tree is known to be finite, even if its expected size is infinite.
     let unknown = ["type", "q", "m"].iter().any(|name| values.has(name));
     let branches = matches!(tree.kind, Type::Binomial | Type::Hybrid);
     if unknown && branches && tree.q * f64::from(tree.m) >= 1.0 {

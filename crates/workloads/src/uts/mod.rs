@@ -33,14 +33,15 @@ pub use walk::{Counts, by_joins, by_spawns, serial};
 /// The program `uts`.
 #[derive(Clone, Copy, Debug)]
 pub struct Uts {
-    /// Which tree.
+    /// The tree to count.
     pub tree: Tree,
     /// How the parallel body creates its tasks.
     pub form: Form,
 }
 
 impl Uts {
-    /// The tree with this name, walked with joins, or `None` if no tree has that name.
+    /// Returns the program that counts the tree with this name by joins, or `None` if no tree has
+    /// that name.
     pub fn named(name: &str) -> Option<Self> {
         let named = TREES.iter().find(|named| named.name == name)?;
         Some(Self {

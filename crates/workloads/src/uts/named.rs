@@ -2,9 +2,10 @@
 //!
 //! Names, parameters and sizes are those of the sample trees of the UTS benchmark (Olivier, Huan,
 //! Liu, Prins, Dinan, Sadayappan and Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006);
-//! the tiny ones are ours. `BOTS-tiny` is the input `tiny` of the Barcelona OpenMP Tasks Suite, and
-//! the larger tree of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible load
-//! balancing", 2012. Both report 30,399,116 nodes, one less than the tree has with its root.
+//! the tiny trees are ours. `BOTS-tiny` is the input `tiny` of the Barcelona OpenMP Tasks Suite,
+//! and the larger tree of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible
+//! load balancing", 2012. Both sources report 30,399,116 nodes, one less than the tree has if its
+//! root is counted.
 
 use super::tree::{Shape, Tree, Type};
 use super::walk::Counts;
@@ -20,7 +21,7 @@ pub struct Named {
     pub counts: Counts,
 }
 
-/// The benchmark's own defaults for parameters that a named tree doesn't set.
+/// The benchmark's defaults, for parameters that a named tree doesn't set.
 const PLAIN: Tree = Tree {
     kind: Type::Geometric,
     shape: Shape::Linear,
@@ -120,7 +121,8 @@ mod tests {
     use crate::uts::{Law, serial};
     use std::thread;
 
-    /// Enough for the deepest tree that the tests count, even without optimization.
+    /// A stack size that is enough for the deepest tree that the tests count, even without
+    /// optimization.
     const STACK: usize = 64 << 20;
 
     fn counts(named: &Named) -> Counts {

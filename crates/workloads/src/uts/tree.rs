@@ -1,7 +1,7 @@
 //! The laws by which a tree unfolds: four types of trees and four shapes of geometric trees.
 //!
-//! A law computes a node's number of children from its depth and its random number alone, so a tree
-//! can be counted without being stored.
+//! A law computes a node's number of children only from the node's depth and its random number, so
+//! a tree can be counted without being stored.
 
 use std::f64::consts::TAU;
 
@@ -13,7 +13,7 @@ const MOST_CHILDREN: u32 = 100;
 /// The fraction of `depth` down to which a hybrid tree is geometric.
 const HYBRID_SHIFT: f64 = 0.5;
 
-/// The number of depths of a geometric tree that are computed in advance.
+/// How many depths of a geometric tree are computed in advance.
 const KNOWN_DEPTHS: u32 = 256;
 
 /// The type of a tree.
@@ -98,7 +98,7 @@ impl Tree {
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     state: State,
-    /// Number of levels below the root.
+    /// Number of levels between the root and this node.
     pub depth: u32,
     /// Number of children.
     pub children: u32,
@@ -126,7 +126,7 @@ impl Law {
         self.node(State::root(self.tree.seed), 0)
     }
 
-    /// The `number`-th child of `parent`.
+    /// Returns the child of `parent` at the index `number`.
     // Not inlined, because its locals would then be in the frame of every level of a walk.
     #[inline(never)]
     pub fn child(&self, parent: &Node, number: u32) -> Node {
@@ -143,7 +143,7 @@ impl Law {
         }
     }
 
-    /// The number of children of a node that drew `probability`.
+    /// Returns the number of children of a node at `depth` that drew `probability`.
     #[inline]
     fn children(&self, probability: f64, depth: u32) -> u32 {
         if let Some(&log_failure) = self.log_failures.get(depth as usize) {
@@ -182,7 +182,7 @@ mod tests {
         seed: 0,
     };
 
-    /// The number of children of a node at `depth`, for three probabilities.
+    /// Returns the number of children of a node at `depth` for three values of the random number.
     fn children(tree: Tree, depth: u32) -> [u32; 3] {
         let law = Law::new(tree);
         [0.3, 0.6, 0.98].map(|probability| law.children(probability, depth))

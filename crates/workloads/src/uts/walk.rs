@@ -5,9 +5,9 @@ use crate::runtime::Runtime;
 
 /// The counts for a subtree, including its root.
 ///
-/// The order and the equal size of the fields are deliberate. If the two sums were adjacent, or if
-/// one field were narrower, the compiler would load two fields at once right after they were stored
-/// separately, and the CPU would stall on that at every node.
+/// The order of the fields and their equal size are deliberate. If the two sums were adjacent, or
+/// if one field were narrower, the compiler would load two fields at once right after they were
+/// stored separately, and the CPU would stall on that at every node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
@@ -114,8 +114,8 @@ pub fn by_spawns<R: Runtime>(law: &Law, node: &Node) -> Counts {
     counts
 }
 
-/// Writes the counts directly to their destination; a return value would be copied through several
-/// frames.
+/// Writes the counts directly to their destination, because a return value would be copied through
+/// several frames.
 #[inline]
 fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
     match node.children as usize {
@@ -127,7 +127,7 @@ fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
     }
 }
 
-/// Counts the children of `parent`, each into its element of `children`, and adds them up in
+/// Counts the children of `parent`, each into one element of `children`, and adds them up in
 /// `counts`.
 fn spawn_children<R: Runtime>(
     law: &Law,

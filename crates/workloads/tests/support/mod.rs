@@ -1,4 +1,4 @@
-//! Parameters for tests, and the errors about bad ones.
+//! Parameters for tests, and the errors that wrong parameters cause.
 
 use tidegate_workloads::{Given, ParameterError, Program, Size, Visitor, visit};
 
@@ -15,7 +15,7 @@ pub fn given(named: &Named<'_>) -> Given {
     }
 }
 
-/// The error for a program with these parameters.
+/// Returns the error that a program reports for these parameters.
 pub fn refusal(program: &str, wrong: &Named<'_>) -> ParameterError {
     struct Nothing;
 

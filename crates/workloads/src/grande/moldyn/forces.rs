@@ -50,8 +50,8 @@ impl Cell {
         16.0 / (self.particles() as f64 - 1.0)
     }
 
-    /// Moves particles by one step and changes their velocities by half of the forces' effect; the
-    /// other half was [`super::kick`]'s.
+    /// Moves particles by one step and changes their velocities by half of the forces' effect.
+    /// [`super::kick`] has applied the other half.
     pub fn advance(&self, positions: &mut [Vector], velocities: &mut [Vector], forces: &[Vector]) {
         let of_particles = positions.iter_mut().zip(velocities).zip(forces);
         for ((position, velocity), force) in of_particles {
@@ -100,7 +100,7 @@ impl Cell {
         }
     }
 
-    /// The vector from `to` to `from`, across the box's border if that is shorter.
+    /// Returns the shortest vector from `to` to `from`, which may cross the box's border.
     fn nearest(&self, from: Vector, to: Vector) -> Vector {
         let half = 0.5 * self.side;
         std::array::from_fn(|axis| {
@@ -115,8 +115,8 @@ impl Cell {
         })
     }
 
-    /// The factor by which to scale velocities after this step, if this is the correction step. In
-    /// that case, sets `kinetic` to the target value.
+    /// Returns the factor by which to scale velocities after this step, if velocities are corrected
+    /// after this step. In that case, also sets `kinetic` to the target value.
     pub fn correction(&self, step: usize, kinetic: &mut f64) -> Option<f64> {
         (step + 1 == CORRECTED).then(|| {
             let factor = (TEMPERATURE / (self.temperature() * *kinetic)).sqrt();
@@ -125,15 +125,15 @@ impl Cell {
         })
     }
 
-    /// The factor that scales velocities in space per unit of time to the target temperature and to
-    /// space per step; `kinetic` is the sum of their squares.
+    /// Returns the factor that converts velocities from space per unit of time to space per step
+    /// and scales them to the target temperature. `kinetic` is the sum of the velocities' squares.
     pub(super) fn first_factor(&self, kinetic: f64) -> f64 {
         STEP * (TEMPERATURE / (self.temperature() * kinetic)).sqrt()
     }
 }
 
 impl Forces {
-    /// Zero forces on this many particles.
+    /// Creates zero forces on this many particles.
     pub fn new(particles: usize) -> Self {
         Self {
             each: vec![[0.0; 3]; particles],
@@ -149,8 +149,8 @@ impl Forces {
         self.virial = 0.0;
     }
 
-    /// Adds the forces on the particles from number `first` on to `others`, which hold forces on
-    /// the same particles.
+    /// Adds the forces on the particles from number `first` on to `others`, the forces on those
+    /// same particles.
     pub fn add_to(&self, first: usize, others: &mut [Vector]) {
         for (sum, force) in others.iter_mut().zip(&self.each[first..]) {
             for (sum, force) in sum.iter_mut().zip(force) {
@@ -196,7 +196,7 @@ mod tests {
                     potential
                 };
                 let slope = (potential_at(h) - potential_at(-h)) / (2.0 * h);
-                // The potential lacks its factor of 4, and the force its factor of 48.
+                // The sums lack their factors: 4 for the potential and 48 for the force.
                 let force = -12.0 * forces_there.each[number][axis];
                 assert!((slope - force).abs() < 1e-3, "{slope} {force}");
             }

@@ -57,8 +57,8 @@ pub fn velocities(cell: &Cell) -> Vec<Vector> {
 
 /// The benchmark's own generator, which computes a 32-bit product in halves.
 ///
-/// It is meant to be that of Stephen Park and Keith Miller, Random Number Generators: Good Ones Are
-/// Hard to Find, 1988, without the long product, but it combines the halves differently.
+/// It is meant to be the generator of Stephen Park and Keith Miller, Random Number Generators: Good
+/// Ones Are Hard to Find, 1988, without the long product, but it combines the halves differently.
 struct Generator(i32);
 
 impl Generator {

@@ -1,17 +1,17 @@
 //! MolDyn: argon atoms that attract and repel each other in a box with periodic boundaries.
 //!
 //! Each step has phases that must run in order. All particles move ([`Cell::advance`]). The forces
-//! between all pairs that are close enough are added up ([`Cell::interact`]). They change the
-//! velocities, which gives the kinetic energy ([`kick`]). Once, the velocities are scaled to the
-//! target temperature ([`Cell::correction`], [`rescale`]). Moves and velocities may be divided
-//! among tasks in any way. The forces of a range of particles also act on all later particles, so
-//! each task needs its own [`Forces`], which are then added up ([`Forces::add_to`]). Ranges of
-//! equal length are not equal work: particle i is paired with the particles after it.
+//! between all pairs of particles that are close enough are added up ([`Cell::interact`]). They
+//! change the velocities, which gives the kinetic energy ([`kick`]). Once, the velocities are
+//! scaled to the target temperature ([`Cell::correction`], [`rescale`]). Moves and velocities may
+//! be divided among tasks in any way. The forces of a range of particles also act on all later
+//! particles, so each task needs its own [`Forces`], which are then added up ([`Forces::add_to`]).
+//! Ranges of equal length are not equal work: each particle is paired with all particles after it.
 //!
-//! Forces are then added up in another order, so a parallel version's figure differs from the
-//! serial version's in its last digits.
+//! A parallel version therefore adds up the forces in another order, so its figure differs from the
+//! serial version's in the last digits.
 //!
-//! It has no neighbour lists. It doesn't compute the mean speed and the pressure, which the
+//! The kernel has no neighbour lists. It doesn't compute the mean speed and the pressure, which the
 //! benchmark computes but doesn't check.
 
 use super::{Kernel, Mismatch, Size};
@@ -36,10 +36,10 @@ const DENSITY: f64 = 0.83134;
 /// The target temperature.
 const TEMPERATURE: f64 = 0.722;
 
-/// How far the energy may deviate, as published.
+/// How far the energy may deviate from the reference, as published.
 const TOLERANCE: f64 = 1e-10;
 
-/// The kernel.
+/// The state of the kernel MolDyn.
 #[derive(Clone, Debug)]
 pub struct MolDyn {
     size: Size,
@@ -72,7 +72,7 @@ impl MolDyn {
 }
 
 /// Changes velocities by half of the forces' effect in a step and returns the sum of the
-/// velocities' squares. Replaces the forces by this change, which the next move needs again.
+/// velocities' squares. Replaces the forces by this change, because the next move applies it again.
 pub fn kick(velocities: &mut [Vector], forces: &mut [Vector]) -> f64 {
     let mut sum = 0.0;
     for (velocity, force) in velocities.iter_mut().zip(forces) {

@@ -16,18 +16,19 @@ mod vector;
 pub use scene::{Scene, Sphere, View};
 pub use vector::Vector;
 
-/// The kernel.
+/// The state of the kernel RayTracer.
 #[derive(Clone, Debug)]
 pub struct RayTracer {
     size: Size,
     /// The scene to draw.
     pub scene: Scene,
-    /// For each row, the sum of its pixels' colours. The picture is square.
+    /// For each row, the sum of its pixels' colours. There are as many columns as rows.
     pub checksums: Vec<u64>,
 }
 
 impl Scene {
-    /// The colours in row `y` of a picture with `rows` rows: red, green and blue, up to 255.
+    /// Returns the colours of the pixels in row `y` of a picture with `rows` rows: red, green and
+    /// blue, from 0 to 255.
     pub fn row(&self, y: usize, rows: usize) -> impl Iterator<Item = [u8; 3]> {
         let View { from, at, angle } = self.view;
         let forward = (at - from).unit();
@@ -35,7 +36,7 @@ impl Scene {
         let up = (vertical - forward * vertical.dot(forward)).unit();
         let left = vertical.cross(forward).unit();
         let half = angle.tan();
-        // From -1 to 1; rows go from top to bottom.
+        // Coordinates range from -1 to 1; rows go from top to bottom.
         let place = move |number: usize| 2.0 * number as f64 / rows as f64 - 1.0;
         let row = up * -half * place(y);
         let mut tracer = Tracer::new(self);

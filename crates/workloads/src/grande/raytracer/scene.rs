@@ -8,7 +8,7 @@ use super::vector::Vector;
 )]
 const ANGLE: f64 = 35.0 * 3.141_592_65 / 180.0;
 
-/// Everything that a picture is made from.
+/// Everything that a picture shows, and the eye that sees it.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The spheres.
@@ -30,7 +30,7 @@ pub struct Sphere {
     pub colour: Vector,
 }
 
-/// The eye and what it looks at.
+/// The eye's position, the point it looks at, and its angle of view.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The position of the eye.
@@ -104,9 +104,10 @@ impl Scene {
 }
 
 impl Sphere {
-    /// The distance at which a ray hits the surface, from outside or inside, if it does.
+    /// Returns the distance at which a ray hits the surface, from outside or inside, or `None` if
+    /// it misses the sphere.
     fn hit(&self, ray: &Ray) -> Option<f64> {
-        /// Closer hits are the point where the ray starts.
+        /// The ray starts on a surface; a closer hit is that surface.
         const NEAR: f64 = 1e-6;
         let to_centre = self.centre - ray.from;
         let along = to_centre.dot(ray.towards);

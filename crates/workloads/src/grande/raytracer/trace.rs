@@ -1,21 +1,21 @@
 //! Computes the colour that a ray returns.
 //!
-//! A ray that hits a sphere returns the diffuse and mirrored light of each lamp visible from there,
-//! plus half of what a reflected ray returns and half of what a refracted ray returns, down to a
-//! maximum depth.
+//! A ray that hits a sphere returns the diffuse and mirrored light of each lamp visible from that
+//! point, plus half of what a reflected ray returns and half of what a refracted ray returns, down
+//! to a maximum depth.
 //!
 //! The benchmark uses one ray object at all depths. So the refracted ray starts at the last point
-//! that the reflected rays reached, which is a bug. The published checksums depend on it, so
-//! [`Tracer::start`] reproduces that ray's start.
+//! that the reflected rays reached, which is a bug. The published checksums depend on this bug, so
+//! [`Tracer::start`] reproduces it.
 
 use super::scene::{Ray, Scene, Sphere};
 use super::vector::Vector;
 
 /// The maximum depth of a ray; a ray from the eye has depth 0.
 const DEEPEST: u32 = 6;
-/// The fraction of the light that reflection and refraction contribute each.
+/// The fraction that a reflected ray and a refracted ray each contribute.
 const SHARE: f64 = 0.5;
-/// How narrow a lamp's mirrored image is.
+/// The exponent of a lamp's mirrored image: the greater it is, the narrower the image.
 const SHINE: f64 = 15.0;
 /// A lamp's mirrored image below this intensity is ignored.
 const FAINT: f64 = 1e-6;
@@ -88,7 +88,8 @@ fn reflected(towards: Vector, normal: Vector) -> Vector {
     (towards * (1.0 / towards.dot(normal).abs()) + normal * 2.0).unit()
 }
 
-/// The direction of a refracted ray in a sphere whose glass refracts like air: straight on.
+/// Returns the direction of a refracted ray in a sphere. The glass refracts like air, so the ray
+/// goes straight on.
 fn refracted(towards: Vector, normal: Vector) -> Vector {
     let cosine = -towards.dot(normal);
     let inside = (1.0 - (1.0 - cosine * cosine)).sqrt();
