@@ -2,8 +2,8 @@
 //!
 //! In the model of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
 //! 2004, section 3.2, the operating system is an adversary: it decides how many processors P_t a
-//! job has in step t, and the job's scheduler must do its best with them. Here P_t is a function of
-//! the time since the job arrived, and changes at the given times.
+//! job has in step t, and the job's scheduler must do its best with these processors. Here P_t is a
+//! function of the time since the job arrived, and changes at the given times.
 //!
 //! The text form is `0ms:4,10ms:2,25ms:8`, or `random:2ms` for a random number every 2 ms.
 
@@ -38,8 +38,8 @@ pub enum Allotments {
     /// Pairs of a time after the job's arrival and the limit from then on. The last limit holds
     /// until the job ends. The first time is 0, and times increase.
     At(Vec<(Nanos, usize)>),
-    /// A limit drawn uniformly from 1 to the number of the machine's processors. Each job draws its
-    /// own when it arrives, and again each time that this much time has passed.
+    /// Limits drawn uniformly from 1 to the number of the machine's processors. Each job draws its
+    /// first limit when it arrives, and a new one each time that this much time has passed.
     Random(Nanos),
 }
 
@@ -47,7 +47,7 @@ pub enum Allotments {
 pub(crate) type Course<'a> = Box<dyn Iterator<Item = (Nanos, usize)> + 'a>;
 
 impl Allotments {
-    /// Rejects allotments that a machine with this many processors cannot provide.
+    /// Returns an error if a machine with this many processors cannot provide the allotments.
     pub(crate) fn check(&self, processors: usize) -> Result<(), Refusal> {
         let list = match self {
             Self::Random(every) => {
@@ -81,7 +81,8 @@ impl Allotments {
         Ok(())
     }
 
-    /// The allotments of job number `job`, with times since the start of the run.
+    /// Returns the changes in the allotment of job number `job`, with times since the start of the
+    /// run.
     pub(crate) fn course(
         &self,
         (processors, seed): (usize, u64),
@@ -94,8 +95,8 @@ impl Allotments {
                 Box::new(list.iter().map(later))
             }
             Self::Random(every) => {
-                // Differs from the machine's seed, which is `seed`, and from its complement, which
-                // arrivals use.
+                // Differs from `seed`, which the machine uses, and from the complement of `seed`,
+                // which arrivals use.
                 let seed = seed.rotate_left(32) ^ 0x5bd1_e995;
                 let mut rng = Rng::new(seed.wrapping_add(job as u64));
                 let times = std::iter::successors(Some(arrives), |time| time.checked_add(*every));

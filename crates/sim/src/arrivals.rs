@@ -3,7 +3,7 @@
 //! Random arrivals are a Poisson process: the gaps are independent and exponentially distributed.
 //! Gaps are drawn using only comparisons (John von Neumann, "Various techniques used in connection
 //! with random digits", National Bureau of Standards Applied Mathematics Series 12, 1951). So they
-//! are the same to the nanosecond on every machine, which a library's logarithm need not be.
+//! are the same to the nanosecond on every machine, which a library's logarithm doesn't guarantee.
 //!
 //! The text form is `at:0ms,5ms,1s` or `poisson:5ms`.
 
@@ -35,12 +35,13 @@ const MEAN: Tunable<Nanos> = Tunable {
 pub enum Arrivals {
     /// One job at each of these times, in nanoseconds since the start of the run.
     At(Vec<Nanos>),
-    /// At random. The mean gap between two jobs, and before the first, is this many nanoseconds.
+    /// Random times. The mean gap before the first job and between two jobs is this many
+    /// nanoseconds.
     Poisson(Nanos),
 }
 
 impl Arrivals {
-    /// The number of jobs, if it is fixed.
+    /// Returns the number of jobs if the arrival times determine it.
     #[must_use]
     pub fn count(&self) -> Option<usize> {
         match self {
@@ -49,11 +50,10 @@ impl Arrivals {
         }
     }
 
-    /// The arrival times of `count` jobs. Random times depend only on `seed`: with a larger
-    /// `count`, more jobs arrive after the others.
+    /// Returns the arrival times of `count` jobs. Random times depend only on `seed`: a larger
+    /// `count` only adds jobs that arrive later.
     ///
-    /// # Errors
-    /// If times are given and their number is not `count`.
+    /// # Errors If times are given and their number is not `count`.
     pub fn times(&self, count: usize, seed: u64) -> Result<Vec<Nanos>, Refusal> {
         match self {
             Self::At(times) if times.len() == count => Ok(times.clone()),
@@ -75,10 +75,10 @@ impl Arrivals {
     }
 }
 
-/// An exponentially distributed length of time with this mean.
+/// Returns an exponentially distributed length of time with this mean.
 ///
-/// Draws until a draw is not smaller than the one before it. If the draws fell in a run of odd
-/// length, the first of them is the fraction of a mean. If the length is even, this adds a whole
+/// Draws until a draw is not smaller than the previous one. If the falling run of draws has odd
+/// length, its first draw is the fraction of a mean to return. If its length is even, adds a whole
 /// mean and starts again.
 fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     let mut whole: Nanos = 0;
@@ -100,7 +100,7 @@ fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     }
 }
 
-/// Formats a time such that parsing it gives the same time.
+/// Formats a time so that parsing the text gives the same time.
 pub(crate) fn shown(time: Nanos) -> String {
     Tunable {
         default: time,
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(Arrivals::Poisson(5).times(0, 9), Ok(vec![]));
     }
 
-    /// Further arrivals come later and leave the earlier ones unchanged.
+    /// Further arrivals come after the earlier ones and leave those unchanged.
     #[test]
     fn random_arrivals_repeat_with_seed() {
         let poisson = Arrivals::Poisson(1_000_000);

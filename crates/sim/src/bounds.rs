@@ -9,30 +9,30 @@
 //!   smallest constant that fits the run is compared with [`STEALING_TIME`].
 //! * `steals`: the number of steals, divided by P and by the steps of the longest chain, compared
 //!   with [`STEALS`]. Blumofe and Leiserson, "Scheduling multithreaded computations by work
-//!   stealing", J. ACM 46(5), 1999, prove this bound and the one before in expectation, without
+//!   stealing", J. ACM 46(5), 1999, prove this bound and the previous one in expectation, without
 //!   naming the constants (theorems 11 and 13).
-//! * `memory`: the most memory declared at one time. The limit is P S1 for work stealing (theorem 3
-//!   of the same paper), S1 + k P D for depth-first order and DFDeques, and the budget itself for a
+//! * `memory`: the peak of the declared memory. The limit is P S1 for work stealing (theorem 3 of
+//!   the same paper), S1 + k P D for depth-first order and DFDeques, and the budget itself for a
 //!   budget.
 //! * `allotments`: whether the rule that divides the processors broke a promise. This is not judged
 //!   if allotments are imposed on the jobs.
 //!
-//! Theory counts steps of equal length. Here a step on the longest chain takes as long as a fork, a
-//! join and being found by a thief, which must first wake up if thieves park. The span grows by
-//! this much for each action on the chain ([`JobOutcome::depth`]). The work is the time that
-//! workers spend on it, including all costs except those of steals. The time for which estimates
-//! held workers up is subtracted from the time of the run, because each estimate may have held up
-//! the longest chain.
+//! Theory counts steps of equal length. Here, a step on the longest chain takes as long as a fork,
+//! a join, and the time until a thief finds the step, which includes the time to wake up if thieves
+//! park. The span grows by this much for each action on the chain ([`JobOutcome::depth`]). The work
+//! is the time that workers spend on it, including all costs except those of steals. The time for
+//! which estimates held workers up is subtracted from the time of the run, because each estimate
+//! may have held up the longest chain.
 //!
 //! If tasks are few or short, it may be that no run can break a bound. Then [`Bound::tells`]
 //! returns false.
 //!
-//! A run is not judged if theory promises nothing for it. This includes thieves that leave a victim
-//! its last tasks (a fixed amount) and, for bounds on time, thieves that sleep while there is work;
-//! tasks that sleep under the hybrid policy; workers that had to wait for a processor; and workers
-//! that share a deque. Both bounds of work stealing assume that a steal takes one task. Their
-//! proofs count how often the oldest task of a deque is stolen; in a stolen batch, the youngest
-//! task runs first and the oldest waits to be stolen again.
+//! A run is not judged if theory promises nothing for it. This is the case for thieves that leave a
+//! victim its last tasks (a fixed amount) and, for bounds on time, thieves that sleep while there
+//! is work; for tasks that sleep under the hybrid policy; for workers that had to wait for a
+//! processor; and for workers that share a deque. Both bounds of work stealing assume that a steal
+//! takes one task. Their proofs count how often the oldest task of a deque is stolen; in a stolen
+//! batch, the youngest task runs first and the oldest waits to be stolen again.
 
 use crate::costs::Costs;
 use crate::outcome::{JobOutcome, Outcome};
@@ -40,10 +40,10 @@ use crate::settings::{Deques, Settings, Width};
 use crate::work_span::WorkSpan;
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount};
 
-/// The limit of `stealing-time`: more than twice the largest value seen in 10,000 random runs.
+/// The limit of `stealing-time`: more than twice the largest value in 10,000 random runs.
 pub const STEALING_TIME: f64 = 2.0;
-/// The limit of `steals`: many times the largest value seen in those runs, and twice the value of
-/// the program `nested`, in which nearly every task is stolen.
+/// The limit of `steals`: many times the largest value in those runs, and twice the value of the
+/// program `nested`, in which nearly every task is stolen.
 pub const STEALS: f64 = 4.0;
 
 /// A bound, and the value that a run reached.
@@ -53,10 +53,10 @@ pub struct Bound {
     pub name: &'static str,
     /// The value that the run reached.
     pub value: f64,
-    /// The largest value that keeps the bound.
+    /// The largest value that does not break the bound.
     pub limit: f64,
     /// The value of the worst possible run: all work on one processor, every task stolen, or all
-    /// memory declared at one time.
+    /// memory declared at the same time.
     pub worst: f64,
 }
 
@@ -74,8 +74,9 @@ impl Bound {
     }
 }
 
-/// The bounds on the run of one job, which is given by its number in `outcome` and its width.
-/// `extent` is that of its dag, computed with the `k` of the [policy](Settings::memory), if known.
+/// Returns the bounds on the run of one job, given by its number in `outcome` and its width.
+/// `extent` is the work and span of the job's dag, computed with the `k` of the
+/// [policy](Settings::memory), if known.
 #[must_use]
 pub fn bounds(
     settings: &Settings,
@@ -145,7 +146,7 @@ fn takes_last(steal: StealAmount) -> bool {
     !matches!(steal, StealAmount::Fixed(least) if least > 1)
 }
 
-/// Whether thieves may sleep while there is work, as they may under a user's backoff.
+/// Whether thieves may sleep while there is work. A user's backoff may let them.
 fn naps(settings: &Settings) -> bool {
     !matches!(
         settings.built_in_idle(),
@@ -160,7 +161,7 @@ fn is_work_stealing(settings: &Settings) -> bool {
         && settings.deques == Deques::Worker
 }
 
-/// The bound on the time of greedy schedules.
+/// Returns the bound on the time of greedy schedules.
 #[must_use]
 pub fn greedy(job: &JobOutcome) -> Bound {
     let work = job.work as f64 / job.trimmed_allotment.max(1.0);
@@ -172,9 +173,9 @@ pub fn greedy(job: &JobOutcome) -> Bound {
     }
 }
 
-/// How long scheduling may hold up one step of the longest chain: by a fork, a join, the costs that
-/// a thief causes its victim, and the time until a thief finds the task. If thieves park, that
-/// includes the time to wake.
+/// Returns how long scheduling may hold up one step of the longest chain: by a fork, a join, the
+/// costs that a thief causes its victim, and the time until a thief finds the task. If thieves
+/// park, that includes the time to wake up.
 fn step(settings: &Settings) -> f64 {
     let costs = &settings.costs;
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
@@ -193,7 +194,7 @@ fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
     job.span as f64 + job.depth as f64 * step
 }
 
-/// The constant before the span in the bound on the time of work stealing.
+/// Returns the bound on the time of work stealing, as the constant before the span.
 #[must_use]
 pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     let work = (job.counters.working - job.counters.stealing) as f64;
@@ -209,8 +210,8 @@ pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     }
 }
 
-/// The number of steals, divided by processors and by steps of the longest chain. A step of work is
-/// as long as a steal.
+/// Returns the bound on the number of steals, divided by the number of processors and the steps of
+/// the longest chain. A step of work is as long as a steal.
 #[must_use]
 pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
     let steal: Nanos = (costs.attempt + costs.steal).max(1);
@@ -224,8 +225,8 @@ pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
     }
 }
 
-/// The bound on memory declared at one time under the settings' policy, or `None` if no bound is
-/// known.
+/// Returns the bound on the peak of the declared memory under the settings' policy, or `None` if no
+/// bound is known.
 #[must_use]
 pub fn memory(
     settings: &Settings,

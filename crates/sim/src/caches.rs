@@ -1,23 +1,24 @@
 //! Which data the cache of each place holds, by name.
 //!
-//! A cache holds whole items of data and evicts the least recently touched. A write removes the
-//! copies in other places. An item larger than the cache passes through it and leaves it empty.
+//! A cache holds whole items of data and evicts the least recently touched items. A write removes
+//! the copies in other places. An item larger than the cache passes through the cache and leaves it
+//! empty.
 //!
 //! Sets, lines and levels are not modelled. A worker that touches data just after another worker of
-//! its place finds all of it, even if a real cache would still be filling.
+//! its place finds all of the data in the cache, even if a real cache would still be loading.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::dag::Touch;
 
-/// A job, and its name for the data.
+/// A job, and the name that the job uses for the data.
 type Name = (usize, u64);
 
 #[derive(Clone, Default)]
 struct Cache {
     /// The number of each item's last touch, and its size.
     held: HashMap<Name, (u64, u64)>,
-    /// Names by the numbers of their last touches.
+    /// Names, keyed by the number of the item's last touch.
     by_touch: BTreeMap<u64, Name>,
     touches: u64,
     bytes: u64,
@@ -34,7 +35,7 @@ impl Cache {
         bytes
     }
 
-    /// Inserts an item that is not here, and evicts others until all fit.
+    /// Inserts an item that the cache doesn't hold, and evicts other items until all fit.
     fn put(&mut self, name: Name, bytes: u64, capacity: u64) {
         self.touches += 1;
         self.held.insert(name, (self.touches, bytes));
@@ -48,7 +49,7 @@ impl Cache {
 }
 
 pub(crate) struct Caches {
-    /// The size of each cache in bytes; if it is 0, nothing is ever missing.
+    /// The size of each cache in bytes. If it is 0, every touch finds all data.
     capacity: u64,
     places: Vec<Cache>,
 }
@@ -61,7 +62,7 @@ impl Caches {
         }
     }
 
-    /// Touches data at `place`, and returns how many of its bytes were not in that place's cache.
+    /// Touches data at `place`, and returns how many bytes were missing in that place's cache.
     pub(crate) fn touch(&mut self, place: usize, job: usize, touch: Touch) -> u64 {
         if self.capacity == 0 {
             return 0;
@@ -120,7 +121,7 @@ mod tests {
         assert_eq!(caches.touch(1, 0, read(1, 4)), 0);
     }
 
-    /// Jobs do not share names of data.
+    /// Two jobs may use the same name for different data.
     #[test]
     fn oversized_data_is_never_cached() {
         let mut caches = Caches::new(10, 1);

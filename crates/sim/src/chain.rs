@@ -7,7 +7,7 @@ use tidegate_policy::Nanos;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub(crate) time: Nanos,
-    /// Steps of tasks, and any other actions that a rule counts.
+    /// Steps of tasks, and other actions if a rule counts them.
     pub(crate) actions: u64,
 }
 
@@ -17,7 +17,7 @@ impl Chain {
         self.time = self.time.saturating_add(time);
     }
 
-    /// The maximum of each measure.
+    /// Takes the maximum of each measure separately.
     #[inline]
     pub(crate) fn max(self, other: Self) -> Self {
         Self {

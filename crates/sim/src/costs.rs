@@ -1,10 +1,10 @@
 //! What operations cost on the simulated machine, apart from the tasks' own work.
 //!
-//! Each field is the tunable of its name ([`tidegate_policy::tunables`], in the rows that begin
-//! with `sim.`), which documents what the cost covers and where its default comes from.
+//! Each field is the tunable of the same name ([`tidegate_policy::tunables`], in the rows that
+//! begin with `sim.`). The tunable documents what the cost covers and where its default comes from.
 //!
-//! Ending a task and informing another job of its allotment cost nothing here. The runtime does the
-//! latter outside its workers.
+//! Ending a task and informing another job of its allotment cost nothing here. The runtime's
+//! workers don't inform jobs; it happens outside of them.
 
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::{self as t, Tunable};
@@ -74,7 +74,7 @@ impl Costs {
         estimate: 0,
     };
 
-    /// Each cost with its tunable.
+    /// Returns each cost with its tunable.
     pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 18] {
         [
             (t::SIM_FORK, &mut self.fork),
@@ -100,7 +100,7 @@ impl Costs {
 }
 
 impl Default for Costs {
-    /// The tunables' defaults.
+    /// Uses the tunables' defaults.
     fn default() -> Self {
         let mut costs = Self::NONE;
         for (tunable, cost) in costs.rows() {

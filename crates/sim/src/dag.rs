@@ -1,8 +1,8 @@
 //! A computation as a tree of tasks that unfolds while it runs.
 //!
 //! A program describes what a [`Task`](Dag::Task) does next, one [`Step`] at a time. The caller
-//! (the machine or a [walk](crate::WorkSpan)) requests the next step when the last one is done, so
-//! only tasks that have started and not finished are in memory.
+//! (the machine or a [walk](crate::WorkSpan)) requests the next step when the previous one is done,
+//! so only tasks that have started and not finished are in memory.
 //!
 //! Two shapes cover most programs. A *fork* starts two tasks and waits for both, like the runtime's
 //! `join`. A *loop* spawns tasks one by one and then joins them. The child runs first, and the rest
@@ -10,8 +10,8 @@
 //! allocation for adaptively parallel work-stealing jobs", 2004, section 4.2). A *call* runs a task
 //! in series and leaves nothing to steal.
 //!
-//! A task counts the tasks that it has started, but cannot tell them apart. So if it forks or calls
-//! while tasks that it spawned are running, it also waits for those.
+//! A task counts the tasks that it has started, but cannot tell them apart. So if a task forks or
+//! calls while tasks that it spawned are running, it also waits for those tasks.
 //!
 //! Graphs that are not trees of forks are made of *drafts*. A draft is a named task that begins
 //! after a given number of releases; any task may release it, before or after it is drafted. An
@@ -20,9 +20,9 @@
 //! draft is made by a task that it waits for, [beside](Place::Beside) that task and not inside it.
 //! Then only the frontier is in memory.
 //!
-//! A task may declare memory. The machine's [policy](tidegate_policy::MemoryPolicy) decides what it
-//! must wait for. Under a policy that keeps the depth-first order, a spawned task waits in the
-//! deque and the spawner continues, as in the runtime.
+//! A task may declare memory. The machine's [policy](tidegate_policy::MemoryPolicy) decides what
+//! the task must wait for. Under a policy that keeps the depth-first order, a spawned task waits in
+//! the deque and the spawner continues, as in the runtime.
 //!
 //! A task may touch data by name. Loading the part that its place's [cache](crate::Settings::cache)
 //! does not hold takes time. Like an interval, a draft may be put into a place.
@@ -51,51 +51,52 @@ pub trait Dag {
 pub enum Step<T> {
     /// Keeps a processor busy for this long.
     Work(Nanos),
-    /// Continues after this long without using a processor meanwhile, like a task that waits for a
-    /// disk.
+    /// Continues after this long. The task uses no processor meanwhile, like a task that waits for
+    /// a disk.
     Rest(Nanos),
-    /// Runs both tasks, in parallel if a worker is free, and continues when both are over. The
-    /// first runs at once, and the second waits in the deque.
+    /// Runs both tasks, in parallel if a worker is free, and continues when both have ended. The
+    /// first runs immediately, and the second waits in the deque.
     Fork(T, T),
-    /// Runs this task and continues when it is over.
+    /// Runs this task and continues when it has ended.
     Call(T),
-    /// Runs this task at once; the rest of the current task waits in the deque.
+    /// Runs this task immediately; the rest of the current task waits in the deque.
     Spawn(T),
-    /// Continues when all tasks spawned so far, and all tasks drafted inside this one, are over.
+    /// Continues when all tasks spawned so far, and all tasks drafted inside this one, have ended.
     Join,
     /// Creates a task that begins when it has been released.
     Draft(Draft<T>),
     /// Releases the draft of this name once.
     Release(u64),
     /// Declares this many bytes, and continues when they are granted. The task keeps them until it
-    /// frees them, or until it is over.
+    /// frees them or ends.
     Reservation(u64),
     /// Frees the task's latest reservation.
     Free,
     /// Reads or writes data, and continues when it is in the cache of the task's place.
     Touch(Touch),
-    /// The task is over. If tasks that it spawned are not, the machine requests a step again when
-    /// they are.
+    /// Ends the task. If tasks that it spawned have not ended, the machine requests a step again
+    /// when they have.
     End,
 }
 
 /// A task that waits for releases by other tasks.
 ///
-/// If releases are missing when nothing else can continue, the run ends with an error. Memory
+/// If nothing else can continue and releases are still missing, the run ends with an error. Memory
 /// policies that keep the depth-first order do not support drafts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft<T> {
     /// The task.
     pub task: T,
-    /// The name by which it is released. No two waiting drafts of a job have the same name.
+    /// The name by which tasks release the draft. No two waiting drafts of a job have the same
+    /// name.
     pub name: u64,
-    /// The number of releases that it waits for.
+    /// The number of releases that the draft waits for.
     pub releases: u32,
-    /// Which task waits for its end.
+    /// Which task waits for the draft's end.
     pub place: Place,
-    /// The place in whose queue it waits when it begins. If this is `None`, it waits in the deque
-    /// of the worker that drafted or released it. It also waits there if its last release makes it
-    /// begin and the releasing worker is in this place.
+    /// The place in whose queue the draft waits when it can begin. If this is `None`, the draft
+    /// waits in the deque of the worker that drafted or released it. It also waits there if its
+    /// last release makes it ready and the releasing worker is in this place.
     pub put: Option<Put>,
 }
 
@@ -107,12 +108,12 @@ pub struct Put {
     pub part: u32,
     /// The number of equal parts into which the places are divided.
     pub parts: u32,
-    /// The number of places to move on, wrapping around.
+    /// The number of places by which to move on, wrapping around.
     pub turn: u32,
 }
 
 impl Put {
-    /// The number of this place on a machine with `places` places.
+    /// Returns the index of this place on a machine with `places` places.
     #[must_use]
     pub fn of(self, places: usize) -> usize {
         let first = u64::from(self.part) * places as u64 / u64::from(self.parts.max(1));
@@ -127,16 +128,16 @@ pub struct Touch {
     pub name: u64,
     /// The data's size.
     pub bytes: u64,
-    /// Whether this invalidates the copies in other places.
+    /// Whether the touch writes, which invalidates the copies in other places.
     pub writes: bool,
 }
 
-/// Which task waits for the end of a draft at its next join.
+/// Which task waits, at its next join, for the end of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The task that drafts it.
+    /// The task that drafts the draft.
     Inside,
-    /// The task that waits for the drafting task. The root has none, so it waits for the draft
-    /// itself.
+    /// The task that waits for the drafting task. No task waits for the root, so the root waits for
+    /// its drafts itself.
     Beside,
 }

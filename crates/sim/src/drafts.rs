@@ -12,7 +12,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A name that has been drafted, released, or both.
 #[derive(Default)]
 struct Named {
-    /// The number of missing releases, as far as is known.
+    /// The number of missing releases, as far as known.
     missing: i64,
     /// The longest chain to any release so far.
     chain: Chain,
@@ -24,7 +24,7 @@ struct Named {
 pub(crate) struct Ready {
     pub(crate) draft: FrameId,
     pub(crate) put: Option<Put>,
-    /// The longest chain to any of its releases.
+    /// The longest chain to any of the draft's releases.
     pub(crate) chain: Chain,
 }
 
@@ -39,7 +39,7 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, name: u64) {
-        // An odd number near 2^64 divided by the golden ratio. The rotation is there because the
+        // An odd number near 2^64 divided by the golden ratio. The rotation is needed because the
         // table uses both the low and the high bits.
         self.0 = (self.0 ^ name)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -63,7 +63,8 @@ impl Drafts {
         self.waiting
     }
 
-    /// Adds a task that waits for `releases` releases, and returns it if all have come.
+    /// Adds a task that waits for `releases` releases. Returns the task if it has already received
+    /// all of them.
     pub(crate) fn draft(
         &mut self,
         name: u64,
@@ -84,7 +85,8 @@ impl Drafts {
         ready
     }
 
-    /// Releases `name` at the end of this chain. Returns the draft if this was its last release.
+    /// Releases `name` at the end of this chain. Returns the draft if no release is missing any
+    /// more.
     pub(crate) fn release(&mut self, name: u64, chain: Chain) -> Option<Ready> {
         let mut named = self.named(name);
         named.get_mut().missing -= 1;
@@ -102,7 +104,7 @@ impl Drafts {
     }
 }
 
-/// Removes this draft and returns it, if it can begin.
+/// Removes and returns this draft if it can begin.
 fn ready(named: OccupiedEntry<'_, u64, Named>) -> Option<Ready> {
     let (draft, put) = named.get().draft.filter(|_| named.get().missing <= 0)?;
     let chain = named.remove().chain;
@@ -125,7 +127,7 @@ mod tests {
         })
     }
 
-    /// Its span is that of the longest chain.
+    /// The span is that of the longest chain.
     #[test]
     fn last_release_starts_pending_task() {
         let mut drafts = Drafts::default();
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(drafts.waiting(), 0);
     }
 
-    /// All releases may come first, or none may be needed.
+    /// All releases may come before the draft, or the draft may need none.
     #[test]
     fn pending_task_may_be_ready_immediately() {
         let mut drafts = Drafts::default();

@@ -2,10 +2,10 @@
 //!
 //! A heap with four children per node, which records each actor's position so that an event can be
 //! moved or removed. It is half as deep as a binary heap, and four entries fill a cache line. The
-//! machine reads the first entry, handles that event and sets the same actor's next event: one
-//! sift, instead of the two that a removal and an insertion would take.
+//! machine reads the first entry, handles that event and sets the same actor's next event. This
+//! takes one sift, whereas a removal and an insertion would take two.
 //!
-//! Of two events at the same time, the one that was set first comes first.
+//! Of two events at the same time, the one that was set first is handled first.
 
 use tidegate_policy::Nanos;
 
@@ -20,7 +20,8 @@ const STAMP: u32 = 64 - ACTOR;
 /// The number of actors that fit in `ACTOR` bits; the settings limit workers to fewer.
 const MOST_ACTORS: usize = 1 << ACTOR;
 
-/// Time, stamp and actor, from the highest bits to the lowest, so that entries compare as numbers.
+/// Time, stamp and actor, from the highest bits to the lowest, so that entries can be compared as
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
@@ -55,7 +56,7 @@ impl EventQueue {
         }
     }
 
-    /// The time and the actor of the next event.
+    /// Returns the time and the actor of the next event.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Nanos, usize)> {
         self.heap.first().map(|entry| (entry.time(), entry.actor()))
@@ -66,7 +67,7 @@ impl EventQueue {
         self.places[actor] != NOWHERE
     }
 
-    /// Sets this actor's event, replacing any other that it had.
+    /// Sets this actor's event, replacing any earlier one.
     #[inline]
     pub(crate) fn set(&mut self, actor: usize, time: Nanos) {
         if self.stamp + 1 == 1 << STAMP {
@@ -147,7 +148,7 @@ impl EventQueue {
         self.set_place(place, entry);
     }
 
-    /// Renumbers the stamps. A sorted list is a valid heap.
+    /// Renumbers the stamps. This sorts the entries; a sorted list is a valid heap.
     #[cold]
     fn renumber(&mut self) {
         self.heap.sort_unstable();
@@ -176,7 +177,7 @@ mod tests {
         Some(first)
     }
 
-    /// An earlier time of an actor has no effect.
+    /// Setting an actor's event discards the time that was set before.
     #[test]
     fn actors_follow_their_last_times() {
         let mut rng = Rng::new(3);

@@ -1,8 +1,8 @@
 //! The tasks that have started and not finished.
 //!
 //! A frame is a task with a link to the task that waits for it. Frames lie in one array and are
-//! reused, so a run needs memory for its largest number of unfinished tasks and not for its whole
-//! dag.
+//! reused, so a run needs memory for its largest number of unfinished tasks rather than for its
+//! whole dag.
 //!
 //! A frame also carries the length of the longest chain of work up to its task's current step. At
 //! the end of the root, that is the span of the whole dag.
@@ -13,20 +13,20 @@ use crate::unfold::TaskId;
 use tidegate_policy::memory::book::{Reservation, Scope, Task};
 
 pub(crate) type FrameId = u32;
-/// Stands for no frame.
+/// No frame.
 pub(crate) const NONE: FrameId = FrameId::MAX;
 
 pub(crate) struct Frame {
     pub(crate) task: TaskId,
-    /// The task that waits for this one, or will.
+    /// The task that waits for this one, or will wait for it.
     pub(crate) parent: FrameId,
-    /// How many of the tasks that it started are not over.
+    /// How many of the tasks that this one started have not ended.
     pub(crate) pending: u32,
-    /// Whether it waits until these are over.
+    /// Whether this task waits until those tasks have ended.
     pub(crate) waits: bool,
-    /// The longest chain of work up to its current step.
+    /// The longest chain of work up to this task's current step.
     pub(crate) chain: Chain,
-    /// The longest chain that ends in a task that it started.
+    /// The longest chain that ends in a task that this one started.
     pub(crate) longest: Chain,
     /// Boxed because few tasks need it; the others stay small.
     memory: Option<Box<Memory>>,
@@ -40,20 +40,20 @@ pub(crate) struct Memory {
     /// The thread on whose stack the task lies.
     pub(crate) thread: usize,
     pub(crate) role: Role,
-    /// The second half of its fork, until both halves are over.
+    /// The second half of the task's fork, until both halves have ended.
     pub(crate) half: Option<Task>,
-    /// Whether the first half is over, and whether the second half is over after another thread ran
-    /// it.
+    /// Whether the first half has ended, and whether the second half has ended on another thread.
     pub(crate) first_is_over: bool,
     pub(crate) half_is_over: bool,
-    /// Whether it was spawned, and is not the half of a fork.
+    /// Whether the task was spawned, rather than being half of a fork.
     pub(crate) is_spawned: bool,
-    /// The scope into which it has spawned, if it has.
+    /// The scope into which the task has spawned tasks, if any.
     pub(crate) scope: Option<Scope>,
 }
 
 impl Memory {
-    /// The second half, if it is not over: another thread runs it, or none has begun it.
+    /// Returns the second half if it has not ended: another thread runs it, or no thread has begun
+    /// it.
     pub(crate) fn unfinished_half(&self) -> Option<Task> {
         self.half.filter(|_| !self.half_is_over)
     }
@@ -62,7 +62,7 @@ impl Memory {
 /// A task's role in the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A task of the plan.
+    /// A task that the plan knows by itself.
     #[default]
     Own,
     /// The first half of a fork. The plan attributes its work to its parent.
@@ -79,14 +79,14 @@ impl Frame {
         self.memory.get_or_insert_default()
     }
 
-    /// Removes and returns the reservations that it has not given back.
+    /// Removes and returns the reservations that the task has not given back.
     #[inline]
     pub(crate) fn take_reservations(&mut self) -> Vec<(u64, Option<Reservation>)> {
         let memory = self.memory.as_mut();
         memory.map_or_else(Vec::new, |memory| std::mem::take(&mut memory.reservations))
     }
 
-    /// Whether all tasks that it started are over; if not, it waits.
+    /// Whether all tasks that this one started have ended. If not, this task now waits.
     #[inline]
     pub(crate) fn join(&mut self) -> bool {
         self.waits = self.pending > 0;
@@ -110,7 +110,7 @@ impl Frames {
         }
     }
 
-    /// Adds a frame for `task`, which starts after a chain of this length.
+    /// Adds a frame for `task`, which starts at the end of this chain.
     #[inline]
     pub(crate) fn add(&mut self, task: TaskId, parent: FrameId, chain: Chain) -> FrameId {
         let frame = Frame {
@@ -150,8 +150,8 @@ impl Frames {
         &mut self.frames[id as usize]
     }
 
-    /// Ends the task. Returns its parent if that can continue now, and the longest chain if the
-    /// task is the root.
+    /// Ends the task. Returns the task's parent if it can continue now, and the longest chain if
+    /// the task is the root.
     #[inline]
     pub(crate) fn end(&mut self, id: FrameId) -> Ended {
         let Frame { parent, chain, .. } = self.frames[id as usize];
@@ -173,10 +173,10 @@ impl Frames {
 
 /// The effect of a task's end.
 pub(crate) enum Ended {
-    /// Its parent continues.
+    /// The parent continues.
     Last { parent: FrameId },
-    /// Its parent is doing something else, or waits for other tasks.
+    /// The parent is doing something else, or waits for other tasks.
     NotLast,
-    /// The whole computation is over.
+    /// The whole computation has ended.
     Root { chain: Chain },
 }

@@ -4,9 +4,9 @@
 //! A program describes itself as a [`Dag`], a tree of tasks that unfolds as it runs. [`run`]
 //! schedules one or several dags on a simulated machine by work stealing. `tidegate-policy` makes
 //! every decision: which victim to steal from, how much to take, how an idle worker rests, how many
-//! processors a job desires, and how many it is allotted. So a policy can be evaluated on a machine
-//! that you do not have. A run is exactly reproducible: the same settings and the same seed give
-//! the same [`Outcome`].
+//! processors a job desires, and how many processors each job is allotted. So a policy can be
+//! evaluated on a machine that you do not have. A run is exactly reproducible: the same settings and
+//! the same seed give the same [`Outcome`].
 //!
 //! ```
 //! use tidegate_sim::{Dag, Job, Settings, Step, Width, run};
@@ -40,11 +40,11 @@
 //! ```
 //!
 //! `docs/simulator.md` lists how the simulator simplifies the runtime, and explains why that does
-//! not affect its figures. In short: the worker that finishes last continues after a join, thieves
-//! can reach the whole deque, and a spawn runs the child first.
+//! not affect its figures. In short: after a join, the worker that finishes last continues; thieves
+//! can reach the whole deque; and a spawn runs the child first.
 //!
-//! The simulator does not predict times on a real machine (its costs are [`Costs`]), model caches
-//! beyond [which data each place touched last](Settings::cache), or start threads.
+//! The simulator does not predict times on a real machine (its costs are [`Costs`]), does not model
+//! caches beyond [which data each place touched last](Settings::cache), and does not start threads.
 
 #![forbid(unsafe_code)]
 

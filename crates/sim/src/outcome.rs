@@ -16,15 +16,16 @@ pub struct Counters {
     pub stolen_tasks: u64,
     /// Steals by which a thief woke a sleeping worker that had work, and fell asleep in its place.
     pub swaps: u64,
-    /// Failed attempts on a victim that had work.
+    /// Attempts that failed although the victim had work.
     pub failed_busy: u64,
-    /// Failed attempts on a victim that was out of work.
+    /// Attempts that failed because the victim was out of work.
     pub failed_empty: u64,
     /// The length of the victim's deque, summed over all attempts.
     pub lengths_seen: u64,
     /// How often a thief slept for a while, as its idle policy required.
     pub naps: u64,
-    /// How often a task slept for memory, or left its processor to a task that comes before it.
+    /// How often a task slept for memory, or left its processor to a task that comes before it in
+    /// the order.
     pub sleeps: u64,
     /// Requests for memory that could never be granted; their tasks continued without it.
     pub refusals: u64,
@@ -32,14 +33,14 @@ pub struct Counters {
     pub touched_bytes: u64,
     /// The part of `touched_bytes` that was not in the cache of the task's place.
     pub missed_bytes: u64,
-    /// Time in which workers ran tasks, including all costs and the cost of taking what a search
-    /// found.
+    /// Time in which workers ran tasks, including all costs and the cost of taking the tasks that a
+    /// search found.
     pub working: Nanos,
-    /// The part of `working` that was spent on taking what a search found.
+    /// The part of `working` that was spent on taking the tasks that a search found.
     pub stealing: Nanos,
     /// Time in which workers searched.
     pub searching: Nanos,
-    /// Time for which estimates of the job's desire held its workers up. It also counts as time in
+    /// Time for which estimates of the job's desire held up its workers. It also counts as time in
     /// the state that the worker was in.
     pub held_up: Nanos,
     /// Time in which workers slept for lack of work, or were waking up.
@@ -49,36 +50,35 @@ pub struct Counters {
 /// The results of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobOutcome {
-    /// When it arrived.
+    /// When the job arrived.
     pub arrived: Nanos,
-    /// When its last task ended.
+    /// When the job's last task ended.
     pub ended: Nanos,
-    /// The total time of its tasks, T1, including cache misses if there are caches.
+    /// The total time of the job's tasks, T1, including cache misses if there are caches.
     pub work: Nanos,
     /// The time of the longest chain of tasks that waited for each other, Tinf.
     pub span: Nanos,
     /// The number of actions (steps of tasks) on the chain that has the most.
     pub depth: u64,
-    /// The mean of its allotment over its lifetime.
+    /// The mean of the job's allotment over its lifetime.
     pub mean_allotment: f64,
-    /// Like `mean_allotment`, but in the Tinf of time with the most processors, it counts only as
-    /// many processors as there were ready tasks. This is the average effective allotment of Sen,
-    /// "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition
-    /// 1.
+    /// Like `mean_allotment`, but in the Tinf of time with the most processors, no more processors
+    /// count than there were ready tasks. This is the average effective allotment of Sen, "Dynamic
+    /// processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1.
     pub effective_allotment: f64,
     /// Like `mean_allotment`, but without the Tinf of time with the most processors. This is the
     /// trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
     /// feedback", PPoPP 2007. For a job with a fixed number of processors, it is that number.
     pub trimmed_allotment: f64,
-    /// The time from its arrival until as many workers as the machine has processors had had work,
-    /// or `None` if that never happened.
+    /// The time from the job's arrival until as many workers have had work as the machine has
+    /// processors, or `None` if that never happened.
     pub all_processors: Option<Nanos>,
     /// Whether a worker had to wait for a processor, so that the job had fewer than it was
     /// allotted.
     pub stood_in_line: bool,
-    /// The most memory that its tasks had declared at one time.
+    /// The peak of the memory that the job's tasks had declared.
     pub peak_bytes: u64,
-    /// Its counters.
+    /// The job's counters.
     pub counters: Counters,
 }
 
@@ -90,12 +90,12 @@ impl JobOutcome {
     }
 }
 
-/// How many tasks the workers had at one time.
+/// The workers' numbers of tasks at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The time of the sample.
     pub time: Nanos,
-    /// By number of tasks, running and waiting: how many workers had that number.
+    /// At index `i`, how many workers had `i` tasks, running or waiting.
     pub workers: Vec<u32>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// `count` processors for `workers` workers; each job has `count` of these.
+    /// Creates `count` processors for `workers` workers. Each job has `count` of these workers.
     pub(crate) fn new(count: usize, workers: usize, slice: Nanos, pinned: bool) -> Self {
         let groups = match pinned {
             true => count,
@@ -31,7 +31,7 @@ impl Processors {
         }
     }
 
-    /// A worker's group, and its number in that group.
+    /// Returns a worker's group, and the worker's number in that group.
     fn split(&self, worker: usize) -> (usize, usize) {
         let groups = self.groups.len();
         (worker % groups, worker / groups)
@@ -56,14 +56,14 @@ impl Processors {
     }
 
     /// Gives this worker a processor if one is free; otherwise the worker joins the line.
-    /// `has_slept` means that it has slept until now.
+    /// `has_slept` means that the worker has slept until now.
     pub(crate) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
         let (group, number) = self.split(worker);
         self.groups[group].take(number, now, has_slept)
     }
 
-    /// The worker that should give up its processor to this one, which has woken and waits in line.
-    /// Only workers that `can` accepts are displaced.
+    /// Returns the worker that should give up its processor to this worker, which has woken and
+    /// waits in line. Only a worker that `can` accepts is displaced.
     pub(crate) fn displaced_by(
         &self,
         worker: usize,
@@ -91,7 +91,7 @@ impl Processors {
         next.map(|next| self.whole(group, next))
     }
 
-    /// The workers whose slices are over and whose processors other workers wait for.
+    /// Returns the workers whose slices have ended and whose processors other workers wait for.
     pub(crate) fn overdue(&self, now: Nanos) -> Vec<usize> {
         let all = self.groups.iter().enumerate();
         all.flat_map(|(group, of)| {

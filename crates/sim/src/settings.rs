@@ -14,14 +14,15 @@ use tidegate_policy::{
 /// The machine and its policies.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The number of processors. Each job has as many workers, most of them asleep.
+    /// The number of processors. Each job has this many workers, most of them asleep.
     pub processors: usize,
     /// The seed of all random draws.
     pub seed: u64,
     /// What an idle worker does.
     pub idle: IdlePolicy,
-    /// A user's own backoff that replaces `idle`, created for each worker with its number in its
-    /// job. Its sleeps are limited as in the runtime, and its panics reach the caller of the run.
+    /// A user's own backoff that replaces `idle`. It is created for each worker with the worker's
+    /// number in its job. Its sleeps are limited as in the runtime, and its panics reach the caller
+    /// of the run.
     pub backoff: Option<BackoffFactory>,
     /// How many tasks a steal takes.
     pub steal: StealAmount,
@@ -33,7 +34,7 @@ pub struct Settings {
     pub memory: MemoryPolicy,
     /// The distances between the workers of a job, by their numbers.
     pub places: PlaceTree,
-    /// The size of each [place](PlaceTree::places)'s cache in bytes. With 0, all data is near
+    /// The size in bytes of the cache of each [place](PlaceTree::places). With 0, all data is near
     /// everywhere.
     pub cache: u64,
     /// Whether the `i`-th worker of each job runs on processor `i` only. If not, any worker may use
@@ -52,7 +53,7 @@ pub struct Settings {
     pub sample: Nanos,
 }
 
-/// The maximum number of workers of all jobs together. Each takes half a kilobyte.
+/// The maximum number of workers of all jobs together. Each worker takes half a kilobyte.
 const MOST_WORKERS: usize = 1 << 22;
 
 impl Settings {
@@ -92,7 +93,7 @@ impl Settings {
         }
     }
 
-    /// Rejects settings and jobs that cannot be run.
+    /// Returns an error if the settings or the jobs cannot be run.
     pub(crate) fn check<D>(&self, jobs: &[Job<D>]) -> Result<(), Refusal> {
         SIM_PROCESSORS.check(self.processors)?;
         self.steal.check()?;
@@ -145,8 +146,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The allotments that are imposed on a job, by its number and arrival. Empty if no limit is
-    /// set.
+    /// Returns the allotments that are imposed on a job, given its number and arrival. Empty if no
+    /// limit is set.
     pub(crate) fn course(&self, job: usize, arrives: Nanos) -> Course<'_> {
         match &self.allotments {
             Some(allotments) => allotments.course((self.processors, self.seed), job, arrives),
@@ -154,7 +155,7 @@ impl Settings {
         }
     }
 
-    /// Rejects allotments that no job can follow.
+    /// Returns an error if no job can follow the allotments.
     fn check_allotments(&self) -> Result<(), Refusal> {
         let Some(allotments) = &self.allotments else {
             return Ok(());
@@ -175,38 +176,39 @@ impl Settings {
 /// Which workers share a deque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deques {
-    /// Each worker has its own.
+    /// Each worker has its own deque.
     Worker,
     /// The workers of a [place](PlaceTree::places) share a deque. Each of them pushes and pops at
-    /// its young end, and workers of other places steal at its old end. (Weibel, "An advanced
-    /// scheduler for intervals", 2010, chapter 4.)
+    /// the deque's young end, and workers of other places steal at its old end. (Weibel, "An
+    /// advanced scheduler for intervals", 2010, chapter 4.)
     Place,
 }
 
 /// A job for the machine.
 #[derive(Clone, Debug)]
 pub struct Job<D> {
-    /// The program that it runs.
+    /// The program that the job runs.
     pub dag: D,
-    /// When it arrives.
+    /// When the job arrives.
     pub arrives: Nanos,
-    /// How many processors it has.
+    /// How many processors the job has.
     pub width: Width,
 }
 
 /// How many processors a job has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
-    /// This number all the time, however many other jobs there are.
+    /// Always this number, however many other jobs there are.
     Fixed(usize),
-    /// One at first, then as many as it desires by this rule and other jobs leave to it.
+    /// One processor at first, then as many as the job desires by this rule and as other jobs leave
+    /// to it.
     Desired(DesirePolicy),
     /// Like [`Desired`](Self::Desired), but never more than this number.
     Limited(DesirePolicy, usize),
 }
 
 impl Width {
-    /// The rule for its desire; `None` if its width is fixed.
+    /// Returns the rule for the job's desire; `None` if its width is fixed.
     #[must_use]
     pub const fn desire(&self) -> Option<&DesirePolicy> {
         match self {
@@ -215,7 +217,8 @@ impl Width {
         }
     }
 
-    /// The maximum number of processors that it may have, if its width is fixed or limited.
+    /// Returns the maximum number of processors that the job may have, if its width is fixed or
+    /// limited.
     pub(crate) const fn limit(&self) -> Option<usize> {
         match *self {
             Self::Fixed(limit) | Self::Limited(_, limit) => Some(limit),

@@ -1,19 +1,19 @@
 //! A dag without its type, as the machine and a [walk](crate::WorkSpan) see it.
 //!
-//! Both are long, so they are compiled once and not for every dag. They know a task only by its
-//! number; the task itself is stored here.
+//! The code of both is long, so it is compiled once rather than for every dag. Both know a task
+//! only by its number; the task itself is stored here.
 
 use crate::dag::{Dag, Draft, Step};
 
-/// The number of a task that has begun or been drafted, and is not over.
+/// The number of a task that has begun or been drafted, and has not ended.
 pub type TaskId = u32;
 
 /// A dag and its tasks, by number.
 pub trait Unfold {
-    /// The number of the root task.
+    /// Returns the number of the root task.
     fn root(&mut self) -> TaskId;
 
-    /// The task's next step.
+    /// Returns the task's next step.
     fn next(&mut self, task: TaskId) -> Step<TaskId>;
 
     /// Ends the task and frees its number.
@@ -22,7 +22,7 @@ pub trait Unfold {
 
 /// Any [`Dag`], whatever its task type, so that the jobs of a run may be different programs.
 pub trait AnyDag {
-    /// The dag without its type.
+    /// Returns the dag without its type.
     #[doc(hidden)]
     fn unfold(&self) -> Box<dyn Unfold + '_>;
 }

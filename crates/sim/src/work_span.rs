@@ -1,8 +1,8 @@
 //! The size of a dag: its tasks, its work T1 and its span Tinf.
 //!
-//! T1 is the time on one processor and Tinf the time on an unlimited number, both without any cost
-//! of scheduling. The machine computes the same numbers as it runs. A walk computes them without a
-//! schedule, so that each can be checked against the other.
+//! T1 is the time on one processor and Tinf the time on an unlimited number of processors, both
+//! without any cost of scheduling. The machine computes the same numbers as it runs. A walk
+//! computes them without a schedule, so the two can be checked against each other.
 
 use crate::chain::Chain;
 use crate::dag::{Draft, Step};
@@ -27,27 +27,27 @@ pub struct WorkSpan {
     pub rests: bool,
     /// Whether any task waits to be released.
     pub drafts: bool,
-    /// The most memory declared at one time in this order, S1.
+    /// The peak of the declared memory in the order of the walk, S1.
     pub peak_bytes: u64,
-    /// All memory declared, whether freed or not.
+    /// The sum of all declared memory, whether freed or not.
     pub reserved_bytes: u64,
 }
 
 struct Walk<'a> {
     dag: Box<dyn Unfold + 'a>,
     frames: Frames,
-    /// Tasks that can continue, the youngest last.
+    /// Tasks that can continue, the youngest at the end.
     ready: Vec<FrameId>,
     drafts: Drafts,
     declared: u64,
-    /// One more action is counted for every `k` bytes of a reservation.
+    /// A reservation counts as one more action for every `k` bytes.
     k: u64,
     work_span: WorkSpan,
 }
 
 impl WorkSpan {
-    /// Walks all of `dag`, in series and depth first; a reservation is one action. Tasks that are
-    /// never released are left out, and so are tasks that wait for them.
+    /// Walks all of `dag`, in series and depth first. A reservation is one action. Tasks that are
+    /// never released are left out, and so are the tasks that wait for them.
     pub fn of<D: AnyDag + ?Sized>(dag: &D) -> Self {
         Self::with_k(dag, u64::MAX)
     }
@@ -79,8 +79,8 @@ impl<'a> Walk<'a> {
         self.work_span
     }
 
-    /// Runs one step of this task. Returns the task to continue with, or `None` for the youngest
-    /// task that is ready.
+    /// Runs one step of this task. Returns the task to continue with, or `None` to continue with
+    /// the youngest task that is ready.
     fn step(&mut self, id: FrameId) -> Option<FrameId> {
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
@@ -94,7 +94,7 @@ impl<'a> Walk<'a> {
                 frame.chain.lengthen(time);
                 self.work_span.rests = true;
             }
-            // There is no cache to miss.
+            // A walk has no cache that could miss.
             Step::Touch(_) => {}
             Step::Reservation(bytes) => self.reserve(id, bytes),
             Step::Free => {
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
         self.ready.push(ready.draft);
     }
 
-    /// Ends this task. Returns its parent, if that can continue now.
+    /// Ends this task. Returns its parent if the parent can continue now.
     fn end(&mut self, id: FrameId) -> Option<FrameId> {
         self.work_span.tasks += 1;
         let frame = self.frames.get(id);

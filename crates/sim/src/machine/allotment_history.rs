@@ -1,7 +1,7 @@
 //! How many processors a job had, for how long, and how many of them it could use.
 //!
-//! Two means of the allotments leave out processors that a job cannot use, however many. For the
-//! Tinf of time with the largest allotments,
+//! Two means of the allotments leave out processors that a job cannot use, however many there are.
+//! For the Tinf of time with the largest allotments,
 //!
 //! * the average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel
 //!   work-stealing jobs", 2004, definition 1, counts no more processors than tasks were ready;
@@ -10,23 +10,24 @@
 //!
 //! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P. While fewer tasks are ready than
 //! there are processors, all of them run, which shortens the longest chain, so this lasts at most
-//! Tinf. The rest of the time all processors work, and their mean over that time is at least P,
-//! because P is the mean of the smallest allotments for as long. For Sen's mean, the bound is his
-//! theorem 3. His proof assumes that all steps outside the Tinf with the largest allotments have
-//! enough tasks, and does not hold otherwise; a test below has such a schedule.
+//! Tinf. In the remaining time all processors work, and the mean allotment over that time is at
+//! least P, because P is the mean of the smallest allotments over a period of that length. For
+//! Sen's mean, the bound is his theorem 3. His proof assumes that all steps outside the Tinf with
+//! the largest allotments have enough tasks, and does not hold otherwise; a test below has such a
+//! schedule.
 
 use std::collections::BTreeMap;
 use tidegate_policy::Nanos;
 
-/// All the time during which a job had one number of processors.
+/// The total time during which a job had a certain number of processors.
 #[derive(Clone, Copy, Default)]
 struct Spell {
     time: Nanos,
-    /// The sum over that time of the processors that it could use.
+    /// The number of processors that the job could use, summed over that time.
     usable: u128,
 }
 
-/// The history of a job, by allotment.
+/// The history of a job, keyed by allotment.
 pub(super) struct AllotmentHistory {
     past: BTreeMap<usize, Spell>,
     allotment: usize,
@@ -85,7 +86,7 @@ impl AllotmentHistory {
         self.all().map(sum).sum()
     }
 
-    /// The average effective allotment of a job with this span.
+    /// Returns the average effective allotment of a job with this span.
     pub(super) fn effective(&self, span: Nanos) -> f64 {
         let (mut sum, mut time, mut left) = (0.0, 0, span);
         for (allotment, spell) in self.all().rev() {
@@ -98,8 +99,8 @@ impl AllotmentHistory {
         sum / time.max(1) as f64
     }
 
-    /// The trimmed mean of a job with this span, or its smallest allotment if it took no longer
-    /// than its span.
+    /// Returns the trimmed mean of a job with this span. If the job took no longer than its span,
+    /// returns its smallest allotment.
     pub(super) fn trimmed(&self, span: Nanos) -> f64 {
         let (mut sum, mut time, mut trim) = (0.0, 0, span);
         for (allotment, spell) in self.all().rev() {
@@ -139,7 +140,8 @@ mod tests {
         assert_eq!(constant.trimmed(100), 4.0);
     }
 
-    /// The effective mean counts only the used part, and the trimmed mean leaves it out.
+    /// The effective mean counts only the used part of an allotment, and the trimmed mean counts
+    /// none of it.
     #[test]
     fn means_discount_unused_allotment() {
         let burst = history(&[(10, 1_000, 3), (90, 2, 5)]);
@@ -150,8 +152,8 @@ mod tests {
 
     #[test]
     fn only_trimmed_mean_bounds_greedy_time() {
-        // Enough tasks for eight processors; then a chain on six; then one processor, again with
-        // enough.
+        // First, enough tasks for eight processors; then a chain on six; then one processor, again
+        // with enough tasks.
         let (span, alone) = (1_000, 100_000);
         let schedule = history(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
         let (work, time) = (8 * span + span + alone, 2 * span + alone);

@@ -2,9 +2,9 @@
 //!
 //! The system gives each job a number of processors at each time
 //! ([`Allotments`](crate::Allotments)), and the job never has more, not even to finish a step of a
-//! task. A worker in excess stops in the middle of its step. It continues the step when its job has
-//! a processor for it again, or when a thief finds it asleep with work. Idle workers are stopped
-//! first.
+//! task. If too many workers are awake, some must stop in the middle of a step; idle workers are
+//! stopped first. A stopped worker continues its step when its job has a processor for it again, or
+//! when a thief finds it asleep with work.
 
 use super::worker::State;
 use super::{GIVEN, Machine};
@@ -20,7 +20,7 @@ impl Machine<'_> {
         self.await_change();
     }
 
-    /// Schedules the next change of any job that is here.
+    /// Schedules the next change of the allotment of any job that has arrived.
     pub(super) fn await_change(&mut self) {
         let here = self.jobs.iter_mut().filter(|job| job.is_here);
         let next = here
@@ -36,7 +36,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Stops workers of the job at once, until no more of them are awake than the job has
+    /// Immediately stops workers of the job, until no more of them are awake than the job has
     /// processors.
     pub(super) fn stop_excess(&mut self, job: usize) {
         for states in [

@@ -6,9 +6,9 @@
 //! sleeper is due, the processor runs the youngest task of that deque, and no other processor
 //! touches its sleepers.
 //!
-//! A worker that its job has put to sleep makes no attempts, so other workers pass its rounds. A
-//! worker that has rounds to pass does not park. If every worker of the job would only wait for
-//! rounds, they are skipped.
+//! A worker that its job has put to sleep makes no attempts, so other workers pass its rounds for
+//! it. A worker does not park while it has rounds to pass. If the workers of a job could only wait
+//! for rounds, the rounds are skipped.
 
 use super::Machine;
 use super::worker::State;
@@ -45,19 +45,20 @@ impl Machine<'_> {
         due.map(|sleeper| self.wake_sleeper(w, sleeper))
     }
 
-    /// Passes a round, after a failed sweep, for a worker that cannot pass it.
+    /// After a failed sweep, passes a round on behalf of a worker that its job has put to sleep.
     pub(super) fn pass_round_elsewhere(&mut self, w: usize) -> Option<FrameId> {
         let other = self.clock_of(w).filter(|&other| other != w)?;
         let due = self.workers[other].sleepers.pass();
         due.map(|sleeper| self.wake_sleeper(w, sleeper))
     }
 
-    /// Whether this worker has rounds to pass.
+    /// Whether this worker must pass rounds, its own or those of a sleeping worker.
     pub(super) fn has_rounds(&self, w: usize) -> bool {
         self.clock_of(w).is_some()
     }
 
-    /// Skips the rounds until the next sleeper is due, if the job can only wait for rounds.
+    /// Skips the rounds until the next sleeper is due, if the job can only wait for rounds. Returns
+    /// the sleeper.
     pub(super) fn skip_rounds(&mut self, w: usize) -> Option<FrameId> {
         let job = &self.jobs[self.workers[w].job];
         if job.working + job.in_hand + job.queued > 0 {
@@ -68,7 +69,8 @@ impl Machine<'_> {
         next.map(|sleeper| self.wake_sleeper(w, sleeper))
     }
 
-    /// The worker whose rounds `w` passes: itself, or the first that is asleep and has sleepers.
+    /// Returns the worker whose rounds `w` passes: itself, or the first worker that is asleep and
+    /// has sleepers.
     fn clock_of(&self, w: usize) -> Option<usize> {
         let job = self.workers[w].job;
         if !self.jobs[job].memory.has_sleepers() {

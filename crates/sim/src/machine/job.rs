@@ -16,48 +16,49 @@ use tidegate_policy::{Candidates, DesireState, Nanos};
 pub(super) struct Running<'a> {
     pub(super) dag: Box<dyn Unfold + 'a>,
     pub(super) arrives: Nanos,
-    /// How it estimates its desire; `None` for a fixed number of processors.
+    /// How the job estimates its desire; `None` for a fixed number of processors.
     pub(super) desire: Option<DesireState>,
-    /// The number of its first worker.
+    /// The number of the job's first worker.
     pub(super) first: usize,
-    /// Whether it has arrived and is not over.
+    /// Whether the job has arrived and not ended.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
-    /// The limit imposed on its processors now, and the changes of that limit.
+    /// The imposed limit on the job's processors now, and the coming changes of that limit.
     pub(super) given: usize,
     pub(super) course: Peekable<Course<'a>>,
     pub(super) history: AllotmentHistory,
-    /// The sum over time of the allotments before the current cycle.
+    /// The allotments before the current cycle, summed over time.
     allotted_before: u128,
     /// How many workers run a task, and how many are asleep with a task in hand.
     pub(super) working: usize,
     pub(super) in_hand: usize,
     /// How many workers are not asleep.
     pub(super) awake: usize,
-    /// How many of these were told to fall asleep and have not done so yet.
+    /// How many of the awake workers were told to fall asleep and have not done so yet.
     pub(super) leaving: usize,
     /// How many workers search and count as searchers.
     pub(super) searching: usize,
-    /// Workers that sleep for lack of work until there is some.
+    /// Workers that found no work and sleep until there is some.
     pub(super) parked: Vec<u32>,
     /// Workers that are asleep with work, and workers that are asleep without work.
     pub(super) with_work: Vec<u32>,
     pub(super) without_work: Vec<u32>,
-    /// Possible victims, by their numbers within the job: all workers except those asleep without
-    /// work.
+    /// Possible victims, by their numbers within the job: all workers except those that are asleep
+    /// without work.
     pub(super) candidates: Candidates,
     /// The number of tasks in all deques and places.
     pub(super) queued: usize,
     pub(super) placed: Placed,
-    /// How many workers have had work, and how long after the arrival the last of them first had.
+    /// How many workers have had work, and how long after the job's arrival the last of them first
+    /// had work.
     pub(super) had_work: usize,
     pub(super) all_processors: Option<Nanos>,
     pub(super) stood_in_line: bool,
     pub(super) memory: Memory,
     pub(super) drafts: Drafts,
-    /// The work of its tasks so far.
+    /// The work that the job's tasks have done so far.
     pub(super) work: Nanos,
-    /// When it ended, and its longest chain.
+    /// When the job ended, and its longest chain.
     pub(super) end: Option<(Nanos, Chain)>,
     pub(super) counters: Counters,
     /// The counters at the start of the current cycle.
@@ -112,7 +113,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Whether it has not arrived yet.
+    /// Whether the job has not arrived yet.
     pub(super) const fn is_ahead(&self) -> bool {
         !self.is_here && self.end.is_none()
     }
@@ -122,7 +123,8 @@ impl<'a> Running<'a> {
         self.awake - self.leaving
     }
 
-    /// Whether drafts wait and none of its tasks can continue, except for those that rest.
+    /// Whether drafts wait for releases and no task of the job can continue. Tasks that rest are
+    /// not considered.
     pub(super) fn is_stalled(&self) -> bool {
         self.is_here
             && self.drafts.waiting() > 0
@@ -137,7 +139,7 @@ impl<'a> Running<'a> {
         self.allotment = processors;
     }
 
-    /// Accounts for the time until now, during which nothing has changed.
+    /// Accounts for the time since the last change.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
         debug_assert!(
@@ -148,7 +150,8 @@ impl<'a> Running<'a> {
         self.history.pass(now, ready);
     }
 
-    /// The mean allotment since the last call, rounded to the nearest integer. Begins a new cycle.
+    /// Returns the mean allotment since the last call, rounded to the nearest integer, and begins a
+    /// new cycle.
     pub(super) fn mean_allotment(&mut self, now: Nanos, length: Nanos) -> usize {
         self.pass(now);
         let until = self.history.allotted();

@@ -1,10 +1,10 @@
-//! Memory that tasks have declared, and the tasks that wait for it.
+//! Memory that tasks have declared, and the tasks that wait for memory.
 //!
-//! If the policy keeps no order, a task is granted what it requests, or sleeps in the queue of its
-//! worker as the hybrid policy says. A job that keeps the depth-first order uses the same plan as
-//! the runtime ([`Plan`]). Instead of deques, its workers have threads, which are stacks of tasks,
-//! and they leave a thread when a task waits. The worker that finishes last continues with the
-//! joiner.
+//! If the policy keeps no order, a request is granted immediately, or the task sleeps in the queue
+//! of its worker as the hybrid policy says. A job that keeps the depth-first order uses the same
+//! plan as the runtime ([`Plan`]). Instead of deques, its workers have threads, which are stacks of
+//! tasks, and a worker leaves its thread when a task waits. The worker that finishes last continues
+//! with the joiner.
 
 use super::Machine;
 use super::work::After;
@@ -27,14 +27,14 @@ pub(super) struct Memory {
     planned: Option<Planned>,
 }
 
-/// The plan of a job, and what its names stand for.
+/// The plan of a job, and what the plan's names stand for.
 struct Planned {
     plan: Plan<FrameId>,
     /// The task that continues on each thread.
     tops: Vec<FrameId>,
     /// Threads that could continue but have no processor.
     owed: VecDeque<usize>,
-    /// Threads without a worker, which were left with a deque or may be used again.
+    /// Threads without a worker: some were left behind with their deque, others may be used again.
     loose: Vec<usize>,
 }
 
@@ -77,7 +77,7 @@ impl Memory {
 }
 
 impl Planned {
-    /// A thread that is not in use.
+    /// Returns a thread that is not in use.
     fn new_thread(&mut self) -> usize {
         let free = self.loose.iter().position(|t| self.plan.is_free(*t));
         free.map_or_else(
@@ -92,7 +92,7 @@ impl Planned {
 
 /// Work stealing; [`super::hybrid`] decides which tasks sleep.
 impl Machine<'_> {
-    /// The task requests `bytes`.
+    /// Handles the task's request for `bytes` bytes.
     pub(super) fn reserve(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.allocate;
         let job = self.workers[w].job;
@@ -110,7 +110,7 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// Gives back a reservation, if there is one.
+    /// Gives back a reservation, if any.
     pub(super) fn give_back(&mut self, w: usize, reservation: Option<(u64, Option<Reservation>)>) {
         let job = self.workers[w].job;
         if let Some((bytes, name)) = reservation {
@@ -153,7 +153,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The worker's thread, which is new if it has none.
+    /// Returns the worker's thread, which is new if the worker had none.
     fn thread(&mut self, w: usize) -> usize {
         let job = self.workers[w].job;
         self.workers[w].thread.unwrap_or_else(|| {
@@ -163,7 +163,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Leaves the worker's thread to other workers, which continue with the task `top`.
+    /// Leaves the worker's thread to other workers, which will continue with the task `top`.
     fn leave_thread(&mut self, w: usize, top: FrameId) {
         let job = self.workers[w].job;
         if let Some(thread) = self.workers[w].thread.take() {
@@ -183,7 +183,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Collects the threads that can continue because they were answered meanwhile.
+    /// Collects the threads that can continue because their requests were answered meanwhile.
     fn settle(&mut self, job: usize) {
         while let Some(thread) = self.plan(job).plan.settle() {
             self.plan(job).owed.push_back(thread);
@@ -256,7 +256,8 @@ impl Machine<'_> {
         after
     }
 
-    /// A draft has no position in the order of the serial run until it is released.
+    /// Ends the run with an error, because a draft has no position in the order of the serial run
+    /// until it is released.
     fn refuse_draft(&mut self, job: usize) -> After {
         let memory = self.settings.memory;
         self.refuse(format!(
@@ -265,7 +266,7 @@ impl Machine<'_> {
         After::Waits
     }
 
-    /// Adds a task that waits in the plan, and that `id` waits for at its next join.
+    /// Adds a task to the plan. The task `id` waits for it at its next join.
     fn spawn_planned(&mut self, job: usize, id: FrameId, child: TaskId) {
         self.jobs[job].counters.tasks += 1;
         let frame = self.frames.get(id);
@@ -302,7 +303,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Continues, unless it must give way because too many tasks come before it.
+    /// Continues with the task, unless it must give way because too many tasks come before it in
+    /// the order.
     fn after_fork(&mut self, w: usize, id: FrameId) -> After {
         let (job, thread) = (self.workers[w].job, self.frames.get(id).memory().thread);
         if !self.plan(job).plan.gives_way(thread) {
@@ -355,8 +357,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The task waits for the tasks that it has spawned. Continues with one of them if one comes
-    /// next.
+    /// Lets the task wait for the tasks that it has spawned. Continues with one of these if one
+    /// comes next in the order.
     fn await_scope(&mut self, w: usize, id: FrameId) -> After {
         let (job, memory) = (self.workers[w].job, self.frames.get(id).memory());
         let (thread, scope) = (memory.thread, memory.scope.expect("it has spawned"));
@@ -377,7 +379,7 @@ impl Machine<'_> {
         After::Next(next)
     }
 
-    /// Ends the task, after all tasks that it has spawned.
+    /// Ends the task. All tasks that it has spawned have ended.
     fn end_planned(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
@@ -419,7 +421,7 @@ impl Machine<'_> {
         parent != NONE && !spawned && self.frames.get(parent).memory().half.is_some()
     }
 
-    /// The first half is over. Takes the second half back if no worker has begun it.
+    /// Called when the first half has ended. Takes the second half back if no worker has begun it.
     fn take_half_back(&mut self, job: usize, thread: usize, parent: FrameId) -> Option<FrameId> {
         let half = self.frames.get(parent).memory().half?;
         let second = self.plan(job).plan.take_back(half)?;
@@ -429,7 +431,7 @@ impl Machine<'_> {
         Some(second)
     }
 
-    /// Both halves of the task's fork are over.
+    /// Called when both halves of the task's fork have ended.
     fn join_half(&mut self, job: usize, id: FrameId) {
         let memory = self.frames.get(id).memory();
         (memory.first_is_over, memory.half_is_over) = (false, false);
@@ -438,7 +440,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A task is over whose parent is doing something else or waits for other tasks.
+    /// Called when a task has ended whose parent is doing something else or waits for other tasks.
     fn not_last(&mut self, w: usize, parent: FrameId, role: Role, is_half: bool) -> After {
         let job = self.workers[w].job;
         let above = self.frames.get(parent);
@@ -466,7 +468,7 @@ impl Machine<'_> {
                 }
                 After::Waits
             }
-            // The first case is a task that ran on top of its waiting parent.
+            // In this case, the task ran on top of its waiting parent.
             Role::Own if self.workers[w].thread == Some(above.memory().thread) => {
                 self.next_of(w, parent)
             }
@@ -474,7 +476,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Ends the rest of a task in the plan. Returns whether the job has a plan.
+    /// Ends what remains of a task in the plan. Returns whether the job has a plan.
     pub(super) fn end_planned_rest(&mut self, w: usize, id: FrameId) -> bool {
         let job = self.workers[w].job;
         let ordered = self.jobs[job].memory.is_ordered();
@@ -488,7 +490,7 @@ impl Machine<'_> {
         ordered
     }
 
-    /// Looks into the plan once.
+    /// Makes one attempt to find work in the plan.
     pub(super) fn attempt_planned(&mut self, w: usize) {
         let job = self.workers[w].job;
         let cost = self.settings.costs.attempt;
@@ -521,7 +523,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Continues with a thread that was parked or has been answered.
+    /// Continues a thread that was parked or whose request has been answered.
     fn go_on(&mut self, w: usize, thread: usize, cost: Nanos) {
         let job = self.workers[w].job;
         self.take_thread(w, thread);

@@ -1,14 +1,14 @@
 //! The machine: processors, workers, and an event loop.
 //!
-//! Every worker has at most one event ahead of it: the end of its work, an attempt to steal, or the
-//! end of a nap. The machine handles the earliest event, which sets the next one. Besides workers
-//! there are *clockworks*, which are timers: job arrivals, the cycle in which desires are
-//! estimated, time slices while workers wait in line for processors, the ends of rests, samples,
-//! and changes of imposed allotments. `tidegate-policy` makes every decision.
+//! Every worker has at most one pending event: the end of its work, an attempt to steal, or the end
+//! of a nap. The machine handles the earliest event, which sets the next one. Besides workers there
+//! are *clockworks*, which are timers: job arrivals, the cycle in which desires are estimated, time
+//! slices while workers wait in line for processors, the ends of rests, samples, and changes of
+//! imposed allotments. `tidegate-policy` makes every decision.
 //!
 //! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]). The other is the
-//! sharing of processors between jobs ([`shares`]), which may be overruled ([`given`]). Tasks may
-//! be put where their data is ([`places`]).
+//! sharing of processors between jobs ([`shares`]), which imposed allotments may overrule
+//! ([`given`]). Tasks may be put where their data is ([`places`]).
 
 mod allotment_history;
 mod given;
@@ -42,7 +42,7 @@ use tidegate_policy::allot::Broken;
 use tidegate_policy::{AllotState, DesireState, Nanos, ParseError, PlaceOrder, Rng, VictimState};
 use worker::{State, Thief, Worker};
 
-/// The clockworks: actors whose numbers follow those of the workers.
+/// The clockworks: actors that are numbered after the workers.
 const ARRIVALS: usize = 0;
 const CYCLE: usize = 1;
 const SLICE: usize = 2;
@@ -51,24 +51,23 @@ const SAMPLES: usize = 4;
 const GIVEN: usize = 5;
 const CLOCKWORKS: usize = 6;
 
-/// A rest: its end, its position among rests with the same end, its frame and its worker.
+/// A task's rest: when it ends, its position among rests with the same end, the task's frame and
+/// the worker.
 type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
 
-/// Runs `jobs` on the machine that `settings` describes, until all are over. The same arguments
-/// give the same outcome.
+/// Runs `jobs` on the machine that `settings` describes, until all jobs have ended. The same
+/// arguments give the same outcome.
 ///
-/// # Errors
-/// If the settings cannot be used, or the run would take longer than can be counted: 584 years for
-/// all workers together.
+/// # Errors If the settings cannot be used, or if the run would last longer than can be counted:
+/// 584 years for all workers together.
 pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refusal> {
     run_telling(settings, jobs, &mut |_, _| ())
 }
 
-/// Like [`run`], but calls `tell` after every million events with their number and the current
-/// time.
+/// Like [`run`], but calls `tell` after every million events with the number of events and the
+/// current time.
 ///
-/// # Errors
-/// The errors of [`run`].
+/// # Errors The errors of [`run`].
 pub fn run_telling<D: Dag>(
     settings: &Settings,
     jobs: &[Job<D>],
@@ -98,7 +97,7 @@ fn untyped<D: Dag>(jobs: &[Job<D>]) -> Vec<Job<&dyn AnyDag>> {
     jobs.collect()
 }
 
-/// Events between two calls of `tell`.
+/// How many events the machine handles between two calls of `tell`.
 const UNHEARD: u64 = 1_000_000;
 
 struct Machine<'a> {
@@ -118,17 +117,17 @@ struct Machine<'a> {
     acting: usize,
     shares: AllotState,
     rests: BinaryHeap<Rest>,
-    /// How many rests there have been.
+    /// How many rests have begun.
     rested: u64,
     now: Nanos,
     /// When the last cycle ended.
     cycle_began: Nanos,
-    /// How many jobs are not over.
+    /// How many jobs have not ended.
     left: usize,
     /// The first promise of the allotment rule that was broken.
     broken: Option<Broken>,
     samples: Vec<Sample>,
-    /// Why the run cannot continue.
+    /// The error that ended the run, if any.
     refusal: Option<Refusal>,
     #[cfg(test)]
     fault: Option<Fault>,
@@ -138,7 +137,7 @@ struct Machine<'a> {
 #[cfg(test)]
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Thieves take the youngest tasks.
+    /// Thieves take the youngest task instead of the oldest.
     RobsYoungEnd,
     /// Every job gets all processors, whatever its share.
     GivesAll,
@@ -254,7 +253,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Ends the run with this error, unless there is an earlier one.
+    /// Ends the run with this error, unless it already has an error.
     #[cold]
     fn refuse(&mut self, why: String) {
         self.refusal.get_or_insert_with(|| Refusal::new(why));
@@ -299,7 +298,7 @@ impl<'a> Machine<'a> {
         });
         let actor = self.clockwork(SAMPLES);
         self.event_queue.clear(actor);
-        // If no other event is ahead, the run is at its end.
+        // If no other event is pending, the run has ended.
         if self.event_queue.first().is_some() {
             self.at(actor, self.settings.sample);
         }
@@ -316,7 +315,7 @@ impl<'a> Machine<'a> {
         self.workers.len() + number
     }
 
-    /// Whether there is work that only this worker can continue, or that thieves must take from it.
+    /// Whether the worker holds work that only it can continue, or that thieves must take from it.
     fn holds_work(&self, w: usize) -> bool {
         let worker = &self.workers[w];
         match self.settings.deques {
@@ -342,7 +341,7 @@ impl<'a> Machine<'a> {
         first..first + self.settings.processors
     }
 
-    /// Sets the worker's next event to be after `delay`.
+    /// Sets the worker's next event to happen after `delay`.
     #[inline]
     fn at(&mut self, w: usize, delay: Nanos) {
         self.event_queue.set(w, self.now.saturating_add(delay));
@@ -374,7 +373,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Schedules the next job's arrival, if there is one.
+    /// Schedules the next job's arrival, if any.
     fn await_arrival(&mut self) {
         let ahead = self.jobs.iter().filter(|job| job.is_ahead());
         let actor = self.clockwork(ARRIVALS);

@@ -13,7 +13,7 @@ use crate::settings::Deques;
 use std::collections::VecDeque;
 use tidegate_policy::{Nanos, PlaceTree};
 
-/// The places of the machine. Workers are numbered within their job.
+/// The places of the machine. Workers are numbered within their jobs.
 pub(super) struct Places {
     of: Vec<usize>,
     /// The first worker of each place.
@@ -40,12 +40,12 @@ impl Places {
         self.others.len()
     }
 
-    /// The first worker of a job in the same place as this worker.
+    /// Returns the first worker of the job in the same place as this worker.
     pub(super) fn first_with(&self, worker: usize) -> usize {
         self.firsts[self.of(worker)]
     }
 
-    /// The place of this worker of a job.
+    /// Returns the place of this worker.
     fn of(&self, worker: usize) -> usize {
         self.of.get(worker).copied().unwrap_or(0)
     }
@@ -83,7 +83,7 @@ impl Machine<'_> {
         self.place_of(w) == place
     }
 
-    /// Puts the task into the queue of this place. Returns the cost.
+    /// Puts the task into the queue of this place. Returns the cost for the worker.
     pub(super) fn put(&mut self, w: usize, id: FrameId, place: usize) -> Nanos {
         let job = &mut self.jobs[self.workers[w].job];
         match self.settings.deques {
@@ -110,7 +110,7 @@ impl Machine<'_> {
         self.take_from(w, self.place_of(w))
     }
 
-    /// Takes the oldest task of the nearest other place that has one.
+    /// Takes the oldest task of the nearest other place whose queue has one.
     pub(super) fn take_far(&mut self, w: usize) -> Option<FrameId> {
         if self.jobs[self.workers[w].job].placed.count == 0 {
             return None;
@@ -127,8 +127,8 @@ impl Machine<'_> {
         Some(id)
     }
 
-    /// The task in frame `id` needs this data. It continues when the missing part has been loaded,
-    /// which counts as work.
+    /// Lets the task in frame `id` touch this data. The task continues when the missing part has
+    /// been loaded, which counts as work.
     pub(super) fn touch(&mut self, w: usize, id: FrameId, touch: Touch) -> After {
         let (place, number) = (self.place_of(w), self.workers[w].job);
         let missed = self.caches.touch(place, number, touch);

@@ -1,9 +1,9 @@
 //! A worker without work: which victims it tries, what it takes, and how it rests.
 //!
-//! The order is that of the runtime. Under the elastic policy, only as many workers search as
-//! [`max_searchers`] allows; the others look once and park. A thief tries the victims of a sweep
-//! one after the other, rests as the idle policy says, and looks everywhere once more before it
-//! parks. A worker that finds work wakes another one if it was the last searcher.
+//! The order is the same as in the runtime. Under the elastic policy, only as many workers search
+//! as [`max_searchers`] allows; other workers look once and park. A thief tries the victims of a
+//! sweep one after the other, rests as the idle policy says, and looks everywhere once more before
+//! it parks. If the last searcher finds work, it wakes another worker.
 
 use super::Machine;
 use super::worker::{Others, State};
@@ -42,7 +42,8 @@ impl Machine<'_> {
             return self.fall_asleep(w);
         }
         if let Some(id) = self.pop(w) {
-            // A task that rested here continues, or another worker of the place has pushed it.
+            // This is a task that rested here and can continue, or a task that another worker of
+            // the place has pushed.
             let fetch = self.fetch_deque(w);
             return self.found(w, id, fetch);
         }
@@ -151,7 +152,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Takes the oldest task of this worker's deque.
+    /// Takes the oldest task of the victim's deque.
     fn rob(&mut self, victim: usize) -> Option<FrameId> {
         #[cfg(test)]
         if self.fault == Some(super::Fault::RobsYoungEnd) {
@@ -187,8 +188,8 @@ impl Machine<'_> {
         self.at(w, delay + call);
     }
 
-    /// Gives the worker a task from the queue of a place. The cost of an attempt counts twice,
-    /// because another worker has written both the queue and the task.
+    /// Gives the worker a task from the queue of a place. The cost of an attempt counts twice, once
+    /// for the queue and once for the task, because another worker has written both.
     fn found_placed(&mut self, w: usize, id: FrameId) {
         self.found(w, id, 2 * self.settings.costs.attempt);
     }
@@ -213,7 +214,7 @@ impl Machine<'_> {
         self.take_rest(w, rest, pause);
     }
 
-    /// Rests as the idle policy requires; `pause` passes before the next look.
+    /// Rests as the idle policy requires. The worker looks again after at least `pause`.
     pub(super) fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
         match rest {
             Rest::Retry => self.at(w, pause),
@@ -238,7 +239,7 @@ impl Machine<'_> {
         let memory = &self.jobs[job].memory;
         let takes_time = memory.has_planned() || self.has_rounds(w);
         if takes_time {
-            // A later look will find it.
+            // A later look will find the task.
             return self.at(w, self.settings.costs.look_again.max(1));
         }
         let asleep = self.jobs[job].with_work.last().copied();

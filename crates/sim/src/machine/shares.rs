@@ -2,25 +2,25 @@
 //!
 //! This is algorithm WSAP of Sen, "Dynamic processor allocation for adaptively parallel
 //! work-stealing jobs", 2004, sections 4.1 and 6.1. A worker is awake, asleep with work, or asleep
-//! without work. In every cycle, each job states its desire, the processors are dealt out, and each
-//! job brings the number of its awake workers to its allotment:
+//! without work. In every cycle, each job states its desire, the processors are divided, and each
+//! job adjusts the number of its awake workers to its allotment:
 //!
 //! * If too few are awake, workers that were told to leave and have not left yet stay. Then the job
-//!   wakes workers that are asleep with work, and then the others.
-//! * If too many are awake, workers that rest or park leave at once, and workers that search leave
-//!   before their next attempt. If these are too few, the job tells as many working workers to
-//!   leave as are still in excess. Each of them leaves at the end of a step of its task.
+//!   wakes workers that are asleep with work, and after these the other sleeping workers.
+//! * If too many are awake, workers that rest or park leave immediately, and workers that search
+//!   leave before their next attempt. If these are too few, the job tells as many working workers
+//!   to leave as are still in excess. Each of them leaves at the end of a step of its task.
 //! * A thief that picks a victim asleep with work wakes it and sleeps in its place.
 //!
 //! An estimate takes `sim.estimate` of a processor's time. It uses a free processor, at no cost to
 //! the job, or else the processor of the job's first worker that has one. A job whose workers all
-//! wait in line is not charged. Otherwise, more estimates than the processors have time for would
-//! leave none for work.
+//! wait in line is not charged. Otherwise, if there were more estimates than the processors have
+//! time for, no time would be left for work.
 //!
-//! Differences from the source: at the end of its step, a worker that was told to leave checks
-//! whether it is still in excess, because other workers may have left meanwhile. Jobs learn of an
-//! arrival or an end at once, and not at the end of their cycle. Every job that is here may use one
-//! processor, even if its desire is 0.
+//! There are some differences from the source. At the end of its step, a worker that was told to
+//! leave checks whether it is still in excess, because other workers may have left meanwhile. Jobs
+//! learn immediately, and not only at the end of their cycle, that another job has arrived or
+//! ended. Every job that has arrived may use one processor, even if its desire is 0.
 
 #[cfg(test)]
 use super::Fault;
@@ -34,7 +34,7 @@ use tidegate_policy::allot::{Share, broken};
 use tidegate_policy::desire::Seen;
 
 impl Machine<'_> {
-    /// Gives a job that has just arrived its processors.
+    /// Gives processors to a job that has just arrived.
     pub(super) fn take_share(&mut self, job: usize) {
         match self.widths[job] {
             Width::Fixed(_) => {
@@ -50,8 +50,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Sets the job's allotment to its fixed number of processors or its share, up to the imposed
-    /// number.
+    /// Sets the job's allotment to its fixed number of processors or to its share, but to no more
+    /// than the imposed limit.
     fn take_allotment(&mut self, job: usize) {
         let allotment = match self.widths[job] {
             Width::Fixed(processors) => processors,
@@ -160,7 +160,7 @@ impl Machine<'_> {
         counters
     }
 
-    /// Gives every job what it is entitled to, starting with jobs that give something back.
+    /// Gives every job its share, starting with jobs that give processors back.
     pub(super) fn deal(&mut self) {
         for job in 0..self.jobs.len() {
             if self.jobs[job].is_here {
@@ -177,8 +177,8 @@ impl Machine<'_> {
         self.judge();
     }
 
-    /// How many workers of a job are awake and stay awake. Workers that search count up to the
-    /// job's number of processors.
+    /// Returns how many workers of a job are awake and stay awake. Workers that search count only
+    /// up to the job's allotment.
     fn keeps(&self, job: usize) -> usize {
         let workers = &self.workers[self.workers_of(job)];
         let searches = |worker: &&Worker| matches!(worker.state, State::Searching | State::Woken);
@@ -188,7 +188,8 @@ impl Machine<'_> {
         kept.max(staying.min(self.jobs[job].allotment))
     }
 
-    /// Checks that the jobs have what the allotment rule promises, unless allotments are imposed.
+    /// Checks that the jobs have the processors that the allotment rule promises, unless allotments
+    /// are imposed.
     fn judge(&mut self) {
         if self.settings.allotments.is_some() {
             return;
@@ -213,8 +214,8 @@ impl Machine<'_> {
         self.jobs[job].awake > self.jobs[job].allotment
     }
 
-    /// Brings the number of awake workers to the allotment, as far as possible now. Workers that
-    /// are woken run after `delay`.
+    /// Adjusts the number of awake workers to the allotment, as far as is possible now. Workers
+    /// that are woken run after `delay`.
     fn adjust(&mut self, job: usize, delay: Nanos) {
         if self.settings.allotments.is_some() {
             self.stop_excess(job);
@@ -233,7 +234,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Lets one worker stay that was told to leave.
+    /// Lets one worker that was told to leave stay.
     fn call_back(&mut self, job: usize) {
         for w in self.workers_of(job) {
             if std::mem::take(&mut self.workers[w].leaving) {
@@ -243,8 +244,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Makes resting workers leave at once. Searching workers will leave without being told; if
-    /// these are too few, some working workers are told to leave.
+    /// Makes resting workers leave immediately. Searching workers will leave without being told. If
+    /// these are too few, tells some working workers to leave.
     fn dismiss(&mut self, job: usize) {
         let mut searching = 0;
         for w in self.workers_of(job).rev() {
@@ -272,8 +273,8 @@ impl Machine<'_> {
         self.jobs[job].leaving += told;
     }
 
-    /// Called at the end of a step, with a task in hand, for a worker that was told to leave.
-    /// Returns whether it leaves.
+    /// Called at the end of a step, if a worker was told to leave and has a task in hand. Returns
+    /// whether the worker leaves.
     pub(super) fn leave_at_boundary(&mut self, w: usize) -> bool {
         let job = self.workers[w].job;
         self.workers[w].leaving = false;
@@ -305,14 +306,14 @@ impl Machine<'_> {
             job.without_work.push(w as u32);
             job.candidates.set(&self.order, w - job.first, false);
             if shares_work || !worker.sleepers.is_empty() {
-                // Another worker must run the tasks of the place, or pass the rounds.
+                // Another worker must run the tasks in the place's deque, or pass the rounds.
                 self.work_is_visible(number);
             }
         }
         self.give_processor_back(w);
     }
 
-    /// The thief `w` wakes `victim`, which is asleep with work, and sleeps in its place.
+    /// Lets the thief `w` wake `victim`, which is asleep with work, and sleep in its place.
     pub(super) fn swap(&mut self, w: usize, victim: usize) {
         let job = &mut self.jobs[self.workers[w].job];
         job.with_work.retain(|&other| other as usize != victim);
@@ -320,7 +321,7 @@ impl Machine<'_> {
         self.rouse(victim, self.settings.costs.wake);
     }
 
-    /// Wakes a sleeping worker, which continues after `delay` with what it has.
+    /// Wakes a sleeping worker. After `delay`, the worker continues with the task it has, if any.
     fn rouse(&mut self, w: usize, delay: Nanos) {
         if self.workers[w].frame == NONE {
             self.workers[w].frame = self.pop(w).unwrap_or(NONE);
@@ -341,7 +342,7 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// Ends the job, whose root is over.
+    /// Ends the job, because its root has ended.
     pub(super) fn finish(&mut self, job: usize, chain: Chain) {
         self.jobs[job].pass(self.now);
         let workers = self.workers_of(job);

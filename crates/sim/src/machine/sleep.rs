@@ -30,7 +30,7 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// Sleeps until there is work.
+    /// Sleeps until another worker makes work visible.
     pub(super) fn park(&mut self, w: usize) {
         self.end_search(w);
         self.event_queue.clear(w);
@@ -40,8 +40,8 @@ impl Machine<'_> {
         self.give_processor_back(w);
     }
 
-    /// There is work in a deque: wakes the worker that parked last, unless a searcher will find the
-    /// work. Returns the cost.
+    /// Called when there is work in a deque. Wakes the worker that parked last, unless a searcher
+    /// will find the work. Returns the cost.
     #[inline]
     pub(super) fn work_is_visible(&mut self, job: usize) -> Nanos {
         let Running {
@@ -56,7 +56,7 @@ impl Machine<'_> {
         self.wake_parked(job, last)
     }
 
-    /// Wakes the worker at position `nth` of the parked ones. Returns the cost.
+    /// Wakes the parked worker at position `nth`. Returns the cost.
     pub(super) fn wake_parked(&mut self, job: usize, nth: usize) -> Nanos {
         let w = self.jobs[job].parked.remove(nth);
         self.wake(w as usize);
@@ -78,8 +78,8 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// Lets a worker that has slept continue, `delay` after it gets a processor. It gets one at
-    /// once if one is free, or if another worker has had more time on processors.
+    /// Lets a worker that has slept continue, `delay` after it gets a processor. The worker gets a
+    /// processor immediately if one is free, or if another worker has had more time on processors.
     pub(super) fn resume(&mut self, w: usize, delay: Nanos) {
         if self.take_processor(w, delay, true) {
             return;
@@ -126,8 +126,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Lets the next worker in line have this worker's processor. This worker looks again after
-    /// `delay`.
+    /// Yields this worker's processor to the next worker in line. This worker looks for work again
+    /// after `delay`.
     pub(super) fn yield_processor(&mut self, w: usize, delay: Nanos) {
         if !self.processors.are_short_for(w) {
             return self.at(w, delay);
@@ -146,7 +146,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Gives workers in line the processors of workers that have had one for a slice.
+    /// Takes the processor from each worker that has had it for a slice, and gives it to a worker
+    /// in line.
     pub(super) fn end_slice(&mut self) {
         let actor = self.clockwork(SLICE);
         self.event_queue.clear(actor);

@@ -2,7 +2,7 @@ use super::*;
 use crate::dag::Step;
 use tidegate_policy::{PlaceTree, VictimPolicy};
 
-/// Tasks that only work.
+/// A task that only works.
 struct Work;
 
 impl Dag for Work {
@@ -15,7 +15,8 @@ impl Dag for Work {
     }
 }
 
-/// The first victim of `thief` among four workers, if all others have a task to steal.
+/// Returns the first victim of `thief` among four workers if every other worker has a task to
+/// steal.
 fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
     let jobs = [Job {
         dag: Work,
@@ -33,7 +34,7 @@ fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
     machine.workers[thief].last_victim
 }
 
-/// On a flat machine, it robs any victim.
+/// On a flat machine, the thief steals from any victim.
 #[test]
 fn hierarchical_thief_prefers_near_victims() {
     let pairs = PlaceTree::from_groups(4, &[vec![vec![0, 2], vec![1, 3]]]).unwrap();

@@ -1,8 +1,8 @@
 //! A worker that runs tasks.
 //!
-//! A worker whose work is done requests the next step of its task, and continues from step to step
-//! until one takes time. The costs of forks and joins are added to the work that follows, so they
-//! are not events of their own.
+//! When a worker's work is done, the worker requests the next step of its task, and continues from
+//! step to step until one takes time. The costs of forks and joins are added to the work that
+//! follows, so they need no events.
 
 use super::worker::State;
 use super::{Machine, RESTS};
@@ -110,7 +110,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Begins both tasks; the first is next.
+    /// Begins both tasks. The worker continues with the first.
     #[inline]
     fn fork(
         &mut self,
@@ -130,7 +130,7 @@ impl Machine<'_> {
         self.start(job, first, id, chain)
     }
 
-    /// Adds a task that waits for releases, which may have come already.
+    /// Adds a task that waits for releases. It may have received some of them already.
     fn draft(&mut self, w: usize, id: FrameId, draft: Draft<TaskId>, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.fork;
         let job = &mut self.jobs[self.workers[w].job];
@@ -148,7 +148,7 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// The task in frame `id` releases the draft of this name.
+    /// Lets the task in frame `id` release the draft of this name.
     fn release(&mut self, w: usize, id: FrameId, name: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.join;
         let chain = self.frames.get(id).chain;
@@ -171,7 +171,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Begins a task, which is next.
+    /// Begins a task. The worker continues with this task.
     #[inline]
     pub(super) fn start(
         &mut self,
@@ -195,7 +195,8 @@ impl Machine<'_> {
         self.fetch_deque(w) + self.work_is_visible(job)
     }
 
-    /// The cost of using the worker's deque if another worker has looked at it or used it since.
+    /// Returns the cost of using the worker's deque. There is a cost if another worker has looked
+    /// at the deque or used it since.
     #[inline]
     pub(super) fn fetch_deque(&mut self, w: usize) -> Nanos {
         let deque = self.deque_of(w);
@@ -215,7 +216,7 @@ impl Machine<'_> {
         Some(id)
     }
 
-    /// Lets the task in frame `id` continue after `time`, on the worker that then finds it.
+    /// Lets the task in frame `id` rest for `time`. It then continues on the worker that finds it.
     pub(super) fn rest(&mut self, w: usize, id: FrameId, time: Nanos) {
         let until = self.now.saturating_add(time);
         self.rested += 1;
@@ -230,7 +231,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Ends a rest: the task goes to the deque of the worker on which it rested.
+    /// Ends a rest: pushes the task onto the deque of the worker on which it rested.
     pub(super) fn end_rest(&mut self) {
         let actor = self.clockwork(RESTS);
         self.event_queue.clear(actor);
@@ -245,10 +246,10 @@ impl Machine<'_> {
             if self.end_planned_rest(w, id) {
                 return self.set_rests();
             }
-            // A thief that takes only several tasks at once would not find this one while the owner
-            // is parked.
+            // Thieves that only take several tasks at a time would not find this one while the
+            // owner is parked.
             self.wake_if_parked(w);
-            // No worker runs that could pay for the wake-up.
+            // The cost of the wake-up is dropped, because no running worker could pay for it.
             let _ = self.push(w, id);
         }
         self.set_rests();
@@ -259,7 +260,7 @@ impl Machine<'_> {
 pub(super) enum After {
     /// Works for this long.
     Work(Nanos),
-    /// Runs this task's next step.
+    /// Runs the next step of this task.
     Next(FrameId),
     /// Leaves this task, which waits, rests or is over.
     Waits,

@@ -1,4 +1,4 @@
-//! A worker of a job as the others see it, and what it remembers as a thief.
+//! A worker of a job: its state, which other workers can see, and what it remembers as a thief.
 
 use super::places::Places;
 use crate::frames::{FrameId, NONE};
@@ -25,32 +25,32 @@ pub(super) enum State {
 pub(super) struct Worker {
     pub(super) job: usize,
     pub(super) state: State,
-    /// When it entered this state.
+    /// When the worker entered this state.
     pub(super) since: Nanos,
-    /// The task that it runs, or ran when it fell asleep.
+    /// The task that the worker runs, or ran when it fell asleep.
     pub(super) frame: FrameId,
-    /// The waiting tasks, the oldest in front. If its place has one deque, only the place's first
-    /// worker uses this field.
+    /// The waiting tasks, the oldest in front. If workers of a place share a deque, only the
+    /// place's first worker uses this field.
     pub(super) deque: VecDeque<FrameId>,
     /// Costs for which no time has passed yet.
     pub(super) debt: Nanos,
-    /// The last worker that used or looked at this deque, and so holds its cache line.
+    /// The last worker that used this deque or looked at it, and so holds its cache line.
     pub(super) line: usize,
-    /// Whether it must fall asleep at the end of its task's step.
+    /// Whether the worker must fall asleep at the end of its task's step.
     pub(super) leaving: bool,
-    /// Whether it counts as a searcher.
+    /// Whether the worker counts as a searcher.
     pub(super) admitted: bool,
-    /// Whether it has had any work.
+    /// Whether the worker has had any work.
     pub(super) had_work: bool,
-    /// How long after getting a processor its next event comes.
+    /// How long after the worker gets a processor its next event happens.
     pub(super) late: Nanos,
-    /// The time left in the step during which it was stopped.
+    /// The remaining time of the step during which the worker was stopped.
     pub(super) left: Nanos,
     pub(super) last_victim: Option<usize>,
-    /// Its thread in the plan of its job, if the job keeps the depth-first order.
+    /// The worker's thread in the plan of its job, if the job keeps the depth-first order.
     pub(super) thread: Option<usize>,
-    /// Tasks that sleep for memory, with the bytes that they request. `granted` is what was granted
-    /// here since a task slept, or was stolen by this worker.
+    /// Tasks that sleep for memory, with the bytes that they request. `granted` is the number of
+    /// bytes granted here since a task last fell asleep or woke up here or this worker last stole.
     pub(super) sleepers: Rounds<(FrameId, u64)>,
     pub(super) granted: u64,
 }
@@ -77,7 +77,7 @@ impl Worker {
         }
     }
 
-    /// Whether there is work that only this worker can begin or continue, or work in its deque.
+    /// Whether the worker holds work that only it can begin or continue, or has work in its deque.
     pub(super) fn holds_work(&self) -> bool {
         self.frame != NONE || !self.deque.is_empty()
     }
@@ -94,7 +94,7 @@ pub(super) struct Thief {
 pub(super) struct Others<'a> {
     pub(super) workers: &'a [Worker],
     pub(super) places: &'a PlaceTree,
-    /// Whether none of them is asleep without work.
+    /// Whether no worker is asleep without work.
     pub(super) all: bool,
     pub(super) census: Option<DistanceIndex<'a>>,
     /// If deques belong to places: the places, and the first worker of the thief's place.

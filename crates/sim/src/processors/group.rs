@@ -1,13 +1,13 @@
 //! Processors that the same workers may use, and the line of workers that wait for one.
 //!
-//! If more workers want a processor than there are, they wait in line, as under Linux. The worker
-//! that has had a processor the longest gives it up after a time slice. The next in line is the
-//! worker with the least time on processors. A worker that wakes immediately displaces a worker
-//! that has had more time.
+//! If there are more workers than processors, workers wait in line, as under Linux. The worker that
+//! has had a processor the longest gives it up after a time slice. The next in line is the worker
+//! with the least time on processors. A worker that wakes immediately displaces a worker that has
+//! had more time.
 //!
 //! Time on processors is counted from when the line was last empty: until then, no worker had to
-//! wait. A worker that has slept may be at most half a slice behind all others, so that sleeping
-//! saves up no time.
+//! wait. A worker that has slept may be at most half a slice behind all others, so it cannot save
+//! up time by sleeping.
 
 use std::collections::BTreeSet;
 
@@ -17,11 +17,11 @@ use tidegate_policy::Nanos;
 pub(super) struct Group {
     free: usize,
     slice: Nanos,
-    /// Waiting workers, ordered by the time that each has had and then by arrival.
+    /// Waiting workers, ordered by the time that each has had and then by when it joined the line.
     line: BTreeSet<(Nanos, u64, u32)>,
     came: u64,
     turns: Vec<Turn>,
-    /// How often a worker has joined an empty line, and when one last did.
+    /// How often a worker has joined an empty line, and when that last happened.
     want: u64,
     began: Nanos,
 }
@@ -29,10 +29,10 @@ pub(super) struct Group {
 /// A worker's use of the processors.
 #[derive(Clone, Default)]
 struct Turn {
-    /// Since when it has had a processor, if it has one.
+    /// Since when the worker has had a processor, if it has one.
     since: Option<Nanos>,
-    /// The value of `Group::want` when it last had a processor or joined the line, and its time on
-    /// processors under that value until then.
+    /// The value of `Group::want` when the worker last had a processor or joined the line, and the
+    /// worker's time on processors under that value until then.
     want: u64,
     had: Nanos,
 }
@@ -59,7 +59,7 @@ impl Group {
     }
 
     /// Gives this worker a processor if one is free; otherwise the worker joins the line.
-    /// `has_slept` means that it has slept until now.
+    /// `has_slept` means that the worker has slept until now.
     pub(super) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
         if self.free > 0 {
             self.free -= 1;
@@ -81,8 +81,8 @@ impl Group {
         false
     }
 
-    /// The time that a waking worker counts as having had: what it had when it fell asleep, but no
-    /// less than half a slice below the least of all other workers.
+    /// Returns the time that a waking worker counts as having had: its time when it fell asleep, or
+    /// half a slice less than the least time of all other workers, whichever is more.
     fn had_asleep(&self, worker: usize, now: Nanos) -> Nanos {
         let turn = &self.turns[worker];
         let before = if turn.want == self.want { turn.had } else { 0 };
@@ -93,9 +93,9 @@ impl Group {
         before.max(least.saturating_sub(self.slice / 2))
     }
 
-    /// The worker that should give up its processor to this one, which has woken and waits in line.
-    /// Of the workers that `can` accepts, it is the one that has had the most time, if that is more
-    /// than this worker has had.
+    /// Returns the worker that should give up its processor to this worker, which has woken and
+    /// waits in line. It is the worker with the most time among those that `can` accepts, if that
+    /// is more time than this worker has had.
     pub(super) fn displaced_by(
         &self,
         worker: usize,
@@ -130,8 +130,8 @@ impl Group {
         next
     }
 
-    /// The workers that have had a processor for a slice or longer without a break, longest first,
-    /// but only as many as wait for one.
+    /// Returns the workers that have had a processor for a slice or longer without a break, longest
+    /// first, but no more of them than workers wait for a processor.
     pub(super) fn overdue(&self, now: Nanos) -> Vec<usize> {
         let turns = self.turns.iter().enumerate();
         let mut overdue: Vec<(Nanos, usize)> = turns
@@ -168,14 +168,14 @@ mod tests {
 
     const SLICE: Nanos = 1_000;
 
-    /// One processor, which the first of `workers` workers has had since time 0.
+    /// Returns one processor. The first of `workers` workers has had it since time 0.
     fn crowd(workers: usize) -> Group {
         let mut processors = Group::new(1, workers, SLICE);
         assert!(processors.take(0, 0, true));
         processors
     }
 
-    /// It preempts at once, but gets no more than its share.
+    /// A waking worker preempts another immediately, but gets no more than its share.
     #[test]
     fn waking_worker_preempts_within_share() {
         let mut processors = crowd(3);
