@@ -1,4 +1,5 @@
-//! Passes to the program the versions it is built from, and which rayon-core is linked.
+//! Passes the versions of the packages that the program is built from, and which rayon-core is
+//! linked, to the program.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! Applies bytes to a table of jobs, as the tests of the table do with random bytes.
+//! Turns bytes into operations on a table of jobs, as the table's tests do with random bytes.
 //!
 //! Under cargo-fuzz (`cargo +nightly fuzz run table`), the fuzzer chooses the bytes. Built as an
-//! ordinary program, it takes file names and plays each file once, so that a finding can be
+//! ordinary program, it takes file names and replays each file once, so that a finding can be
 //! examined without the fuzzer.
 
 #![cfg_attr(fuzzing, no_main)]
@@ -13,7 +13,7 @@ mod assault;
 #[cfg(target_os = "linux")]
 use assault::assault;
 
-/// Other systems have no table.
+/// Only Linux has a table.
 #[cfg(not(target_os = "linux"))]
 fn assault(_: &std::path::Path, _: &[u8]) {}
 

@@ -1,4 +1,4 @@
-//! Carries requests out: times chains, checks their results, and keeps what later samples reuse.
+//! Carries out requests: times chains, checks their results, and keeps what later samples reuse.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -16,20 +16,20 @@ use crate::request::{Order, Place, Request};
 use crate::trouble::Trouble;
 use crate::usage::Usage;
 
-/// The calls before the clock starts take at least a `WARM_UP`th of a sample's time. They wake the
-/// workers and show how long a call takes.
+/// The calls before the clock starts take at least a fraction of 1/`WARM_UP` of a sample's time.
+/// They wake the workers and show how long a call takes.
 const WARM_UP: u32 = 4;
 
 /// A pool, inputs, and correct results.
 pub struct Bench {
     pool: ThreadPool,
     inputs: HashMap<usize, Input>,
-    /// The digest of the serial version's result, by chain and number of items.
+    /// The digest of the serial version's result, keyed by chain and number of items.
     right: HashMap<(&'static str, usize), u64>,
 }
 
 impl Bench {
-    /// Creates a bench whose own pool has this many workers.
+    /// Creates a bench with a private pool of this many workers.
     pub fn new(workers: usize) -> Result<Self, Trouble> {
         Ok(Self {
             pool: pools::start(ThreadPoolBuilder::new(), workers)?,
@@ -93,7 +93,7 @@ fn wrong(chain: &Chain, items: usize, place: Place) -> String {
 struct Timed {
     /// Nanoseconds per call.
     nanos: f64,
-    /// What all calls used.
+    /// The resources that all calls together used.
     used: Usage,
     /// The result of the last call.
     last: Output,
@@ -206,7 +206,7 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
             Output::Nothing
         });
-        // At least one call warms up and one is timed, however slow the machine is.
+        // However slow the machine is, at least one call warms up and one is timed.
         assert!(calls.get() >= 2 && timed.nanos >= 1e6, "{}", timed.nanos);
     }
 }

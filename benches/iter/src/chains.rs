@@ -11,13 +11,12 @@ use crate::request::Place;
 use crate::trouble::Trouble;
 use Output::{Nothing, Number, Numbers, Smalls, Words};
 
-/// One chain.
 pub struct Chain {
-    /// Its name.
+    /// The chain's name.
     pub name: &'static str,
     /// The numbers of items on which it is measured, in increasing order.
     pub sizes: &'static [usize],
-    /// Where it is called from.
+    /// The places from which the chain is called.
     pub places: &'static [Place],
     /// The serial version.
     pub serial: Work,
@@ -31,7 +30,7 @@ pub type Work = fn(&Input) -> Output;
 
 /// The result of a chain.
 pub enum Output {
-    /// No result.
+    /// The chain returns nothing.
     Nothing,
     /// One number.
     Number(u64),
@@ -133,7 +132,7 @@ pub static CHAINS: [Chain; 10] = [
         serial: |input| Number(input.numbers().iter().map(weigh).sum()),
         parallel: |input| Number(input.numbers().iter().par_bridge().map(weigh).sum()),
     },
-    // The cost of a call into a pool.
+    // This chain measures the cost of a call into a pool.
     Chain {
         name: "install",
         sizes: &[0],
@@ -157,7 +156,7 @@ pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
 /// Items per chunk.
 const CHUNK: usize = 64;
 
-/// A number with few bits, so that sums of them do not overflow.
+/// Returns a number with few bits, so that sums of such numbers do not overflow.
 fn weigh(item: &u64) -> u64 {
     item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
@@ -166,24 +165,24 @@ fn weigh_all(chunk: &[u64]) -> u64 {
     chunk.iter().map(weigh).sum()
 }
 
-/// Keeps about half of the items, in an order that no branch predictor can learn.
+/// Keeps about half of the items, in a pattern that no branch predictor can learn.
 fn is_kept(item: &u64) -> bool {
     item % 2 == 0
 }
 
-/// Up to seven numbers.
+/// Returns up to seven numbers.
 fn few(item: &u64) -> std::ops::Range<u64> {
     0..item % 8
 }
 
-/// A copy of `items`, changed by `change`.
+/// Returns a copy of `items`, changed by `change`.
 fn changed<T: Copy>(items: &[T], change: impl FnOnce(&mut [T])) -> Vec<T> {
     let mut copy = items.to_vec();
     change(&mut copy);
     copy
 }
 
-/// Least, greatest and sum of some numbers.
+/// The least and the greatest of some numbers, and their sum.
 struct Extent {
     least: u64,
     most: u64,
@@ -219,7 +218,7 @@ impl Extent {
 }
 
 impl Output {
-    /// A hash of every item of this result and its position.
+    /// Returns a hash of every item of this result and its position.
     pub fn digest(&self) -> u64 {
         match self {
             Nothing => 0,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::chains::{CHAINS, Chain};
 use crate::request::Place;
 
-/// The first line of output.
+/// Returns the first line of output.
 pub fn greeting() -> Value {
     let tidegate = Some(env!("TIDEGATE_LINKED")).filter(|version| !version.is_empty());
     json!({

@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-/// Where the sequence begins.
+/// The seed of the sequence.
 const SEED: u64 = 0x7464_6761_7465;
 
-/// Lengths of words: from the first number up to, but excluding, the second.
+/// Lengths of words, as a range whose end is excluded.
 const LETTERS: (usize, usize) = (4, 20);
 
 /// The first `items` items of each kind. A kind is created when a chain first uses it.
@@ -40,13 +40,14 @@ impl Input {
             .get_or_init(|| (0..self.items).map(small).collect())
     }
 
-    /// Words. Their text lives until the process ends.
+    /// Words. Their text is never freed.
     pub fn words(&self) -> &[&'static str] {
         self.words.get_or_init(|| words(self.items))
     }
 }
 
-/// The number at `index` of the sequence: splitmix64, whose state is the index times a constant.
+/// Returns the number at `index` of the sequence: splitmix64, whose state is the index times a
+/// constant.
 fn number(index: usize) -> u64 {
     let state = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut mixed = SEED.wrapping_add(state);

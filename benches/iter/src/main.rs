@@ -1,16 +1,17 @@
 //! Chains of rayon's iterators, timed for `tidegate-lab compare iter`.
 //!
 //! Two packages build this source: `stock` with the rayon-core that rayon's authors publish, and
-//! `tidegate` with Tidegate's in its place. Nothing else differs, so a difference in time is due to
-//! the runtime. The parent process drives the program, and passes the number of workers as its only
-//! argument. The program greets ([`identity`]), reads a [`request`] from each line of standard
-//! input and answers it with a line on standard output, all in JSON, until the input ends.
+//! `tidegate` with Tidegate's rayon-core in its place. Nothing else differs, so a difference in
+//! time is due to the runtime. The parent process drives the program, and passes the number of
+//! workers as its only argument. The program prints a greeting ([`identity`]), reads a [`request`]
+//! from each line of standard input and answers it with a line on standard output, all in JSON,
+//! until the input ends.
 //!
 //! | answer | when |
 //! | --- | --- |
 //! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: time per call, and what all calls used |
 //! | `{"cpu_nanos", "wakeups"}` | the process has slept for the requested time |
-//! | `{"levels", "bytes_per_level"}` | the scopes are over; no bytes if several threads ran them |
+//! | `{"levels", "bytes_per_level"}` | the scopes have ended; no bytes if several threads ran them |
 //! | `{"wrong": ".."}` | a parallel result differs from the serial one |
 //! | `{"error": ".."}` | the request cannot be carried out |
 //!
@@ -48,7 +49,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the global pool and the bench's own. The argument is the number of workers of each.
+/// Starts the global pool and the bench's private pool. The argument is the number of workers of
+/// each.
 fn start() -> Result<Bench, Trouble> {
     let argument = env::args().nth(1).unwrap_or_default();
     let workers = argument.parse().map_err(|_| {
@@ -58,8 +60,8 @@ fn start() -> Result<Bench, Trouble> {
     Bench::new(workers)
 }
 
-/// Greets, then answers each request until there are no more. If there is no bench, the reason
-/// takes the place of the greeting.
+/// Prints the greeting, then answers each request until there are no more. If the bench could not
+/// be created, prints the reason instead of the greeting.
 fn serve(
     bench: Result<Bench, Trouble>,
     requests: impl BufRead,

@@ -4,13 +4,12 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::trouble::Trouble;
 
-/// Starts a pool.
 pub fn start(builder: ThreadPoolBuilder, workers: usize) -> Result<ThreadPool, Trouble> {
     let builder = builder.num_threads(workers);
     builder.build().map_err(|error| refused(workers, &error))
 }
 
-/// Starts the global pool, which every call from outside a pool uses.
+/// Starts the global pool, which runs every call from outside a pool.
 pub fn start_global(workers: usize) -> Result<(), Trouble> {
     let builder = ThreadPoolBuilder::new().num_threads(workers);
     builder

@@ -13,13 +13,12 @@ use serde_json::Value;
 use crate::chains::{self, Chain};
 use crate::trouble::Trouble;
 
-/// A request.
 pub enum Request {
-    /// Time a chain.
+    /// Times a chain.
     Sample(Order),
-    /// Sleep for this many milliseconds.
+    /// Sleeps for this many milliseconds.
     Idle(u64),
-    /// Enter nested scopes.
+    /// Enters nested scopes.
     Depth {
         /// The number of scopes.
         levels: usize,
@@ -32,13 +31,12 @@ pub enum Request {
 
 /// Which chain is timed, and how.
 pub struct Order {
-    /// The chain.
     pub chain: &'static Chain,
     /// The number of items.
     pub items: usize,
-    /// How long it is called, back to back.
+    /// For how long the chain is called, back to back.
     pub length: Duration,
-    /// Where it is called from.
+    /// Where the chain is called from.
     pub place: Place,
 }
 
@@ -54,10 +52,9 @@ pub enum Place {
 }
 
 impl Place {
-    /// Every place.
     pub const ALL: [Self; 3] = [Self::Inside, Self::Outside, Self::Install];
 
-    /// Its name in requests and in the greeting.
+    /// The place's name in requests and in the greeting.
     pub fn name(self) -> &'static str {
         match self {
             Self::Inside => "inside",
@@ -76,7 +73,7 @@ impl Place {
 }
 
 impl Request {
-    /// Parses a line.
+    /// Parses a request from a line.
     pub fn read(line: &str) -> Result<Self, Trouble> {
         let fields: Value = serde_json::from_str(line)
             .map_err(|error| Trouble::Refused(format!("{line:?} is not JSON: {error}")))?;
@@ -104,7 +101,7 @@ fn text<'a>(fields: &'a Value, name: &str) -> Result<&'a str, Trouble> {
     fields[name].as_str().ok_or_else(|| missing(fields, name))
 }
 
-/// An integer from 0 upwards.
+/// Reads an integer that is at least 0.
 fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
     let count = fields[name].as_u64();
     count
@@ -112,7 +109,7 @@ fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
         .ok_or_else(|| missing(fields, name))
 }
 
-/// An integer from 1 upwards.
+/// Reads an integer that is at least 1.
 fn number(fields: &Value, name: &str) -> Result<usize, Trouble> {
     match count(fields, name)? {
         0 => Err(missing(fields, name)),

@@ -1,8 +1,8 @@
-//! Why a request has no proper answer.
+//! Why a request cannot be answered properly.
 
 use serde_json::{Value, json};
 
-/// What went wrong, in words for the parent.
+/// What went wrong. The text is for the parent.
 #[derive(Debug)]
 pub enum Trouble {
     /// A parallel result differs from the serial one.

@@ -1,4 +1,5 @@
-//! What the process uses, as the system counts it. Unknown on systems other than Unix.
+//! The resources that the process uses, as the system counts them. Unknown on systems other than
+//! Unix.
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What the process uses while `work` runs, and what `work` returns.
+    /// Returns the resources that the process uses while `work` runs, and the result of `work`.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = imp::now();
         let result = work();
@@ -22,7 +23,7 @@ impl Usage {
         (used, result)
     }
 
-    /// Its part of an answer.
+    /// Returns the fields of an answer.
     pub fn to_json(self) -> Value {
         json!({ "cpu_nanos": self.cpu_nanos, "wakeups": self.wakeups })
     }
@@ -39,7 +40,7 @@ mod imp {
     use nix::time::{ClockId, clock_gettime};
     use std::time::Duration;
 
-    /// CPU time does not come from `getrusage`, which may return the state of the last clock tick.
+    /// CPU time is not read with `getrusage`, which may return the value at the last clock tick.
     pub(super) fn now() -> Usage {
         let cpu = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from);
         let counted = getrusage(UsageWho::RUSAGE_SELF).ok();

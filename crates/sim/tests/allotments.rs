@@ -1,5 +1,5 @@
-//! Jobs with imposed allotments, as by the adversary of Sen, "Dynamic processor allocation for
-//! adaptively parallel work-stealing jobs", 2004, section 3.2.
+//! Jobs with imposed allotments, in which the system acts as the adversary of Sen, "Dynamic
+//! processor allocation for adaptively parallel work-stealing jobs", 2004, section 3.2.
 
 mod support;
 
@@ -31,7 +31,7 @@ fn whole(settings: &Settings) -> Width {
     Width::Fixed(settings.processors)
 }
 
-/// The end of a job that is always parallel and has 4, then 2, then 8 processors.
+/// Returns when a job would end that is always parallel and has 4, then 2, then 8 processors.
 fn ideal_end(work: Nanos) -> Nanos {
     match work / MS {
         0..40 => work / 4,
@@ -40,8 +40,9 @@ fn ideal_end(work: Nanos) -> Nanos {
     }
 }
 
-/// For each amount of work, the job ends when an ideal schedule would. So at any time, it has done
-/// as much work as it was given: with more it would end earlier, with less later.
+/// For each amount of work, the job ends when an ideal schedule would. So at any time, the job has
+/// done as much work as its allotment allowed: if it had done more it would end earlier, and if
+/// less, later.
 #[test]
 fn parallel_job_uses_its_whole_allotment() {
     let settings = given("0ms:4,10ms:2,25ms:8", greedy(8));
@@ -62,7 +63,8 @@ fn parallel_job_uses_its_whole_allotment() {
 fn long_task_pauses_and_continues() {
     let settings = given("0ms:8,10ms:1,20ms:8", greedy(8));
     let job = alone(&settings, Phases(vec![(8, 40 * MS)]), whole(&settings));
-    // By then one task has worked for 20 ms, and the others for 10 ms.
+    // When the job has one processor only, one task works for 20 ms in all and the others for 10
+    // ms.
     assert_eq!(job.time(), 50 * MS);
     assert_eq!(job.work, 320 * MS);
     let sum = 8.0 * 10.0 + 10.0 + 8.0 * 30.0;
@@ -87,7 +89,7 @@ fn allotment_times_start_at_arrival() {
     }
 }
 
-/// The limits are its desire and the given allotment.
+/// The two limits are the job's desire and the imposed allotment.
 #[test]
 fn job_gets_smaller_of_both_limits() {
     let wide = || Phases(vec![(3_000, 100 * US)]);
@@ -103,7 +105,7 @@ fn job_gets_smaller_of_both_limits() {
     }
 }
 
-/// The jobs get no extra processor time.
+/// The jobs also get no more processor time than they were allotted.
 #[test]
 fn random_allotments_lose_no_task() {
     for seed in 0..40 {
@@ -137,7 +139,7 @@ fn random_allotments_lose_no_task() {
     }
 }
 
-/// The bound would be broken if P were the machine's eight processors.
+/// The bound would not hold if P were the machine's eight processors.
 #[test]
 fn greedy_bound_uses_given_processors() {
     for (allotments, most) in [("0ms:3", 3.0), ("0ms:8,1ms:2", 2.0), ("random:100us", 8.0)] {

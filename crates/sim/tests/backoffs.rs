@@ -12,7 +12,7 @@ use tidegate_sim::{Nanos, Outcome, Settings, run};
 
 const SEEDS: u64 = 10;
 
-/// The rule of the built-in `linear`, without randomness.
+/// The same rule as the built-in `linear`, without randomness.
 struct Linear {
     sleep: Nanos,
     step: Nanos,
@@ -70,7 +70,7 @@ fn another_rule_gives_another_outcome() {
     assert!((0..SEEDS).any(differs));
 }
 
-/// Always rests in the same way.
+/// A backoff that always rests in the same way.
 struct Always(Rest);
 
 impl CustomBackoff for Always {
@@ -81,13 +81,14 @@ impl CustomBackoff for Always {
     fn reset(&mut self) {}
 }
 
-/// Always yielding and never resting equal the built-in rules yield and none.
+/// A backoff that always yields matches the built-in rule `yield`, and one that never rests matches
+/// `none`.
 #[test]
 fn constant_backoffs_match_built_in_ones() {
     for (idle, rest) in [("yield", Rest::Yield), ("none", Rest::Retry)] {
         let custom = BackoffFactory::new(move |_| Always(rest));
-        // Unlike a custom backoff, the built-in rules draw no random numbers. So outcomes can be
-        // equal only on a machine without random victims.
+        // Unlike a custom backoff, the built-in rules draw no random numbers. So the outcomes can
+        // be equal only on a machine whose victims are not random.
         let machine = |idle: &str, backoff| Settings {
             idle: idle.parse().unwrap(),
             victim: "round-robin".parse().unwrap(),

@@ -21,7 +21,7 @@ fn soak(slice: u64) -> u64 {
     slice * scale
 }
 
-/// A machine with random policies.
+/// Returns a machine with random policies.
 fn machine(rng: &mut Rng) -> Settings {
     let mut of = |names: &[&'static str]| names[rng.below(names.len() as u64) as usize];
     let idle = of(&[
@@ -33,7 +33,7 @@ fn machine(rng: &mut Rng) -> Settings {
         "quanta",
         "exponential",
     ]);
-    // Thieves that never rest cause most events, so their machines are small.
+    // Thieves that never rest cause the most events, so their machines are small.
     let largest = if ["none", "yield"].contains(&idle) {
         3
     } else {
@@ -68,10 +68,10 @@ fn machine(rng: &mut Rng) -> Settings {
 
 /// Random jobs: one with all processors, or several with desires.
 fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
-    // Long tasks, so that work outweighs the time to wake; or short ones, many of which can be
+    // Tasks are long, so that work outweighs the time to wake up, or short, so that many can be
     // stolen.
     let work = [50_000, 100, 100][rng.below(3) as usize];
-    // With few tasks, every bound holds.
+    // With few tasks, no run could break a bound.
     let mut dag = || Random {
         reservations: true,
         forks: 9,
@@ -99,7 +99,7 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
         .collect()
 }
 
-/// Every third job has random allotments, if its memory policy keeps no order.
+/// Returns random allotments for every third run, unless its memory policy keeps an order.
 fn allotments(seed: u64, settings: &Settings) -> Option<Allotments> {
     let every = [20_000, 100_000, 1_000_000][seed as usize / 3 % 3];
     let given = seed % 3 == 0 && !settings.memory.keeps_order();
@@ -184,7 +184,7 @@ fn sleepers_beside_work_break_greedy_bound() {
     }
 }
 
-/// The plain mean of the allotment gives no valid bound here.
+/// Here, the plain mean of the allotment doesn't give a valid bound.
 #[test]
 fn trimmed_bound_survives_useless_processors() {
     let settings = Settings {
@@ -228,7 +228,7 @@ fn thieves_taking_nothing_break_stealing_bound() {
     assert!(!bound.holds(), "{bound:?}");
 }
 
-/// They keep the memory that they hold.
+/// The sleepers keep the memory that they hold.
 #[test]
 fn hoarding_sleepers_break_memory_bounds() {
     let dag = Random {
@@ -253,7 +253,7 @@ fn hoarding_sleepers_break_memory_bounds() {
     }
 }
 
-/// The bound of these settings, for a run under other settings on one processor.
+/// Returns the bound for these settings. The run used other settings, on one processor.
 fn claimed(settings: &Settings, job: &JobOutcome, extent: &WorkSpan) -> Bound {
     memory(settings, 1, job, extent).expect("it has one")
 }
@@ -281,7 +281,7 @@ impl Dag for Wide {
     }
 }
 
-/// They keep the memory that they hold.
+/// The sleepers keep the memory that they hold.
 #[test]
 fn hoarding_sleepers_break_depth_first_bounds() {
     let dag = || Wide(1_000, 1 << 20);

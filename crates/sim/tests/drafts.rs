@@ -1,5 +1,5 @@
-//! Tasks that wait for tasks they did not start. None begins early, all run, and a task that can
-//! never begin ends the run with an error.
+//! Tasks that wait for tasks they did not start. No task begins early, all tasks run, and a task
+//! that can never begin ends the run with an error.
 
 mod support;
 
@@ -8,12 +8,13 @@ use support::{greedy, whole};
 use tidegate_policy::{Nanos, Rng};
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, WorkSpan, run};
 
-/// A random graph: tasks in groups, each a draft, whose edges lead to any later task.
+/// A random graph of tasks in groups. Each task is a draft, and its edges may lead to any later
+/// task.
 struct Graph {
     work: Vec<Nanos>,
     after: Vec<Vec<usize>>,
     before: Vec<u32>,
-    /// How many predecessors of each task are not over in the current run.
+    /// For each task, how many of its predecessors have not ended in the current run.
     missing: RefCell<Vec<u32>>,
 }
 
@@ -22,12 +23,12 @@ const GROUP: usize = 10;
 
 #[derive(Clone, Copy)]
 enum GraphTask {
-    /// Drafts group after group, inside itself.
+    /// Drafts one group after the other, inside itself.
     Whole(usize),
-    /// Drafts its tasks inside itself or, every third one, beside itself.
+    /// Drafts its tasks: every third beside itself, the others inside itself.
     Group(usize),
     Begin(usize),
-    /// Releases the successors.
+    /// Releases the task's successors.
     Release(usize, usize),
     Joined,
     End,
@@ -55,7 +56,7 @@ impl Graph {
         }
     }
 
-    /// The longest chain, computed task by task.
+    /// Computes the span task by task.
     fn span(&self) -> Nanos {
         let mut begin = vec![0; self.work.len()];
         let mut span = 0;
@@ -122,7 +123,7 @@ impl Dag for Graph {
     }
 }
 
-/// The run finds the work and span that a walk and a count find.
+/// The run has the same work and span as a walk, and as a computation from the edges.
 #[test]
 fn tasks_wait_for_their_releases() {
     for seed in 0..60 {
@@ -178,7 +179,7 @@ fn jobs_with_desires_run_graphs_too() {
     }
 }
 
-/// The run ends however thieves rest.
+/// The run ends whatever the idle policy.
 #[test]
 fn unreleased_tasks_end_with_error() {
     for idle in ["elastic", "yield", "linear", "none"] {

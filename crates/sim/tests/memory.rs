@@ -1,4 +1,5 @@
-//! Tasks that declare memory end under every policy, and within its bound.
+//! Under every policy, tasks that declare memory run to their end and stay within the policy's
+//! bound.
 
 mod support;
 
@@ -36,7 +37,7 @@ fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
     alone(&settings, dag(seed, rests)).0
 }
 
-/// They run under every policy.
+/// The dags run under every policy.
 #[test]
 fn random_dags_respect_memory_bounds() {
     for seed in 0..soak(40) {
@@ -56,7 +57,8 @@ fn random_dags_respect_memory_bounds() {
                 (format!("budget:bytes={budget},serial={s1}"), budget),
             ] {
                 if rests && policy.starts_with("budget") {
-                    // A task that rests leaves the reserve to other tasks.
+                    // A budget's bound doesn't hold here: while a task rests, it leaves the reserve
+                    // to other tasks.
                     continue;
                 }
                 let job = on(processors, &policy, seed, rests);
@@ -132,8 +134,9 @@ mod hybrid {
         }
     }
 
-    /// The first task sleeps, and its processor runs the second one. The other processor has
-    /// nothing to do, but the sleeper does not wait for its clock.
+    /// The first task sleeps, and its processor runs the second task. The other processor has
+    /// nothing to do, but it cannot end the sleep, because only the clock of the first processor
+    /// counts.
     #[test]
     fn sleepers_wait_for_their_own_processor() {
         for idle in ["elastic", "none", "yield", "linear"] {
@@ -143,7 +146,7 @@ mod hybrid {
         }
     }
 
-    /// Another worker wakes the sleepers of a worker that its job has put to sleep.
+    /// If a job has put a worker to sleep, another worker wakes that worker's sleepers.
     #[test]
     fn sleepers_without_a_processor_are_woken() {
         for seed in 0..40 {

@@ -6,7 +6,7 @@ use support::{Phases, Random, alone, whole};
 use tidegate_policy::{Nanos, PlaceTree};
 use tidegate_sim::{Costs, Dag, Deques, Job, Settings, Step, Width, WorkSpan, run_telling};
 
-/// A machine whose places have two workers each.
+/// Returns a machine whose places have two workers each.
 fn pairs(workers: usize) -> Settings {
     let all: Vec<usize> = (0..workers).collect();
     let pairs = all.chunks(2).map(<[usize]>::to_vec).collect();
@@ -17,16 +17,16 @@ fn pairs(workers: usize) -> Settings {
     }
 }
 
-/// Three tasks of different lengths, forked one after the other by a task that runs for long.
+/// Three tasks of different lengths, forked one after the other by a long task.
 struct Three;
 
-/// The work of the root, and of the tasks in the order in which they are forked.
+/// The work of the root, and then the work of the tasks in the order in which they are forked.
 const ROOT: Nanos = 1_000_000;
 const TASKS: [Nanos; 3] = [100_000, 10_000, 1_000];
 
 #[derive(Clone, Copy)]
 enum Part {
-    /// Has this many tasks left to fork.
+    /// The root, with this many tasks left to fork.
     Root(usize),
     Task(Nanos),
     Over,
@@ -52,7 +52,8 @@ impl Dag for Three {
     }
 }
 
-/// The length of the first task that a second worker runs: the first time at which a task is over.
+/// Returns the length of the first task that a second worker runs. That is the first time at which
+/// a task ends.
 fn first_task(settings: &Settings) -> Nanos {
     let settings = Settings {
         costs: Costs::NONE,
@@ -102,7 +103,8 @@ fn worker_never_robs_its_place() {
     assert!(job.counters.steals > 0);
 }
 
-/// This includes workers that fall asleep with a task in hand, which other workers must find.
+/// This includes tasks in the hands of workers that fall asleep; other workers must find these
+/// tasks.
 #[test]
 fn every_task_runs_under_all_rules() {
     for seed in 0..60 {

@@ -1,5 +1,5 @@
-//! Tasks that are put into places run there first, and none is forgotten. Loading data that a
-//! place's cache does not hold takes time.
+//! Tasks that are put into places run there first, and every task runs. Loading data that a place's
+//! cache does not hold takes time.
 
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{
@@ -7,7 +7,7 @@ use tidegate_sim::{
 };
 
 /// Rounds of tasks. Each task is put into a place and has its own data, which it touches before it
-/// works. A round is drafted when the one before is over.
+/// works. A round is drafted when the previous round has ended.
 struct Rounds {
     rounds: u32,
     /// Where each task of a round is put.
@@ -72,7 +72,7 @@ const fn put(part: u32, turn: u32) -> Option<Put> {
     })
 }
 
-/// Two places of four workers, with caches of this size.
+/// Returns a machine with two places of four workers, with caches of this size.
 fn machine(cache: u64) -> Settings {
     let halves = vec![(0..4).collect(), (4..8).collect()];
     Settings {
@@ -132,7 +132,7 @@ fn workers_help_an_overloaded_place() {
 
 #[test]
 fn placed_task_wakes_sleeping_worker() {
-    // One task at a time, in the second place, long after its workers have parked.
+    // One task at a time is put into the second place, long after that place's workers have parked.
     let settings = Settings {
         cache: 8 << 20,
         costs: Costs {
@@ -142,8 +142,8 @@ fn placed_task_wakes_sleeping_worker() {
         ..machine(0)
     };
     let job = outcome(&settings, rounds(50, [put(1, 0)]));
-    // If a worker of the other place had run one of them, that place would have missed the data,
-    // too.
+    // If a worker of the other place had run one of the tasks, that place would have missed the
+    // data, too.
     assert_eq!(job.counters.missed_bytes, 1 << 20);
 }
 

@@ -3,8 +3,8 @@
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
 
-/// The most memory that the process may have used, in bytes: an eighth of what is allowed for ten
-/// million tasks, which is 26 bytes for each of them.
+/// How much memory the process may have used, in bytes: an eighth of what is allowed for ten
+/// million tasks, which is 26 bytes per task.
 const MOST_RESIDENT: u64 = 256 << 20;
 const PROCESSORS: usize = 4_096;
 
@@ -19,7 +19,7 @@ fn soak(slice: u64) -> u64 {
     slice * scale
 }
 
-/// The most memory that this process has had, if the system reports it.
+/// Returns the peak of this process's memory, if the system reports it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -32,7 +32,7 @@ fn resident() -> Option<u64> {
 /// A tree with this many leaves, split in halves.
 struct Tree(u64);
 
-/// The number of its leaves, and whether it has begun.
+/// A part of the tree: its number of leaves, and whether it has begun.
 type Part = (u64, bool);
 
 impl Dag for Tree {
@@ -51,8 +51,8 @@ impl Dag for Tree {
     }
 }
 
-/// A square of tasks with rows of this length. Each task comes after the tasks above it and to its
-/// left.
+/// A square of tasks with rows of this length. Each task waits for the task above it and the task
+/// to its left.
 struct Front(u64);
 
 #[derive(Clone, Copy)]

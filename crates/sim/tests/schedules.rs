@@ -10,7 +10,7 @@ use tidegate_sim::{
 
 const DAGS: u64 = 40;
 
-/// The run also finds the span that a walk through the graph finds.
+/// The run also has the same span as a walk through the graph.
 #[test]
 fn single_costless_processor_takes_work() {
     let mut tasks = 0;
@@ -37,7 +37,7 @@ fn work_conserving_run_keeps_greedy_bound() {
     }
 }
 
-/// Machines with all kinds of policies.
+/// Returns machines with all kinds of policies.
 fn machines() -> Vec<Settings> {
     let mut machines = Vec::new();
     for idle in [
@@ -65,7 +65,7 @@ fn machines() -> Vec<Settings> {
     machines
 }
 
-/// This holds under every combination of rules.
+/// This holds under every combination of policies.
 #[test]
 fn tasks_and_attempts_count_once() {
     for settings in machines() {
@@ -206,7 +206,7 @@ fn impossible_runs_name_allowed_values() {
     assert_eq!(wide, "job 0 has 5 processors: expected 1 to 4");
 }
 
-/// Their times could not be added up.
+/// The sum of the workers' times would overflow.
 #[test]
 fn overlong_runs_are_rejected() {
     let after = |processors, work| {
@@ -273,7 +273,8 @@ fn pinned_workers_alternate_on_their_processor() {
     });
     let [free, pinned] = ends;
     assert!(free.iter().all(|&end| end < 42_000_000), "{free:?}");
-    // The first worker of each job has the work, and both take turns on the first processor.
+    // The first worker of each job has the work. These two workers take turns on the first
+    // processor.
     let slices = 75_000_000..82_000_000;
     assert!(pinned.iter().all(|end| slices.contains(end)), "{pinned:?}");
 }
@@ -302,7 +303,7 @@ fn yielding_thief_frees_its_processor() {
     assert!(ends[0] < 60_000_000 && ends[1] > 100_000_000, "{ends:?}");
 }
 
-/// It preempts another worker at once.
+/// A waking worker preempts another worker immediately.
 #[test]
 fn waking_worker_leaves_others_their_share() {
     let [seldom, often] = ["10ms", "1ns"].map(|nap| {
@@ -311,9 +312,9 @@ fn waking_worker_leaves_others_their_share() {
         (outcome.end(), naps)
     });
     assert!(often.1 > 20 * seldom.1, "{seldom:?} {often:?}");
-    // A thief that wakes does not wait for the end of another worker's slice.
+    // A thief that wakes up does not wait for the end of another worker's slice.
     assert!((40_000_000..41_000_000).contains(&seldom.0), "{seldom:?}");
-    // Of at most four workers per processor that want to run, one does a job's work.
+    // Up to four workers per processor want to run, and one of them does a job's work.
     assert!((100_000_000..165_000_000).contains(&often.0), "{often:?}");
 }
 

@@ -20,13 +20,13 @@ fn job<D>(dag: D, arrives: Nanos, width: Width) -> Job<D> {
     }
 }
 
-/// The shortest time in which the machine can do the jobs' work.
+/// Returns the shortest time in which the machine can do the jobs' work.
 fn least(outcome: &Outcome, processors: usize) -> Nanos {
     let work: Nanos = outcome.jobs.iter().map(|job| job.work).sum();
     work / processors as Nanos
 }
 
-/// Jobs come and go under every estimator and every allotment rule.
+/// Jobs arrive and end under every estimator and every allotment rule.
 #[test]
 fn changing_jobs_finish_every_task() {
     let mut swaps = 0;
@@ -80,7 +80,7 @@ fn excess_jobs_share_in_slices() {
     }
 }
 
-/// The first job gets it back at the end.
+/// When the later job ends, the first job gets that half back.
 #[test]
 fn later_job_gets_its_half() {
     let settings = Settings::new(16);
@@ -90,13 +90,13 @@ fn later_job_gets_its_half() {
     let [first, second] = &outcome.jobs[..] else {
         panic!("two jobs");
     };
-    // A loop with 400 ms of work on eight processors, and 20 ms until it has them.
+    // The job is a loop with 400 ms of work on eight processors, and it takes 20 ms to get them.
     assert!(second.time() < 85 * MS, "{}", second.time());
     assert!(first.mean_allotment > 10.0 && first.mean_allotment < 15.0);
     assert!(outcome.end() < 3_600 * MS / 16 + 30 * MS);
 }
 
-/// Workers with long tasks leave late.
+/// Workers with long tasks leave late, because a worker leaves only at the end of a step.
 #[test]
 fn long_tasks_keep_the_machine_busy() {
     // Two jobs of long tasks: the first has all processors when the second arrives.
@@ -134,7 +134,8 @@ fn limit_overrides_the_desire() {
     assert!(run(&settings, &[none]).is_err());
 }
 
-/// A wide job with a second of work for each of four processors, and an estimate every `cycle`.
+/// Runs a wide job that has a second of work for each of four processors, with an estimate every
+/// `cycle` that takes `estimate`.
 fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
     let settings = Settings {
         cycle,
@@ -161,7 +162,7 @@ fn cycle_length_is_a_trade_off() {
     assert_eq!(free.counters.held_up, 0);
 }
 
-/// It holds up no worker.
+/// The estimate holds up no worker.
 #[test]
 fn estimate_may_use_a_free_processor() {
     let rule = desire("wsap").desire().copied().unwrap();
@@ -171,7 +172,7 @@ fn estimate_may_use_a_free_processor() {
         done.jobs[0].counters.held_up
     };
     assert_eq!(held_up(2), 0);
-    // There are twenty cycles of 5 ms, and the last ends with the job.
+    // The job runs for twenty cycles of 5 ms, and the last cycle ends with the job.
     assert_eq!(held_up(1), 20 * Costs::default().estimate);
     let fixed = || job(Phases(vec![(1, 100 * MS)]), 0, Width::Fixed(1));
     let done = run(

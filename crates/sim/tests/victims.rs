@@ -6,7 +6,7 @@ use support::{Phases, alone};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step};
 
-/// Runs a loop of short tasks with thieves that never rest.
+/// Runs a loop of short tasks on a machine whose thieves never rest.
 fn short_tasks(settings: Settings) -> JobOutcome {
     let settings = Settings {
         idle: "none".parse().unwrap(),
@@ -19,7 +19,8 @@ fn short_tasks(settings: Settings) -> JobOutcome {
 mod looks {
     use super::*;
 
-    /// The time of a loop on one worker, which all others look at and none can steal from.
+    /// Returns the time of a loop on one worker. All other workers look at it, and none can steal
+    /// from it.
     fn time(processors: usize, look: Nanos) -> Nanos {
         let costs = Costs {
             attempt: 60,
@@ -46,7 +47,7 @@ mod looks {
         assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
     }
 
-    /// The owner fetches the line back at each push and each pop, and no more often.
+    /// The owner fetches the line back once for each push and each pop.
     #[test]
     fn cost_one_line_for_each_use() {
         let (pushes, pops) = (1_000, 1_001);
@@ -59,7 +60,7 @@ mod unwinding {
 
     const WORK: Nanos = 10_000;
 
-    /// A task that works for two steps of [`WORK`] while its deque holds two others.
+    /// A task that works for two steps of [`WORK`] while its deque holds two other tasks.
     struct Stack;
 
     impl Dag for Stack {

@@ -1,9 +1,9 @@
 //! Packages that belong to the repository but not to the cargo workspace, so cargo does not build
-//! them with it.
+//! them with the workspace.
 //!
-//! Their builds use a different `rayon-core` from the workspace's, and one resolution has room for
-//! only one. So each has its own lock file, and every check that goes through the members must also
-//! go through this table.
+//! Their builds use a different `rayon-core` than the workspace, and one resolution can contain
+//! only one. So each package has its own lock file, and every check that covers the members must
+//! also cover this table.
 
 use std::iter;
 
@@ -15,13 +15,13 @@ use crate::workspace::{Workspace, describe};
 
 pub struct Beside {
     pub folder: &'static str,
-    /// Whether users build it into their programs, so that its documentation and its oldest Rust
-    /// version matter to them.
+    /// Whether users build the package into their programs. If so, its documentation and its oldest
+    /// Rust version matter to them.
     pub library: bool,
-    /// For a program that the tests also run: its argument.
+    /// The program's argument, if the tests also run the package as a program.
     pub run: Option<&'static str>,
-    /// Whether only `tidegate-lab bench rayon-programs` builds it. Its dependencies are programs to
-    /// compare with and not part of the project, so `ci` checks only its format.
+    /// Whether only `tidegate-lab bench rayon-programs` builds the package. Its dependencies are
+    /// programs to compare with, not part of the project, so `ci` checks only its format.
     pub measured: bool,
 }
 
@@ -31,7 +31,7 @@ pub const BESIDE: &[Beside] = &[
     Beside { folder: "examples/rayon-app", library: false, run: Some("docs"), measured: false },
     Beside { folder: "benches/iter/stock", library: false, run: None, measured: false },
     Beside { folder: "benches/iter/tidegate", library: false, run: None, measured: false },
-    // Without a fuzzer, which only nightly has, this is an ordinary program.
+    // Without a fuzzer, which needs a nightly toolchain, this is an ordinary program.
     Beside { folder: "fuzz", library: false, run: None, measured: false },
     Beside { folder: "benches/rayon-programs/arrays", library: false, run: None, measured: true },
     Beside { folder: "benches/rayon-programs/fft", library: false, run: None, measured: true },
@@ -44,13 +44,13 @@ impl Beside {
         format!("{}/Cargo.toml", self.folder)
     }
 
-    /// `cargo SUBCOMMAND` for this package, with its lock file.
+    /// Returns `cargo SUBCOMMAND` for this package, with its lock file.
     pub fn cargo(&self, workspace: &Workspace, subcommand: &str) -> Cmd {
         let log = format!("{subcommand} of {}", self.folder);
         Cmd::cargo(workspace, &log, subcommand)
             .args(["--locked", "--manifest-path", &self.manifest()])
-            // All of them share one target folder, because they are built mostly from the same
-            // packages.
+            // All these packages share one target folder, because they are built mostly from the
+            // same dependencies.
             .env("CARGO_TARGET_DIR", workspace.scratch("beside"))
     }
 }
@@ -64,7 +64,7 @@ pub fn packages(workspace: &Workspace) -> Result<Vec<Package>, String> {
     Ok(packages)
 }
 
-/// The packages whose builds and dependencies are checked like those of members.
+/// The packages whose builds and dependencies are checked like those of workspace members.
 pub fn checked() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| !beside.measured)
 }
@@ -81,7 +81,7 @@ pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-/// Runs their tests, and the programs that have an argument.
+/// Runs the tests of these packages, and each program that has an argument.
 pub fn tests(workspace: &Workspace, tally: &mut Tally) {
     for beside in checked() {
         tally.run(&format!("tests of {}", beside.folder), || {
@@ -111,8 +111,8 @@ fn lint(workspace: &Workspace, beside: &Beside) -> Outcome {
     in_turn(checks, "")
 }
 
-/// The lints in the root manifest as arguments, because a package outside the workspace cannot
-/// inherit them.
+/// Returns the lints in the root manifest as arguments, because a package outside the workspace
+/// cannot inherit them.
 fn workspace_lints(manifest: &str) -> Result<Vec<String>, String> {
     let table: toml::Table = manifest.parse().map_err(|e| format!("Cargo.toml: {e}"))?;
     let tools = table["workspace"].get("lints").and_then(|l| l.as_table());

@@ -1,8 +1,8 @@
 //! A command with a time limit, whose whole output is kept.
 //!
 //! The output goes to a file below the target folder, so that a long log is neither lost nor stuck
-//! in a pipe. A command that is still running at its limit is ended together with every process
-//! that it has started. Commands read nothing from the terminal.
+//! in a pipe. A command that is still running at its time limit is killed together with every
+//! process that it has started. Commands read nothing from the terminal.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -38,7 +38,7 @@ pub struct Cmd {
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum End {
     Success,
-    /// Includes the end by a signal.
+    /// Also if a signal has ended the command.
     Failure,
     TimeOut,
 }
@@ -56,7 +56,7 @@ impl Done {
 }
 
 impl Cmd {
-    /// A command that runs in the workspace's root. Its output is kept under `name`.
+    /// Creates a command that runs in the workspace's root. Its output is kept under `name`.
     pub fn new(workspace: &Workspace, name: &str, program: &str) -> Cmd {
         let mut command = Command::new(program);
         command.current_dir(&workspace.root).stdin(Stdio::null());
@@ -73,7 +73,7 @@ impl Cmd {
         }
     }
 
-    /// `cargo` with the arguments in `line`, separated by spaces.
+    /// Returns `cargo` with the arguments in `line`, which are separated by spaces.
     pub fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
         Cmd::new(workspace, name, "cargo").args(line.split_whitespace())
     }
@@ -102,7 +102,7 @@ impl Cmd {
         &self.shown
     }
 
-    /// Runs the command as a check, which passes with `detail` if the command succeeds.
+    /// Runs the command as a check. If the command succeeds, the check passes with `detail`.
     pub fn outcome(self, detail: &str) -> Outcome {
         self.succeed()?;
         Ok(detail.to_string())
@@ -117,7 +117,8 @@ impl Cmd {
         }
     }
 
-    /// Runs the command to its end or its limit. The error explains why it could not be started.
+    /// Runs the command to its end or its time limit. The error explains why the command could not
+    /// be started.
     pub fn run(mut self) -> Result<Done, String> {
         let result = self.run_logged();
         let (end, output) = result.map_err(|error| format!("{}: {error}", self.shown))?;
@@ -138,7 +139,7 @@ impl Cmd {
     }
 }
 
-/// Runs the commands until one fails, as one check that passes with `detail`.
+/// Runs the commands until one fails, as one check. If all succeed, the check passes with `detail`.
 pub fn in_turn(commands: impl IntoIterator<Item = Cmd>, detail: &str) -> Outcome {
     for command in commands {
         command.succeed()?;
@@ -152,15 +153,15 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<End> {
         Some(_) => return Ok(End::Failure),
         None => end_family(child.id()),
     }
-    // The child has usually ended by now. This is for systems on which its family could not be
-    // listed.
+    // The child has usually ended by now. This kills it on systems on which its descendants could
+    // not be listed.
     let _ = child.kill();
     child.wait()?;
     Ok(End::TimeOut)
 }
 
-/// Ends `ancestor` and the processes that it has started: a hanging test would keep the target
-/// folder locked.
+/// Kills `ancestor` and the processes that it has started, because a hanging test would keep the
+/// target folder locked.
 fn end_family(ancestor: u32) {
     let listing = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
     let listing = listing.map(|output| output.stdout).unwrap_or_default();
@@ -177,7 +178,7 @@ fn end_family(ancestor: u32) {
         family.extend(children.map(|pair| pair.0));
         next += 1;
     }
-    // Parents first, so that none of them starts its next command. Processes that have already
+    // Parents come first, so that none of them starts its next command. Processes that have already
     // ended do not matter.
     let ids = family.iter().map(u32::to_string);
     let _ = Command::new("kill").arg("-KILL").args(ids).output();

@@ -1,12 +1,12 @@
 //! Parses the output of test programs.
 //!
-//! A filter that matches no test still exits with success, so the exit code alone proves nothing.
-//! Every check that runs tests by name therefore counts them.
+//! If a filter matches no test, the test program still succeeds, so the exit code alone proves
+//! nothing. So every check that runs tests by name counts the tests.
 
 use crate::command::{Cmd, Done};
 use crate::step::Outcome;
 
-/// The tests that an output names, in order. A test that crashed its whole program counts only as
+/// The tests that an output names, in order. If a test crashed its whole program, it counts only as
 /// started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tests<'a> {
@@ -20,7 +20,8 @@ pub struct Tests<'a> {
 impl<'a> Tests<'a> {
     pub fn read(output: &'a str) -> Tests<'a> {
         let mut tests = Tests::default();
-        // A test may print past libtest, between its name and its result.
+        // Between a test's name and its result, the test may print output that libtest doesn't
+        // capture.
         let mut open = None;
         for line in output.lines() {
             if let Some(rest) = line.strip_prefix("running ") {
@@ -50,7 +51,7 @@ impl<'a> Tests<'a> {
         self.passed.len() + self.failed.len() + self.ignored.len()
     }
 
-    /// The tests that libtest reported as slow and that have not ended.
+    /// Returns the tests that libtest reported as slow and that have not ended.
     pub fn hanging(&self) -> Vec<&'a str> {
         let ended = |name: &&str| self.passed.contains(name) || self.failed.contains(name);
         let hanging = self.slow.iter().filter(|name| !ended(name));
@@ -69,7 +70,8 @@ pub fn pass(command: Cmd) -> Outcome {
     judge(&command.run()?, 1)
 }
 
-/// The outcome of a test command, which must pass with at least `least` tests.
+/// Returns the outcome of a test command. At least `least` tests must have run, and all must have
+/// passed.
 pub fn judge(done: &Done, least: usize) -> Outcome {
     let passed = Tests::read(&done.text).passed.len();
     if !done.success() {

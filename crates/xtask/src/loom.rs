@@ -1,12 +1,12 @@
 //! The loom models: `cargo run -p xtask -- loom [GROUP] [--full]`.
 //!
 //! A model is an ordinary test compiled for loom, which takes a configuration and a feature. loom
-//! runs it once for every interleaving within a bound on preemptions. A change runs each group with
-//! its smoke bound, a nightly run with its full bound. When a model fails, its failing schedule is
-//! saved to a file from which loom can start again.
+//! runs the model once for every interleaving within a bound on preemptions. For a change, each
+//! group runs with its smoke bound; for a nightly run, with its full bound. When a model fails, its
+//! failing schedule is saved to a file, and loom can start again from that file.
 //!
-//! A model may have too many interleavings within its bound for one night. Such a group has a time
-//! limit, and its line names the models that reached it.
+//! Within its bound, a model may have too many interleavings for one night. The group of such a
+//! model has a time limit, and the group's output line names the models that reached it.
 
 use std::fs;
 
@@ -15,18 +15,19 @@ use crate::libtest::{self, Tests};
 use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
-/// A model that is stopped at its limit prints this.
+/// A model that is stopped at its time limit prints this.
 const CUT_OFF: &str = "cut off";
 
 pub struct Group {
     pub name: &'static str,
     package: &'static str,
-    /// Each model's name contains one of these, and each of these is in some name.
+    /// Each model's name contains one of these strings, and each of these is part of some model's
+    /// name.
     filters: &'static [&'static str],
-    /// The preemption bounds for every change and for a nightly run.
+    /// The preemption bounds: first for every change, then for a nightly run.
     bounds: [usize; 2],
-    /// The time in seconds after which a nightly run stops a model, if it may. The model must print
-    /// that it was stopped.
+    /// The time in seconds after which a nightly run stops a model, if the models may be stopped. A
+    /// stopped model must print that it was stopped.
     limit: Option<u64>,
 }
 
@@ -99,7 +100,7 @@ fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Outcome
     }
 }
 
-/// The models that reported in their output that they were stopped at their limit, as the end of a
+/// Returns the models whose output says that they were stopped at their time limit, as the end of a
 /// sentence.
 fn cut_off(output: &str) -> String {
     let outputs = output.split("\n---- ").skip(1);
@@ -113,8 +114,8 @@ fn cut_off(output: &str) -> String {
     }
 }
 
-/// `cargo` with the arguments in `line`, for code that loom checks. The feature exists so that
-/// users' lock files do not contain loom.
+/// Returns `cargo` with the arguments in `line`, for code that loom checks. The feature exists so
+/// that users' lock files do not contain loom.
 pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
     let (subcommand, args) = line.split_once(' ').unwrap_or((line, ""));
     Cmd::cargo(workspace, log, subcommand)
@@ -124,14 +125,14 @@ pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
         .env("RUSTFLAGS", "--cfg loom")
 }
 
-/// `cargo test` for the package's models, up to the arguments of the test program.
+/// Returns `cargo test` for the package's models, without the arguments of the test program.
 pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: &str) -> Cmd {
     let line = format!("test --release --lib --features loom/checkpoint -p {package}");
     cargo(workspace, log, &line).env("LOOM_MAX_PREEMPTIONS", preemptions)
 }
 
-/// Runs a failing model once more, so that loom writes the failing schedule to a file. Returns how
-/// to start from there.
+/// Runs a failing model once more, so that loom writes the failing schedule to a file. Returns
+/// instructions for starting from that schedule.
 fn save(workspace: &Workspace, models: Cmd, test: &str) -> String {
     let name = format!("{}.json", test.replace("::", "-"));
     let file = workspace.scratch("schedules").join(name);

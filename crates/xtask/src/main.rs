@@ -122,7 +122,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     Ok(tally.close())
 }
 
-/// The row with that name, or all rows.
+/// Returns the row named `name`, or all rows if no name is given.
 fn some_of<T>(
     rows: &'static [T],
     name: Option<&String>,
@@ -132,7 +132,7 @@ fn some_of<T>(
     one.unwrap_or(Ok(rows))
 }
 
-/// The row with that name. The error lists all names.
+/// Returns the row with that name. The error lists all names.
 fn named<T: 'static>(
     rows: impl Iterator<Item = &'static T> + Clone,
     name: &str,

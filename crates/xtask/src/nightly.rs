@@ -1,15 +1,15 @@
 //! Runs the tests of the runtime crates under Miri and ThreadSanitizer: `cargo run -p xtask -- miri
 //! [--full]` and `.. tsan`.
 //!
-//! The tests shrink themselves under `cfg(miri)`. A change runs one schedule, a nightly run one for
-//! each of many seeds.
+//! The tests do less work under `cfg(miri)`. For a change, each test runs with one schedule; for a
+//! nightly run, with one schedule for each of many seeds.
 //!
 //! For ThreadSanitizer, the standard library is rebuilt, so that the sanitizer sees its
 //! synchronisation. The sanitizer does not see fences, so under the configuration `tidegate_tsan`,
 //! `sync` replaces them by read-modify-writes. The same configuration leaves out tests that fork or
 //! limit the address space.
 //!
-//! Both need a nightly toolchain with some components, and are skipped without it.
+//! Both tools need a nightly toolchain with some components, and are skipped without it.
 
 use std::env::consts::{ARCH, OS};
 
@@ -19,8 +19,9 @@ use crate::rustup;
 use crate::step::{Stop, Tally};
 use crate::workspace::Workspace;
 
-/// The packages, each with its test programs for Miri. Miri does not run programs that are too
-/// large for it or start processes, or packages that only do arithmetic without `unsafe`.
+/// The packages, each with the test programs that run under Miri. Some are left out: programs that
+/// are too large for Miri or that start processes, and packages that only do arithmetic without
+/// `unsafe`.
 const SUITES: [(&str, &str); 3] = [
     ("tidegate-sync", "--tests"),
     ("tidegate-deque", "--tests"),
@@ -57,7 +58,7 @@ pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
     rustup::nightly(workspace, &["miri", "rust-src"])
 }
 
-/// `cargo miri test` for the package, up to the choice of its test programs.
+/// Returns `cargo miri test` for the package, without the choice of its test programs.
 pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -> Cmd {
     Cmd::cargo(workspace, log, &format!("+nightly miri test -p {package}"))
         .env("CARGO_TARGET_DIR", workspace.scratch("miri"))

@@ -1,4 +1,4 @@
-//! Adds the toolchains, components and targets that a check needs beyond the default.
+//! Adds the toolchains, components and targets that a check needs in addition to the default.
 //!
 //! rustup adds what is missing and leaves the rest alone. Without rustup, the check is skipped.
 

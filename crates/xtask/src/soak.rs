@@ -1,9 +1,9 @@
 //! Tests with large counts: `cargo run --release -p xtask -- soak [NAME]`.
 //!
 //! A soak is an ordinary test that normally runs one slice of its work. [`SCALE`] multiplies the
-//! slice, up to the whole work. A soak runs the same code as the test, so it finds nothing that the
-//! test could not have found. Each test prints its size on a line that begins with `soak:`; a test
-//! that prints no such line does not read the scale. Nothing is timed.
+//! slice, up to the whole work. A soak runs the same code as the test, so it finds only mistakes
+//! that the test could have found. Each test prints its size on a line that begins with `soak:`; a
+//! test that prints no such line does not read the scale. Nothing is timed.
 
 use crate::beside::BESIDE;
 use crate::command::{Cmd, NIGHT};
@@ -17,8 +17,8 @@ const SCALE: &str = "TIDEGATE_SOAK_SCALE";
 /// The beginning of the lines on which tests print their sizes.
 const SIZE: &str = "soak:";
 
-/// A test with a scale: its name on the command line, its package (or the folder of one outside the
-/// workspace), the number of slices in the whole, and the test with its modules.
+/// A test with a scale: its name on the command line, its package (or its folder, if the package is
+/// outside the workspace), the number of slices in the whole work, and the test with its modules.
 pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 
 #[rustfmt::skip]
@@ -43,7 +43,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
 ];
 
-/// Runs these soaks with their whole work.
+/// Runs these soaks, each with its whole work.
 pub fn run(workspace: &Workspace, tally: &mut Tally, soaks: &[Soak]) {
     for Soak(name, package, scale, test) in soaks {
         let name = format!("soak {name}");

@@ -1,11 +1,12 @@
-//! Runs named checks one after another. Each prints one line, and a count follows at the end.
+//! Runs named checks one after another. Each check prints one line, and the counts follow at the
+//! end.
 
 use std::time::Instant;
 
-/// The number of lines shown from the end of a failed check's output; the log has the rest.
+/// How many lines are shown from the end of a failed check's output. The log has all of them.
 const SHOWN_LINES: usize = 200;
 
-/// The result of a check: how much it covered, or why it did not pass.
+/// The result of a check: what it covered, or why it did not pass.
 pub type Outcome = Result<String, Stop>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +49,7 @@ impl Tally {
         }
     }
 
-    /// Prints the counts. Returns whether no check failed.
+    /// Prints the counts. Returns true if no check failed.
     pub fn close(&self) -> bool {
         let (passed, failed, skipped) = (self.passed, self.failed, self.skipped);
         println!("{passed} passed, {failed} failed, {skipped} skipped");

@@ -24,7 +24,7 @@ impl Workspace {
         })
     }
 
-    /// A new repository of `files` in its own folder, for the test `name`.
+    /// Creates a repository of `files` in its own folder, for the test `name`.
     #[cfg(test)]
     pub fn small(name: &str, files: &[(&str, &str)]) -> Workspace {
         let root = Workspace::load().unwrap().scratch("tests").join(name);
@@ -42,7 +42,8 @@ impl Workspace {
         workspace
     }
 
-    /// The folder for a check's build products, which must not mix with those of other checks.
+    /// Returns the folder for a check's build products, which must not mix with those of other
+    /// checks.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.target.join("xtask").join(name)
     }

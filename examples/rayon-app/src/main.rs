@@ -1,12 +1,12 @@
 //! Counts the words in all files below a path, with ordinary rayon code.
 //!
-//! Nothing here refers to Tidegate: only `Cargo.toml` makes the program run on it. Folders, files
-//! and the text of each file are split in parallel. The words are grouped by `fold` and `reduce`,
-//! and sorted in parallel.
+//! The source does not mention Tidegate: only `Cargo.toml` makes the program run on it. Folders,
+//! files and the text of each file are split in parallel. The words are grouped by `fold` and
+//! `reduce`, and sorted in parallel.
 //!
 //! A word is a run of letters and digits, in lower case. Bytes that are not UTF-8 separate words,
-//! as spaces do. Links below the path are not followed. What cannot be read is reported and left
-//! out.
+//! as spaces do. Links below the path are not followed. Files and folders that cannot be read are
+//! reported and left out.
 
 use std::collections::HashMap;
 use std::fs;
@@ -63,7 +63,7 @@ impl Found {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // A link that is given as the path is followed.
+    // If the path itself is a link, it is followed.
     let mut found = match arguments.path.canonicalize() {
         Ok(path) => find(&path),
         Err(error) => Found::problem(&arguments.path, error),
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             true => writeln!(io::stdout(), "{report:#}"),
             false => print(&report),
         };
-        // The reader may close its end at any time.
+        // The reader of the output may close its end at any time.
         if let Err(error) = printed.or_else(unless_closed) {
             eprintln!("rayon-app: standard output cannot be written: {error}");
             complete = false;
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
     ExitCode::from(if complete { 0 } else { 3 })
 }
 
-/// Everything below `path`.
+/// Finds everything below `path`.
 fn find(path: &Path) -> Found {
     look(path).unwrap_or_else(|error| Found::problem(path, error))
 }
@@ -113,7 +113,7 @@ fn look(path: &Path) -> io::Result<Found> {
     })
 }
 
-/// How often each word occurs.
+/// Returns how often each word occurs.
 fn count(text: &str) -> HashMap<String, u64> {
     text.par_split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -134,7 +134,7 @@ fn merge(a: HashMap<String, u64>, b: HashMap<String, u64>) -> HashMap<String, u6
     large
 }
 
-/// The report. Words that are equally frequent, or equally long, are in alphabetical order.
+/// Creates the report. Words that are equally frequent, or equally long, are in alphabetical order.
 fn report(found: Found, top: usize) -> Value {
     let mut words: Vec<(String, u64)> = found.counts.into_par_iter().collect();
     words.par_sort_unstable_by(|(a, times_a), (b, times_b)| times_b.cmp(times_a).then(a.cmp(b)));

@@ -85,7 +85,8 @@ fn what_is_missing_is_told() {
     );
 }
 
-/// A folder that cannot be opened is left out, and the count continues. The superuser may open all.
+/// A folder that cannot be opened is left out, and the other folders are counted. The superuser can
+/// open every folder.
 #[cfg(unix)]
 #[test]
 fn unreadable_entries_are_left_out() {

@@ -19,7 +19,7 @@ fn main() {
     let mut values: Vec<Fr> = (1..=size as u64).map(|n| Fr::from(n * n)).collect();
     for _ in 0..repetitions {
         domain.fft_in_place(&mut values);
-        // Without this change, every second transform would begin with the same values.
+        // Without this change, every second transform would start from the same values.
         values[0] += Fr::from(1_u64);
         domain.ifft_in_place(&mut values);
     }

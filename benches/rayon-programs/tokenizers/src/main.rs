@@ -36,12 +36,12 @@ fn main() -> tokenizers::Result<()> {
     Ok(())
 }
 
-/// Lines of words, some of which are far more frequent than others, as in natural language.
+/// Returns lines of words. As in natural language, some words are far more frequent than others.
 fn text(lines: usize) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut letter = |among: &[u8]| char::from(among[random.usize(..among.len())]);
     let mut syllable = |_| [letter(b"bcdfghklmnprstvz"), letter(b"aeiouy")];
-    // Words of one to four syllables.
+    // The words have one to four syllables.
     let words: Vec<String> = (0..20_000)
         .map(|number| (0..=number % 4).flat_map(&mut syllable).collect())
         .collect();

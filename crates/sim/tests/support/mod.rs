@@ -9,10 +9,11 @@ use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, 
 /// A random tree of tasks with every kind of step.
 pub struct Random {
     pub seed: u64,
-    /// The number of levels that fork, and the most levels of other tasks below them.
+    /// How many levels fork, and the maximum number of levels of other tasks below these.
     pub forks: u32,
     pub levels: u32,
-    /// The most steps of a task, the most work of a step, and the most bytes of a reservation.
+    /// The maximum number of steps of a task, the maximum work of a step, and the maximum size of a
+    /// reservation in bytes.
     pub steps: u64,
     pub work: Nanos,
     pub reservation: u64,
@@ -23,7 +24,7 @@ pub struct Random {
     pub begun: Cell<u64>,
 }
 
-/// A task of [`Random`]: its random numbers, and the steps that it has left.
+/// A task of [`Random`]: its random numbers, and how many steps it has left.
 pub struct RandomTask {
     rng: Rng,
     levels: u32,
@@ -136,7 +137,7 @@ impl Dag for Phases {
     }
 }
 
-/// A machine on which only the tasks take time, and whose thieves leave no work behind.
+/// Returns a machine on which only the tasks take time, and whose thieves leave no work behind.
 pub fn greedy(processors: usize) -> Settings {
     Settings {
         costs: Costs::NONE,
@@ -167,7 +168,7 @@ pub fn seconds(time: Nanos) -> f64 {
     time as f64 / 1e9
 }
 
-/// The mean time that the jobs took.
+/// Returns the mean response time of the jobs.
 pub fn mean_response(outcome: &Outcome) -> f64 {
     let sum: Nanos = outcome.jobs.iter().map(JobOutcome::time).sum();
     seconds(sum) / outcome.jobs.len() as f64

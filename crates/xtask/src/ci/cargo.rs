@@ -1,5 +1,5 @@
 //! Checks of what users build: with loom, on other systems, with the oldest Rust, and from
-//! packages. Also checks the packages that we depend on, with cargo-deny and `deny.toml`.
+//! packages. Also checks our dependencies, with cargo-deny and `deny.toml`.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,11 +15,12 @@ use crate::rustup;
 use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
-/// The lints of the packages that have loom models.
+/// The clippy command for the packages that have loom models.
 const MODELS: &str =
     "clippy --all-targets -p tidegate-sync -p tidegate-deque -p tidegate -- -D warnings";
 
-/// The lints of packages that may reach atomics, locks, threads and the clock only through `sync`.
+/// The clippy command for the packages that may use atomics, locks, threads and the clock only
+/// through `sync`.
 const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p tidegate-share \
     -p tidegate-machine -p tidegate -- --no-deps -D warnings -D clippy::disallowed_types \
     -D clippy::disallowed_methods";
@@ -27,8 +28,8 @@ const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p 
 #[rustfmt::skip]
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
-/// Runs clippy on the code that only loom builds. There, the types of `sync` are loom's, so clippy
-/// can find the types of the standard library, which `clippy.toml` lists.
+/// Runs clippy on the code that is built only for loom. There, the types in `sync` are loom's, so
+/// clippy can find uses of the standard library's types, which `clippy.toml` lists.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
     let clippy = |line| loom::cargo(workspace, "clippy loom", line);
     in_turn([MODELS, BEHIND_SYNC].map(clippy), "")
@@ -60,7 +61,7 @@ pub fn targets(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-/// Type-checks what users build, each with the oldest Rust that its manifest promises.
+/// Type-checks each package that users build, with the oldest Rust that its manifest promises.
 pub fn msrv(workspace: &Workspace) -> Outcome {
     let mut oldest = BTreeMap::<String, Vec<String>>::new();
     for package in workspace.published() {
@@ -85,8 +86,8 @@ pub fn msrv(workspace: &Workspace) -> Outcome {
     in_turn(checks, &format!("Rust {}", versions.join(" and ")))
 }
 
-/// Does all that publishing the crates does, except the upload: each is built from the packages of
-/// the others.
+/// Does everything that publishing the crates does, except the upload: builds each crate from the
+/// packages of the other crates.
 pub fn package(workspace: &Workspace) -> Outcome {
     forget(workspace);
     let line = "publish --workspace --dry-run --allow-dirty";
@@ -103,8 +104,8 @@ fn forget(workspace: &Workspace) {
     let home = set.or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
     for registry in registries.into_iter().flatten().flatten() {
-        // A registry without a host is a folder on this machine, like the one into which cargo
-        // packs.
+        // A registry without a host is a folder on this machine, such as the folder into which
+        // cargo packs.
         if registry.file_name().as_encoded_bytes().starts_with(b"-") {
             for package in workspace.published() {
                 let unpacked = format!("{}-{}", package.name, package.version);
@@ -118,7 +119,7 @@ pub fn licences(workspace: &Workspace) -> Outcome {
     check(workspace, "bans licenses")
 }
 
-/// Checks for known vulnerabilities if the database can be fetched.
+/// Checks for known vulnerabilities, if the database can be fetched.
 pub fn advisories(workspace: &Workspace) -> Outcome {
     need(
         cargo_deny(workspace, "--version"),
@@ -144,7 +145,8 @@ fn check(workspace: &Workspace, what: &str) -> Outcome {
     in_turn(checks, "")
 }
 
-/// Runs a command without which a check is skipped, for the reason in `otherwise`.
+/// Runs a command that a check needs. If the command fails, the check is skipped for the reason in
+/// `otherwise`.
 pub fn need(command: Cmd, otherwise: &str) -> Result<String, Stop> {
     let done = command.succeed();
     done.map_err(|_| Stop::Skipped(otherwise.to_string()))

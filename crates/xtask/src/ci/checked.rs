@@ -1,4 +1,4 @@
-//! Decides whether a check is needed: `.ci/checked` records the sources with which all checks have
+//! Decides whether a check is needed: `.ci/checked` records the sources for which all checks have
 //! passed.
 //!
 //! The sources are git's tree objects in the last commit, so uncommitted changes are never
@@ -28,7 +28,7 @@ const CONCURRENT: &[&str] = &[
 pub struct State {
     /// The compiler, and the object of each source as git prints it.
     entries: Vec<String>,
-    /// The first uncommitted change of a source, as git prints it.
+    /// The first uncommitted change to a source, as git prints it.
     pub uncommitted: Option<String>,
     shallow: bool,
 }
@@ -61,7 +61,7 @@ impl State {
         })
     }
 
-    /// Why the checks of these sources must run, given the text of `.ci/checked`.
+    /// Returns why the checks of these sources must run, given the text of `.ci/checked`.
     pub fn reason(&self, recorded: Option<&str>) -> Option<String> {
         let Some(recorded) = recorded else {
             return Some(format!("there is no {FILE}"));
@@ -114,7 +114,8 @@ mod tests {
         })
     }
 
-    /// The reason for checks after `change`, if the file records the states before it.
+    /// Returns the reason for running the checks after `change`, if the file records the states
+    /// before `change`.
     fn reason_after(change: impl Fn(&mut State)) -> String {
         let [mut changed, _] = states();
         change(&mut changed);
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(text.matches("rustc 3").count(), 1);
     }
 
-    /// Versions of xtask that did not record the checks of all code wrote such a file.
+    /// Older versions of xtask, which did not record the checks of all code, wrote such a file.
     #[test]
     fn file_without_code_requires_its_checks() {
         let recorded = "# Head\ncrates/sync 4\nCargo.lock 2\nrustc 3\n";
@@ -154,7 +155,8 @@ mod tests {
         );
     }
 
-    /// A missing file, a shallow clone or an uncommitted change is a reason.
+    /// A missing file, a shallow clone and an uncommitted change are each a reason to run the
+    /// checks.
     #[test]
     fn incomplete_state_requires_checks() {
         let reason = states()[0].reason(None);

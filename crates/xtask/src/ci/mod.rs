@@ -1,7 +1,7 @@
 //! Every check that a change must pass: `cargo run -p xtask -- ci`.
 //!
-//! A check that cannot run on this machine prints why and counts as skipped, never as passed. The
-//! name of a row runs that row alone.
+//! A check that cannot run on this machine prints why and counts as skipped, never as passed.
+//! Passing the name of a row runs only that row.
 
 mod cargo;
 mod checked;
@@ -19,14 +19,14 @@ use crate::workspace::Workspace;
 
 use checked::State;
 
-/// Records the sources with which all checks have passed.
+/// The file that records the sources for which all checks have passed.
 const FILE: &str = ".ci/checked";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Cost {
-    /// It takes seconds once everything is built.
+    /// The check takes seconds once everything is built.
     Quick,
-    /// `--quick` skips it.
+    /// `--quick` skips the check.
     Slow,
 }
 
@@ -67,7 +67,7 @@ pub const STEPS: &[Step] = &[
     Step(Quick, Code, "beside lints", Table(beside::lints)),
     Step(Slow, Any, "web links", One(house::web)),
     Step(Slow, Any, "advisories", One(cargo::advisories)),
-    // Depends on a tag, too, and is skipped until there is one.
+    // This check also depends on a tag and is skipped until there is one.
     Step(Slow, Any, "semver", One(semver::check)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
     // The events for the `tracing` crate; the ordinary tests are built without them.
@@ -85,7 +85,8 @@ pub const STEPS: &[Step] = &[
 ];
 
 impl Step {
-    /// Why the check is skipped, if it is. `code` and `concurrent` show which checks are needed.
+    /// Returns why the check is skipped, or `None` if it must run. `code` and `concurrent` are
+    /// whether the checks of these sources are needed.
     fn left_out(&self, quick: bool, [code, concurrent]: [bool; 2]) -> Option<String> {
         match self.1 {
             _ if quick && self.0 == Slow => Some("left out by --quick".to_string()),
@@ -96,8 +97,8 @@ impl Step {
     }
 }
 
-/// Runs only the quick checks, or those whose sources have changed, or all of them to record that
-/// they have passed.
+/// Runs the quick checks, or the checks whose sources have changed, or all checks. In the last
+/// case, records that they have passed.
 pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) {
     let states = match State::read(workspace) {
         Ok(states) => states,

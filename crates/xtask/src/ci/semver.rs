@@ -1,11 +1,11 @@
-//! Compares the public API with that of the last tag, with cargo-semver-checks.
+//! Compares the public API with the API at the last tag, with cargo-semver-checks.
 
 use super::cargo::need;
 use crate::command::Cmd;
 use crate::step::{Outcome, Stop};
 use crate::workspace::Workspace;
 
-/// Fails if a crate's API has changed more than its version says.
+/// Fails if a crate's API has changed more than its version number allows.
 pub fn check(workspace: &Workspace) -> Outcome {
     let newest = "--sort=-version:refname";
     let tags = workspace.git(&["tag", "--list", newest, "--merged=HEAD", "v*"])?;
@@ -28,7 +28,7 @@ mod tests {
 
     const TWO: &str = "pub fn one() {}\npub fn two() {}\n";
 
-    /// A repository of one crate, in a folder named `name`, with one commit.
+    /// Creates a repository of one crate, in a folder named `name`, with one commit.
     fn small(name: &str) -> Workspace {
         let workspace = Workspace::small(name, &[("Cargo.toml", MANIFEST), ("lib.rs", TWO)]);
         commit(&workspace);

@@ -1,6 +1,6 @@
 //! Checks that ARCHITECTURE.md is true. Its table of crates lists what each crate may depend on,
-//! and the manifests must agree with it. The page must name every file of the runtime, and only
-//! files that exist.
+//! and the manifests must agree with the table. The page must name every file of the runtime, and
+//! must not name files that don't exist.
 //!
 //! Dependencies of tests are not restricted. Programs outside `crates/` may depend on anything and
 //! are not published.
@@ -92,7 +92,7 @@ fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// The errors in the manifest of the crate `name`, or of a program outside `crates/`.
+/// Returns the errors in the manifest of the crate `name`, or of a program outside `crates/`.
 fn manifest(name: Option<&str>, package: &Package, rows: &[Row]) -> Vec<String> {
     let Some(name) = name else {
         let published = is_published(package).then(|| "write publish = false".to_string());
@@ -140,8 +140,8 @@ mod tests {
         | `sync` | x | nothing | `libc` |\n| `deque` | x | `sync` | nothing |\n\
         | `sim` | x | nothing | any, but only optionally `rayon` |\n";
 
-    /// The number of violations if the crate `name` depends on this package, which is in this
-    /// repository or elsewhere.
+    /// Returns the number of violations if the crate `name` depends on this package. The package is
+    /// in this repository if `here`, otherwise in a registry.
     fn violations(name: &str, used: &str, here: bool, optional: bool, kind: &str) -> usize {
         let dependency = json!({
             "name": used, "req": "*", "kind": kind, "optional": optional, "features": [],

@@ -1,6 +1,6 @@
-//! Checks what files contain: `unsafe` only in the listed modules, at most 600 lines, and no path
-//! or host that only its author can reach. Clippy checks that each `unsafe` block has a safety
-//! comment and a single operation.
+//! Checks what files contain: `unsafe` is only in the listed modules, files have at most 600 lines,
+//! and no file names a path or host that only its author can reach. Clippy checks that each
+//! `unsafe` block has a safety comment and a single operation.
 
 use super::source::{code, has_word};
 use super::{Repo, crate_of, violation};
@@ -18,7 +18,7 @@ const MODULES: [(&str, &str); 7] = [
         "job latch worker scope interval allocator owned",
     ),
     ("crates/rayon-core/src", "scope"),
-    // Tests that must first call the C library.
+    // These tests must call the C library first.
     ("crates/share/tests/support", "sys"),
     ("crates/tidegate/tests/support", "forks"),
 ];
@@ -47,7 +47,7 @@ fn may_hold(path: &str) -> bool {
     })
 }
 
-/// What the root file of a crate lacks.
+/// Returns what the root file of a crate lacks, if anything.
 fn root(path: &str, text: &str) -> Option<String> {
     let name = crate_of(path)?;
     let folder = format!("crates/{name}/src");
@@ -56,7 +56,7 @@ fn root(path: &str, text: &str) -> Option<String> {
     let missing = match name {
         _ if !["/lib.rs", "/main.rs"].contains(&file) => return None,
         _ if safe && !text.contains(FORBID) => FORBID,
-        // The crate's decisions depend only on their arguments.
+        // This crate has no `std`, so its decisions depend only on their arguments.
         "policy" if !text.contains("#![no_std]") => "#![no_std]",
         _ => return None,
     };
@@ -66,14 +66,15 @@ fn root(path: &str, text: &str) -> Option<String> {
 
 const LINES: usize = 600;
 
-/// Files that tools or lawyers wrote.
+/// Files that tools have generated or lawyers have written.
 const NOT_OURS: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Places on one machine or network. Each is cut in two, so that this file does not contain it.
+/// Paths and hosts that exist only on one machine or network. Each is cut in two, so that this file
+/// does not contain it.
 const FOREIGN: &str = "/wor+k /roo+t /hom+e ../sha+red /tmp/tar+get index.+crates.io static.+crates.io \
     static.+rust-lang.org registry.+npmjs.org files.+pythonhosted.org deb.+debian.org";
 
-/// Finds files that are too long, and files that name foreign places.
+/// Finds files that are too long, and files that name such paths or hosts.
 pub fn texts(repo: &Repo) -> Vec<String> {
     let places = FOREIGN.replace('+', "");
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
 //! The guide shows its example programs in full, so that readers can copy them. A program on a page
-//! must be equal to the example.
+//! must be identical to the example.
 //!
 //! The documentation tests of `tidegate` run these programs.
 

@@ -20,7 +20,7 @@ pub fn check(repo: &Repo) -> Vec<String> {
     broken.collect()
 }
 
-/// Fetches the linked pages. Only an answer that a page does not exist is a failure.
+/// Fetches the linked pages. The check fails only if a server answers that a page does not exist.
 pub fn web(workspace: &Workspace) -> Outcome {
     let repo = Repo::read(workspace)?;
     let targets = links(&repo).map(|(_, _, target)| target);
@@ -30,7 +30,7 @@ pub fn web(workspace: &Workspace) -> Outcome {
         .args(["--silent", "--location", "--max-time", "20"])
         .args(["--write-out", "%{http_code} %{url}\n"])
         .args(targets.iter().flat_map(url));
-    // curl also fails if a single page does not answer.
+    // curl also fails if only one page does not answer.
     let text = curl.run().map(|done| done.text).unwrap_or_default();
     let answers = text.lines().skip(1).filter(|line| {
         let target = line.split_once(' ').map_or("", |(_, target)| target);
@@ -45,8 +45,8 @@ pub fn web(workspace: &Workspace) -> Outcome {
     }
 }
 
-/// The links of all pages, except in code: page, line and target of `[text](target "title")` and
-/// `[name]: target`.
+/// Returns the links of all pages, except those in code: the page, the line, and the target of
+/// `[text](target "title")` or `[name]: target`.
 fn links(repo: &Repo) -> impl Iterator<Item = (&str, usize, String)> {
     let pages = repo.texts.iter().filter(|(path, _)| path.ends_with(".md"));
     pages.flat_map(|(path, text)| {
@@ -68,7 +68,7 @@ fn links(repo: &Repo) -> impl Iterator<Item = (&str, usize, String)> {
     })
 }
 
-/// What is wrong with a link in the file `from`.
+/// Returns what is wrong with a link in the file `from`, if anything.
 fn problem(repo: &Repo, from: &str, target: &str) -> Option<String> {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let mut parts: Vec<&str> = from.split('/').collect();

@@ -47,7 +47,7 @@ pub fn check(workspace: &Workspace) -> Outcome {
     }
 }
 
-/// A violation in a line of a file, counted from 1.
+/// Formats a violation in a line of a file. Lines are counted from 1.
 fn violation(path: &str, line: usize, advice: impl AsRef<str>) -> String {
     format!("{path}:{line}: {}", advice.as_ref())
 }
@@ -83,7 +83,7 @@ impl Repo {
         self.sources().flat_map(declared).collect()
     }
 
-    /// A repository of these files and no packages.
+    /// Creates a repository that has these files and no packages.
     #[cfg(test)]
     fn of(files: &[(&str, &str)]) -> Repo {
         let texts = files.iter().map(|(p, t)| (p.to_string(), t.to_string()));
@@ -96,7 +96,7 @@ fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split('/').next()
 }
 
-/// The line numbers of the violations that `rule` finds in one file.
+/// Returns the line numbers of the violations that `rule` finds in one file.
 #[cfg(test)]
 fn lines(rule: Rule, path: &str, text: &str) -> Vec<usize> {
     let found = rule(&Repo::of(&[(path, text)])).into_iter();

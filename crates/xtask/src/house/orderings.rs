@@ -1,8 +1,8 @@
 //! Memory orderings must be explained in crates that run in users' programs.
 //!
 //! A comment names the partner of an acquire, a release or a fence, or gives the reason why Relaxed
-//! is enough. It is on the same line, a few lines above in the same function, or above the
-//! function. Whether it is true is up to the reader and loom.
+//! is enough. The comment is on the same line, a few lines above in the same function, or above the
+//! function. This check cannot verify that the comment is true; reviewers and loom must.
 
 use super::source::{code, has_word, indent, is_comment, is_function, item_end, tests};
 use super::{Repo, crate_of, violation};
@@ -14,7 +14,7 @@ const NAMES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 /// The maximum distance in lines from the end of the comment to the ordering.
 const REACH: usize = 6;
 
-/// The fewest words that can name a partner or give a reason.
+/// The minimum number of words that can name a partner or give a reason.
 const WORDS: usize = 3;
 
 /// Finds orderings outside tests that no comment explains.
@@ -64,7 +64,7 @@ fn is_explained(lines: &[&str], at: usize) -> bool {
     words.filter(|word| !word.is_empty()).count() >= WORDS
 }
 
-/// The first line of the comments and attributes directly above a line.
+/// Returns the first line of the comments and attributes directly above a line.
 fn head(lines: &[&str], at: usize) -> usize {
     let above = lines[..at].iter().rev();
     let is_head = |line: &&&str| is_comment(line) || line.trim_start().starts_with("#[");
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(found("fn f() { fence(SeqCst) }"), [1]);
     }
 
-    /// The comment is in or above the line, or above the function.
+    /// The comment may be in the line, above the line, or above the function.
     #[test]
     fn nearby_comment_is_enough() {
         let text = "fn f() {\n    // Pairs with the release in g.\n    a.load(\n        Acquire,\n    );\n}";

@@ -1,9 +1,10 @@
 //! Reads a Rust file line by line, to find which lines are code, which are comments, and which
 //! belong to tests.
 //!
-//! rustfmt's layout replaces a parser: an item ends with a brace in the column in which it began.
+//! This needs no parser, because it relies on rustfmt's layout: an item ends with a brace in the
+//! column in which the item began.
 
-/// The code of a line, without comments and without the contents of string literals.
+/// Returns the code of a line, without comments and without the contents of string literals.
 pub fn code(line: &str) -> String {
     let quoted = line.replace("\\\"", "");
     let outside: String = quoted.split('"').step_by(2).collect();
@@ -27,7 +28,8 @@ pub fn is_function(line: &str) -> bool {
     !is_comment(line) && (line.trim_start().starts_with("fn ") || line.contains(" fn "))
 }
 
-/// The last line of the item that begins in line `first`, including attributes.
+/// Returns the last line of the item that begins in line `first`. The item may begin with
+/// attributes.
 pub fn item_end(lines: &[&str], first: usize) -> usize {
     let ends = |line: &&str| {
         let ends = [';', '}', ','].iter().any(|end| line.ends_with(*end));
@@ -37,7 +39,7 @@ pub fn item_end(lines: &[&str], first: usize) -> usize {
     end.map_or(lines.len() - 1, |end| first + end)
 }
 
-/// Whether each line belongs to a test.
+/// Returns, for each line, whether it belongs to a test.
 pub fn tests(lines: &[&str]) -> Vec<bool> {
     let mut tests = vec![false; lines.len()];
     for first in 0..lines.len() {

@@ -10,12 +10,12 @@
 //! Fails: loom PACKAGE PREEMPTIONS TEST
 //! ```
 //!
-//! With `miri` instead of `loom`, the bound on preemptions is replaced by the name of an
-//! integration test.
+//! With `miri` instead of `loom`, the name of an integration test takes the place of the bound on
+//! preemptions.
 //!
 //! `git apply` applies the patch to a copy of the workspace. The test must pass without the mutant,
-//! and the mutant must compile. A test that does not exist or that hangs has caught nothing.
-//! Without Miri, its mutants are skipped.
+//! and the mutant must compile. A test that does not exist or that hangs does not count as catching
+//! the mutant. If Miri is not available, the mutants that need it are skipped.
 
 mod tree;
 
@@ -32,14 +32,14 @@ use tree::Tree;
 
 const FOLDER: &str = "crates/xtask/mutants/";
 
-/// One schedule, in which a thread runs until it waits or ends, so that the result does not depend
-/// on luck.
+/// Makes Miri run a single schedule, in which a thread runs until it waits or ends, so that the
+/// result does not depend on luck.
 const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
 
 /// A mistake in the code, and the test that must catch it.
 #[derive(Clone, Debug, PartialEq)]
 struct Mutant {
-    /// The path of its patch, from the root.
+    /// The path of the mutant's patch, from the root.
     file: String,
     title: String,
     /// The tool, the package, the tool's argument, and the test with its modules.
@@ -64,7 +64,8 @@ impl Mutant {
         self.file[FOLDER.len()..].trim_end_matches(".patch")
     }
 
-    /// `cargo test` for the test's package, with `args` and the arguments of the test program.
+    /// Returns `cargo test` for the test's package, with `args` and the arguments of the test
+    /// program.
     fn cargo_test(&self, workspace: &Workspace, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
         let log = format!("mutant {}", self.name());
@@ -73,7 +74,7 @@ impl Mutant {
             "loom" => loom::command(workspace, &log, package, argument),
             _ => miri().args(["--test", argument]),
         };
-        // Incremental, because two builds differ only in a few lines.
+        // The build is incremental, because two builds differ only in a few lines.
         let command = command
             .env("CARGO_INCREMENTAL", "1")
             .env("RUST_BACKTRACE", "0");
@@ -101,7 +102,7 @@ fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, Str
     }
 }
 
-/// Checks that every patch applies and has a head.
+/// Checks that every patch applies and begins with a title and a test.
 pub fn apply(workspace: &Workspace) -> Outcome {
     let mutants = mutants(workspace, None)?;
     let tree = Tree::mirror(workspace)?;
@@ -124,7 +125,8 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
         "miri" => miri.clone(),
         _ => Ok(()),
     };
-    // All tests without a mutant run before the first mutant, because each mutant causes a rebuild.
+    // All tests run without a mutant before the first mutant is applied, because each mutant causes
+    // a rebuild.
     let mut without: HashMap<&[String; 4], bool> = HashMap::new();
     for mutant in mutants.iter().filter(|mutant| ready(mutant).is_ok()) {
         without.entry(&mutant.fails).or_insert_with(|| {
@@ -163,7 +165,7 @@ fn judge(title: &str, done: &Done) -> Outcome {
 
 const UNDEFINED: &str = "Undefined Behavior: ";
 
-/// The first message of the failing test or of Miri.
+/// Returns the first error message of the failing test, or of Miri.
 fn message(output: &str) -> &str {
     let mut lines = output.lines();
     let found = lines.find(|line| line.contains(" panicked at ") || line.contains(UNDEFINED));
@@ -194,7 +196,7 @@ mod tests {
         assert!(caught(End::Failure, "running 1 test\n(signal: 6, SIGABRT)"));
     }
 
-    /// A missing test catches nothing, either.
+    /// A test that does not exist catches nothing, either.
     #[test]
     fn pass_or_hang_catches_nothing() {
         assert!(!caught(End::Success, "running 1 test\ntest a ... ok"));

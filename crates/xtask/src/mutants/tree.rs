@@ -1,8 +1,9 @@
 //! The copy of the workspace to which one mutant at a time is applied.
 //!
 //! git makes the copy: it writes a tree object of all files that are tracked or would be added,
-//! committed or not, and checks it out below the target folder. It writes only files that differ,
-//! so cargo rebuilds little, and restores the files that a killed run has left changed.
+//! committed or not, and checks that tree out below the target folder. git writes only files that
+//! differ, so cargo rebuilds little. If a run was killed, git restores the files that it left
+//! changed.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 pub struct Tree {
-    /// The copy as a workspace. All mutants share its target folder.
+    /// The copy as a workspace. All mutants share the copy's target folder.
     pub workspace: Workspace,
     /// The repository's git folder.
     git: String,
@@ -72,7 +73,7 @@ mod tests {
 
     const PATCH: &str = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-one\n+1\n";
 
-    /// A repository in its own folder, with a patch and the file that the patch changes.
+    /// Creates a repository in its own folder, with a patch and the file that the patch changes.
     fn small(name: &str) -> Workspace {
         Workspace::small(
             name,

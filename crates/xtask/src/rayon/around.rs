@@ -1,5 +1,5 @@
-//! The root of the library that holds rayon-core's unit tests. It imports rayon-core's public
-//! names, and replaces private ones by stand-ins that use the public interface.
+//! The root of the library that contains rayon-core's unit tests. It imports rayon-core's public
+//! names, and has stand-ins for private names that use the public interface.
 
 mod compile_fail;
 mod docs;
@@ -38,7 +38,7 @@ mod thread_pool {
     mod test;
 }
 
-/// Replaces rayon-core's own module.
+/// A stand-in for rayon-core's module.
 #[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod unwind {
@@ -49,7 +49,7 @@ mod unwind {
     }
 }
 
-/// Replaces rayon-core's own module. The tests ignore both arguments.
+/// A stand-in for rayon-core's module. The tests ignore both arguments.
 #[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod registry {

@@ -1,9 +1,9 @@
 //! The package of rayon-core's own tests, as published, without the code that they test.
 //!
-//! Unit tests belong to a crate and see its private names. Here they are modules of a library whose
-//! root is `around.rs`. It imports the public names, and has a stand-in for each private name that
-//! has a public equivalent. The tests that `LEFT_OUT` lists are disabled. The documentation becomes
-//! modules that contain nothing else, so that its examples run.
+//! Unit tests belong to a crate and see its private names. Here the unit tests are modules of a
+//! library whose root is `around.rs`. That file imports the public names, and has a stand-in for
+//! each private name that has a public equivalent. The tests that `LEFT_OUT` lists are disabled.
+//! The documentation becomes modules that contain only documentation, so that its examples run.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ const UNITS: [&str; 6] = [
     "broadcast/test.rs", "join/test.rs", "scope/test.rs", "spawn/test.rs", "test.rs", "thread_pool/test.rs",
 ];
 
-/// Documentation tests that need no code around them.
+/// The folder of documentation tests that need no code around them.
 const COMPILE_FAIL: &str = "compile_fail/";
 
 pub fn package(published: &Published) -> Result<Vec<File>, String> {
@@ -59,7 +59,7 @@ fn documented(module: &str) -> String {
     module.trim_end_matches(".rs").replace('/', "_")
 }
 
-/// The part of the source `module` that the package takes.
+/// Returns the part of the source `module` that goes into the package.
 fn source(module: &str, text: &str) -> Result<File, String> {
     let path = PathBuf::from("src").join(module);
     if UNITS.contains(&module) {
@@ -90,7 +90,7 @@ fn manifest(core: &Package) -> String {
     manifest
 }
 
-/// The unit tests of `module`, with those that the table leaves out disabled.
+/// Returns the unit tests of `module`, with those that the table leaves out disabled.
 fn without_left_out(module: &str, text: &str) -> Result<String, String> {
     let mut text = text.to_string();
     for (test, _) in LEFT_OUT {
@@ -106,8 +106,8 @@ fn without_left_out(module: &str, text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The documentation in a source, as the documentation of a module without code. Line numbers stay
-/// the same.
+/// Returns the documentation in a source, as the documentation of a module without code. Line
+/// numbers stay the same.
 fn documentation(source: &str) -> String {
     let line = |line: &str| {
         let line = line.trim_start();
@@ -121,7 +121,7 @@ fn documentation(source: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The code is left out.
+    /// The code is left out; its lines become empty comments.
     #[test]
     fn documentation_keeps_its_line_numbers() {
         let source = "//! A.\n\n/// ```\n/// f();\n/// ```\npub fn f() {\n    /// B.\n    const C: u8 = 0;\n}";
@@ -131,7 +131,7 @@ mod tests {
         );
     }
 
-    /// Tests of the table are switched off.
+    /// Tests in the table are disabled.
     #[test]
     fn excluded_test_must_exist() {
         for (test, _) in LEFT_OUT {

@@ -5,7 +5,7 @@ use std::io::Error;
 use std::path::{Path, PathBuf};
 
 pub struct File {
-    /// The path, relative to the folder that the file belongs to.
+    /// The path, relative to the folder to which the file belongs.
     pub path: PathBuf,
     pub bytes: Vec<u8>,
 }
@@ -16,8 +16,8 @@ impl File {
         File { path, bytes }
     }
 
-    /// Writes the file below `folder`, unless it is already there: an unchanged file causes no
-    /// rebuild.
+    /// Writes the file below `folder`, unless an identical file is there, because an unchanged file
+    /// causes no rebuild.
     pub fn place(&self, folder: &Path) -> Result<(), String> {
         let path = folder.join(&self.path);
         if fs::read(&path).is_ok_and(|old| old == self.bytes) {

@@ -13,8 +13,8 @@ const LOCK: &str = "Cargo.lock";
 
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
     let rayon = files::below(&published.rayon)?;
-    // The versions with which rayon was published. Cargo adds what the lock file lacks, and later
-    // runs must keep that.
+    // The versions with which rayon was published. Cargo adds packages that the lock file lacks,
+    // and later runs must keep these.
     let lock = rayon.iter().find(|file| file.path == Path::new(LOCK));
     if let Some(lock) = lock.filter(|_| !folder.join(LOCK).exists()) {
         lock.place(folder)?;
@@ -43,8 +43,9 @@ pub fn verify(workspace: &Workspace, folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// The manifest of the workspace. The tests are many small programs: they link faster without debug
-/// information, and it pays to optimise the code that all of them share.
+/// Returns the manifest of the workspace. The tests are many small programs: they link faster
+/// without debug information, and optimising the code that all of them share saves more time than
+/// it costs.
 fn root(workspace: &Workspace) -> String {
     let tests = core::NAME;
     let ours = toml::Value::from(workspace.root.join(OURS).display().to_string());

@@ -4,7 +4,7 @@
 //! Cargo fetches rayon and rayon-core. xtask lays them out below the target folder, as a workspace
 //! that is patched to use our `rayon-core`: rayon as published, and rayon-core's tests in a package
 //! without the code that they test. A test that does not pass has a row in `table` with the reason.
-//! If it does pass, the row is an error.
+//! If a test with a row passes, the check fails.
 
 mod core;
 mod files;
@@ -24,7 +24,7 @@ use layout::OURS;
 use published::{RAYON, RAYON_CORE};
 use table::{SUITES, Suite};
 
-/// The time limit for all tests of one suite, many times what they need.
+/// The time limit for all tests of one suite; they need only a fraction of it.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
 pub fn run(workspace: &Workspace, tally: &mut Tally) {
@@ -68,8 +68,8 @@ fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
         .env("CARGO_TARGET_DIR", target)
 }
 
-/// The folder of the packages. Each pair of versions has its own, so that no file of an older
-/// version stays.
+/// Returns the folder of the packages. Each pair of versions has a separate folder, so that no file
+/// of an older version remains.
 fn folder(workspace: &Workspace) -> PathBuf {
     let versions = format!("{RAYON}-{RAYON_CORE}");
     workspace.scratch("rayon").join(versions)

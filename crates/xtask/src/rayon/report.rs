@@ -28,7 +28,7 @@ pub fn judge(suite: &Suite, done: &Done) -> Outcome {
     Ok(format!("tests: {passed}{}", excused.collect::<String>()))
 }
 
-/// Why the output does not show how every test ended, if so.
+/// Returns why the output does not show how every test ended, or `None` if it does.
 fn incomplete(tests: &Tests, done: &Done) -> Option<String> {
     let (started, ended) = (tests.started, tests.ended());
     match done.end {
@@ -43,7 +43,7 @@ fn incomplete(tests: &Tests, done: &Done) -> Option<String> {
     }
 }
 
-/// The names that are in only one of the lists.
+/// Returns the names that are in only one of the lists.
 fn compare(what: &str, found: &[&str], expected: &[Excuse]) -> Vec<String> {
     let is_expected = |name: &&&str| expected.iter().any(|(test, _)| *test == **name);
     let more = found.iter().filter(|name| !is_expected(name));

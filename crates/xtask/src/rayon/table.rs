@@ -1,13 +1,13 @@
-//! The suites, and their tests that do not pass, each with its reason.
+//! The suites, and the tests in them that do not pass, each with the reason.
 
 pub struct Suite {
     pub name: &'static str,
     /// The package and the test programs, as arguments of `cargo test`.
     pub programs: &'static str,
-    /// Whether waiting threads run any task, which is not the default.
+    /// Whether waiting threads may run any task, which is not the default.
     pub help_any: bool,
     pub ignored: &'static [Excuse],
-    /// Tests that fail because we differ on purpose.
+    /// Tests that fail because our rayon-core differs on purpose.
     pub differ: &'static [Excuse],
 }
 
@@ -39,8 +39,8 @@ pub const LEFT_OUT: &[Excuse] = &[
 
 const REGISTRY: &str = "calls the private function ThreadPool::registry";
 
-/// Unit tests of what a waiting thread does only with help-any: it runs tasks that it is not
-/// waiting for.
+/// Unit tests of behaviour that our rayon-core has only with help-any: a waiting thread runs tasks
+/// that it is not waiting for.
 const DIFFER: &[Excuse] = &[
     ("scope::test::mixed_lifo_order", OUTER),
     ("scope::test::mixed_fifo_order", OUTER),
