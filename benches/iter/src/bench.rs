@@ -89,7 +89,7 @@ fn wrong(chain: &Chain, items: usize, place: Place) -> String {
     format!("{name} of {items} items called {place} differs from its serial version")
 }
 
-/// The calls of one sample.
+/// The measurements of one sample.
 struct Timed {
     /// Nanoseconds per call.
     nanos: f64,

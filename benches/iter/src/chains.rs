@@ -14,7 +14,7 @@ use Output::{Nothing, Number, Numbers, Smalls, Words};
 pub struct Chain {
     /// The chain's name.
     pub name: &'static str,
-    /// The numbers of items on which it is measured, in increasing order.
+    /// The numbers of items on which the chain is measured, in increasing order.
     pub sizes: &'static [usize],
     /// The places from which the chain is called.
     pub places: &'static [Place],
@@ -44,7 +44,7 @@ pub enum Output {
 
 const SIZES: &[usize] = &[1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Ten million words with their text would take half a gigabyte in each process.
+/// With ten million words, the words and their text would take half a gigabyte in each process.
 const SIZES_OF_WORDS: &[usize] = &[1_000, 10_000, 100_000, 1_000_000];
 
 const PLACES: &[Place] = &[Place::Inside, Place::Outside];
@@ -142,7 +142,7 @@ pub static CHAINS: [Chain; 10] = [
     },
 ];
 
-/// The chain with this name.
+/// Returns the chain with this name.
 pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
     CHAINS
         .iter()

@@ -1,4 +1,4 @@
-//! What this program is, and what it can measure.
+//! The program's greeting: its versions, and what it can measure.
 
 use serde_json::{Value, json};
 

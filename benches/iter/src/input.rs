@@ -27,20 +27,20 @@ impl Input {
         }
     }
 
-    /// Numbers.
+    /// Returns the numbers.
     pub fn numbers(&self) -> &[u64] {
         self.numbers
             .get_or_init(|| (0..self.items).map(number).collect())
     }
 
-    /// Numbers of 32 bits.
+    /// Returns the 32-bit numbers.
     pub fn smalls(&self) -> &[u32] {
         let small = |index| (number(index) >> 32) as u32;
         self.smalls
             .get_or_init(|| (0..self.items).map(small).collect())
     }
 
-    /// Words. Their text is never freed.
+    /// Returns the words. Their text is never freed.
     pub fn words(&self) -> &[&'static str] {
         self.words.get_or_init(|| words(self.items))
     }

@@ -12,7 +12,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// The answer to the request.
+    /// Formats the trouble as the answer to a request.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Wrong(what) => json!({ "wrong": what }),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-/// CPU time in nanoseconds, and how often a thread gave up its processor to wait.
+/// CPU time in nanoseconds, and how often a thread gave up its processor in order to wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     cpu_nanos: Option<u64>,

@@ -35,8 +35,8 @@ const PROCESSORS: Tunable<usize> = Tunable {
 /// The maximum number of processors that each job may have over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allotments {
-    /// Pairs of a time after the job's arrival and the limit from then on. The last limit holds
-    /// until the job ends. The first time is 0, and times increase.
+    /// Pairs of a time, counted from the job's arrival, and the limit from that time on. The last
+    /// limit holds until the job ends. The first time is 0, and times increase.
     At(Vec<(Nanos, usize)>),
     /// Limits drawn uniformly from 1 to the number of the machine's processors. Each job draws its
     /// first limit when it arrives, and a new one each time that this much time has passed.
@@ -119,7 +119,8 @@ impl FromStr for Allotments {
         };
         let list = text.split(',').map(entry).collect::<Result<_, Refusal>>()?;
         let allotments = Self::At(list);
-        // Only the machine knows how many processors there are.
+        // Whether a limit is too high is checked later, because only the machine knows its number
+        // of processors.
         allotments.check(usize::MAX)?;
         Ok(allotments)
     }

@@ -62,7 +62,7 @@ impl Arrivals {
                 times.len()
             ))),
             Self::Poisson(mean) => {
-                // Differs from `seed`, which the machine uses.
+                // This seed differs from `seed`, which the machine uses.
                 let mut rng = Rng::new(!seed);
                 let gaps = (0..count).map(|_| exponential(*mean, &mut rng));
                 let comes = |now: &mut Nanos, gap| {

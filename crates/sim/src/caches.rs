@@ -16,7 +16,7 @@ type Name = (usize, u64);
 
 #[derive(Clone, Default)]
 struct Cache {
-    /// The number of each item's last touch, and its size.
+    /// The number of each item's last touch, and the item's size.
     held: HashMap<Name, (u64, u64)>,
     /// Names, keyed by the number of the item's last touch.
     by_touch: BTreeMap<u64, Name>,
@@ -25,7 +25,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// Removes an item, and returns how many of its bytes were here.
+    /// Removes an item, and returns how many of its bytes the cache held.
     fn take(&mut self, name: Name) -> u64 {
         let Some((touch, bytes)) = self.held.remove(&name) else {
             return 0;

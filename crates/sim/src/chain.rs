@@ -2,7 +2,7 @@
 
 use tidegate_policy::Nanos;
 
-/// The longest chain to some point of a dag by time, and the longest by actions. They may be two
+/// The longest chain to some point of a dag, measured in time and in actions. These may be two
 /// different chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chain {

@@ -38,11 +38,11 @@ pub trait Dag {
     /// started and not finished.
     type Task;
 
-    /// The root of the task tree. Every run begins with this call.
+    /// Returns the root of the task tree. Every run begins with this call.
     fn root(&self) -> Self::Task;
 
-    /// The next step of `task`. A task must take the same steps in every run, no matter which
-    /// worker runs it and when.
+    /// Returns the next step of `task`. A task must take the same steps in every run, no matter
+    /// which worker runs it and when.
     fn next(&self, task: &mut Self::Task) -> Step<Self::Task>;
 }
 
@@ -63,7 +63,7 @@ pub enum Step<T> {
     Spawn(T),
     /// Continues when all tasks spawned so far, and all tasks drafted inside this one, have ended.
     Join,
-    /// Creates a task that begins when it has been released.
+    /// Creates a task that begins when other tasks have released it.
     Draft(Draft<T>),
     /// Releases the draft of this name once.
     Release(u64),
@@ -72,7 +72,7 @@ pub enum Step<T> {
     Reservation(u64),
     /// Frees the task's latest reservation.
     Free,
-    /// Reads or writes data, and continues when it is in the cache of the task's place.
+    /// Reads or writes data, and continues when the data is in the cache of the task's place.
     Touch(Touch),
     /// Ends the task. If tasks that it spawned have not ended, the machine requests a step again
     /// when they have.

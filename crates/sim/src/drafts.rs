@@ -1,4 +1,4 @@
-//! Tasks that wait to be released, by name.
+//! Tasks that wait to be released by name.
 //!
 //! Releases may come before the draft, so the number of missing releases may be negative.
 
@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 struct Named {
     /// The number of missing releases, as far as known.
     missing: i64,
-    /// The longest chain to any release so far.
+    /// The longest chain to any release of this name so far.
     chain: Chain,
     draft: Option<(FrameId, Option<Put>)>,
 }
@@ -28,8 +28,8 @@ pub(crate) struct Ready {
     pub(crate) chain: Chain,
 }
 
-/// Hashes names, which are often consecutive numbers, with one multiplication. The order of names
-/// is never used, so the hash decides nothing.
+/// Hashes names, which are often consecutive numbers, with one multiplication. Nothing depends on
+/// the order of names in the table, so the hash does not influence the run.
 #[derive(Default)]
 struct Spread(u64);
 

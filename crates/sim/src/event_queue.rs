@@ -132,7 +132,7 @@ impl EventQueue {
             }
             let (mut least, mut at) = (self.heap[first], first);
             for (child, &other) in (first + 1..end).zip(&self.heap[first + 1..end]) {
-                // Branch-free: a branch would be mispredicted half of the time.
+                // This has no branch, because a branch would be mispredicted half of the time.
                 (least, at) = if other < least {
                     (other, child)
                 } else {

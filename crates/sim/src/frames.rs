@@ -28,14 +28,14 @@ pub(crate) struct Frame {
     pub(crate) chain: Chain,
     /// The longest chain that ends in a task that this one started.
     pub(crate) longest: Chain,
-    /// Boxed because few tasks need it; the others stay small.
+    /// Boxed to keep frames small, because few tasks need it.
     memory: Option<Box<Memory>>,
 }
 
 /// A task's reservations, and its state in the plan of a job that keeps the depth-first order.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// The size of each reservation, and its name in the plan.
+    /// The size of each reservation, and its name in the plan if it has one.
     pub(crate) reservations: Vec<(u64, Option<Reservation>)>,
     /// The thread on whose stack the task lies.
     pub(crate) thread: usize,

@@ -44,8 +44,8 @@ pub struct Settings {
     pub costs: Costs,
     /// How processors are divided among jobs that have a desire.
     pub allot: Allot,
-    /// The maximum number of processors for each job over time, whatever its [width](Job::width)
-    /// and its share.
+    /// The maximum number of processors for each job over time, regardless of its
+    /// [width](Job::width) and its share.
     pub allotments: Option<Allotments>,
     /// The time between two estimates of the jobs' desires.
     pub cycle: Nanos,

@@ -12,7 +12,7 @@ use tidegate_sim::{Nanos, Outcome, Settings, run};
 
 const SEEDS: u64 = 10;
 
-/// The same rule as the built-in `linear`, without randomness.
+/// Follows the same rule as the built-in `linear`, without randomness.
 struct Linear {
     sleep: Nanos,
     step: Nanos,

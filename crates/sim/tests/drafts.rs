@@ -179,7 +179,7 @@ fn jobs_with_desires_run_graphs_too() {
     }
 }
 
-/// The run ends whatever the idle policy.
+/// The run ends under every idle policy.
 #[test]
 fn unreleased_tasks_end_with_error() {
     for idle in ["elastic", "yield", "linear", "none"] {

@@ -7,7 +7,8 @@
 //! The serial version and the parallel body share the partition and, below the cutoff, the standard
 //! library's unstable sort; they differ only in the join.
 //!
-//! It doesn't partition in parallel or guard against adversarial inputs; its own inputs are random.
+//! The program doesn't partition in parallel or guard against adversarial inputs; its own inputs
+//! are random.
 
 use std::io;
 

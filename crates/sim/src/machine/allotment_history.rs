@@ -45,12 +45,12 @@ impl AllotmentHistory {
         }
     }
 
-    /// The end of the time that has been accounted for.
+    /// Returns the time up to which the history is complete.
     pub(super) const fn until(&self) -> Nanos {
         self.until
     }
 
-    /// Accounts for the time until now, during which `ready` tasks were ready.
+    /// Accounts for the time from `until` to `now`, during which `ready` tasks were ready.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos, ready: usize) {
         let time = now.saturating_sub(self.until);
@@ -80,7 +80,7 @@ impl AllotmentHistory {
         all.into_iter().filter(|(_, spell)| spell.time > 0)
     }
 
-    /// The sum of the allotments over the time that has been accounted for.
+    /// Returns the sum of the allotments over the time that has been accounted for.
     pub(super) fn allotted(&self) -> u128 {
         let sum = |(allotment, spell): (usize, Spell)| u128::from(spell.time) * allotment as u128;
         self.all().map(sum).sum()
@@ -121,7 +121,8 @@ impl AllotmentHistory {
 mod tests {
     use super::*;
 
-    /// Spells in sequence, given as time, allotment and number of ready tasks.
+    /// Creates a history from consecutive periods, each given as its length, allotment and number
+    /// of ready tasks.
     fn history(of: &[(Nanos, usize, usize)]) -> AllotmentHistory {
         let (mut history, mut now) = (AllotmentHistory::new(0), 0);
         for &(time, allotment, ready) in of {

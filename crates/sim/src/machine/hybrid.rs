@@ -39,7 +39,8 @@ impl Machine<'_> {
         true
     }
 
-    /// Passes a round before an attempt to steal. Returns this worker's first sleeper if it is due.
+    /// Passes a round before an attempt to steal. Returns this worker's first sleeper if that
+    /// sleeper is due.
     pub(super) fn pass_round(&mut self, w: usize) -> Option<FrameId> {
         let due = self.workers[w].sleepers.pass();
         due.map(|sleeper| self.wake_sleeper(w, sleeper))
@@ -85,7 +86,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Grants the sleeper its memory. It will run on worker `w`.
+    /// Grants the sleeper its memory. The sleeper will run on worker `w`.
     fn wake_sleeper(&mut self, w: usize, (id, bytes): (FrameId, u64)) -> FrameId {
         let memory = &mut self.jobs[self.workers[w].job].memory;
         memory.sleepers -= 1;

@@ -29,14 +29,14 @@ pub(super) struct Running<'a> {
     pub(super) history: AllotmentHistory,
     /// The allotments before the current cycle, summed over time.
     allotted_before: u128,
-    /// How many workers run a task, and how many are asleep with a task in hand.
+    /// How many workers run a task, and how many have fallen asleep with a task in hand.
     pub(super) working: usize,
     pub(super) in_hand: usize,
     /// How many workers are not asleep.
     pub(super) awake: usize,
     /// How many of the awake workers were told to fall asleep and have not done so yet.
     pub(super) leaving: usize,
-    /// How many workers search and count as searchers.
+    /// How many workers search and are counted by the limit on searchers.
     pub(super) searching: usize,
     /// Workers that found no work and sleep until there is some.
     pub(super) parked: Vec<u32>,

@@ -90,7 +90,7 @@ impl Planned {
     }
 }
 
-/// Work stealing; [`super::hybrid`] decides which tasks sleep.
+/// Methods for jobs that steal work; [`super::hybrid`] decides which tasks sleep.
 impl Machine<'_> {
     /// Handles the task's request for `bytes` bytes.
     pub(super) fn reserve(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
@@ -134,7 +134,7 @@ impl Machine<'_> {
     }
 }
 
-/// Jobs that keep the depth-first order.
+/// Methods for jobs that keep the depth-first order.
 impl Machine<'_> {
     fn plan(&mut self, job: usize) -> &mut Planned {
         self.jobs[job].memory.planned()
@@ -173,7 +173,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Moves the worker to that thread.
+    /// Lets the worker continue on this thread.
     fn take_thread(&mut self, w: usize, thread: usize) {
         if self.workers[w].thread != Some(thread) {
             self.leave_thread(w, NONE);

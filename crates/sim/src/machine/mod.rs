@@ -76,10 +76,9 @@ pub fn run_telling<D: Dag>(
     Machine::new(settings, &untyped(jobs))?.run(tell)
 }
 
-/// Like [`run_telling`], but for jobs of different programs.
+/// Like [`run_telling`], but the jobs may run different programs.
 ///
-/// # Errors
-/// The errors of [`run`].
+/// # Errors The errors of [`run`].
 pub fn run_mix(
     settings: &Settings,
     jobs: &[Job<&dyn AnyDag>],
@@ -139,7 +138,7 @@ struct Machine<'a> {
 enum Fault {
     /// Thieves take the youngest task instead of the oldest.
     RobsYoungEnd,
-    /// Every job gets all processors, whatever its share.
+    /// Every job gets all processors, regardless of its share.
     GivesAll,
     /// Thieves take nothing.
     TakesNothing,
@@ -259,7 +258,7 @@ impl<'a> Machine<'a> {
         self.refusal.get_or_insert_with(|| Refusal::new(why));
     }
 
-    /// Ends the run if a job waits for releases that cannot come.
+    /// Ends the run if a job waits for releases that can never happen.
     fn find_stall(&mut self) {
         let stalled = self.jobs.iter().position(Running::is_stalled);
         let Some(job) = stalled.filter(|_| self.rests.is_empty()) else {
@@ -304,7 +303,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Accounts for the time until now in all jobs.
+    /// Updates the history of every job up to now.
     fn pass(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_here) {
             job.pass(self.now);
@@ -324,7 +323,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The worker whose deque `w` uses.
+    /// Returns the worker whose deque `w` uses.
     #[inline]
     fn deque_of(&self, w: usize) -> usize {
         match self.settings.deques {
@@ -360,7 +359,7 @@ impl<'a> Machine<'a> {
         worker.since = self.now;
     }
 
-    /// Records that the worker has got work.
+    /// Records that the worker has received work.
     #[inline]
     fn has_work(&mut self, w: usize) {
         let worker = &mut self.workers[w];

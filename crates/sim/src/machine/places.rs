@@ -1,8 +1,8 @@
 //! Tasks that are put into places, and data in the caches of places.
 //!
 //! A worker looks for work in its own deque, then in the queue of its place, then at its victims.
-//! Before it rests, it also looks in the queues of other places, nearest first. This is the order
-//! of the runtime (`docs/places.md`). Putting a task into a place wakes a parked worker of that
+//! Before it rests, it also looks in the queues of other places, nearest first. The runtime uses
+//! the same order (`docs/places.md`). Putting a task into a place wakes a parked worker of that
 //! place.
 
 use super::Machine;

@@ -90,7 +90,8 @@ impl Machine<'_> {
         costs.attempt + costs.distance * Nanos::from(further)
     }
 
-    /// Steals from `victim`, or wakes it and sleeps in its place if it is asleep with work.
+    /// Steals from `victim`. If `victim` is asleep with work, wakes it instead and puts the thief
+    /// to sleep in its place.
     fn try_to_steal(&mut self, w: usize, victim: usize, cost: Nanos) -> bool {
         let job = self.workers[w].job;
         let deque = self.deque_of(victim);

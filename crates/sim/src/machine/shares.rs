@@ -146,7 +146,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The job's counters, including the time that its workers have been in their current states.
+    /// Returns the job's counters, including the time that its workers have spent in their current
+    /// states.
     fn counted(&self, job: usize) -> Counters {
         let mut counters = self.jobs[job].counters;
         for worker in &self.workers[self.workers_of(job)] {

@@ -1,7 +1,7 @@
 //! Sleeping for lack of work, waking, and which workers have a processor.
 //!
 //! No wake-ups can be lost here, because events happen one after the other. A push wakes a worker
-//! if one is parked and none is searching, and each worker that finds work wakes the next.
+//! if some worker is parked and none is searching. Each worker that finds work wakes the next.
 
 use super::job::Running;
 use super::worker::State;
@@ -84,7 +84,7 @@ impl Machine<'_> {
         if self.take_processor(w, delay, true) {
             return;
         }
-        // The worker that acts now cannot be displaced, because its action is not over.
+        // The worker that acts now cannot be displaced, because its action has not ended.
         let can = |other| other != self.acting && self.event_queue.awaits(other);
         if let Some(other) = self.processors.displaced_by(w, self.now, can) {
             self.displace(other);

@@ -130,7 +130,7 @@ impl Machine<'_> {
         self.start(job, first, id, chain)
     }
 
-    /// Adds a task that waits for releases. It may have received some of them already.
+    /// Adds a task that waits for releases. Some of these may already have happened.
     fn draft(&mut self, w: usize, id: FrameId, draft: Draft<TaskId>, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.fork;
         let job = &mut self.jobs[self.workers[w].job];
@@ -184,8 +184,8 @@ impl Machine<'_> {
         After::Next(self.frames.add(task, parent, chain))
     }
 
-    /// Pushes a task at the young end of the worker's deque, where other workers can see it.
-    /// Returns the cost beyond that of the fork.
+    /// Pushes a task at the young end of the worker's deque, where other workers can see the task.
+    /// Returns the cost in addition to that of the fork.
     #[inline]
     pub(super) fn push(&mut self, w: usize, id: FrameId) -> Nanos {
         let job = self.workers[w].job;
@@ -216,7 +216,8 @@ impl Machine<'_> {
         Some(id)
     }
 
-    /// Lets the task in frame `id` rest for `time`. It then continues on the worker that finds it.
+    /// Lets the task in frame `id` rest for `time`. The task then continues on the worker that
+    /// finds it.
     pub(super) fn rest(&mut self, w: usize, id: FrameId, time: Nanos) {
         let until = self.now.saturating_add(time);
         self.rested += 1;
@@ -262,8 +263,8 @@ pub(super) enum After {
     Work(Nanos),
     /// Runs the next step of this task.
     Next(FrameId),
-    /// Leaves this task, which waits, rests or is over.
+    /// Leaves this task, which waits, rests or has ended.
     Waits,
-    /// Ends the job; this is its longest chain.
+    /// Ends the job, whose longest chain is this.
     Over(Chain),
 }

@@ -14,7 +14,7 @@ pub(super) enum State {
     Searching,
     /// Sleeps for a while because it found no task.
     Napping,
-    /// Sleeps until there is work, because it found no task.
+    /// Sleeps until another worker wakes it, because it found no task.
     Parked,
     /// Has been woken and will search.
     Woken,
@@ -32,7 +32,7 @@ pub(super) struct Worker {
     /// The waiting tasks, the oldest in front. If workers of a place share a deque, only the
     /// place's first worker uses this field.
     pub(super) deque: VecDeque<FrameId>,
-    /// Costs for which no time has passed yet.
+    /// Costs that the worker has incurred but for which no time has passed yet.
     pub(super) debt: Nanos,
     /// The last worker that used this deque or looked at it, and so holds its cache line.
     pub(super) line: usize,

@@ -94,8 +94,8 @@ impl Group {
     }
 
     /// Returns the worker that should give up its processor to this worker, which has woken and
-    /// waits in line. It is the worker with the most time among those that `can` accepts, if that
-    /// is more time than this worker has had.
+    /// waits in line. Of the workers that `can` accepts, this is the worker that has had the most
+    /// time, if it has had more time than this worker.
     pub(super) fn displaced_by(
         &self,
         worker: usize,

@@ -1,4 +1,4 @@
-//! `cholesky` as a dag. The recursion visits only squares that are nonzero in the factor. It
+//! `cholesky` as a dag. The recursion visits only squares that are nonzero in the factor. The dag
 //! computes no numbers.
 
 use super::Simulated;

@@ -1,4 +1,5 @@
-//! `decompress` as a dag: one task per block, which holds the block's output. It computes no bytes.
+//! `decompress` as a dag: one task per block, which holds the block's output. The dag computes no
+//! bytes.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};

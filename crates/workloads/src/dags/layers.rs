@@ -31,7 +31,7 @@ enum Next {
     Drafts(u64, u64, Vec<u32>),
     /// An interval that has not done its work yet, by layer and place.
     Work(u64, u64),
-    /// An interval that has done its work. It releases the targets of its edges, starting with this
+    /// An interval that has done its work and releases the targets of its edges, starting with this
     /// edge.
     Edges(u64, u64, u64),
     Join,

@@ -8,8 +8,8 @@ use crate::program::Form;
 use crate::uts::{Law, Node, Uts};
 use tidegate_sim::{Dag, Step};
 
-/// The time that a node itself takes, in nanoseconds. It is 66 to 82, depending on the fraction of
-/// leaves.
+/// The time that a node itself takes, in nanoseconds. Measurements gave 66 to 82, depending on the
+/// fraction of leaves.
 const NODE: u64 = 75;
 
 /// The tasks of `uts`.

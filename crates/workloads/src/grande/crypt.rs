@@ -2,14 +2,14 @@
 //!
 //! The algorithm is by Xuejia Lai and James Massey, A Proposal for a New Block Encryption Standard,
 //! EUROCRYPT '90, as improved in 1991. Blocks are independent: the text may be divided into any
-//! pieces of whole blocks, and a piece may be decrypted as soon as it has been encrypted. It tests
-//! integer arithmetic on bytes.
+//! pieces of whole blocks, and a piece may be decrypted as soon as it has been encrypted. The
+//! kernel tests integer arithmetic on bytes.
 //!
 //! As in the benchmark, words are stored low byte first, whereas Lai and Massey store the high byte
 //! first. In the benchmark, a product with 0 is 0; ours follows the algorithm, so that every text
 //! is restored.
 //!
-//! It doesn't chain blocks, and it isn't secure.
+//! The kernel doesn't chain blocks, and it isn't secure.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};

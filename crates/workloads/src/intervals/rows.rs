@@ -32,8 +32,8 @@ struct Passed<'scope> {
 }
 
 /// Creates `rows` rows inside `body`, in batches of `batch` rows. `weave` receives the number of a
-/// row, and the previous row as a vector whose indices `weave` chooses. It replaces the intervals
-/// in that vector by the new intervals that it creates and schedules.
+/// row, and the previous row as a vector whose indices `weave` chooses. It schedules new intervals
+/// and puts them into the vector in place of the old ones.
 pub fn unfold<'scope, 'env, R, W>(body: &Scope<'scope, 'env>, rows: u64, batch: u64, weave: W)
 where
     R: Runtime,

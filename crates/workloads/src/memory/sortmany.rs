@@ -6,8 +6,9 @@
 //! memory, which an external sort exists to avoid. Pieces are generated rather than read, and only
 //! a checksum of the sorted pieces is kept, so that no disk is measured.
 //!
-//! With `form spawn`, there is one task per piece. It spawns one task per half, and so on down to
-//! the cutoff. With `form join`, for runtimes without scopes, joins also halve the range of pieces.
+//! With `form spawn`, each piece is a task, which spawns a task for each of its halves, and so on
+//! down to the cutoff. With `form join`, for runtimes without scopes, joins also halve the range of
+//! pieces.
 //!
 //! The program doesn't merge in parallel; the number of pieces provides enough parallelism. It
 //! doesn't merge the sorted pieces either.

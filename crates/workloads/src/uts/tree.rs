@@ -32,13 +32,13 @@ pub enum Type {
 /// How the mean of a geometric tree depends on the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// It falls linearly and reaches zero at `depth`.
+    /// The mean falls linearly and reaches zero at `depth`.
     Linear,
-    /// It falls as a power of the depth and reaches one at `depth`.
+    /// The mean falls as a power of the depth and reaches one at `depth`.
     ExpDecrease,
-    /// It oscillates with a period of `depth` for five periods.
+    /// The mean oscillates with a period of `depth` for five periods.
     Cyclic,
-    /// It is `b0` at every depth less than `depth`.
+    /// The mean is `b0` at every depth less than `depth`.
     Fixed,
 }
 

@@ -22,11 +22,11 @@ pub struct Scene {
 /// A sphere, half mirror and half glass with the refractive index of air.
 #[derive(Clone, Copy, Debug)]
 pub struct Sphere {
-    /// Its centre.
+    /// The sphere's centre.
     pub centre: Vector,
-    /// Its radius.
+    /// The sphere's radius.
     pub radius: f64,
-    /// Its colour.
+    /// The sphere's colour.
     pub colour: Vector,
 }
 
