@@ -56,9 +56,9 @@ pub struct JobOutcome {
     pub ended: Nanos,
     /// The total time of the job's tasks, T1, including cache misses if there are caches.
     pub work: Nanos,
-    /// The time of the longest chain of tasks that waited for each other, Tinf.
+    /// The length of the longest chain of tasks that waited for each other, Tinf.
     pub span: Nanos,
-    /// The number of actions (steps of tasks) on the chain that has the most.
+    /// The number of actions (steps of tasks) on the chain with the highest number of actions.
     pub depth: u64,
     /// The mean of the job's allotment over its lifetime.
     pub mean_allotment: f64,
@@ -68,13 +68,13 @@ pub struct JobOutcome {
     pub effective_allotment: f64,
     /// Like `mean_allotment`, but without the Tinf of time with the most processors. This is the
     /// trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
-    /// feedback", PPoPP 2007. For a job with a fixed number of processors, it is that number.
+    /// feedback", PPoPP 2007. If the job has a fixed number of processors, this is that number.
     pub trimmed_allotment: f64,
     /// The time from the job's arrival until as many workers have had work as the machine has
     /// processors, or `None` if that never happened.
     pub all_processors: Option<Nanos>,
-    /// Whether a worker had to wait for a processor, so that the job had fewer than it was
-    /// allotted.
+    /// Whether a worker had to wait for a processor, so that the job had fewer processors than it
+    /// was allotted.
     pub stood_in_line: bool,
     /// The peak of the memory that the job's tasks had declared.
     pub peak_bytes: u64,

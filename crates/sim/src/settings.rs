@@ -32,7 +32,7 @@ pub struct Settings {
     pub deques: Deques,
     /// Which tasks are granted memory, and which wait for it.
     pub memory: MemoryPolicy,
-    /// The distances between the workers of a job, by their numbers.
+    /// The distances between the workers of a job. Workers are given by their numbers in the job.
     pub places: PlaceTree,
     /// The size in bytes of the cache of each [place](PlaceTree::places). With 0, all data is near
     /// everywhere.

@@ -20,7 +20,7 @@ pub trait Unfold {
     fn end(&mut self, task: TaskId);
 }
 
-/// Any [`Dag`], whatever its task type, so that the jobs of a run may be different programs.
+/// Any [`Dag`], regardless of its task type, so that the jobs of a run may be different programs.
 pub trait AnyDag {
     /// Returns the dag without its type.
     #[doc(hidden)]

@@ -196,8 +196,8 @@ fn trimmed_bound_survives_useless_processors() {
         arrives: 0,
         width: Width::Desired("instantaneous".parse().unwrap()),
     };
-    // The job shares the machine with fifteen others for a cycle. When they are gone, it has all
-    // processors but only a serial task left.
+    // The job shares the machine with fifteen other jobs for a cycle. When they have ended, it has
+    // all processors but only a serial task left.
     let mut jobs = vec![job(&[(110, 1_000), (1, 95_000)])];
     jobs.extend((0..15).map(|_| job(&[(90, 1_000)])));
     let outcome = run(&settings, &jobs).unwrap().jobs.remove(0);

@@ -224,7 +224,7 @@ fn overlong_runs_are_rejected() {
     assert!(after(1, u64::MAX).is_err());
 }
 
-/// Work that cannot be shared.
+/// A task that never forks, so no other worker can help.
 struct Serial;
 
 impl Dag for Serial {
@@ -242,7 +242,7 @@ impl Dag for Serial {
     }
 }
 
-/// Four jobs on four processors, with four workers each and this idle policy.
+/// Runs four jobs on four processors, with four workers each and this idle policy.
 fn four_serial_jobs(idle: &str) -> Outcome {
     let jobs = [(); 4].map(|()| Job {
         dag: Serial,

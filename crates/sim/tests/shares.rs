@@ -149,7 +149,7 @@ fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
     run(&settings, &[wide]).unwrap().jobs.remove(0)
 }
 
-/// The trade-off of Sen 2004, figures 7-2 and 7-5.
+/// This is the trade-off in figures 7-2 and 7-5 of Sen 2004.
 #[test]
 fn cycle_length_is_a_trade_off() {
     const US: Nanos = 1_000;

@@ -32,7 +32,6 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 
-/// The maximum number of vertices in a graph.
 const MOST: usize = 64;
 
 /// The largest weight of an edge.
@@ -102,8 +101,9 @@ impl Graph {
         }
     }
 
-    /// The sums of the lightest edges between `vertex` and other undecided vertices, indexed by the
-    /// number of edges. A pair without an edge counts as an edge of weight 0.
+    /// Returns the sums of the lightest edges between `vertex` and other undecided vertices,
+    /// indexed by the number of edges in the sum. A pair without an edge counts as an edge of
+    /// weight 0.
     fn lightest(&self, decided: usize, vertex: usize) -> &[u32] {
         &self.lightest[(decided * self.n + vertex) * (self.n + 1)..]
     }
@@ -117,7 +117,7 @@ impl Graph {
         }
     }
 
-    /// The sides for the next vertex, starting with the side that cuts less.
+    /// Returns the sides on which the next vertex may be put. The side that cuts less comes first.
     fn sides(&self, of: &Subproblem) -> [usize; 2] {
         let [left, right] = of.to.map(|to| to[of.decided]);
         if left >= right { [0, 1] } else { [1, 0] }
@@ -137,7 +137,7 @@ impl Graph {
         for (to, weight) in next.to[side].iter_mut().zip(weights) {
             *to += weight;
         }
-        // Relaxed: the number only falls. A task that reads an old value searches more.
+        // Relaxed: the best cut found only falls. A task that reads an old value searches more.
         (self.bound(&next) < found.load(Ordering::Relaxed)).then_some(next)
     }
 
@@ -167,8 +167,7 @@ impl Graph {
 
     fn serial(&self, of: &Subproblem, found: &AtomicU32) {
         if of.decided == self.n {
-            // Relaxed: as in `decide`. The final value is read after all tasks have been waited
-            // for.
+            // Relaxed: as in `decide`. The final value is read after all tasks have ended.
             found.fetch_min(of.cut, Ordering::Relaxed);
             return;
         }

@@ -86,8 +86,8 @@ pub struct Input {
     roots: Vec<Complex>,
 }
 
-/// The roots of unity for combining halves. Indices `h..2h` hold those for two halves of `h`
-/// numbers, so each level reads its own roots in order.
+/// Returns the roots of unity for combining halves. Indices `h..2h` hold the roots for two halves
+/// of `h` numbers, so each level reads its own roots in order.
 fn roots(n: usize) -> Vec<Complex> {
     let mut roots = vec![Complex::default(); n];
     let half = n / 2;

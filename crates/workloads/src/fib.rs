@@ -30,7 +30,7 @@ pub struct Fib {
     pub closures: Closures,
 }
 
-/// What the closures of a fork capture.
+/// The way in which the closures of a fork capture `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closures {
     /// A copy of `n`: `move || fib(n - 1)`.

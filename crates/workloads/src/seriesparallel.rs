@@ -1,12 +1,12 @@
 //! A random graph of series and parallel parts: the general form of a fork-join program.
 //!
-//! A part with one leaf is that leaf. A part with several leaves divides them at random between two
-//! parts, which run in series or in parallel. Series-parallel graphs are exactly the graphs that
-//! fork and join can build (Jacobo Valdes, Robert Tarjan and Eugene Lawler, The recognition of
-//! series parallel digraphs, SIAM Journal on Computing 11, 1982). Every leaf takes a random number
-//! of steps.
+//! A part with one leaf consists of that leaf. A part with several leaves divides them at random
+//! between two parts, which run in series or in parallel. Series-parallel graphs are exactly the
+//! graphs that fork and join can build (Jacobo Valdes, Robert Tarjan and Eugene Lawler, The
+//! recognition of series parallel digraphs, SIAM Journal on Computing 11, 1982). Every leaf takes a
+//! random number of steps.
 //!
-//! It doesn't resemble any particular program, and it has no cutoff.
+//! The program doesn't resemble any particular application, and it has no cutoff.
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::steps::{random, steps};
 pub struct Seriesparallel {
     /// Number of leaves.
     pub n: u64,
-    /// The percentage of pairs of parts that run in parallel.
+    /// The percentage of divided parts whose two halves run in parallel.
     pub parallel: u64,
     /// The maximum number of steps that a leaf takes.
     pub steps: u64,

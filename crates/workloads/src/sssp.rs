@@ -67,7 +67,7 @@ pub struct Sssp {
     pub seed: u64,
 }
 
-/// The distance of a vertex, and the vertex; ordered by distance.
+/// A vertex's distance, and the vertex, so that these are ordered by distance.
 type Far = (u64, usize);
 
 impl Sssp {

@@ -1,5 +1,5 @@
-//! Lets one text serve as both the serial version and the parallel body: it handles parts by calls,
-//! joins or spawns.
+//! Lets one text serve as both the serial version and the parallel body: a [`Way`] handles the
+//! parts of a task by calls, joins or spawns.
 //!
 //! A scope passes no fork to its tasks, so a spawned task can only create tasks by further spawns.
 
@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 
 /// How a task handles its parts.
 pub enum Way<'a, 'f, R: Runtime> {
-    /// Creates no tasks: handles the parts in order, like the serial version.
+    /// In order and without creating tasks, like the serial version.
     Call,
     /// With joins that repeatedly halve the range of parts.
     Join(&'a mut R::Fork<'f>),

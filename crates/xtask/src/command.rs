@@ -45,7 +45,7 @@ pub enum End {
 
 pub struct Done {
     pub end: End,
-    /// The command line and its whole output.
+    /// The command line, followed by the whole output.
     pub text: String,
 }
 

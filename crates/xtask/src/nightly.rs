@@ -35,7 +35,8 @@ const SUITES: [(&str, &str); 3] = [
 /// The schedules of a nightly run under Miri.
 const SEEDS: &str = "-Zmiri-many-seeds=0..32";
 
-/// Tests that need a deeper call stack than the sanitizer supports, or that take too long under it.
+/// Tests that need a deeper call stack than the sanitizer supports, or that take too long under the
+/// sanitizer.
 const LEFT_OUT: [&str; 4] = [
     "join_chain_may_exceed_the_ring",
     "thieves_steal_from_deep_chains",

@@ -8,7 +8,7 @@ use crate::command::Cmd;
 use crate::step::Stop;
 use crate::workspace::Workspace;
 
-/// The time limit of one attempt to add something.
+/// The time limit for adding one toolchain, component or target.
 const LIMIT: Duration = Duration::from_secs(120);
 
 pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {

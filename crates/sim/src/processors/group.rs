@@ -123,7 +123,7 @@ impl Group {
         Some(next)
     }
 
-    /// Releases the worker's processor. This counts as if the worker had kept it for a slice.
+    /// Releases the worker's processor, and counts as if the worker had kept it for a slice.
     pub(super) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let next = self.release(worker, now);
         self.turns[worker].had += self.slice;
@@ -148,8 +148,8 @@ impl Group {
         self.line.retain(|&(_, _, other)| !leaves(other as usize));
     }
 
-    /// The worker's time on processors since the line was last empty. A worker that was awake then
-    /// starts with half a slice.
+    /// Returns the worker's time on processors since the line was last empty. A worker that was
+    /// awake when the line was empty starts with half a slice.
     fn had(&self, worker: usize, now: Nanos) -> Nanos {
         let turn = &self.turns[worker];
         let before = if turn.want == self.want {
@@ -194,7 +194,8 @@ mod tests {
             assert!(works || round > 0, "it has slept");
             now += 90;
             if works {
-                // If it could preempt in every round, it would get nine tenths.
+                // If the waking worker could preempt in every round, it would get nine tenths of
+                // the time.
                 had += 90;
                 assert!(processors.release(1, now).is_some());
             }
@@ -205,7 +206,7 @@ mod tests {
         assert!((0.3..0.4).contains(&share), "{share}");
     }
 
-    /// A yield counts as a whole slice.
+    /// A worker that yields is charged for a whole slice.
     #[test]
     fn least_served_worker_runs_next() {
         let mut processors = crowd(3);

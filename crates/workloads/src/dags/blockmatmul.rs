@@ -6,7 +6,7 @@ use crate::locality::blockmatmul::Blockmatmul;
 use crate::matrix;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// Multiplications, each with its addition, per nanosecond.
+/// How many multiplications, each with its addition, take a nanosecond.
 const A_NANOSECOND: u64 = 8;
 
 /// The tasks of `blockmatmul`.

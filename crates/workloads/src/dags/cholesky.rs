@@ -43,8 +43,8 @@ pub enum Task {
     /// Divides the upper or lower half of a square, given its left and right quadrants, starting
     /// with this part.
     Half(Square, Square, usize),
-    /// Subtracts a product from a square. The factors are the squares in its row and in the row of
-    /// its transpose, at the given column.
+    /// Subtracts a product from a square. One factor is in the square's row, the other in the row
+    /// of its transpose, both at the given column.
     Subtract(Square, usize),
     /// Like `Subtract`, but for two quadrants, the first of which has the given number.
     Pair(Square, usize, usize),
@@ -188,7 +188,7 @@ impl Dag for CholeskyDag {
                     .map(|number| Task::Quadrant(square.quadrant(number), column, 0));
                 Step::Fork(one, other)
             }
-            // Nothing is stored above the diagonal.
+            // Squares above the diagonal are not stored.
             Task::Quadrant(square, ..) if square.column > square.row => Step::End,
             Task::Quadrant(square, column, part) => {
                 *task = match part {

@@ -4,7 +4,7 @@ use super::Simulated;
 use crate::fft::Fft;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that are split or combined in 10 ns.
+/// How many elements are split or combined in 10 ns.
 const PASSED: Nanos = 14;
 
 /// Elements that go through both passes of a level in 10 ns, below the cutoff. There, the elements

@@ -40,7 +40,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// The task for `nodes` nodes.
+    /// Returns the task that runs `nodes` nodes.
     const fn of(nodes: u32, levels: u32) -> Self {
         match nodes {
             1 => Self::Node { levels },

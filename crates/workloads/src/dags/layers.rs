@@ -24,7 +24,7 @@ pub struct Task(Next);
 enum Next {
     /// Drafts the first layer.
     Begin,
-    /// Drafts the next layer, if any, and then its own intervals.
+    /// Drafts the next layer, if any, and then the intervals of this layer.
     Layer(u64),
     /// Drafts the intervals of this layer, starting at this place. The vector has the number of
     /// edges to each interval.
@@ -47,7 +47,8 @@ impl Simulated for Layers {
 }
 
 impl LayersDag {
-    /// The name of an interval. Layers have even names, intervals odd ones.
+    /// Returns the name of an interval. Intervals that contain a layer have even names, the others
+    /// odd ones.
     fn name(&self, layer: u64, place: u64) -> u64 {
         2 * (layer * self.graph.width + place) + 1
     }

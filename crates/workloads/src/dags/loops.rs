@@ -1,4 +1,4 @@
-//! `loops` as a dag: one loop after the other, each halved by joins.
+//! `loops` as a dag: one loop after the other. Joins halve each loop.
 
 use super::Simulated;
 use crate::loops::Loops;

@@ -5,7 +5,7 @@ use super::Simulated;
 use crate::factors::lu::Lu;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Multiplications, each with its subtraction, in 10 ns.
+/// How many multiplications, each with its subtraction, take 10 ns.
 const MULTIPLIED: Nanos = 52;
 
 /// The tasks of `lu`.

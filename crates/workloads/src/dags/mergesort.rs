@@ -30,7 +30,7 @@ pub enum Task {
     Work(usize),
     /// Writes the node's array.
     Write(usize),
-    /// Releases the merger above.
+    /// Releases the merger that merges the node's array.
     Release(usize),
     Over,
 }

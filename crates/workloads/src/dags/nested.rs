@@ -21,7 +21,7 @@ impl Simulated for Nested {
     }
 }
 
-/// A loop, or a task of the inner loop.
+/// The loop of loops, an inner loop, or a task of an inner loop.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     Outer,

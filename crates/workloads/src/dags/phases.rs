@@ -26,7 +26,7 @@ pub struct PhasesDag {
 pub enum Task {
     /// This many rounds are left.
     Rounds(u64),
-    /// A round, starting with this part, and the number of rounds left after it.
+    /// A round, starting with this part. The first number is how many rounds are left after it.
     Round(u64, usize),
     /// Runs this many tasks of a parallel phase.
     Among(u64),
@@ -75,7 +75,8 @@ impl PhasesDag {
 
     const fn step(&self, part: Part) -> Step<Task> {
         match part {
-            // A rest of zero length would still make the task available to other workers.
+            // A rest of zero length is skipped, because it would still make the task available to
+            // other workers.
             Part::Rest if self.rest == 0 => Step::Join,
             Part::Rest => Step::Rest(self.rest),
             Part::Serial => Step::Work(self.serial),

@@ -8,7 +8,7 @@ use crate::memory::product::{Product, Scheme};
 use crate::memory::strassen::{FACTORS, RESULT, Sevenfold};
 use tidegate_sim::Nanos;
 
-/// Multiplications, each with its addition, per nanosecond.
+/// How many multiplications, each with its addition, take a nanosecond.
 const MULTIPLIED: u64 = 6;
 
 /// Elements filled or added per nanosecond.

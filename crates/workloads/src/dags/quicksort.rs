@@ -17,7 +17,7 @@ pub struct QuicksortDag {
     cutoff: usize,
 }
 
-/// A range of the elements (the end is exclusive), and what happens to it next.
+/// A range of the elements (the end is exclusive), and what happens to this range next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
     /// The range must be partitioned or sorted.

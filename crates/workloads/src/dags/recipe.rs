@@ -1,5 +1,5 @@
-//! Dags of programs whose parts become tasks in a given [`Way`](crate::way::Way): serially, by
-//! joins that halve the range, or by one spawn per part.
+//! Dags of programs whose parts become tasks in one of several [ways](crate::way::Way): serially,
+//! by joins that halve the range, or by one spawn per part.
 
 use crate::program::Form;
 use tidegate_sim::{Dag, Nanos, Step};
@@ -9,7 +9,7 @@ pub trait Recipe: Sync {
     /// A call in the recursion.
     type Node: Copy + Send;
 
-    /// The first call.
+    /// Returns the first call.
     fn root(&self) -> Self::Node;
 
     /// Returns the act of a call at the index `act`.
@@ -86,7 +86,7 @@ impl<R: Recipe> Dag for RecipeDag<R> {
 }
 
 impl<R: Recipe> RecipeDag<R> {
-    /// The step for an act of a node, and the task that continues after it.
+    /// Returns the step for an act of a node, and the task that continues after that step.
     fn act(&self, node: R::Node, act: usize) -> (Task<R::Node>, Step<Task<R::Node>>) {
         let next = Task::Act(node, act + 1);
         match (self.recipe.act(node, act), self.form) {

@@ -5,14 +5,15 @@ use super::Simulated;
 use crate::factors::sparselu::{Sparselu, is_filled};
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Multiplications, each with its subtraction, in 10 ns.
+/// How many multiplications, each with its subtraction, take 10 ns.
 const MULTIPLIED: Nanos = 80;
 
 /// The tasks of `sparselu`.
 #[derive(Clone, Debug)]
 pub struct SparseluDag {
     blocks: usize,
-    /// The step from which each block is filled, row by row; `usize::MAX` if never.
+    /// For each block, row by row, the step from which the block is filled; `usize::MAX` if it
+    /// never is.
     since: Vec<usize>,
     /// Time to subtract a product of two blocks.
     product: Nanos,
@@ -45,7 +46,7 @@ impl Simulated for Sparselu {
     }
 }
 
-/// The step from which each of `blocks` by `blocks` blocks is filled.
+/// Returns, for each of `blocks` by `blocks` blocks, the step from which the block is filled.
 fn since(blocks: usize) -> Vec<usize> {
     let mut since = vec![usize::MAX; blocks * blocks];
     for row in 0..blocks {

@@ -249,7 +249,7 @@ mod tests {
     use crate::digest::Digest as Run;
     use crate::program::Program;
 
-    /// Two runs disagree about the digest of a file that has not changed.
+    /// The two runs disagree about the digest of a file that has not changed.
     #[test]
     fn wrong_digest_survives_settling() {
         let path = std::env::temp_dir().join(format!("tidegate-fault-{}", std::process::id()));

@@ -18,7 +18,7 @@ pub(crate) struct Folder {
     pub path: PathBuf,
     /// Sorted by [`Entry::order`].
     pub entries: Vec<Entry>,
-    /// Why the listing is incomplete, if it is.
+    /// The error that made the listing incomplete, if any.
     pub trouble: Option<Trouble>,
 }
 

@@ -16,8 +16,8 @@ pub trait Real:
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// Reduces column `k` to zero below row `k` by subtracting multiples of that row, and stores the
-/// multipliers there. There may be any number of rows.
+/// Reduces column `k` to zero below row `k` by subtracting multiples of row `k` from the rows
+/// below, and stores the multipliers in place of the zeros. There may be any number of rows.
 pub fn eliminate<T: Real>(side: usize, k: usize, rows: &mut [T]) {
     let (above, below) = rows.split_at_mut((k + 1) * side);
     let row = &above[k * side..];
@@ -74,7 +74,7 @@ fn subtract<T: Real>(factor: T, from: &[T], to: &mut [T]) {
 mod tests {
     use super::*;
 
-    // Stored row by row; the values are small enough for exact arithmetic.
+    // This matrix is stored row by row. The values are small enough for exact arithmetic.
     const LOWER: [f64; 9] = [1.0, 0.0, 0.0, 2.0, 1.0, 0.0, -3.0, 4.0, 1.0];
     const UPPER: [f64; 9] = [2.0, 1.0, -1.0, 0.0, 4.0, 3.0, 0.0, 0.0, -2.0];
     const OTHER: [f64; 9] = [5.0, -1.0, 2.0, 0.0, 3.0, 7.0, 1.0, 1.0, -6.0];

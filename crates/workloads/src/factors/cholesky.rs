@@ -175,9 +175,9 @@ fn subtract<R: Runtime>(
     }
 }
 
-// The operations on blocks are compiled once, for the serial version and every runtime. When they
-// are inlined into a recursion, the compiler no longer knows that blocks don't overlap, and they
-// take three times as long.
+// The operations on blocks are compiled once, for the serial version and every runtime. If they are
+// inlined into a recursion, the compiler no longer knows that blocks don't overlap, and the
+// operations take three times as long.
 #[inline(never)]
 fn factor_block(block: &mut Block) {
     for j in 0..SIDE {

@@ -41,7 +41,7 @@ pub struct Lu {
 pub struct Input {
     original: Vec<Vec<f64>>,
     panels: Vec<Vec<f64>>,
-    /// For each row, the row it was exchanged with, counted from the first row of its step.
+    /// For each row, the row with which it was exchanged, counted from the first row of the step.
     pivots: Vec<usize>,
 }
 

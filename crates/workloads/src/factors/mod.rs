@@ -91,7 +91,7 @@ where
     L: Iterator<Item = Entry> + Clone,
     U: Iterator<Item = Entry> + Clone,
 {
-    // Positive, so that x equals its absolute value. The seed doesn't matter.
+    // The numbers are positive, so that x equals its absolute value. The seed doesn't matter.
     let x: Vec<_> = (0..n as u64).map(|i| uniform(0, i) + 2.0).collect();
     let absolute = |(row, column, value): Entry| (row, column, value.abs());
     let expected = times(matrix, &x);
@@ -99,7 +99,7 @@ where
     let sizes = times(lower.map(absolute), &times(upper.map(absolute), &x));
     let most = 2.0 * n as f64 * epsilon;
     let pairs = expected.iter().zip(&found);
-    // `<` rather than `<=`, so that infinities and NaN are never within a bound.
+    // This uses `<` rather than `<=`, so that infinities and NaN are never within a bound.
     pairs
         .zip(sizes)
         .all(|((expected, found), size)| (expected - found).abs() < most * size)
@@ -118,7 +118,8 @@ fn times(matrix: impl Iterator<Item = Entry>, vector: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Whether `factors`, both triangles in one block, are accepted as the factors of `matrix`.
+    /// Whether the check accepts `factors`, both triangles in one block, as the factors of
+    /// `matrix`.
     fn told(matrix: [f64; 4], factors: [f64; 4]) -> bool {
         let (matrix, factors) = ([(0, 0, &matrix[..])], [(0, 0, &factors[..])]);
         let (lower, upper) = triangles(2, entries(2, &factors));

@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn numbers_continue_from_block_to_block() {
         let program = Sparselu { blocks: 2, side: 1 };
-        // 1325 times 3125 is 11857 modulo 65536, and so on.
+        // The suite's sequence begins with 1325 times 3125, which is 11857 modulo 65536, and so on.
         let numbers =
             [11857, 25285, 44745, 39837].map(|state: i32| (state - 32768) as f32 / 16384.0);
         let matrix = program.matrix();
@@ -270,7 +270,7 @@ mod tests {
         let filled = |blocks: &[Block]| blocks.iter().flatten().count();
         assert_eq!(filled(&input.blocks), 17);
         program.serial(&mut input);
-        // Row 0 has column 4, rows 1 and 2 have column 0, and vice versa.
+        // Row 0 has a block in column 4, rows 1 and 2 have a block in column 0, and vice versa.
         assert_eq!(filled(&input.blocks), 21);
     }
 }

@@ -46,8 +46,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Expands a user's key: its words are taken repeatedly, each time after rotating the whole key
-    /// by 25 bits.
+    /// Expands a user's key: takes the key's words repeatedly, and rotates the whole key by 25 bits
+    /// before each repetition.
     pub fn encryption(user: [u16; 8]) -> Self {
         let mut bits = user
             .iter()

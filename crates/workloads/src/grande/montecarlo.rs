@@ -171,7 +171,7 @@ mod tests {
     /// Drift and volatility solved from two published figures reproduce the third.
     #[test]
     fn market_from_two_figures_gives_third() {
-        // Obtained by solving the first two for drift and volatility.
+        // These follow from solving the first two figures for drift and volatility.
         let implied = Market {
             drift: -0.031_622_656_051_392_91,
             volatility: 0.324_804_823_580_214_06,

@@ -25,7 +25,7 @@ impl Random {
         }
     }
 
-    /// The next `count` random bits, at most 32.
+    /// Returns the next `count` random bits, at most 32.
     fn bits(&mut self, count: u32) -> u32 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(0xb) & MASK;
         (self.state >> (BITS - count)) as u32
@@ -35,14 +35,14 @@ impl Random {
         self.bits(32)
     }
 
-    /// A number in [0, 1).
+    /// Returns a number in [0, 1).
     pub(super) fn unit(&mut self) -> f64 {
         let high = u64::from(self.bits(26));
         let low = u64::from(self.bits(27));
         ((high << 27) + low) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number from the normal distribution with mean 0 and standard deviation 1.
+    /// Returns a number from the normal distribution with mean 0 and standard deviation 1.
     pub(super) fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

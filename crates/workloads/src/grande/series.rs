@@ -117,7 +117,7 @@ impl Kernel for Series {
 mod tests {
     use super::*;
 
-    /// The sum leaves out the last point before the end.
+    /// The sum leaves out the last inner point of the interval.
     #[test]
     fn known_integrals_miss_one_point() {
         let step = (TO - FROM) / f64::from(STEPS);

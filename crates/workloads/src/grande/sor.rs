@@ -68,7 +68,7 @@ fn grid(size: Size) -> [Vec<Vec<f64>>; 2] {
 }
 
 impl Sor {
-    /// The number of rows, and of columns.
+    /// Returns the number of rows, which is also the number of columns.
     pub fn length(&self) -> usize {
         self.colours[0].len()
     }

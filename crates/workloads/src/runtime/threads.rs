@@ -9,7 +9,7 @@ use std::thread;
 
 use super::{Inline, Runtime};
 
-/// Runs on `std::thread::scope`, with one thread per worker.
+/// A runtime that uses `std::thread::scope`, with one thread per worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads {
     workers: usize,

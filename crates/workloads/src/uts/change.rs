@@ -124,7 +124,7 @@ mod tests {
         let told = |kind| {
             let parameters = uts(&[("type", kind)]).unwrap().parameters();
             let mut names: Vec<_> = parameters.keys().cloned().collect();
-            // The order of the map depends on how serde_json was built.
+            // The order of the map's keys depends on the features with which serde_json was built.
             names.sort();
             names.join(" ")
         };

@@ -143,7 +143,7 @@ mod tests {
         );
     }
 
-    /// These trees have up to 100,000 nodes.
+    /// The test covers the trees with fewer than 100,000 nodes.
     #[test]
     fn small_trees_have_known_counts() {
         let small: Vec<_> = TREES.iter().filter(|t| t.counts.nodes < 100_000).collect();

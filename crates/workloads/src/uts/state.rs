@@ -21,7 +21,7 @@ impl State {
         Self(digest([0, 0, 0, 0, seed]))
     }
 
-    /// The state of the `number`-th child.
+    /// Returns the state of the child at the index `number`.
     #[inline]
     pub fn child(&self, number: u32) -> Self {
         let [a, b, c, d, e] = self.0;
@@ -35,7 +35,8 @@ impl State {
     }
 }
 
-/// The SHA-1 of a message of `N` words, which with its padding must fit one block.
+/// Returns the SHA-1 of a message of `N` words. With its padding, the message must fit into one
+/// block.
 #[inline]
 fn digest<const N: usize>(message: [u32; N]) -> [u32; 5] {
     const { assert!(N <= 13) };

@@ -19,13 +19,14 @@ const KNOWN_DEPTHS: u32 = 256;
 /// The type of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `m` children with probability `q`, otherwise none; the root has `b0`.
+    /// Each node has `m` children with probability `q` and otherwise none; the root has `b0`
+    /// children.
     Binomial,
-    /// A geometric distribution whose mean depends on the depth.
+    /// The number of children has a geometric distribution whose mean depends on the depth.
     Geometric,
-    /// Geometric down to half of `depth`, binomial below that.
+    /// Nodes are geometric down to half of `depth`, and binomial below that.
     Hybrid,
-    /// `b0` children at every depth less than `depth`.
+    /// Each node at a depth less than `depth` has `b0` children.
     Balanced,
 }
 
@@ -49,14 +50,14 @@ pub struct Tree {
     pub kind: Type,
     /// How the mean of a geometric tree depends on the depth.
     pub shape: Shape,
-    /// Children of a binomial root, mean of a geometric tree, or children per node of a balanced
-    /// tree.
+    /// The number of children of a binomial root, the mean of a geometric tree, or the number of
+    /// children per node of a balanced tree.
     pub b0: f64,
-    /// Depth scale of a geometric tree, or depth of a balanced tree.
+    /// The depth scale of a geometric tree, or the depth of a balanced tree.
     pub depth: u32,
     /// The probability that a binomial node has children.
     pub q: f64,
-    /// The number of children of a binomial node that has any.
+    /// The number of children of a binomial node that has children.
     pub m: u32,
     /// The seed for the root's state.
     pub seed: u32,
@@ -79,7 +80,8 @@ impl Tree {
         }
     }
 
-    /// ln(1 - p) for a geometric node, where p is the probability of no child.
+    /// Returns ln(1 - p) for a geometric node, where p is the probability that the node has no
+    /// child.
     fn log_failure(&self, depth: u32) -> f64 {
         let p = 1.0 / (1.0 + self.mean(depth));
         (1.0 - p).ln()
@@ -121,13 +123,13 @@ impl Law {
         Self { tree, log_failures }
     }
 
-    /// The root.
+    /// Returns the root.
     pub fn root(&self) -> Node {
         self.node(State::root(self.tree.seed), 0)
     }
 
     /// Returns the child of `parent` at the index `number`.
-    // Not inlined, because its locals would then be in the frame of every level of a walk.
+    // This is not inlined, because its locals would then be in the frame of every level of a walk.
     #[inline(never)]
     pub fn child(&self, parent: &Node, number: u32) -> Node {
         self.node(parent.state.child(number), parent.depth + 1)
@@ -161,7 +163,7 @@ impl Law {
     }
 }
 
-/// A geometrically distributed number of children.
+/// Returns a geometrically distributed number of children.
 #[inline]
 fn geometric(probability: f64, log_failure: f64) -> u32 {
     let children = ((1.0 - probability).ln() / log_failure).floor();
@@ -191,7 +193,7 @@ mod tests {
     #[test]
     fn geometric_trees_have_their_mean() {
         let shape = |shape, depth| children(Tree { shape, ..TREE }, depth);
-        // With the mean b, u gives floor(ln(1-u) / ln(b/(1+b))) children.
+        // With the mean b, the random number u gives floor(ln(1-u) / ln(b/(1+b))) children.
         assert_eq!(shape(Shape::Linear, 0), [1, 4, 17]);
         assert_eq!(shape(Shape::Linear, 3), [0, 2, 9]); // b = 2
         assert_eq!(shape(Shape::Linear, 6), [0, 0, 0]); // b = 0

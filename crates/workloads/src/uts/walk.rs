@@ -69,8 +69,8 @@ pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> C
 
 /// Counts the children `start..end` of `parent`.
 ///
-/// Each half that is a single child is counted in place, without another call, and closures capture
-/// by value: the closures and this frame determine how much stack a level of the tree takes.
+/// A half that is a single child is counted in place, without another call, and closures capture by
+/// value: the closures and this frame determine how much stack a level of the tree takes.
 fn among<R: Runtime>(
     fork: &mut R::Fork<'_>,
     law: &Law,
@@ -104,10 +104,11 @@ fn half<R: Runtime>(
     }
 }
 
-/// Up to this many children write their counts into their parent's frame; more use a vector.
+/// Up to this many children write their counts into their parent's frame. For more children, the
+/// parent allocates a vector.
 const FEW: usize = 8;
 
-/// Runs the parallel body with spawns: a scope for every inner node, a spawn for every child.
+/// Runs the parallel body with spawns: a scope for every inner node, and a spawn for every child.
 pub fn by_spawns<R: Runtime>(law: &Law, node: &Node) -> Counts {
     let mut counts = Counts::default();
     spawn_below::<R>(law, node, &mut counts);

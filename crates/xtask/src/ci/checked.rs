@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(reason, "not committed:  M a");
     }
 
-    /// The inputs are the sources, the lock file and the compiler.
+    /// The inputs of a check are the sources, the lock file and the compiler.
     #[test]
     fn changed_inputs_require_checks() {
         for (at, entry) in states()[0].entries.iter().enumerate() {

@@ -70,7 +70,7 @@ pub const STEPS: &[Step] = &[
     // This check also depends on a tag and is skipped until there is one.
     Step(Slow, Any, "semver", One(semver::check)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
-    // The events for the `tracing` crate; the ordinary tests are built without them.
+    // Tests the events for the `tracing` crate. The ordinary tests are built without them.
     Step(Slow, Code, "events", Cargo("test -p tidegate --features tracing --test events")),
     Step(Slow, Code, "beside tests", Table(beside::tests)),
     Step(Slow, Code, "msrv", One(cargo::msrv)),

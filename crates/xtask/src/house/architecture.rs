@@ -20,7 +20,8 @@ struct Row<'a> {
     imports: Vec<&'a str>,
     /// Whether the crate may also use external packages that are not listed.
     any: bool,
-    /// External packages. If the crate may use any, these must be optional.
+    /// The external packages that are listed. If the crate may use any package, it may use the
+    /// listed ones only optionally.
     listed: Vec<&'a str>,
 }
 

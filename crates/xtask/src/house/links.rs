@@ -1,5 +1,5 @@
-//! Checks links in Markdown. Links within the repository are always checked, links to the web only
-//! if there is a network.
+//! Checks links in Markdown. Links within the repository are always checked, and links to the web
+//! are checked only if there is a network.
 //!
 //! rustdoc checks the links in Rust documentation.
 

@@ -1,8 +1,8 @@
 //! Checks that no other tool makes: `cargo run -p xtask -- house`.
 //!
-//! rustc, clippy, rustdoc and cargo-deny check as much as they can. Their settings are the lints in
-//! the root manifest, `clippy.toml` and `deny.toml`. The checks here read text line by line, and
-//! rely on rustfmt's layout.
+//! Whatever rustc, clippy, rustdoc and cargo-deny can check, they check. Their settings are the
+//! lints in the root manifest, `clippy.toml` and `deny.toml`. The checks here read text line by
+//! line, and rely on rustfmt's layout.
 
 mod architecture;
 mod files;

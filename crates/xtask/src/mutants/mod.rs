@@ -84,7 +84,7 @@ impl Mutant {
     }
 }
 
-/// All mutants, or the one called `only`.
+/// Returns all mutants, or only the mutant called `only`.
 fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, String> {
     let files = workspace.files()?.into_iter();
     let patches = files.filter(|file| file.starts_with(FOLDER));
@@ -112,7 +112,7 @@ pub fn apply(workspace: &Workspace) -> Outcome {
     Ok(format!("{} patches", mutants.len()))
 }
 
-/// Checks all mutants, or the one called `only`.
+/// Checks all mutants, or only the mutant called `only`.
 pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
     let tree = Tree::mirror(workspace);
     let prepared = tree.and_then(|tree| Ok((mutants(workspace, only)?, tree)));

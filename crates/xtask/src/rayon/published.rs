@@ -1,4 +1,5 @@
-//! The published packages. Cargo fetches and unpacks them for a package that only depends on them.
+//! The published packages. To get them, cargo fetches the dependencies of a package that depends
+//! only on these.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub struct Published {
     pub manifest: Package,
 }
 
-/// Makes cargo fetch both packages, for a package in `folder`.
+/// Makes cargo fetch both packages, as dependencies of a package in `folder`.
 pub fn fetch(folder: &Path) -> Result<Published, String> {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{CORRECTED, DENSITY, STEP, TEMPERATURE, Vector};
 
-/// A cube with periodic boundaries, filled with a lattice of smaller cubes with four particles
-/// each.
+/// A cube with periodic boundaries, filled with a lattice of smaller cubes that contain four
+/// particles each.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
     /// Number of small cubes along an edge.
@@ -34,7 +34,7 @@ impl Cell {
         let cutoff = along as f64 / 4.0;
         Self {
             along,
-            // As published: a third, to seven places.
+            // The exponent is published as a third, to seven places.
             side: (particles / DENSITY).powf(0.333_333_3),
             reach: cutoff * cutoff,
         }
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// The forces of disjoint ranges add up, and every force has its counterpart.
+    /// The forces of disjoint ranges add up to the whole, and every force has its counterpart.
     #[test]
     fn partial_forces_sum_to_whole() {
         let (state, whole) = state();

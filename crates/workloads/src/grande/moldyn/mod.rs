@@ -31,7 +31,7 @@ const CORRECTED: usize = 10;
 /// The length of a step, and its square.
 const STEP: f64 = 0.064;
 const SQUARE: f64 = STEP * STEP;
-/// Particles per unit of memory.
+/// Particles per unit of volume.
 const DENSITY: f64 = 0.83134;
 /// The target temperature.
 const TEMPERATURE: f64 = 0.722;

@@ -3,7 +3,7 @@
 //! Rows are independent ([`row`]), so [`RayTracer::checksums`] may be divided among tasks in any
 //! way. Rows take different times, because rays that hit nothing are cheap.
 //!
-//! It doesn't keep the picture, because only the sum of its colours is needed.
+//! The kernel doesn't keep the picture, because only the sum of its colours is needed.
 
 use super::{Kernel, Mismatch, Size};
 use scene::Ray;

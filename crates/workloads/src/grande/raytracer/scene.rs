@@ -136,7 +136,8 @@ mod tests {
         colour: Vector::new(1.0, 1.0, 1.0),
     };
 
-    /// A ray hits a sphere in front of it or around its start, but not one behind it.
+    /// A ray hits a sphere in front of it or a sphere that contains its start, but not a sphere
+    /// behind it.
     #[test]
     fn sphere_hit_depends_on_ray_start() {
         let along_z = |z: f64| Ray {
