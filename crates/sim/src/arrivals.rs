@@ -78,8 +78,8 @@ impl Arrivals {
 /// Returns an exponentially distributed length of time with this mean.
 ///
 /// Draws until a draw is not smaller than the previous one. If the falling run of draws has odd
-/// length, its first draw is the fraction of a mean to return. If its length is even, adds a whole
-/// mean and starts again.
+/// length, adds its first draw as a fraction of a mean, and returns the sum. If the length is even,
+/// adds a whole mean and starts again.
 fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     let mut whole: Nanos = 0;
     loop {

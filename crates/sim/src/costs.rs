@@ -3,8 +3,8 @@
 //! Each field is the tunable of the same name ([`tidegate_policy::tunables`], in the rows that
 //! begin with `sim.`). The tunable documents what the cost covers and where its default comes from.
 //!
-//! Ending a task and informing another job of its allotment cost nothing here. The runtime's
-//! workers don't inform jobs; it happens outside of them.
+//! Ending a task and informing another job of its allotment cost nothing here. In the runtime, no
+//! worker spends time on informing a job; that happens outside the workers.
 
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::{self as t, Tunable};

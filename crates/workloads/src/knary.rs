@@ -28,7 +28,7 @@ pub struct Knary {
     pub n: u32,
     /// Children per inner node.
     pub k: u32,
-    /// How many of the children run in series.
+    /// How many of each node's children run in series.
     pub r: u32,
 }
 

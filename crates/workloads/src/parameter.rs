@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 /// The problem size that determines the defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// Less than 50 ms, for tests.
+    /// Runs of less than 50 ms, for tests.
     Tiny,
-    /// A few seconds at most (default).
+    /// Runs of a few seconds at most (default).
     #[default]
     Small,
     /// The size used in the program's source.
@@ -163,7 +163,7 @@ impl Values {
         }
     }
 
-    /// The value of an integer parameter that must be a power of two.
+    /// Returns the value of an integer parameter that must be a power of two.
     pub(crate) fn power_of_two(&self, name: &str) -> Result<usize, ParameterError> {
         let value = self.integer(name)? as usize;
         match value.is_power_of_two() {

@@ -94,8 +94,7 @@ pub trait Program: Sized + Send + Sync + 'static {
 
     /// Checks that the runtime supports what the program needs with these parameters.
     ///
-    /// # Errors
-    /// Names the missing feature.
+    /// # Errors If a feature is missing; the message names it.
     fn fits<R: Runtime>(&self, _runtime: &R) -> Result<(), ParameterError> {
         if R::INTERVALS || !Self::INTERVALS {
             return Ok(());

@@ -116,7 +116,7 @@ fn near_median(elements: &[u32]) -> usize {
 
 /// A checksum that depends on every element and its position.
 pub(crate) fn checksum(elements: &[u32]) -> u64 {
-    // Adding one makes zeros count.
+    // One is added so that zeros affect the checksum.
     steps::checksum(elements.iter().map(|element| u64::from(*element) + 1))
 }
 

@@ -177,8 +177,8 @@ pub trait Runtime: Sized + Sync {
         panic!("{} has no intervals", Self::NAME);
     }
 
-    /// Names the draft if the run is recorded for a picture. The name is a closure because building
-    /// it can cost more than running the interval.
+    /// Gives the draft a name if the run is recorded to be drawn. The name is passed as a closure,
+    /// because building it can cost more than running the interval.
     fn named<'scope, T>(
         draft: IntervalBuilder<'scope, T>,
         _name: impl FnOnce() -> String,

@@ -115,8 +115,8 @@ fn complementary_jobs_beat_static_halves() {
     let fixed = response(Width::Fixed(PROCESSORS / 2));
     println!("complementary, 8 processors each: mean response {fixed:.3} s");
     // With a target efficiency of 0.5, WSAP alternates between two and four processors for one
-    // serial task. That is three on average, so the other job gets 13 rather than 15 and misses the
-    // goal: 23 % instead of 25 %.
+    // serial task. That is three on average, so the other job gets 13 rather than 15 processors and
+    // misses the goal: it gains 23 % instead of 25 %.
     for (rule, goal) in [
         ("steady", 0.75),
         ("wsap:eta=0.75", 0.75),

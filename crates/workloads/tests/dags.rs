@@ -140,7 +140,7 @@ fn wavefront_chain_follows_two_edges() {
         assert_eq!(found.work, 2 * (n * n) as u64);
         assert_eq!(found.span, (2 * blocks - 1) * 2 * (block * block) as u64);
     }
-    // The last row and column are 4 wide.
+    // The last row and the last column of blocks are only 4 letters wide.
     let found = extent(&Wavefront {
         n: 100,
         block: 32,
@@ -188,7 +188,8 @@ fn quicksort_unfolds_deterministically() {
 #[test]
 fn fft_passes_twice_at_every_level() {
     let cutoff = 4096;
-    // 14 elements per 10 ns; below the cutoff 12, at each of twelve levels.
+    // A pass takes 10 ns for 14 elements. Below the cutoff, each of twelve levels takes 10 ns for
+    // 12 elements.
     let (pass, transform) = (2_925, 40_960);
     for levels in 0..5 {
         let leaves = 1 << levels;
@@ -221,7 +222,7 @@ fn lu_multiplies_as_elimination_does() {
         let seed = 1;
         extent(&Lu { blocks, side, seed })
     };
-    // 5.2 per nanosecond, for n^3 / 3 multiplications in all, plus the row exchanges.
+    // The work is n^3 / 3 multiplications, of which 5.2 take a nanosecond, plus the row exchanges.
     let WorkSpan { work, span, .. } = lu(32, 32);
     let multiplied = work as f64 * 5.2 / (1024_f64.powi(3) / 3.0);
     assert!((1.0..1.05).contains(&multiplied), "{multiplied}");

@@ -33,7 +33,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // If the directory can't be removed, it is left behind; the test already has its result.
+        // If the directory can't be removed, it stays; the test already has its result.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -198,7 +198,7 @@ fn series_approximates_its_integrals() {
         let frequency = std::f64::consts::PI * number as f64;
         for (found, wave) in pair.into_iter().zip([f64::cos as fn(f64) -> f64, f64::sin]) {
             let value = |x: f64| function(x) * wave(frequency * x);
-            // Simpson's rule.
+            // This is Simpson's rule.
             let at = |step: i32| value(2.0 * f64::from(step) / f64::from(steps));
             let inner: f64 = (1..steps)
                 .map(|step| at(step) * f64::from(2 + step % 2 * 2))

@@ -163,7 +163,7 @@ fn serial_peak_follows_from_parameters() {
             counted(&program, |input| program.serial(input)).1
         }
     }
-    // Matrices, divided down to quadrants of 4 rows.
+    // The matrices are divided down to quadrants of 4 rows.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
     let matrices = [("n", "32"), ("cutoff", "4")];
     let cases: [(_, &Named<'_>, _); 8] = [
@@ -177,7 +177,7 @@ fn serial_peak_follows_from_parameters() {
         ("strassen", &matrices, 8 * elements * 9 / 4),
         // One element, its buffer, and the piece's sum.
         ("sortmany", &[("pieces", "1"), ("length", "1")], 8 + 8),
-        // Too short for any command, so there are only the sums.
+        // The blocks are too short for any command, so only the sums use memory.
         ("decompress", &[("blocks", "3"), ("length", "5")], 3 * 8),
     ];
     for (name, named, expected) in cases {

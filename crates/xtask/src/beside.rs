@@ -73,7 +73,7 @@ pub fn libraries() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| beside.library)
 }
 
-/// Runs rustfmt, clippy with the lints of the workspace, and rustdoc.
+/// Runs rustfmt, clippy with the workspace's lints, and rustdoc on these packages.
 pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     for beside in BESIDE {
         let name = format!("lints of {}", beside.folder);

@@ -38,7 +38,7 @@ pub struct Grande<K> {
 
 /// The problem sizes of a kernel that has every size.
 pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
-/// The text of an answer whose figure matches the reference.
+/// The text that an answer contains if its figure matches the reference.
 const REACHED: &str = "that of the reference";
 
 const fn problem(problems: &'static [&'static str]) -> Parameter {

@@ -1,5 +1,5 @@
-//! The kernels whose parts are independent: each piece is an interval, and the inline interval is
-//! the join.
+//! The kernels whose parts are independent: each piece is an interval, and the inline interval
+//! around the pieces serves as the join.
 //!
 //! In `crypt`, a piece is decrypted as soon as it has been encrypted: the second of two intervals
 //! receives the output of the first.

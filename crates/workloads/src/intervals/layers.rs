@@ -62,7 +62,7 @@ impl Layers {
         1 + random(!self.seed, self.number(layer, place)) % self.steps
     }
 
-    /// The number of edges that lead to each interval of a layer.
+    /// For each interval of a layer, counts the edges that lead to it.
     pub(crate) fn before(&self, layer: u64) -> Vec<u32> {
         let mut before = vec![0; self.width as usize];
         for place in 0..if layer == 0 { 0 } else { self.width } {

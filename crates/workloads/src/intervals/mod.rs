@@ -55,7 +55,8 @@ fn follow(before: &Interval<'_>, next: &Interval<'_>) {
     edge.expect("a draft was created after what it waits for");
 }
 
-/// Stores an interval at its place in a row, which may be the first free place.
+/// Stores an interval at its place in a row. The place must be in the row or directly after its
+/// end.
 fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval<'scope>) {
     match row.get_mut(place) {
         Some(before) => *before = interval,
@@ -76,12 +77,12 @@ fn after_above_and_left<'scope>(
     put(row, place, next.schedule());
 }
 
-/// Locks for reading; there must be no concurrent writer.
+/// Takes the lock for reading. There must be no concurrent writer.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.try_read().expect("writers come before or after")
 }
 
-/// Locks for writing; there must be no concurrent reader or writer.
+/// Takes the lock for writing. There must be no concurrent reader or writer.
 fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.try_write().expect("all others come before or after")
 }

@@ -1,11 +1,11 @@
 //! Pipeline: items pass through stages. Item i in stage s runs after the same item in stage s - 1
 //! and after item i - 1 in stage s.
 //!
-//! Each stage mixes the item into its state and the state into the item, so the result reveals a
-//! violation of either order. The window limits the number of items in progress, however many items
-//! there are: earlier items create later ones, and finished items are not kept.
+//! Each stage mixes the item into the stage's state and the state into the item, so the result
+//! reveals a violation of either order. The window limits the number of items in progress, however
+//! many items there are: earlier items create later ones, and finished items are not kept.
 //!
-//! It doesn't test stages of unequal length.
+//! The program doesn't test stages of unequal length.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ struct Stage(AtomicU64);
 
 /// Passes an item through a stage; returns the new values of the item and the state.
 fn pass(item: u64, state: u64, work: u64) -> (u64, u64) {
-    // Never 0, because the steps would leave 0 unchanged.
+    // The number is never 0, because the steps would leave 0 unchanged.
     let item = steps((item ^ state.rotate_left(23)) | 1, work);
     (item, random(state, item))
 }

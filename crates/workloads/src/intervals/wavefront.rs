@@ -146,7 +146,7 @@ impl Program for Wavefront {
                 *changed = letter(number);
             }
         }
-        // Rotated, so that the best path lies off the diagonal.
+        // The sequence is rotated, so that the best path lies off the diagonal.
         other.rotate_left(self.n / 3);
         Ok([one, other])
     }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn known_pair_has_its_known_score() {
-        // GTTGAC against GTT-AC: five matches and a gap.
+        // The best alignment is GTTGAC against GTT-AC: five matches and a gap.
         let table = table(b"TGTTGACGG", b"GGTTACTA");
         let score = table.iter().flatten().copied().max();
         assert_eq!(score, Some(5 * MATCH + GAP));

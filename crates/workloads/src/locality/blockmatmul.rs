@@ -51,7 +51,7 @@ impl Blockmatmul {
         self.grid.blocks.div_ceil(self.panel)
     }
 
-    /// The work of one task: adds the products of its panel to a block of C.
+    /// Does the work of one task: adds the products of its panel to a block of C.
     fn step(&self, (a, b): (&[f32], &[f32]), block: usize, step: usize, c: &mut [f32]) {
         let (row, column) = matrix::place(block);
         let first = step * self.panel;
@@ -99,7 +99,7 @@ impl Chains<'_> {
         });
     }
 
-    /// Runs the steps of a chain until the next one must run in another place.
+    /// Runs the steps of a chain until the next step must run in another place.
     fn go_on<'scope, R: Runtime>(
         &'scope self,
         scope: &R::Scope<'scope>,
@@ -219,7 +219,8 @@ impl Program for Blockmatmul {
     }
 
     fn answer(&self, input: &Input, (): &()) -> Answer {
-        // The elements are integers.
+        // All elements are integers, so the cast is exact. One is added so that zeros affect the
+        // checksum.
         let elements = input.c.iter().map(|element| *element as u64 + 1);
         answer([("checksum", checksum(elements).into())])
     }

@@ -60,7 +60,7 @@ fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let (mut l, mut r) = (0, 0);
     while l < left.len() && r < right.len() {
-        // No branch on the comparison, because it would be unpredictable.
+        // The comparison does not branch, because the branch would be unpredictable.
         let from_left = left[l] <= right[r];
         merged.push(if from_left { left[l] } else { right[r] });
         l += usize::from(from_left);
@@ -76,7 +76,7 @@ fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
 struct Tree<'a> {
     program: &'a Mergesort,
     hints: Hints,
-    /// For each node, the array of the predecessor that finished first; for node 0, the root's
+    /// For each node, the array of the predecessor that finished first. For node 0, the root's
     /// array.
     arrays: Vec<Mutex<Option<Vec<u32>>>>,
 }

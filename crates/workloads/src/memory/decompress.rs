@@ -185,7 +185,7 @@ impl Decompress {
 fn one<R: Runtime>(input: &Compressed) -> u64 {
     let mut output = block::<R, u8>(0, input.length);
     input.decompress(&mut output.values);
-    // Adding one makes zeros count.
+    // One is added so that zeros affect the checksum.
     checksum(output.values.iter().map(|byte| u64::from(*byte) + 1))
 }
 

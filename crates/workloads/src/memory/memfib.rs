@@ -62,7 +62,7 @@ impl Call {
         ]
     }
 
-    /// Whether this call is in the fraction `mix` of the calls that hold memory.
+    /// Whether this call holds memory, given that the fraction `mix` of the calls does.
     pub(crate) fn holds(self, mix: f64) -> bool {
         uniform(0, self.position) < 2.0 * mix - 1.0
     }
@@ -99,7 +99,7 @@ fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64
 }
 
 /// Writes `bytes` bytes into a small buffer, over and over.
-// Not inlined, because the buffer would then be in the frame of every call.
+// This is not inlined, because the buffer would then be in the frame of every call.
 #[inline(never)]
 fn write_again(bytes: usize) {
     let mut buffer = [0_u8; BUFFER];

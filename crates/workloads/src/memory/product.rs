@@ -23,7 +23,7 @@ use crate::steps::random;
 /// A practical limit. All results are still exact with this many rows, as each scheme explains.
 pub(super) const MOST_ROWS: u64 = 1 << 16;
 
-/// A recursive multiplication.
+/// A way to multiply matrices by recursion into quadrants.
 pub trait Scheme: Sized + Send + Sync + 'static {
     /// The program's name.
     const NAME: &'static str;

@@ -94,7 +94,7 @@ fn sort<R: Runtime>(
 fn merge(left: &[u32], right: &[u32], merged: &mut [u32]) {
     let (mut l, mut r) = (0, 0);
     while l < left.len() && r < right.len() {
-        // No branch on the comparison, because it would be unpredictable.
+        // The comparison does not branch, because the branch would be unpredictable.
         let from_left = left[l] <= right[r];
         merged[l + r] = if from_left { left[l] } else { right[r] };
         l += usize::from(from_left);
