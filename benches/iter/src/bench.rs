@@ -16,8 +16,8 @@ use crate::request::{Order, Place, Request};
 use crate::trouble::Trouble;
 use crate::usage::Usage;
 
-/// The calls before the clock starts take at least a fraction of 1/`WARM_UP` of a sample's time.
-/// They wake the workers and show how long a call takes.
+/// The calls before the clock starts take at least 1/`WARM_UP` of a sample's time. They wake the
+/// workers and show how long a call takes.
 const WARM_UP: u32 = 4;
 
 /// A pool, inputs, and correct results.

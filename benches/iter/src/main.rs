@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: time per call, and what all calls used |
 //! | `{"cpu_nanos", "wakeups"}` | the process has slept for the requested time |
-//! | `{"levels", "bytes_per_level"}` | the scopes have ended; no bytes if several threads ran them |
+//! | `{"levels", "bytes_per_level"}` | the scopes ended; no bytes if several threads ran them |
 //! | `{"wrong": ".."}` | a parallel result differs from the serial one |
 //! | `{"error": ".."}` | the request cannot be carried out |
 //!

@@ -5,8 +5,8 @@
 //! schedules one or several dags on a simulated machine by work stealing. `tidegate-policy` makes
 //! every decision: which victim to steal from, how much to take, how an idle worker rests, how many
 //! processors a job desires, and how many processors each job is allotted. So a policy can be
-//! evaluated on a machine that you do not have. A run is exactly reproducible: the same settings and
-//! the same seed give the same [`Outcome`].
+//! evaluated on a machine that you do not have. A run is exactly reproducible: the same settings
+//! and the same seed give the same [`Outcome`].
 //!
 //! ```
 //! use tidegate_sim::{Dag, Job, Settings, Step, Width, run};

@@ -139,7 +139,7 @@ impl<'a> Running<'a> {
         self.allotment = processors;
     }
 
-    /// Accounts for the time since the last change.
+    /// Adds the time up to `now`, during which nothing has changed, to the job's history.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
         debug_assert!(

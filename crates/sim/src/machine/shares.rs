@@ -343,7 +343,7 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// Ends the job, because its root has ended.
+    /// Ends the job. Its root has ended.
     pub(super) fn finish(&mut self, job: usize, chain: Chain) {
         self.jobs[job].pass(self.now);
         let workers = self.workers_of(job);

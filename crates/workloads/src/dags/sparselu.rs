@@ -24,7 +24,8 @@ pub struct SparseluDag {
 pub enum Task {
     /// A step, which begins with the block on the diagonal.
     Step(usize),
-    /// A step's loop over the blocks that share its row or column, starting with this iteration.
+    /// A step's loop over the blocks in the row and column of its diagonal block, starting with
+    /// this iteration.
     Solve(usize, usize),
     /// A step's loop over the blocks below and to the right of its diagonal block, starting with
     /// this iteration.

@@ -94,7 +94,7 @@ impl Lu {
         }
     }
 
-    /// The row with the largest absolute value in column `k`, at or below row `k`.
+    /// Returns the row, at or below row `k`, that has the largest absolute value in column `k`.
     fn largest(&self, k: usize, panel: &[f64]) -> usize {
         let rows = panel.chunks_exact(self.side).enumerate().skip(k);
         let sizes = rows.map(|(row, values)| (row, values[k].abs()));
