@@ -4,6 +4,7 @@ use crate::mask::CpuMask;
 use tidegate_policy::allot::Claim;
 use tidegate_policy::tunables::WEIGHT;
 
+/// What a job publishes about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The number of processors that the job could put to good use. 0 if it has nothing to do.

@@ -50,6 +50,7 @@ pub struct Bipartition {
     pub seed: u64,
 }
 
+/// A graph with weighted edges.
 #[derive(Debug)]
 pub struct Graph {
     n: usize,

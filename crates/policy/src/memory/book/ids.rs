@@ -1,0 +1,52 @@
+//! The names by which callers of the book refer to its entries.
+
+/// Identifies a task until it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Task(pub(super) u32);
+
+impl Task {
+    /// The task with this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number, which is reused after the task has ended.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Identifies a scope until it is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scope(pub(super) u32);
+
+impl Scope {
+    /// The scope with this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number, which is reused after the scope was closed.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Identifies a reservation until it is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reservation(pub(super) u32);
+
+impl Reservation {
+    /// The reservation with this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number, which is reused after the reservation was given back.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
