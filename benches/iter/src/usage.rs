@@ -1,5 +1,4 @@
-//! The resources that the process uses, as the system counts them. Unknown on systems other than
-//! Unix.
+//! Resource usage of this process, as reported by the operating system. Only available on Unix.
 
 use serde_json::{Value, json};
 

@@ -24,7 +24,7 @@ pub struct Usage {
     pub cpu: Option<Duration>,
     /// Voluntary context switches. At each, a thread slept and had to be woken.
     pub wakeups: Option<u64>,
-    /// All context switches.
+    /// Voluntary and involuntary context switches.
     pub switches: Option<u64>,
 }
 

@@ -153,7 +153,7 @@ fn report(found: Found, top: usize) -> Value {
     })
 }
 
-/// Prints a report for people.
+/// Prints a human-readable report.
 fn print(report: &Value) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for name in ["files", "words", "distinct"] {

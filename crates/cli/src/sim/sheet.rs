@@ -67,7 +67,7 @@ fn broken(bounds: &[Bound]) -> u64 {
     bounds.iter().filter(|bound| !bound.holds()).count() as u64
 }
 
-/// Returns the figures of [`OF_BOTH`] for these jobs together.
+/// Returns the combined [`OF_BOTH`] figures of `jobs`.
 fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
     let sum = |of: &dyn Fn(&JobOutcome) -> u64| jobs.iter().map(of).sum::<u64>() as f64;
     let means = jobs.iter().map(|job| job.mean_allotment);

@@ -211,7 +211,6 @@ impl Outcome {
         })
     }
 
-    /// Returns the rows as a table.
     fn table(&self) -> Table {
         let mut table = Table::new(COLUMNS);
         self.rows.iter().for_each(|row| table.row(row.cells()));

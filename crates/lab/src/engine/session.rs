@@ -82,8 +82,8 @@ impl Session {
         self.plan.runs.min(most)
     }
 
-    /// Announces cells before they run, so that the progress bar knows the remaining work and
-    /// [`begin`](Self::begin) knows the parts of all names.
+    /// Registers cells before they run: the progress bar needs the total number of runs, and
+    /// [`begin`](Self::begin) checks `--only` against the parts of the registered names.
     pub fn expect<T>(&self, cells: &[Cell<'_, T>], runs: u64) {
         let mut parts = lock(&self.parts);
         for part in cells.iter().flat_map(|cell| cell.name.split('/')) {

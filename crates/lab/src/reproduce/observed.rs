@@ -20,7 +20,7 @@ pub struct Observed {
     pub steals: f64,
     /// How often workers looked for tasks, if this was counted.
     pub attempts: f64,
-    /// The peak of the declared bytes, if this was counted.
+    /// Peak declared memory in bytes; 0 if the run did not measure it.
     pub peak: f64,
     /// How many bytes tasks touched, and how many of these bytes were missing from the cache of the
     /// task's place, on machines with caches.

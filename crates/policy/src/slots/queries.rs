@@ -125,7 +125,7 @@ impl Ledger {
         self.blocked
     }
 
-    /// The number of threads that count towards the limit.
+    /// The number of threads that count towards `max_threads`.
     fn counted(&self) -> usize {
         self.thread_count() - self.blocked.min(self.max_blocking)
     }

@@ -35,7 +35,7 @@ pub fn each(check: impl Fn(&Home, &Damage)) {
     }
 }
 
-/// Damage that jobs must refuse as `kind`.
+/// Creates a kind of damage that jobs must reject with an error of kind `kind`.
 const fn damage(
     kind: Kind,
     name: &'static str,

@@ -31,10 +31,11 @@ use std::ops::Deref;
 /// # Ok::<(), interval::Failure>(())
 /// ```
 ///
-/// If that body panics or, in [`Scope::try_interval`](super::Scope::try_interval), returns an error,
-/// some edges may be missing. Therefore the intervals that it created and whose builders were
-/// dropped are skipped, and only those that were scheduled explicitly run. A builder that another
-/// body owns is scheduled when it is dropped, even if that body fails before it has added edges.
+/// If that body panics or, in [`Scope::try_interval`](super::Scope::try_interval), returns an
+/// error, some edges may be missing. Therefore the intervals that it created and whose builders
+/// were dropped are skipped, and only those that were scheduled explicitly run. A builder that
+/// another body owns is scheduled when it is dropped, even if that body fails before it has added
+/// edges.
 ///
 /// A body that waits for one of its intervals must schedule that interval. A body that creates many
 /// intervals should also schedule them, so that the first ones run while it creates the others. A

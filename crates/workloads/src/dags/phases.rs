@@ -26,7 +26,8 @@ pub struct PhasesDag {
 pub enum Task {
     /// This many rounds are left.
     Rounds(u64),
-    /// A round, starting with this part. The first number is how many rounds are left after it.
+    /// A round that starts partway: the number of rounds left after it, and the index of its first
+    /// part.
     Round(u64, usize),
     /// Runs this many tasks of a parallel phase.
     Among(u64),

@@ -1,4 +1,4 @@
-//! Lanes whose samples are measured by the two programs.
+//! Lanes that take their samples from the two `benches/iter` programs (stock rayon and Tidegate).
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The cycles that are compared (the times between two estimates), and the best cycle.
+//! The cycle lengths that the experiment compares, and the best one. A cycle is the time between
+//! two estimates of a job's desire.
 
 use super::case::{Case, Observed};
 use crate::engine::{Interval, Sample};

@@ -29,7 +29,7 @@ trait Part {
     fn sections(&self, observed: &Observed) -> Vec<Section>;
 }
 
-/// The maximum number of runs, which is that of the thesis.
+/// The maximum number of runs, as in the thesis.
 const RUNS: u64 = 5;
 
 fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {

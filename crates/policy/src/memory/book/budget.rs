@@ -111,8 +111,8 @@ impl Book {
         })
     }
 
-    /// Whether a task is absent: it will resume, but the order does not show after which tasks.
-    /// Such a task waits for an unrelated task or for something that the book does not know,
+    /// Whether a task is absent: it will resume, but the book cannot tell which tasks must finish
+    /// first. An absent task waits for an unrelated task or for something outside the book,
     /// computes without a slot, or is buried below another task.
     #[must_use]
     pub fn is_absent(&self, task: Task) -> bool {

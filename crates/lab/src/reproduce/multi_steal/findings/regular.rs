@@ -144,8 +144,9 @@ fn sparselu(results: &Results) -> Vec<Finding> {
     all
 }
 
-/// Claims that thieves that want two tasks get none, on the simulated machine or on this one. The
-/// figure is the time relative to one worker; a figure below `refuted` contradicts.
+/// Claims that a thief that tries to take two tasks never succeeds, on the simulated machine or on
+/// this one. The measured figure is the time relative to one worker; a value below `refuted`
+/// contradicts the claim.
 pub fn fails_with_two(
     id: &str,
     results: &Results,

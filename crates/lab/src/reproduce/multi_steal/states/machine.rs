@@ -35,8 +35,8 @@ const DEPTH: u32 = 26;
 /// meaningful.
 pub const BEGIN: Nanos = 6 * UNIT;
 
-/// When the run ends. Only few tasks are so deep by then that the tree thins out, which the model
-/// does not cover.
+/// The end of the run. By then, few tasks have reached the depth at which the tree thins out, which
+/// the model does not cover.
 const END: Nanos = BEGIN + STEPS as Nanos * STEP;
 pub const STEPS: usize = 24;
 

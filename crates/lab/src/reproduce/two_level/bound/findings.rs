@@ -209,7 +209,8 @@ mod tests {
         let [rest @ .., theorem] = &verdicts(1.9, 1.0, 10.0, 9.5)[..] else {
             panic!()
         };
-        // Processors divided by parallelism is 1 because work makes up the other half of the bound.
+        // The test data splits the bound evenly between work and span, so processors divided by
+        // parallelism is 1.
         assert_eq!(rest[..4], [Verdict::Agrees; 4]);
         assert_eq!(*theorem, Verdict::Contradicts);
     }
