@@ -99,7 +99,11 @@ pub(crate) fn file_size_limit() -> u64 {
     };
     // SAFETY: `limit` is live and writable. If the call fails, it leaves `limit` unchanged.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
-    limit.rlim_cur
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the type is narrower on 32-bit Linux"
+    )]
+    u64::from(limit.rlim_cur)
 }
 
 pub(crate) fn user() -> u32 {

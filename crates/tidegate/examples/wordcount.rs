@@ -13,8 +13,8 @@ fn main() -> io::Result<()> {
     list(Path::new(&folder), &mut files)?;
 
     let counts = tidegate::map_reduce(
-        0..files.len(),
-        |i| count(&files[i]),
+        &files,
+        |file| count(file),
         |left, right| Ok(merge(left?, right?)),
     );
     let mut counts: Vec<_> = counts.unwrap_or(Ok(Counts::new()))?.into_iter().collect();

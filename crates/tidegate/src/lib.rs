@@ -138,17 +138,17 @@
 //!
 //! # Platforms
 //!
-//! The crate needs the standard library, an operating system with threads, and a 64-bit target. It
-//! has no `no_std` mode. Only the crate that makes the scheduling decisions, [`tidegate_policy`],
-//! is `no_std`; it needs `alloc`.
+//! The crate needs the standard library and an operating system with threads. It has no `no_std`
+//! mode. Only the crate that makes the scheduling decisions, [`tidegate_policy`], is `no_std`; it
+//! needs `alloc`.
 //!
 //! * **Linux.** Tested on x86-64. For aarch64, the crate is type-checked but was never run.
 //! * **macOS and Windows.** Type-checked but never run. Each fork executes memory fences that Linux
 //!   makes unnecessary, pools don't share the machine with other programs, and [`Builder::bind`]
 //!   has no effect.
-//! * **WebAssembly and other 32-bit targets.** Not supported: the crate does not compile for them.
-//!   `wasm32-unknown-unknown` also lacks the threads, the clock and the memory mappings that a pool
-//!   needs.
+//! * **32-bit Linux.** Type-checked for x86 but never run.
+//! * **WebAssembly.** Not supported: the crate type-checks for `wasm32-unknown-unknown`, so that a
+//!   program can depend on it, but that target lacks the threads and the clock that a pool needs.
 //!
 //! # Features
 //!

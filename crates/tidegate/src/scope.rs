@@ -592,7 +592,7 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
         Some(queue) => queue.push(task),
         None => {
             let joiner = worker.shared().injector.push_named(task, Latch::set_queued);
-            wake::tell_joiner(worker.shared(), joiner);
+            wake::wake_joiner(worker.shared(), joiner);
         }
     }
     wake::work_visible(worker.shared(), Some(worker.worker()));

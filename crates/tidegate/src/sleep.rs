@@ -210,7 +210,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
         if !looks.remain() {
             // This happens first, and again after each wake-up: another worker may now have the
             // task that this worker waits for.
-            looks = tell_hunger(worker, awaited);
+            looks = request_work(worker, awaited);
         }
         if may_run(worker, &mut shared.ledger(), |ledger| {
             sees_help(worker, awaited, ledger)
@@ -253,7 +253,7 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
 
 /// Asks the workers that have tasks this waiter may run to publish at their next push. Then rouses
 /// another thread, because a slot is free now.
-fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
+fn request_work(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
         let _ = wake::raise_hunger(shared, &shared.ledger());

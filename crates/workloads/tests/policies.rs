@@ -1,7 +1,7 @@
-//! Runs every program at size tiny, in each of its forms, on Tidegate pools with every combination
-//! of policies, and compares the answers with the serial version's. The full product takes only
-//! seconds. Programs with intervals take longer, so they only get the default policies on each
-//! queue.
+//! Runs every program at size tiny, in each of its forms, on Tidegate pools with combinations of
+//! policies, and compares the answers with the serial version's. The test command runs a slice of
+//! the full product, `xtask soak policies` all of it. Programs with intervals take longer, so they
+//! only get the default policies on each queue.
 
 use std::fmt;
 
@@ -21,6 +21,9 @@ const VICTIMS: [VictimPolicy; 4] = [
     VictimPolicy::LastVictim,
     VictimPolicy::Hierarchical,
 ];
+
+/// The number of slices in the full product of programs and policies.
+const SLICES: usize = 7;
 
 /// The parameters that select a program's form.
 const FORMS: [&str; 2] = ["form", "order"];
@@ -74,37 +77,39 @@ fn idles() -> Vec<IdlePolicy> {
     idles.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// Returns all combinations with this wait policy. Queues other than the default ignore the other
-/// policies, so these queues get only the default policies.
-fn combinations(wait: WaitPolicy) -> Vec<Policies> {
+/// Returns all combinations. Queues other than the default ignore the steal amount, the victim and
+/// the idle policy, so these queues get only the default policies.
+fn combinations() -> Vec<Policies> {
     let mut all = Vec::new();
-    for idle in idles() {
-        for amount in AMOUNTS {
-            for victim in VICTIMS {
-                all.push(Policies {
-                    idle,
-                    amount,
-                    victim,
-                    wait,
-                    queue: QueueKind::Split,
-                });
+    for wait in [WaitPolicy::Descendants, WaitPolicy::HelpAny] {
+        for idle in idles() {
+            for amount in AMOUNTS {
+                for victim in VICTIMS {
+                    all.push(Policies {
+                        idle,
+                        amount,
+                        victim,
+                        wait,
+                        queue: QueueKind::Split,
+                    });
+                }
             }
         }
+        let others = QueueKind::ALL
+            .iter()
+            .filter(|queue| **queue != QueueKind::Split);
+        all.extend(others.map(|queue| Policies {
+            idle: IdlePolicy::default(),
+            amount: StealAmount::default(),
+            victim: VictimPolicy::default(),
+            wait,
+            queue: *queue,
+        }));
     }
-    let others = QueueKind::ALL
-        .iter()
-        .filter(|queue| **queue != QueueKind::Split);
-    all.extend(others.map(|queue| Policies {
-        idle: IdlePolicy::default(),
-        amount: StealAmount::default(),
-        victim: VictimPolicy::default(),
-        wait,
-        queue: *queue,
-    }));
     all
 }
 
-/// Selects the combinations with the default policies, one for each queue.
+/// Selects the combinations with the default policies, one for each queue and wait policy.
 fn usual(all: &[Policies]) -> Vec<Policies> {
     let usual = (
         IdlePolicy::default(),
@@ -153,26 +158,34 @@ fn givens(entry: &Entry) -> Vec<Given> {
     }
 }
 
-fn every_program_is_right_with(wait: WaitPolicy) {
-    let all = combinations(wait);
-    let fewer = usual(&all);
-    assert_eq!(fewer.len(), QueueKind::ALL.len());
-    for entry in ENTRIES {
-        let policies = if entry.intervals { &fewer } else { &all };
+/// Returns every `1 / SLICES` of the combinations, from an offset that differs between programs, so
+/// that each combination meets some of the programs.
+fn slice(all: &[Policies], offset: usize, scale: usize) -> Vec<Policies> {
+    let numbered = all.iter().enumerate();
+    let kept = numbered.filter(|(n, _)| (n + offset) % SLICES < scale);
+    kept.map(|(_, policies)| *policies).collect()
+}
+
+#[test]
+fn every_program_is_right_under_policies() {
+    let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
+        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
+    });
+    let all = combinations();
+    let usual = usual(&all);
+    assert_eq!(usual.len(), 2 * QueueKind::ALL.len());
+    let mut runs = 0;
+    for (offset, entry) in ENTRIES.iter().enumerate() {
+        let policies = match entry.intervals {
+            true => usual.clone(),
+            false => slice(&all, offset, scale),
+        };
         for given in givens(entry) {
-            visit(entry.name, Size::Tiny, &given, RightUnder(policies)).unwrap();
+            visit(entry.name, Size::Tiny, &given, RightUnder(&policies)).unwrap();
+            runs += policies.len();
         }
     }
-}
-
-#[test]
-fn policies_work_while_waiters_help_descendants() {
-    every_program_is_right_with(WaitPolicy::Descendants);
-}
-
-#[test]
-fn policies_work_while_waiters_help_any() {
-    every_program_is_right_with(WaitPolicy::HelpAny);
+    println!("soak: {runs} runs of programs under policies");
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("memory-sim", "tidegate-sim", 25, "random_dags_respect_memory_bounds"),
     Soak("bounds", "tidegate-sim", 50, "random_runs_keep_all_bounds"),
     Soak("scale", "tidegate-sim", 500, "memory_covers_only_active_tasks"),
+    Soak("policies", "tidegate-workloads", 7, "every_program_is_right_under_policies"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
     Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),

@@ -4,6 +4,13 @@
 use crate::text::{GIB, MS, S, US};
 use crate::tunable::{Basis, Tunable, bytes, count, table, time};
 
+/// One tebibyte, or what a smaller address space can hold.
+const MOST_CACHE: usize = if usize::BITS < 64 {
+    usize::MAX
+} else {
+    (1_024 * GIB) as usize
+};
+
 const GUESSED: Basis = Basis::Guessed;
 const MEASURED: Basis = Basis::Measured;
 
@@ -11,7 +18,7 @@ table! {
     SIM_PROCESSORS: usize = count("sim.processors", "processors", 1, 65_536, 16),
         "Number of processors of the simulated machine; the default is that of the machine in the \
         published experiments.", Basis::Published("Sen 2004, chapter 7");
-    SIM_CACHE: usize = bytes("sim.cache", 0, 1_024 * GIB as usize, 0),
+    SIM_CACHE: usize = bytes("sim.cache", 0, MOST_CACHE, 0),
         "How much data the cache of each place holds; with 0, access to data takes no time, only \
         tasks and scheduling do.", GUESSED;
     SIM_FORK: u64 = time("sim.fork", 0, MS, 1),

@@ -36,6 +36,12 @@ use crate::owned::Storage;
 /// assert_eq!(count(&vec!["a", "b"]), 2);
 /// assert_eq!(count(tidegate::chunks(&[1, 2, 3], 2)), 2);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a Tidegate loop cannot run over `{Self}`",
+    label = "expected items that can be split",
+    note = "pass `&v`, `&mut v` or `v` for a vector, slice or array; a range of integers such as \
+            `0..n`; or `tidegate::chunks(&v, size)`"
+)]
 pub trait ParallelItems: Send + Sized + private::Sealed {
     /// The type of the closure's argument.
     type Item;

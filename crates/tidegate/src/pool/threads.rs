@@ -165,7 +165,7 @@ impl PoolInner {
         let mut unstarted = shared.recruit().into_iter();
         if let Err(error) = unstarted.try_for_each(UnstartedThread::start_named) {
             drop(unstarted);
-            shared.tell_of_refusal(&error);
+            shared.report_refusal(&error);
         }
         shared
     }
@@ -193,7 +193,7 @@ impl PoolInner {
                 return Err(error);
             }
             drop(unstarted);
-            shared.tell_of_refusal(&error);
+            shared.report_refusal(&error);
         }
         if let Some(thread) = caller {
             thread.stay();
@@ -220,14 +220,14 @@ impl PoolInner {
     /// Starts thread `t`, to which the ledger has given a slot, if the system allows it.
     pub(crate) fn start_thread(&self, t: usize) {
         if let Err(error) = UnstartedThread::new(self.as_arc(), t).start_named() {
-            self.tell_of_refusal(&error);
+            self.report_refusal(&error);
         }
     }
 
-    fn tell_of_refusal(&self, error: &io::Error) {
+    fn report_refusal(&self, error: &io::Error) {
         let threads = members::thread_count(self);
         print_line(format_args!(
-            "pool {}: the system refused thread {}: {error}; going on with {threads}",
+            "pool {}: the system refused thread {}: {error}; continuing with {threads}",
             self.options.name,
             threads + 1,
         ));

@@ -22,17 +22,19 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
     // Relaxed: see `members::is_alone`.
     let why = match pool.refused.load(Ordering::Relaxed) {
         true => "the system refuses more threads".to_owned(),
-        false => format!("the limit is {}", pool.options.max_blocking_threads),
+        false => format!(
+            "the pool has started all it may: max_threads is {}, and max_blocking_threads ({}) adds {}",
+            pool.options.max_threads,
+            MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
+            pool.options.max_blocking_threads,
+        ),
     };
     // Reads the number before the line is written, which may take long: the ledger must not stay
     // locked meanwhile.
     let blocked = pool.ledger().blocked();
     print_line(format_args!(
-        "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
-         (Builder::max_blocking_threads or {})",
+        "pool {}: tasks wait because {blocked} threads are in blocking calls, and {why}",
         pool.options.name.escape_debug(),
-        blocked,
-        MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
     ));
 }
 

@@ -234,7 +234,7 @@ pub(crate) fn unpark(pool: &PoolInner, t: usize) {
 
 /// Called when a half has been moved. If its joiner sleeps, wakes the joiner, which then looks
 /// again.
-pub(crate) fn tell_joiner(pool: &PoolInner, joiner: Option<usize>) {
+pub(crate) fn wake_joiner(pool: &PoolInner, joiner: Option<usize>) {
     if let Some(joiner) = joiner {
         unpark(pool, joiner);
     }

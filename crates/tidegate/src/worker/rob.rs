@@ -6,7 +6,7 @@
 use super::alt;
 use super::flags::Flags;
 use super::steal::{steal_beside_deque, steal_one};
-use super::wait::{Awaited, tell_that_we_run};
+use super::wait::{Awaited, record_thief};
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
@@ -171,9 +171,9 @@ impl<'a> Robber<'a> {
     }
 
     /// Records in the task's latch that this worker runs the task on top of its wait.
-    pub(super) fn tell_that_we_run_on_top(&self, task: &Task) {
+    pub(super) fn record_thief_on_top(&self, task: &Task) {
         let deque = self.worker.deque();
         let generation = deque.is_empty().then(|| deque.generation());
-        tell_that_we_run(self.worker, task, generation, true);
+        record_thief(self.worker, task, generation, true);
     }
 }

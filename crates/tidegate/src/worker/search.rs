@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
         // Release, stored after the new generation; `forget_base` clears the scope before it. So a
         // robber that acquires the new generation does not see the old scope, see docs/waiting.md.
         worker.base_scope.store(scope, Ordering::Release);
-        wait::tell_that_we_run(worker, task, alone.then_some(generation), false);
+        wait::record_thief(worker, task, alone.then_some(generation), false);
     }
 
     /// Looks for work until the idle policy says to park, or a part of a broadcast arrives.

@@ -112,7 +112,7 @@ impl WorkerThread<'_> {
         let joiner = self
             .stolen_batch
             .push_named(task, |latch| latch.set_keeper(self.index));
-        wake::tell_joiner(self.shared(), joiner);
+        wake::wake_joiner(self.shared(), joiner);
     }
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
 }
 
 /// Records in the latch of a half which worker runs it, and wakes the joiner if it sleeps.
-pub(crate) fn tell_that_we_run(
+pub(crate) fn record_thief(
     worker: WorkerThread<'_>,
     task: &Task,
     generation: Option<Gen>,
@@ -176,7 +176,7 @@ pub(crate) fn tell_that_we_run(
             generation,
             on_top,
         });
-        wake::tell_joiner(worker.shared(), joiner);
+        wake::wake_joiner(worker.shared(), joiner);
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let own = worker.forget_base();
     // Older tasks of this worker are in front of this task's descendants, unless the deque is
     // empty.
-    tell_that_we_run(worker, &task, alone.then_some(own), true);
+    record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
     let phase = worker.enter_phase(Phase::Busy);
@@ -313,7 +313,7 @@ fn help(robber: &Robber<'_>, task: Task) {
         return scope::pass_on(worker, task);
     }
     worker.tally.tasks.add(1);
-    robber.tell_that_we_run_on_top(&task);
+    robber.record_thief_on_top(&task);
     worker.victim.is_busy.set(true);
     // While an unrelated task runs on top of this worker's outer wait, no other worker may follow
     // that wait.

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn few_processors_cannot_tell_of_bipartition() {
+    fn few_processors_cannot_decide_bipartition() {
         for (id, verdict) in verdicts(2, "none", 2.0) {
             let cannot = verdict == Verdict::CannotTell;
             assert_eq!(cannot, !id.starts_with("here"), "{id}");
