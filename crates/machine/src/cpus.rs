@@ -26,7 +26,7 @@ pub(crate) const CPU_NUMBER_END: usize = 1 << 16;
 pub struct CpuList(Vec<usize>);
 
 impl CpuList {
-    /// The CPU numbers in ascending order, without duplicates.
+    /// Returns the CPU numbers in ascending order, without duplicates.
     ///
     /// # Examples
     /// ```
@@ -41,7 +41,7 @@ impl CpuList {
         &self.0
     }
 
-    /// The number of CPUs in the list.
+    /// Returns the number of CPUs in the list.
     ///
     /// # Examples
     /// ```
@@ -56,7 +56,7 @@ impl CpuList {
         self.0.len()
     }
 
-    /// Whether the list is empty.
+    /// Returns whether the list is empty.
     ///
     /// # Examples
     /// ```
@@ -71,7 +71,7 @@ impl CpuList {
         self.0.is_empty()
     }
 
-    /// Whether `cpu` is in the list.
+    /// Returns whether `cpu` is in the list.
     ///
     /// # Examples
     /// ```
@@ -86,7 +86,7 @@ impl CpuList {
         self.0.binary_search(&cpu).is_ok()
     }
 
-    /// The CPUs that are in both lists.
+    /// Returns the CPUs that are in both lists.
     ///
     /// # Examples
     /// ```
@@ -107,12 +107,12 @@ impl CpuList {
         )
     }
 
-    /// One list per CPU.
+    /// Returns one list per CPU.
     pub(crate) fn singletons(&self) -> Vec<Self> {
         self.0.iter().map(|&cpu| Self(vec![cpu])).collect()
     }
 
-    /// Whether every CPU of this list is in `other`.
+    /// Returns whether every CPU of this list is in `other`.
     ///
     /// # Examples
     /// ```
@@ -177,7 +177,7 @@ impl fmt::Display for CpuList {
     }
 }
 
-/// The error for a text that is not a list of CPUs.
+/// The error returned for a text that is not a list of CPUs.
 ///
 /// # Examples
 /// ```

@@ -1,28 +1,27 @@
-//! Reads the files that describe a machine, and words the messages about problems.
+//! Reads the files that describe a machine, and formats messages about problems with them.
 //!
-//! Paths are absolute, as the machine itself sees them. [`Files`] is a trait so that tests can
-//! supply other files, and deny access to some of them.
+//! Paths are absolute, as on the machine itself. [`Files`] is a trait so that tests can supply
+//! other files, and deny access to some of them.
 //!
 //! This module does not interpret the content of a file.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// No file read here is longer in practice; the rest of a longer file is ignored.
+/// Reading stops after this many bytes; no file read here is longer in practice.
 const FILE_BYTES_MAX: u64 = 1 << 24;
 
-/// How much of a file's content an error message quotes, in characters.
+/// The maximum number of characters of a file that an error message quotes.
 const QUOTED_MAX: usize = 40;
 
 /// The files that describe a machine.
 pub(crate) trait Files {
-    /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
     fn is_dir(&self, path: &Path) -> bool;
 }
 
-/// The files below a directory: `/` describes this machine, any other directory a made-up one.
+/// Files below a directory: `/` for this machine, any other directory for a made-up one.
 pub(crate) struct Root<'a>(pub(crate) &'a Path);
 
 impl Root<'_> {
@@ -45,16 +44,16 @@ impl Files for Root<'_> {
     }
 }
 
-/// A file's content as text, without surrounding white space.
+/// Returns a file's content as text, without surrounding white space.
 pub(crate) fn text(files: &dyn Files, path: &Path) -> io::Result<String> {
     let content = files.read(path)?;
     Ok(String::from_utf8_lossy(&content).trim().to_owned())
 }
 
-/// Finds and reads the file `name` that `/proc` has for the calling thread.
+/// Finds and reads the calling thread's file `name` in `/proc`.
 ///
 /// A thread can have its own affinity mask and cgroup, which the workers it starts inherit. On
-/// kernels without `thread-self` this is the main thread's file.
+/// kernels without `thread-self`, the main thread's file is read.
 ///
 /// # Errors
 /// Returns a sentence for the report if neither file can be read.
@@ -69,12 +68,12 @@ pub(crate) fn of_this_thread(files: &dyn Files, name: &str) -> Result<(PathBuf, 
     of("thread-self").or_else(|_| of("self"))
 }
 
-/// The sentence for a file that could not be read.
+/// Formats the sentence for a file that could not be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
     format!("cannot read {}: {}", shown(path), error.kind())
 }
 
-/// The sentence for a file whose content is not in the expected format.
+/// Formats the sentence for a file whose content is not in the expected format.
 pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
     let start: String = content.chars().take(QUOTED_MAX).collect();
     format!(

@@ -22,12 +22,13 @@
 //!
 //! # The default number of workers
 //!
-//! It is the number of CPUs that are both allowed and online or, if that is less, the smallest
-//! quota of any cgroup above the process, rounded *up*. It is at least 1.
+//! The default is the number of CPUs that are both allowed and online or, if smaller, the smallest
+//! quota of the process's cgroup and its ancestors, rounded *up*. It is at least 1.
 //!
-//! A quota is rounded up because a fraction of a CPU would be lost otherwise. The price is that all
-//! workers are stopped together at the end of a period. The table was measured on two CPUs with a
-//! period of 100 ms and tasks of 0.1 ms, in phases of 40 tasks with a barrier after each:
+//! A quota is rounded up because otherwise a fraction of a CPU would be lost. The price is that the
+//! kernel stops all workers together once they have used up the quota of a period. The table was
+//! measured on two CPUs with a period of 100 ms and tasks of 0.1 ms, in phases of 40 tasks with a
+//! barrier after each:
 //!
 //! | quota in CPUs | work of two workers, compared with one |
 //! |---:|---|
@@ -39,14 +40,14 @@
 //!
 //! # What cannot be read
 //!
-//! Reading never fails. What cannot be read or understood is reported in [`Machine::notes`], and
+//! Reading never fails. [`Machine::notes`] reports what could not be read or understood, and
 //! everything else is used. On a system without `/proc` and `/sys`, the number of CPUs comes from
 //! the standard library.
 //!
 //! # Other machines
 //!
 //! [`Machine::read_from`] reads the `/proc` and `/sys` below any directory. [`Machine::made_up`]
-//! makes a machine from a [`Topology`], which can be written as a few lines of text:
+//! creates a machine from a [`Topology`], which can be written as a few lines of text:
 //!
 //! ```
 //! use tidegate_machine::{LevelKind, Machine};
@@ -60,8 +61,8 @@
 //!
 //! # What this crate does not do
 //!
-//! It does not follow changes: take another snapshot, or call [`Machine::limits`]. It reads no
-//! environment variables, binds no threads, and ignores the load and cgroup weights.
+//! A snapshot does not follow changes: take another one, or call [`Machine::limits`]. The crate
+//! reads no environment variables, binds no threads, and ignores the load and cgroup weights.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -82,7 +83,7 @@ pub use machine::{Limits, Machine};
 pub use quota::Quota;
 pub use topology::{Cache, CacheKind, Level, LevelKind, Node, Topology, TopologyError};
 
-/// Tests the README's examples.
+/// Runs the README's examples as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

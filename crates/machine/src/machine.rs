@@ -13,7 +13,7 @@ use crate::topology::Topology;
 #[cfg(test)]
 mod tests;
 
-/// A snapshot of what determines the number and the order of workers.
+/// A snapshot of everything that determines the number and the order of workers.
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ impl Machine {
 
     /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.
     ///
-    /// Uses nothing from the machine that the program runs on: an empty directory gives one CPU.
+    /// Nothing comes from the machine that the program runs on: an empty directory yields one CPU.
     ///
     /// # Examples
     /// ```
@@ -69,7 +69,7 @@ impl Machine {
         Self::from_files(&Root(root), || None)
     }
 
-    /// Makes a machine from a topology alone: without quotas, with an unknown affinity, and with
+    /// Creates a machine from a topology alone: without quotas, with an unknown affinity, and with
     /// all of its CPUs usable.
     ///
     /// A topology without CPUs counts as one CPU.
@@ -130,8 +130,8 @@ impl Machine {
         }
     }
 
-    /// The number of online CPUs, or of known CPUs if the system does not report which ones are
-    /// online.
+    /// Returns the number of online CPUs, or of known CPUs if the system does not report which ones
+    /// are online.
     ///
     /// # Examples
     /// ```
@@ -146,7 +146,8 @@ impl Machine {
         self.topology.cpus().len()
     }
 
-    /// The CPUs that the calling thread may run on, including offline ones; `None` if unknown.
+    /// Returns the CPUs that the calling thread may run on, including offline ones; `None` if
+    /// unknown.
     ///
     /// # Examples
     /// ```
@@ -160,7 +161,8 @@ impl Machine {
         self.affinity.as_ref()
     }
 
-    /// The CPUs that workers may run on: those that are both allowed and online. Never empty.
+    /// Returns the CPUs that workers may run on: those that are both allowed and online. Never
+    /// empty.
     ///
     /// # Examples
     /// ```
@@ -175,7 +177,7 @@ impl Machine {
         usable(self.topology.cpus(), self.affinity.as_ref())
     }
 
-    /// The smallest limit on CPU time, if any.
+    /// Returns the smallest limit on CPU time, if any.
     ///
     /// # Examples
     /// ```
@@ -189,7 +191,7 @@ impl Machine {
         smallest(&self.quotas)
     }
 
-    /// All limits on CPU time, starting with the process's own cgroup and going up.
+    /// Returns all limits on CPU time, from the process's own cgroup upwards.
     ///
     /// # Examples
     /// ```
@@ -201,7 +203,7 @@ impl Machine {
         &self.quotas
     }
 
-    /// What the CPUs share.
+    /// Returns the topology: which CPUs share cores, caches, NUMA nodes and packages.
     ///
     /// # Examples
     /// ```
@@ -216,8 +218,8 @@ impl Machine {
         &self.topology
     }
 
-    /// The problems in reading the machine, one sentence each. What a sentence names may be missing
-    /// from the snapshot.
+    /// Returns one sentence for each problem in reading the machine. The snapshot may lack the
+    /// information that the sentence is about.
     ///
     /// # Examples
     /// ```
@@ -231,7 +233,7 @@ impl Machine {
         &self.notes
     }
 
-    /// The default number of workers of a pool; at least 1.
+    /// Returns the default number of workers of a pool; at least 1.
     ///
     /// [The crate's documentation](crate#the-default-number-of-workers) explains the rule.
     ///
@@ -252,9 +254,9 @@ impl Machine {
 
     /// Reads the affinity and the quotas again, because they may change while a program runs.
     ///
-    /// This is much cheaper than another snapshot. The files are below `root`, which is `/` on this
-    /// machine. Returns `None` if less could be read than for the snapshot: a limit that cannot be
-    /// seen must not count as lifted.
+    /// This is much cheaper than another snapshot. The files are read below `root`, which is `/`
+    /// for this machine. Returns `None` if less could be read than for the snapshot, because a
+    /// limit that can no longer be read must not count as lifted.
     ///
     /// # Examples
     /// ```
@@ -285,7 +287,7 @@ impl Machine {
     }
 }
 
-/// How much of a machine a process may use at one moment.
+/// The CPUs and the number of workers that a process may use at one moment.
 ///
 /// # Examples
 /// ```
@@ -300,11 +302,11 @@ impl Machine {
 pub struct Limits {
     /// The CPUs that workers may run on.
     pub usable: CpuList,
-    /// The number of workers for these CPUs and quotas.
+    /// The number of workers that these CPUs and the quotas allow.
     pub workers: usize,
 }
 
-/// The CPUs that are both allowed and online; all allowed CPUs if none of them is online.
+/// Returns the CPUs that are both allowed and online; all allowed CPUs if none of them is online.
 fn usable(online: &CpuList, allowed: Option<&CpuList>) -> CpuList {
     let Some(allowed) = allowed else {
         return online.clone();
@@ -321,12 +323,12 @@ fn smallest(quotas: &[Quota]) -> Option<&Quota> {
     quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
 }
 
-/// The number of workers for `cpus` CPUs under a quota.
+/// Returns the number of workers for `cpus` CPUs under a quota.
 fn within(quota: Option<&Quota>, cpus: usize) -> usize {
     quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
 }
 
-/// The number of workers needed to use up a quota.
+/// Returns the number of workers needed to use up a quota.
 fn whole_cpus(quota: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,

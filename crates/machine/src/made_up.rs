@@ -1,5 +1,4 @@
-//! A machine made up for a test. Its files are below the temporary directory, and are removed on
-//! drop.
+//! A machine made up for a test. Its files are in the temporary directory, and are removed on drop.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ pub(crate) struct MadeUp {
 impl MadeUp {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // Relaxed: the numbers only have to differ; nothing else is published with them.
+        // Relaxed: the numbers only have to differ; nothing else is published through them.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("tidegate-machine-{}-{number}", std::process::id());
         let root = std::env::temp_dir().join(name);
@@ -34,7 +33,6 @@ impl MadeUp {
         self
     }
 
-    /// Adds an empty directory.
     pub(crate) fn with_dir(self, path: &str) -> Self {
         std::fs::create_dir_all(self.root.join(path.trim_start_matches('/'))).expect("a directory");
         self
@@ -68,7 +66,7 @@ impl Files for MadeUp {
 
 impl Drop for MadeUp {
     fn drop(&mut self) {
-        // If this fails, a directory stays behind; that must not fail the test.
+        // If this fails, a directory is left behind, which must not fail the test.
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }

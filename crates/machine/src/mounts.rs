@@ -8,7 +8,7 @@
 //! id parent    root       point              options   optional   type   source super options
 //! ```
 //!
-//! `root` is the cgroup that the mount shows at `point`. It is not `/` for bind mounts and for
+//! `root` is the cgroup that the mount shows at `point`. It is not `/` for bind mounts or in
 //! containers without a cgroup namespace, and it starts with `/..` if it is outside the reader's
 //! namespace.
 //!
@@ -32,17 +32,16 @@ pub(crate) enum Version {
 pub(crate) struct Mount {
     id: u64,
     parent: u64,
-    /// Whether the parent is not in the list.
+    /// Whether the list lacks the parent.
     orphan: bool,
-    /// The part of the file system that is mounted.
+    /// The directory of the file system that is mounted; in a cgroup hierarchy, a cgroup.
     pub(crate) root: PathBuf,
-    /// The mount point.
     pub(crate) point: PathBuf,
-    /// The version, if this is a cgroup hierarchy that can limit CPU time.
+    /// The version of the hierarchy; `None` if this is not a cgroup hierarchy that can limit CPU
+    /// time.
     pub(crate) version: Option<Version>,
 }
 
-/// All mounts that the calling thread can reach.
 #[derive(Debug)]
 pub(crate) struct Mounts(Vec<Mount>);
 
@@ -71,7 +70,7 @@ impl Mounts {
             .is_some_and(|found| std::ptr::eq(found, mount))
     }
 
-    /// The mount that `path` resolves to.
+    /// Returns the mount that `path` resolves to.
     fn at(&self, path: &Path) -> Option<&Mount> {
         let on_the_way = |mount: &&Mount| path.starts_with(&mount.point);
         let depth = |mount: &&Mount| mount.point.components().count();
@@ -81,7 +80,8 @@ impl Mounts {
             .filter(|mount| mount.orphan)
             .filter(on_the_way)
             .max_by_key(depth)?;
-        // Each step goes to a child, so without cycles there are fewer steps than mounts.
+        // Each step goes to a child, so without cycles there are fewer steps than mounts. The bound
+        // ends the loop even if the parents form a cycle.
         for _ in 1..self.0.len() {
             let children = self
                 .0
@@ -115,7 +115,7 @@ fn mount(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// Whether a comma-separated list of controllers has `cpu`.
+/// Whether a comma-separated list of controllers includes `cpu`.
 pub(crate) fn has_cpu(controllers: &[u8]) -> bool {
     controllers
         .split(|&byte| byte == b',')
@@ -150,7 +150,7 @@ fn unescaped(field: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Makes a path from the kernel's bytes, which need not be UTF-8 on Unix.
+/// Converts the kernel's bytes to a path. On Unix, they need not be UTF-8.
 pub(crate) fn path(bytes: &[u8]) -> PathBuf {
     #[cfg(unix)]
     {

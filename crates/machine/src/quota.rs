@@ -6,8 +6,8 @@
 //! them are read, from the process's own cgroup (`/proc/thread-self/cgroup`) up to the highest
 //! visible one. Both versions are read: on a hybrid system the `cpu` controller can be in either.
 //!
-//! One mount can show what another one hides, so every visible mount of a hierarchy is used. These
-//! problems are reported, and everything else is still read:
+//! One mount can show cgroups that another one hides, so every visible mount of a hierarchy is
+//! used. The following problems are reported, and everything else is still read:
 //!
 //! * no mount shows the process's cgroup;
 //! * a mount shows only cgroups above it, because it begins outside the process's cgroup namespace;
@@ -42,16 +42,16 @@ mod tests;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Quota {
-    /// CPU seconds per second: above 0, and not always an integer.
+    /// The limit in CPU seconds per second: above 0, and not always an integer.
     pub cpus: f64,
-    /// The path of the cgroup in its namespace.
+    /// The path of the limiting cgroup in its namespace.
     pub from: PathBuf,
-    /// The file with the quota.
+    /// The file that contains the quota.
     pub file: PathBuf,
 }
 
-/// Reads the limits of this thread's own cgroup and of those above it, in this order. Adds problems
-/// to `notes`.
+/// Reads the limits of this thread's own cgroup and then those of its ancestors, from the nearest
+/// up. Adds problems to `notes`.
 pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     let read = |name| of_this_thread(files, name);
     let (groups, mounts) = match (read("cgroup"), read("mountinfo")) {
@@ -68,8 +68,8 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
             View::Above => ", only some above it",
             View::Whole => continue,
         };
-        // The first group is of version 1 if that version has the controller. Then version 2 cannot
-        // have it, and need not be mounted.
+        // The first group is of version 1 if that version has the `cpu` controller. In that case,
+        // version 2 cannot have the controller and need not be mounted.
         if index == 0 {
             notes.push(format!("no mount shows the cgroup {}{gap}", shown(group)));
         }
@@ -86,10 +86,10 @@ pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     quotas
 }
 
-/// The cgroups of a thread that can limit its CPU time, version 1 first.
+/// Returns the cgroups of a thread that can limit its CPU time, version 1 first.
 ///
-/// A line is `id:controllers:path`. Version 2 has the id 0 and lists no controllers. The path can
-/// contain colons.
+/// A line of the file is `id:controllers:path`. Version 2 has the id 0 and lists no controllers.
+/// The path can contain colons.
 fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
     let group = |line: &[u8]| {
         let mut fields = line.splitn(3, |&byte| byte == b':');
@@ -106,7 +106,7 @@ fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
     groups
 }
 
-/// What the mounts show of a cgroup and its ancestors.
+/// How much the mounts show of a cgroup and its ancestors.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum View {
     Nothing,
@@ -116,7 +116,7 @@ enum View {
     Whole,
 }
 
-/// A cgroup on the way up from the thread's own, with its limit.
+/// A cgroup and its limit, on the way up from the thread's own cgroup.
 struct Step {
     version: Version,
     group: PathBuf,
@@ -130,7 +130,8 @@ enum Limit {
 }
 
 impl Limit {
-    /// Of two answers about the same cgroup, the answer with the higher rank is kept.
+    /// If two mounts give different answers about the same cgroup, the one with the higher rank is
+    /// kept.
     fn rank(&self) -> u8 {
         match self {
             Self::None => 0,
@@ -180,7 +181,7 @@ fn climb(
     view
 }
 
-/// Adds a step, unless another mount has already shown as much about the same cgroup.
+/// Adds a step, unless another mount has shown at least as much about the same cgroup.
 fn add(steps: &mut Vec<Step>, step: Step) {
     let same = |it: &&mut Step| it.version == step.version && it.group == step.group;
     match steps.iter_mut().find(same) {
@@ -193,8 +194,8 @@ fn add(steps: &mut Vec<Step>, step: Step) {
 /// The path from the root of a mount down to a cgroup.
 struct Way<'a> {
     names: Vec<&'a OsStr>,
-    /// False if the root is so far above the namespace that the first names are unknown. Then
-    /// `names` is empty.
+    /// False if the mount's root is so far above the namespace that the first names are unknown.
+    /// Then `names` is empty.
     whole: bool,
 }
 
@@ -234,7 +235,7 @@ fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
     Some((ups, names))
 }
 
-/// Reads the limit of the cgroup `group`, which is mounted at `dir`.
+/// Reads the limit of the cgroup `group`, whose directory is `dir`.
 fn limit(files: &dyn Files, version: Version, dir: &Path, group: &Path) -> Limit {
     let (file, read): (_, fn(&dyn Files, &Path) -> _) = match version {
         Version::V1 => (dir.join("cpu.cfs_quota_us"), read_v1),
@@ -290,7 +291,7 @@ fn text_if_there(files: &dyn Files, file: &Path) -> Result<Option<String>, Strin
     }
 }
 
-/// The quota divided by the period; both must be positive integers.
+/// Divides the quota by the period; both must be positive integers.
 fn ratio(quota: &str, period: &str) -> Option<f64> {
     let above_zero = |digits: &str| digits.parse::<u64>().ok().filter(|&number| number > 0);
     #[expect(

@@ -1,7 +1,8 @@
 //! The text forms of a [`Machine`]: the one-line reason and the whole report.
 //!
 //! Long lists are truncated, so that the report of a large machine stays readable; the accessors
-//! return the full lists. Paths come from outside, so control characters in them are escaped.
+//! return the full lists. Paths come from outside the program, so control characters in them are
+//! escaped.
 
 use std::fmt::{self, Display};
 
@@ -11,10 +12,10 @@ use crate::machine::Machine;
 use crate::quota::Quota;
 use crate::topology::{Cache, CacheKind};
 
-/// The report lists up to this many groups of a kind, and this many quotas.
+/// The report lists at most this many groups of a kind, and at most this many quotas.
 const LISTED_MAX: usize = 8;
 
-/// The reason shows up to this many notes.
+/// The one-line reason shows at most this many notes.
 const NOTES_IN_REASON: usize = 2;
 
 impl Machine {
@@ -61,7 +62,7 @@ fn in_words(quota: &Quota) -> String {
 }
 
 impl Display for Machine {
-    /// The whole report, with a label and a value on each line.
+    /// Formats the whole report, with a label and a value on each line.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         report(self, out)
     }

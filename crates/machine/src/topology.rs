@@ -1,10 +1,10 @@
 //! What CPUs share: cores, caches, NUMA nodes and packages.
 //!
 //! A topology is read from the system ([`sysfs`]) or from a description ([`text`]). If the system
-//! reports nothing, the topology is flat: the CPUs share nothing but the machine.
+//! reports nothing, the topology is flat: all CPUs are in one group.
 //!
-//! [`Topology::levels`] turns these sets into nested groups, finest first; victim orders and places
-//! are built from them. A cache can span several nodes (sub-NUMA clustering), and a node can have
+//! [`Topology::levels`] turns these sets into nested groups, finest first, from which victim orders
+//! and places are built. A cache can span several nodes (sub-NUMA clustering), and a node can have
 //! several caches (chiplets). So levels are ordered by the size of their groups, not by their kind,
 //! and a group that overlaps a finer one is dropped.
 //!
@@ -60,7 +60,7 @@ pub enum CacheKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Cache {
-    /// 1 for the cache nearest to the CPU.
+    /// The level: 1 for the cache nearest to the CPU.
     pub level: u8,
     /// Whether the cache holds data, instructions or both.
     pub kind: CacheKind,
@@ -71,7 +71,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache's short name, such as `L1d`, `L1i` or `L2`.
+    /// Returns the cache's short name, such as `L1d`, `L1i` or `L2`.
     ///
     /// # Examples
     /// ```
@@ -129,7 +129,7 @@ pub enum LevelKind {
     Node,
     /// A package, also called socket.
     Package,
-    /// Only the machine.
+    /// Nothing but the machine.
     Machine,
 }
 
@@ -166,7 +166,7 @@ pub struct Level {
     pub groups: Vec<CpuList>,
 }
 
-/// What the online CPUs of a machine share.
+/// The cores, caches, NUMA nodes and packages that the online CPUs of a machine share.
 ///
 /// The [`Display`](fmt::Display) form has one statement per line and parses back to the same value;
 /// [`FromStr`](#impl-FromStr-for-Topology) documents the format.
@@ -195,7 +195,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// A topology in which the CPUs share nothing but the machine.
+    /// Creates a topology in which the CPUs share nothing but the machine.
     ///
     /// # Examples
     /// ```
@@ -213,7 +213,7 @@ impl Topology {
         }
     }
 
-    /// All CPUs.
+    /// Returns all CPUs of the topology.
     ///
     /// # Examples
     /// ```
@@ -228,7 +228,7 @@ impl Topology {
         &self.cpus
     }
 
-    /// The hardware threads of each core; empty if unknown.
+    /// Returns the hardware threads of each core; empty if unknown.
     ///
     /// # Examples
     /// ```
@@ -243,7 +243,7 @@ impl Topology {
         &self.cores
     }
 
-    /// Every cache, ordered by level, kind and size; empty if unknown.
+    /// Returns every cache, ordered by level, kind and size; empty if unknown.
     ///
     /// # Examples
     /// ```
@@ -258,7 +258,7 @@ impl Topology {
         &self.caches
     }
 
-    /// The NUMA nodes, ordered by number; empty if unknown.
+    /// Returns the NUMA nodes, ordered by number; empty if unknown.
     ///
     /// # Examples
     /// ```
@@ -273,7 +273,7 @@ impl Topology {
         &self.nodes
     }
 
-    /// The CPUs of each package; empty if unknown.
+    /// Returns the CPUs of each package; empty if unknown.
     ///
     /// # Examples
     /// ```
@@ -288,11 +288,11 @@ impl Topology {
         &self.packages
     }
 
-    /// Nested groups of the CPUs `among`, finest first.
+    /// Returns nested groups of the CPUs `among`, finest first.
     ///
     /// Each level is a partition of `among`, and its groups are unions of groups of the previous
-    /// level. The last level is one group of all CPUs. A level equal to the previous one is left
-    /// out, and so is the level of single CPUs; so the result is empty for fewer than two CPUs.
+    /// level. The last level is one group of all CPUs. Levels that equal the previous one are left
+    /// out, and so is the level of single CPUs. So the result is empty for fewer than two CPUs.
     ///
     /// # Examples
     /// ```
@@ -321,7 +321,7 @@ impl Topology {
         levels
     }
 
-    /// The tree of places for workers, where worker `i` runs on the CPU `stands[i]`.
+    /// Returns the tree of places for workers, where worker `i` runs on the CPU `stands[i]`.
     ///
     /// Workers on the same CPU are nearest to each other.
     ///
@@ -349,16 +349,17 @@ impl Topology {
             .chain(partitions)
             .map(|partition| partition.iter().map(workers_on).collect())
             .collect();
-        // Never an error: levels are nested partitions.
+        // This never fails, because levels are nested partitions.
         PlaceTree::from_groups(stands.len(), &groups)
             .unwrap_or_else(|_| PlaceTree::flat(stands.len()))
     }
 
-    /// Splits the CPUs `among` by what they share: one group per core, per cache, or per node.
+    /// Splits the CPUs `among` into groups that share a core, a cache, a node or a package, as
+    /// `kind` selects.
     ///
-    /// Unlike [`levels`](Self::levels), this always returns a group: if nothing of that kind is
-    /// known, all CPUs are in one group. CPUs that share nothing of that kind keep their group from
-    /// the next finer kind.
+    /// Unlike [`levels`](Self::levels), this always returns at least one group: if nothing of that
+    /// kind is known, all CPUs are in one group. CPUs that share nothing of that kind keep their
+    /// group from the next finer kind.
     ///
     /// # Examples
     /// ```
@@ -383,7 +384,7 @@ impl Topology {
             })
     }
 
-    /// All sets of CPUs by what they share, kinds with small sets first.
+    /// Returns all sets of CPUs that share something, kinds with small sets first.
     fn sets(&self) -> Vec<(LevelKind, Vec<&CpuList>)> {
         let mut sets = vec![(LevelKind::Core, self.cores.iter().collect())];
         for caches in self.caches.chunk_by(|a, b| a.level == b.level) {
@@ -396,8 +397,8 @@ impl Topology {
             self.nodes.iter().map(|node| &node.cpus).collect(),
         ));
         sets.push((LevelKind::Package, self.packages.iter().collect()));
-        // The sort is stable, so that the first of several kinds with equal partitions names the
-        // level.
+        // The sort is stable, so if several kinds have equal partitions, the first of them names
+        // the level.
         sets.sort_by_key(|(_, sets): &(LevelKind, Vec<&CpuList>)| {
             sets.iter().map(|set| set.len()).max()
         });
@@ -409,7 +410,7 @@ impl Topology {
 /// without containing it is ignored.
 fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
     let mut coarser = Vec::new();
-    // The group of each CPU that no set has claimed yet.
+    // Maps each CPU that no set has claimed yet to its group.
     let mut groups = BTreeMap::new();
     for (group, cpus) in partition.iter().enumerate() {
         groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));

@@ -5,12 +5,13 @@
 //! `n` includes the task that the victim runs. Here only the waiting tasks count,
 //! `waiting = n - 1`, so half is rounded up and the last waiting task can be stolen.
 //!
-//! In that paper, stealing many tasks suited an irregular tree search with deep stacks: it cut the
-//! share of time spent stealing from 29 to 6 percent. For programs with few waiting tasks, stealing
-//! one works as well, and a thief that insists on a large fixed number finds nothing.
+//! In that paper, stealing many tasks at once suited an irregular tree search with deep stacks: it
+//! reduced the time spent stealing from 29 to 6 percent of the total. For programs with few waiting
+//! tasks, stealing one works as well, and a thief that insists on a large fixed number never
+//! succeeds.
 //!
-//! The rules decide how many tasks, not which: that is up to the deque. They ignore the length of
-//! tasks and the number of thieves.
+//! The rules decide how many tasks a thief takes; the deque decides which. They ignore the length
+//! of tasks and the number of thieves.
 
 use crate::error::ParseError;
 use crate::text;
@@ -31,8 +32,8 @@ use core::str::FromStr;
 pub enum StealAmount {
     /// One task (the default).
     One,
-    /// This many tasks, from 1 to 65,536, or none if fewer wait. If thieves cannot reach all of a
-    /// victim's tasks at the moment, the steal takes those within reach.
+    /// Exactly this many tasks, from 1 to 65,536, or none if fewer wait. If thieves can currently
+    /// reach only some of a victim's tasks, the steal takes only those.
     Fixed(usize),
     /// Half of the victim's tasks, rounded down, counting the task that the victim is running.
     Half,
@@ -41,8 +42,8 @@ pub enum StealAmount {
 impl StealAmount {
     pub(crate) const NAMES: &'static [&'static str] = &["one", "half", "fixed:N"];
 
-    /// Returns how many tasks to take from a victim with `waiting` tasks that have not started.
-    /// Never more than `waiting`.
+    /// Returns how many tasks to take from a victim with `waiting` tasks that have not started. The
+    /// result is at most `waiting`.
     #[must_use]
     pub const fn take(self, waiting: usize) -> usize {
         match self {
@@ -64,11 +65,11 @@ impl StealAmount {
         }
     }
 
-    /// Rejects a fixed number outside the range of [`STEAL_FIXED`]: with 0, a thief would never
+    /// Rejects a fixed number outside the range of [`STEAL_FIXED`]. With 0, a thief would never
     /// take a task.
     ///
     /// # Errors
-    /// The error names the number and the range.
+    /// Returns an error that names the number and the range.
     pub fn check(self) -> Result<Self, ParseError> {
         if let Self::Fixed(d) = self {
             STEAL_FIXED.check(d)?;
@@ -88,7 +89,6 @@ table! {
 choices!(StealAmount);
 
 impl Default for StealAmount {
-    /// Returns the default of [`STEAL`].
     fn default() -> Self {
         STEAL.default
     }

@@ -1,18 +1,18 @@
 //! Decides which CPU slot each thread with a slot runs on.
 //!
 //! A *CPU slot* is a position on the machine for one running thread. It belongs to one or more
-//! *groups* of CPU slots: places, and groups of places. A thread that gets a slot also gets a CPU
-//! slot, and later gives both up together. So a place has as many workers as it has processors, no
-//! matter which threads those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls these
-//! functions; this module only chooses among the free CPU slots.
+//! *groups* of CPU slots: places, and groups of places. A thread gets a CPU slot together with its
+//! slot, and gives both up together. So a place has as many workers as processors, no matter which
+//! threads those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls these functions; this
+//! module only chooses among the free CPU slots.
 //!
-//! This module knows nothing of caches and CPUs, and binds no thread.
+//! This module knows nothing about caches and CPUs, and does not bind threads.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Which thread holds which CPU slot; see the module.
+/// Records which thread holds which CPU slot.
 ///
 /// ```
 /// use tidegate_policy::CpuSlots;
@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default)]
 pub struct CpuSlots {
     groups: Box<[Box<[usize]>]>,
-    /// The smallest group of each CPU slot.
+    /// For each CPU slot, the smallest group that contains it.
     leaf: Box<[usize]>,
     taken: Box<[bool]>,
     threads: Vec<Thread>,
@@ -38,14 +38,14 @@ pub struct CpuSlots {
 struct Thread {
     at: Option<usize>,
     last: Option<usize>,
-    /// The thread gets no CPU slot, because it belongs to the user and is not bound to a CPU.
+    /// If set, the thread never gets a CPU slot: it is a user's thread that is not bound to a CPU.
     unpinned: bool,
 }
 
 impl CpuSlots {
-    /// Creates the CPU slots, all free. Each group is a list of CPU slots, which are numbered
-    /// `0..n`. The last group holds all of them. If two groups overlap, the later group must
-    /// contain the earlier one.
+    /// Creates CPU slots, all of them free. Each group is a list of CPU slots, numbered `0..n`. The
+    /// last group must contain all of them. If two groups overlap, the later one must contain the
+    /// earlier one.
     #[must_use]
     pub fn new(groups: &[Vec<usize>]) -> Self {
         let count = groups.last().map_or(0, Vec::len);
@@ -58,27 +58,27 @@ impl CpuSlots {
         }
     }
 
-    /// The CPU slot of thread `t`.
+    /// Returns the CPU slot that thread `t` holds, if any.
     #[must_use]
     pub fn at(&self, t: usize) -> Option<usize> {
         self.threads.get(t)?.at
     }
 
-    /// Whether a thread holds this CPU slot.
+    /// Returns whether a thread holds this CPU slot.
     #[must_use]
     pub fn is_taken(&self, cpu_slot: usize) -> bool {
         self.taken.get(cpu_slot).is_some_and(|taken| *taken)
     }
 
-    /// Whether the CPU slot of thread `t` is in `group`. If the thread has no CPU slot now, its
-    /// last one counts.
+    /// Returns whether the CPU slot of thread `t` is in `group`. If the thread has none now, its
+    /// last CPU slot counts.
     #[must_use]
     pub fn was_in(&self, t: usize, group: usize) -> bool {
         let last = self.threads.get(t).and_then(|thread| thread.last);
         last.is_some_and(|cpu_slot| self.groups[group].contains(&cpu_slot))
     }
 
-    /// Whether a CPU slot of `group` is free.
+    /// Returns whether a CPU slot of `group` is free.
     #[must_use]
     pub fn has_free_in(&self, group: usize) -> bool {
         self.free_in(group).is_some()
@@ -89,9 +89,9 @@ impl CpuSlots {
         cpu_slots.find(|cpu_slot| !self.taken[*cpu_slot])
     }
 
-    /// Gives a free CPU slot, if any, to thread `t`, which must have none. Prefers the thread's
-    /// last CPU slot, unless it lies outside the group `wanted`; then any slot of `wanted`; then a
-    /// slot near the last one.
+    /// Gives a free CPU slot, if any, to thread `t`, which must have none. The first choice is the
+    /// thread's last CPU slot, unless it is outside the group `wanted`. The second choice is any
+    /// CPU slot of `wanted`, and the third is a CPU slot near the thread's last one.
     pub fn take(&mut self, t: usize, wanted: Option<usize>) {
         if self.taken.is_empty() || self.thread(t).unpinned {
             return;
@@ -115,13 +115,14 @@ impl CpuSlots {
         &mut self.threads[t]
     }
 
-    /// Whether thread `t` gets slots without CPU slots; see [`set_unpinned`](Self::set_unpinned).
+    /// Returns whether thread `t` gets slots without CPU slots; see
+    /// [`set_unpinned`](Self::set_unpinned).
     #[must_use]
     pub fn is_unpinned(&self, t: usize) -> bool {
         self.threads.get(t).is_some_and(|thread| thread.unpinned)
     }
 
-    /// Sets whether thread `t` gets slots without CPU slots from now on.
+    /// Sets whether thread `t` will get slots without CPU slots.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         if unpinned {
             self.leave(t);
@@ -137,7 +138,7 @@ impl CpuSlots {
         }
     }
 
-    /// Frees the CPU slot of `giver`, and gives a free one to thread `t`, which must have none.
+    /// Frees the CPU slot of `giver`, then gives a free one to thread `t`, which must have none.
     pub fn pass(&mut self, giver: usize, t: usize) {
         self.leave(giver);
         self.take(t, None);
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!((cpu_slots.at(3), cpu_slots.at(4)), (Some(3), None));
     }
 
-    /// A CPU slot passes to another thread when no other slot is free.
+    /// Even if no CPU slot is free, a thread can pass its own to another thread.
     #[test]
     fn occupied_slot_is_handed_on() {
         let mut cpu_slots = two_pairs();

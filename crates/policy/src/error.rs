@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
-/// A setting that can't be used: what is wrong, where, and what was expected.
+/// An invalid setting: what is wrong, where, and what was expected.
 ///
 /// ```
 /// let error = "1:2".parse::<tidegate_policy::StealAmount>().unwrap_err();
@@ -21,9 +21,7 @@ pub struct ParseError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Problem {
-    /// An invalid value, as the message shows it.
     Value(String),
-    /// Any other problem, in words.
     Other(String),
 }
 
@@ -34,7 +32,8 @@ enum Hint {
 }
 
 impl ParseError {
-    /// `problem` was found in `at`, which is empty if the caller doesn't know the location.
+    /// Creates an error for `problem` in `at`, which is empty if the caller doesn't know the
+    /// location.
     pub(crate) fn new(
         at: impl Into<String>,
         problem: impl Into<String>,
@@ -47,7 +46,7 @@ impl ParseError {
         }
     }
 
-    /// `value` is invalid for `at`.
+    /// Creates an error for an invalid `value` of `at`.
     pub(crate) fn value(
         at: impl Into<String>,
         value: impl Into<String>,
@@ -59,7 +58,7 @@ impl ParseError {
         }
     }
 
-    /// `problem` is a misspelling of `name`.
+    /// Creates an error for a name that is probably a misspelling of `name`.
     pub(crate) fn misspelled(problem: impl Into<String>, name: &str) -> Self {
         Self {
             hint: Hint::DidYouMean(name.into()),

@@ -1,28 +1,28 @@
-//! The scheduling decisions of the Tidegate runtime, as pure arithmetic.
+//! The scheduling decisions of the Tidegate runtime, as pure functions.
 //!
 //! Each decision takes a snapshot of numbers and returns a choice. The runtime and the simulator
 //! call the same code:
 //!
-//! * [`idle`]: how long an idle worker rests after it found nothing to steal,
+//! * [`idle`]: how long an idle worker rests after it has found nothing to steal,
 //! * [`victim`]: which victim to steal from next, based on the layout described by [`places`],
 //! * [`amount`]: how many tasks one steal takes,
 //! * [`wait`]: what a waiting join may run,
 //! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and
-//!   how long a grace lasts,
+//!   how long a thread waits for a slot,
 //! * [`share`](mod@share): whether a job shares the machine with others,
 //! * [`slots`]: which threads may run, and which one gets a free slot,
-//! * [`desire`]: how many processors a job could put to good use,
+//! * [`desire`]: how many processors a job could use effectively,
 //! * [`allot`]: how many of the machine's processors each job is entitled to,
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
 //! * [`trace`]: the decisions of a recorded run, and a replay that checks them,
 //! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
-//! This crate starts no threads, reads no clock, draws no random numbers, keeps no global state and
-//! counts nothing. The caller passes in time, as a `u64` of nanoseconds since any fixed moment, and
-//! randomness, as a uniform `u64`. A decision that rarely needs them takes closures instead, so
-//! that a worker with work pays for neither. The same inputs therefore give the same decisions on
-//! every machine.
+//! The decisions start no threads, read no clock, draw no random numbers, use no global state and
+//! update no counters. The caller passes in the time, as a `u64` in nanoseconds since any fixed
+//! moment, and randomness, as a uniform `u64`. A decision that rarely needs them takes closures
+//! instead, so that a worker with work pays for neither. So the same inputs give the same decisions
+//! on every machine.
 //!
 //! Every option type has a text form that parses back to the same value:
 //!

@@ -9,13 +9,14 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::fmt;
 
-/// Splits `name:list`; [`Policy::read`] parses the list.
+/// Splits `name:list` into the name and the list of parameters, which [`Policy::read`] parses.
 pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     text.split_once(':')
         .map_or((text, None), |(name, list)| (name, Some(list)))
 }
 
-/// Rejects a list of parameters after the name of a policy that has none.
+/// Returns `policy`, which has no parameters, or an error if there is a list of them after its
+/// name.
 pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T, ParseError> {
     match list {
         Some(list) => Err(ParseError::new(
@@ -34,12 +35,12 @@ pub(crate) trait Policy: Copy + PartialEq {
     /// Passes each parameter to `visitor`, in the order of the text form.
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError>;
 
-    /// Rejects values that are valid one by one but not together.
+    /// Rejects values that are valid individually but not together.
     fn agree(&self) -> Result<(), ParseError> {
         Ok(())
     }
 
-    /// Checks every parameter against its range, then all of them together.
+    /// Checks every parameter against its range, then the combination of all.
     fn check(&self) -> Result<(), ParseError> {
         let mut copy = *self;
         copy.visit(&mut Check)
@@ -74,8 +75,8 @@ pub(crate) trait Policy: Copy + PartialEq {
 }
 
 pub(crate) trait Visitor {
-    /// `default` applies if the parameter is not set: it is the default of `row`, or the value of
-    /// another parameter.
+    /// Visits one parameter. `default` applies if the parameter is not set: it is the default of
+    /// `row`, or the value of another parameter.
     fn parameter<T: Setting>(
         &mut self,
         row: &Tunable<T>,
@@ -83,7 +84,7 @@ pub(crate) trait Visitor {
         value: &mut T,
     ) -> Result<(), ParseError>;
 
-    /// Visits a parameter whose default is that of its row.
+    /// Visits a parameter whose default is the one in its row.
     fn plain<T: Setting>(&mut self, row: &Tunable<T>, value: &mut T) -> Result<(), ParseError> {
         self.parameter(row, row.default, value)
     }
@@ -155,7 +156,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Rejects unknown keys.
     fn finish(self) -> Result<(), ParseError> {
         match self.given.first() {
             Some((key, _)) => Err(text::unknown("parameter", key, &self.known)),
@@ -180,7 +180,7 @@ impl Visitor for Reader<'_> {
     }
 }
 
-/// Checks that the first of two durations is not longer than the second.
+/// Checks that the first duration is at most as long as the second.
 pub(crate) fn at_most(low: (&str, u64), high: (&str, u64)) -> Result<(), ParseError> {
     if low.1 <= high.1 {
         return Ok(());

@@ -28,8 +28,8 @@ pub enum PlaceBy {
     Package,
     /// The whole machine: there is only one place.
     Machine,
-    /// Nothing in particular: each place has this many workers, from 1 to 4,096, in the order of
-    /// their numbers.
+    /// Nothing in particular: each place has this many workers (1 to 4,096), with consecutive
+    /// numbers.
     Each(usize),
 }
 
@@ -40,7 +40,7 @@ impl PlaceBy {
     /// Rejects a number outside the range of [`PLACES_EACH`].
     ///
     /// # Errors
-    /// The error names the number and the range.
+    /// Returns an error that names the number and the range.
     pub fn check(self) -> Result<Self, ParseError> {
         if let Self::Each(workers) = self {
             PLACES_EACH.check(workers)?;
@@ -60,7 +60,6 @@ table! {
 choices!(PlaceBy);
 
 impl Default for PlaceBy {
-    /// Returns the default of [`PLACES`].
     fn default() -> Self {
         PLACES.default
     }

@@ -1,14 +1,14 @@
-//! How close workers are to each other, as far as stealing is concerned: a tree whose leaves are
-//! the workers.
+//! How close workers are to each other for the purpose of stealing: a tree whose leaves are the
+//! workers.
 //!
 //! Workers that share a small cache form a group, groups that share a larger cache form a larger
-//! group, and the root holds all of them. The distance between two workers is the number of steps
+//! group, and the root holds all of them. The distance between two workers is the number of levels
 //! up to the smallest group that holds both, so a larger distance never means cheaper
 //! communication. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.2, builds a
-//! binary tree. Here a group has as many members as the machine dictates, and on a flat machine
+//! binary tree. Here, the size of a group follows the hardware, and on a machine without structure
 //! every worker is at distance 1.
 //!
-//! The tree does not read the topology of caches and cores: the caller passes in the groups.
+//! This module does not read the topology of caches and cores: the caller passes in the groups.
 
 use crate::error::ParseError;
 use alloc::format;
@@ -45,12 +45,12 @@ impl PlaceTree {
 
     /// Builds a tree from levels of groups, starting with the smallest groups. The group of all
     /// workers may be omitted. A worker that a level does not list forms its own group on that
-    /// level. A level that separates no workers, or only those that another level separates
-    /// already, adds no distance.
+    /// level. A level adds no distance if each of its groups is a single worker, if one group holds
+    /// all workers, or if it equals the previous level.
     ///
     /// # Errors
-    /// If a worker is outside `0..workers` or is in two groups of a level, or if two workers are
-    /// together on one level but apart on a later one.
+    /// Returns an error if a worker is outside `0..workers` or in two groups of a level, or if two
+    /// workers are in the same group on one level but not on a later one.
     pub fn from_groups(workers: usize, levels: &[Vec<Vec<usize>>]) -> Result<Self, ParseError> {
         let mut kept: Vec<Box<[usize]>> = vec![];
         for (level, groups) in levels.iter().enumerate() {
@@ -75,7 +75,7 @@ impl PlaceTree {
         })
     }
 
-    /// For each distance except the largest, the group number of each worker.
+    /// Returns, for each distance except the largest, the group number of each worker.
     pub(crate) fn levels(&self) -> &[Box<[usize]>] {
         &self.levels
     }
@@ -95,7 +95,7 @@ impl PlaceTree {
         let Some(groups) = self.levels.first() else {
             return (vec![0; self.workers], 1);
         };
-        // A group's number is that of its first worker.
+        // The number of a group is the number of its first worker.
         let mut numbers = vec![0; self.workers];
         let mut count = 0;
         for (worker, &group) in groups.iter().enumerate() {
@@ -108,7 +108,7 @@ impl PlaceTree {
         (places, count)
     }
 
-    /// The number of workers.
+    /// Returns the number of workers.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.workers
@@ -131,7 +131,7 @@ impl PlaceTree {
         apart as u32 + 1
     }
 
-    /// The largest distance between two workers.
+    /// Returns the largest distance between two workers.
     #[must_use]
     pub fn height(&self) -> u32 {
         self.levels.len() as u32 + 1
@@ -179,7 +179,7 @@ fn number_groups(
         .collect())
 }
 
-/// Checks that workers in the same finer group are also in the same coarser group.
+/// Checks that workers in the same group of `finer` are also in the same group of `coarser`.
 fn check_nested(level: usize, finer: &[usize], coarser: &[usize]) -> Result<(), ParseError> {
     match (0..finer.len()).find(|&worker| coarser[worker] != coarser[finer[worker]]) {
         Some(worker) => {
@@ -251,7 +251,7 @@ mod tests {
         );
     }
 
-    /// Groups must not overlap, cross or contain unknown workers.
+    /// Groups must not overlap, cross those of another level, or contain unknown workers.
     #[test]
     fn malformed_groups_are_rejected() {
         let refused =

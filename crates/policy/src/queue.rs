@@ -1,7 +1,7 @@
 //! The kind of queue in which a worker keeps its tasks.
 //!
-//! The split deque is the runtime's own: for each task, its owner pays two stores and two loads.
-//! The other queues are for comparisons, and for programs that need another order of tasks;
+//! The split deque is the runtime's default: for each task, its owner executes two stores and two
+//! loads. The other queues are for comparisons, and for programs that need another order of tasks;
 //! `docs/queues.md` describes each.
 
 use crate::error::ParseError;
@@ -19,21 +19,21 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueKind {
-    /// The split deque (the default). In its private part, the owner needs neither fence nor
+    /// The split deque (the default). In its private part, the owner needs neither a fence nor a
     /// compare-and-swap.
     Split,
-    /// A deque whose slots show which tasks were taken; the owner learns of a theft only when a
-    /// take finds no task.
+    /// A deque whose slots show which tasks were taken. The owner notices a theft only when it
+    /// finds no task in a slot.
     Lazy,
     /// The dynamic circular deque of Chase and Lev.
     ChaseLev,
     /// A deque made of a list of small arrays.
     Dynamic,
-    /// A queue of blocks; the owner and the thieves work on different blocks.
+    /// A queue of blocks, in which the owner and the thieves work on different blocks.
     Blocks,
-    /// One queue for all workers, with one lock.
+    /// A single queue for all workers, protected by a lock.
     Shared,
-    /// An idempotent deque: the owner may undo a theft, so a task may be returned more than once.
+    /// An idempotent deque: the owner may undo a theft, so a task may be taken more than once.
     IdempotentDeque,
     /// An idempotent queue from which the owner and the thieves take the oldest task.
     IdempotentFifo,
@@ -41,8 +41,7 @@ pub enum QueueKind {
     IdempotentLifo,
     /// A queue whose thieves may take a task or only copy it.
     Duplicating,
-    /// A queue in which all threads use only loads and stores, so a task may be returned more than
-    /// once.
+    /// A queue whose threads use only loads and stores, so a task may be taken more than once.
     Multiplicity,
 }
 
@@ -67,7 +66,7 @@ impl QueueKind {
         Multiplicity,
     ];
 
-    /// The names, in the order of `ALL`.
+    /// The names, in the order of the variants.
     pub(crate) const NAMES: &'static [&'static str] = &[
         "split",
         "lazy",
@@ -82,7 +81,7 @@ impl QueueKind {
         "multiplicity",
     ];
 
-    /// The name of this kind, as [`FromStr`] reads it.
+    /// Returns the name of this kind, which [`FromStr`] parses.
     #[must_use]
     pub const fn name(self) -> &'static str {
         // `NAMES` is in the order of the variants.
@@ -99,7 +98,6 @@ table! {
 choices!(QueueKind);
 
 impl Default for QueueKind {
-    /// Returns the default of [`QUEUE`].
     fn default() -> Self {
         QUEUE.default
     }

@@ -1,15 +1,15 @@
-//! A pseudorandom generator for the draws that decisions need.
+//! A pseudorandom generator for decisions that need random draws.
 //!
 //! This is splitmix64. A draw takes one addition and two multiply-xorshift rounds, any seed is
 //! good, and the state is one word, so each worker can own a generator. From Steele, Lea and Flood,
 //! "Fast splittable pseudorandom number generators", 2014, section 4, with the constants of its
 //! reference code.
 //!
-//! Decisions own no generator. The caller passes in draws, so that a test can choose them and the
-//! simulator can replay the draws of a run.
+//! The decisions don't own a generator. The caller passes in draws, so that a test can choose them
+//! and the simulator can replay the draws of a run.
 //!
 //! The generator spreads thieves over victims and sleeps over time. It is **not** cryptographically
-//! secure, and it does not seed itself: workers that start from equal seeds draw equal numbers.
+//! secure. It does not seed itself: workers that start from equal seeds draw equal numbers.
 
 /// A small pseudorandom generator.
 ///
@@ -33,7 +33,7 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// The next draw, uniform over all `u64`.
+    /// Returns the next draw, uniform over all `u64`.
     pub const fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -41,13 +41,13 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// The next draw, uniform in `0..n`; 0 when `n` is 0.
+    /// Returns the next draw, uniform in `0..n`; 0 if `n` is 0.
     pub const fn below(&mut self, n: u64) -> u64 {
         below(self.draw(), n)
     }
 }
 
-/// Maps a uniform draw to a number in `0..n` (0 when `n` is 0) without a division.
+/// Maps a uniform draw to a number in `0..n` (0 if `n` is 0) without a division.
 pub(crate) const fn below(draw: u64, n: u64) -> u64 {
     ((draw as u128 * n as u128) >> 64) as u64
 }

@@ -1,9 +1,9 @@
-//! Small rules for the search for work: how many workers search, how often they may disturb others,
-//! and how long a thread waits for a slot.
+//! Rules for the search for work: how many workers search, how often they may disturb others, and
+//! how long a thread waits for a slot.
 //!
-//! Each rule is a function of numbers that the runtime has at hand when it decides; the adjustable
-//! numbers are [`tunables`](crate::tunables). The runtime counts the searchers, remembers the time
-//! of the last flag and wakes the threads.
+//! Each rule is a function of numbers that the runtime has at hand; the adjustable numbers are
+//! [`tunables`](crate::tunables). The runtime counts the searching workers, remembers the time of
+//! the last flag and wakes the threads.
 
 pub(crate) mod tunables;
 
@@ -17,26 +17,26 @@ use tunables::{
 /// Where a worker without a task may find one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Tasks put at the places of this worker, smallest place first.
+    /// Tasks placed at the places of this worker, smallest place first.
     OwnPlaces,
-    /// The pool's injector, then the queues of scopes.
+    /// The pool's injector, then the queues of the scopes.
     Queues,
-    /// Tasks put strictly at a place that no worker can join, because all slots are held.
+    /// Tasks placed strictly at a place that no worker can join, because all slots are held.
     UnservedPlaces,
-    /// The memory plan, which knows every task that has not begun.
+    /// The memory plan, which knows every task that has not started.
     Plan,
-    /// Workers of other places that run a task of this worker's place. That task may have forked
-    /// more tasks there.
+    /// The deques of workers at other places that run a task of this worker's place: that task may
+    /// have forked more tasks.
     TakersOfOwn,
     /// The deques of the other workers.
     Victims,
-    /// Tasks put at other places, nearest place first.
+    /// Tasks placed at other places, nearest place first.
     OtherPlaces,
 }
 
-/// The sources, in the order in which a worker without a task checks them. `placed`: tasks were put
-/// at places, or run far from their own. `planned`: the memory plan keeps the order of tasks, so
-/// the deques are empty.
+/// Returns the sources in the order in which a worker without a task checks them. `placed` means
+/// that tasks were put at places or run far from their own place. `planned` means that the memory
+/// plan keeps the tasks, so the deques are empty.
 #[must_use]
 pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
     use Source::{OtherPlaces, OwnPlaces, Plan, Queues, TakersOfOwn, UnservedPlaces, Victims};
@@ -58,9 +58,9 @@ pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
 /// Returns how many workers may search at once while `active` workers hold slots: half of them, but
 /// at least four, or all if there are fewer.
 ///
-/// More searchers would find little more, and would keep the other workers' cache lines busy. In a
-/// small pool, turning a worker away costs more than that: the worker parks, and every burst of
-/// work has to wake it again, which takes longer than a burst of some 10 us.
+/// More searchers would find little more, and would contend for the other workers' cache lines. In
+/// a small pool, rejecting a searcher costs more than that: the worker parks, and every burst of
+/// work must wake it again, which takes longer than a burst of some 10 us.
 #[must_use]
 pub const fn max_searchers(active: usize) -> usize {
     match active {
@@ -71,8 +71,8 @@ pub const fn max_searchers(active: usize) -> usize {
     }
 }
 
-/// Whether a worker that has found or published work should wake a sleeper. It should if a worker
-/// sleeps and no other worker is searching: a searching worker would find the work anyway.
+/// Returns whether a worker that has found or published work should wake a sleeping worker: one
+/// sleeps and no other worker is searching. A searching worker would find the work anyway.
 /// `searching` excludes the calling worker. Each woken worker wakes the next, so a burst of work
 /// reaches all of them although each wakes at most one.
 #[must_use]
@@ -80,15 +80,15 @@ pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
     searching == 0 && sleeping > 0
 }
 
-/// Whether a forced exposure may happen at `now` if the last one in the same pool was at `last`
-/// ([`EXPOSURE_GAP`]).
+/// Returns whether a forced exposure may happen at `now` if the last one in the same pool was at
+/// `last` ([`EXPOSURE_GAP`]).
 #[must_use]
 pub fn may_expose(last: Option<Nanos>, now: Nanos) -> bool {
     last.is_none_or(|last| elapsed(last, now) >= EXPOSURE_GAP.default)
 }
 
-/// Whether a thief that raised its flag at `raised` has waited long enough for an answer
-/// ([`FLAG_PATIENCE`]).
+/// Returns whether a thief that raised its flag at `raised` has waited long enough for the victim's
+/// response ([`FLAG_PATIENCE`]).
 #[must_use]
 pub const fn flag_unanswered(raised: Nanos, now: Nanos) -> bool {
     elapsed(raised, now) >= FLAG_PATIENCE.default
@@ -100,16 +100,16 @@ pub const fn flag_unanswered(raised: Nanos, now: Nanos) -> bool {
 pub enum WaiterRest {
     /// Look again immediately.
     Spin,
-    /// Yield the processor first.
+    /// Yield the processor, then look again.
     Yield,
     /// Give up the slot and sleep.
     Park,
 }
 
-/// Returns what a waiter does if it has found nothing to rob since `since`. It spins for
-/// [`WAIT_SPIN`], then yields before each look until [`WAIT_SEARCH`] has passed, then gives up its
-/// slot. If the slot is `wanted`, because another thread is owed a slot or a task waits in a queue,
-/// the waiter gives it up instead of yielding.
+/// Returns what a waiter does if it has found nothing to steal since `since`. It spins for
+/// [`WAIT_SPIN`], then yields before each attempt until [`WAIT_SEARCH`] has passed, then gives up
+/// its slot. If the slot is `wanted`, because another thread is owed a slot or a task waits in a
+/// queue, the waiter gives it up instead of yielding.
 pub const fn waiter_rests(since: Nanos, now: Nanos, wanted: bool) -> WaiterRest {
     let waited = elapsed(since, now);
     if waited < WAIT_SPIN.default {
@@ -121,7 +121,7 @@ pub const fn waiter_rests(since: Nanos, now: Nanos, wanted: bool) -> WaiterRest 
     }
 }
 
-/// How a joiner judges the theft of its half, once the stolen task has ended.
+/// A joiner's verdict on the theft of its half, made once the stolen task has ended.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theft {
@@ -130,13 +130,13 @@ pub enum Theft {
     /// Neither unprofitable nor worthwhile.
     Trifling,
     /// The joiner worked for long enough, and did not wait longer than it worked. The thief is
-    /// about to look for more work, so the joiner publishes at its next push.
+    /// about to look for more work, so the joiner publishes a task at its next push.
     Worthwhile,
 }
 
 impl Theft {
-    /// Judges a theft. The joiner worked for `worked` nanoseconds after it published the half, then
-    /// waited for `waited`.
+    /// Judges a theft. The joiner worked for `worked` nanoseconds after it published its half, then
+    /// waited for `waited` nanoseconds.
     pub const fn judge(worked: Nanos, waited: Nanos) -> Self {
         if waited > worked {
             Self::Regretted
@@ -148,7 +148,7 @@ impl Theft {
     }
 }
 
-/// Zero if the clock stood still or went back.
+/// Returns the time since `since`, or 0 if the clock stood still or went back.
 const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
     now.saturating_sub(since)
 }
@@ -156,18 +156,18 @@ const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
 /// Why a ready thread has no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// The thread has stopped waiting, for a latch, a blocking call or memory, but no slot is free
-    /// now.
+    /// The thread has stopped waiting (for a latch, a blocking call or memory), but no slot is
+    /// free.
     Owed,
     /// The thread's slot was preempted.
     Preempted {
-        /// The number of preemptions in a row before this one.
+        /// The number of consecutive preemptions before this one.
         before: usize,
     },
 }
 
-/// Whether a preemption at `now` directly follows the previous one at `last`, so that both count as
-/// in a row. Between the two, the thread may have waited for up to the longest grace.
+/// Returns whether a preemption at `now` counts as consecutive to the previous one at `last`.
+/// Between the two, the thread may have waited for up to the longest grace.
 #[must_use]
 pub const fn is_in_a_row(last: Nanos, now: Nanos) -> bool {
     elapsed(last, now) < 4 * PREEMPTED_GRACE_MAX.default
@@ -194,22 +194,21 @@ impl Waiting {
         }
     }
 
-    /// Returns how long the thread may then run without a slot before it is asked to stop: a
-    /// quarter of its grace. Slot holders that do not poll may be waiting for this thread, so it
-    /// must finish eventually. Or they may be computing, and then this thread should disturb them
-    /// little.
+    /// Returns how long the thread may then run without a slot before the runtime asks it to stop:
+    /// a quarter of its grace. It must run, because slot holders that do not poll may be waiting
+    /// for it. It must not run for long, because they may instead be computing.
     #[must_use]
     pub const fn spell(self) -> Nanos {
         self.grace() / 4
     }
 }
 
-/// How often one thief may ask victims to publish work.
+/// How often a thief may ask victims to publish work.
 ///
 /// A flag costs its victim a branch into the slow path and a publication, and the stolen task runs
-/// with cold caches. That pays off if the task runs longer than a steal costs and its joiner need
-/// not wait for it. Thieves that keep stealing shorter tasks ruin fine-grained loops, so each such
-/// steal doubles the gap.
+/// with cold caches. That pays off if the task takes longer than the steal and its joiner does not
+/// have to wait for it. Thieves that keep stealing shorter tasks ruin fine-grained loops, so each
+/// such steal doubles the gap.
 ///
 /// ```
 /// use tidegate_policy::search::FlagGap;
@@ -230,7 +229,7 @@ pub struct FlagGap {
 impl FlagGap {
     /// Adjusts the gap after a stolen task that ran for `ran` nanoseconds. The steal was
     /// unprofitable if the task's joiner waited longer than it had worked since it published the
-    /// task: then the result would have been ready sooner without the steal.
+    /// task: without the steal, the result would have been ready sooner.
     pub const fn task_ran(&mut self, ran: Nanos, unprofitable_steal: bool) {
         let worth = if unprofitable_steal {
             REGRETTED_STEAL_WORTH.default
@@ -244,7 +243,7 @@ impl FlagGap {
         };
     }
 
-    /// Doubles the gap, because a hungry thief was woken but found nothing.
+    /// Doubles the gap after a hungry thief was woken but found nothing.
     pub const fn woken_in_vain(&mut self) {
         self.gap = self.doubled();
     }
@@ -258,26 +257,27 @@ impl FlagGap {
         }
     }
 
-    /// The current minimum time between two flags, from [`FLAG_GAP_MIN`] to [`FLAG_GAP_MAX`], in
+    /// Returns the minimum time between two flags, from [`FLAG_GAP_MIN`] to [`FLAG_GAP_MAX`], in
     /// nanoseconds.
     #[must_use]
     pub const fn get(self) -> Nanos {
         self.gap
     }
 
-    /// Whether the gap is the shortest possible: the last stolen task was worth stealing.
+    /// Returns whether the gap is the shortest possible, as it is after a stolen task that was
+    /// worth stealing.
     #[must_use]
     pub const fn is_shortest(&self) -> bool {
         self.gap == FLAG_GAP_MIN.default
     }
 
-    /// Whether a flag may be raised at `now` if the last one was raised at `last`.
+    /// Returns whether a flag may be raised at `now` if the last one was raised at `last`.
     #[must_use]
     pub fn allows(self, last: Option<Nanos>, now: Nanos) -> bool {
         self.remaining(last, now) == 0
     }
 
-    /// Returns how long after `now` the next flag may be raised, if the last one was raised at
+    /// Returns how long after `now` the next flag may be raised if the last one was raised at
     /// `last`.
     #[must_use]
     pub fn remaining(self, last: Option<Nanos>, now: Nanos) -> Nanos {
@@ -286,7 +286,7 @@ impl FlagGap {
 }
 
 impl Default for FlagGap {
-    /// The shortest gap.
+    /// Returns the shortest gap.
     fn default() -> Self {
         Self {
             gap: FLAG_GAP_MIN.default,
@@ -313,7 +313,7 @@ mod tests {
         assert!(!wakes_another(0, 0));
     }
 
-    /// The gap has a limit, and a long task resets it.
+    /// The gap has an upper limit, and a long task resets it to the minimum.
     #[test]
     fn flag_gap_doubles_until_long_task() {
         let mut gap = FlagGap::default();
@@ -339,7 +339,7 @@ mod tests {
         assert!(may_expose(Some(100), 100 + EXPOSURE_GAP.default));
     }
 
-    /// The thief's patience ends when its time has passed, but not if the clock goes back.
+    /// The thief's patience ends after its time has passed, but not if the clock goes back.
     #[test]
     fn patience_survives_backward_clock() {
         assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));

@@ -1,7 +1,7 @@
 //! Whether a job shares the machine with other jobs, and how it uses its allotment.
 //!
-//! [`SharePolicy`] is the user's choice. Together with what the table of jobs shows, it decides how
-//! many slots a job may use ([`slots`]). The runtime reads the table and moves the slots;
+//! [`SharePolicy`] is the user's choice. The policy and the table of jobs determine how many slots
+//! a job may use ([`slots`]). The runtime reads the table and moves the slots;
 //! [`allot`](crate::allot) computes the allotments.
 
 pub(crate) mod tunables;
@@ -25,21 +25,21 @@ use tunables::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SharePolicy {
-    /// The job doesn't share: it always uses all processors that it may use.
+    /// The job doesn't share the machine: it always uses all processors that it may use.
     Off,
-    /// The job shares while there are other jobs in the table, and uses all processors that it may
-    /// use while it is alone (the default).
+    /// The job shares the machine while there are other jobs in the table. While it is alone, it
+    /// uses all processors that it may use (the default).
     Auto,
-    /// The job uses only its allotment, even while it is alone, and so leaves room for programs
-    /// that don't use Tidegate.
+    /// The job uses only its allotment, even while it is alone. This leaves room for programs that
+    /// don't use Tidegate.
     On,
 }
 
 impl SharePolicy {
     pub(crate) const NAMES: &'static [&'static str] = &["off", "auto", "on"];
 
-    /// Whether to leave room for programs outside the table while `others` other jobs in the table
-    /// desire processors.
+    /// Returns whether to leave room for programs outside the table while `others` other jobs in
+    /// the table desire processors.
     #[must_use]
     pub const fn leaves_room(self, others: usize) -> bool {
         match self {
@@ -53,7 +53,6 @@ impl SharePolicy {
 choices!(SharePolicy);
 
 impl Default for SharePolicy {
-    /// Returns the default of [`SHARE`].
     fn default() -> Self {
         SHARE.default
     }
@@ -82,8 +81,8 @@ impl FromStr for SharePolicy {
     }
 }
 
-/// Returns how many slots a job may use. On its own, the job could use `limit` slots; it is
-/// entitled to `allotment`, and `others` other jobs desire processors. The result is at least 1: a
+/// Returns how many slots a job may use. If it were alone, it could use `limit` slots; its
+/// allotment is `allotment`, and `others` other jobs desire processors. The result is at least 1: a
 /// job with work may always use one processor.
 ///
 /// ```
@@ -110,9 +109,10 @@ pub const fn slots(share: SharePolicy, limit: usize, allotment: usize, others: u
 }
 
 /// Returns the length of a job's next cycle in nanoseconds, while `others` other jobs desire
-/// processors. After `calm` cycles in a row that changed neither the job's desire nor its slots,
-/// the cycle is `est_cycle`, doubled once `calm` reaches [`CALM_CYCLES`], and doubled again at
-/// twice that number. A job that is alone uses [`ALONE_CYCLE`], or `est_cycle` if that is longer.
+/// processors. `calm` is the number of consecutive cycles that changed neither the job's desire nor
+/// its slots. The length is `est_cycle`, doubled if `calm` is at least [`CALM_CYCLES`], and doubled
+/// again at twice that number. A job that is alone uses [`ALONE_CYCLE`], or `est_cycle` if that is
+/// longer.
 ///
 /// ```
 /// use tidegate_policy::share::{SharePolicy, cycle};
@@ -136,24 +136,24 @@ pub fn cycle(share: SharePolicy, others: usize, calm: usize, est_cycle: Nanos) -
 /// Slots lent to a job that may be deadlocked because it has too few: its running threads may wait
 /// for threads that wait for a slot.
 ///
-/// A thread that has a slot, polls nothing and uses no processor time is *stuck*: its slot is lent
-/// to another thread for as long as the first one is stuck. But a thread that polls or computes may
-/// also be waiting, in a loop. So if some thread waits for a slot all the time, slots are lent for
-/// one cycle at growing intervals. The first loan is one slot, after [`STUCK_PATIENCE`] if a slot
+/// A thread that has a slot, does not poll and uses almost no processor time is *stuck*: its slot
+/// is lent to another thread while it is stuck. But a thread that polls or computes may also be
+/// waiting, in a loop. So if there is always a thread that waits for a slot, slots are lent for one
+/// cycle each, at growing intervals. The first loan is one slot, after [`STUCK_PATIENCE`] if a slot
 /// holder does not poll, and otherwise after [`STARVED_PATIENCE`]. Each further loan is twice as
 /// many slots after twice the wait, up to 128 times the first wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Loans {
-    /// The length of a loan.
+    /// The length of a loan, in nanoseconds.
     cycle: Nanos,
-    /// When the wait for a slot began, or when the last loan for that wait began.
+    /// When the current wait for a slot began, or when the last loan for it began.
     since: Option<Nanos>,
-    /// The number of loans for that wait.
+    /// The number of loans for the current wait.
     times: u32,
 }
 
 impl Loans {
-    /// Starts without loans; each loan will last for one `cycle`, in nanoseconds.
+    /// Creates a state without loans. Each loan will last for one `cycle`, in nanoseconds.
     #[must_use]
     pub const fn new(cycle: Nanos) -> Self {
         Self {
@@ -164,8 +164,8 @@ impl Loans {
     }
 
     /// Returns how many slots to lend in total, at most `room`. Of the threads that have slots,
-    /// `stuck` are stuck and `silent` poll nothing. `waits` means that a thread waits for a slot
-    /// and none is free.
+    /// `stuck` are stuck and `silent` do not poll. `waits` means that a thread waits for a slot and
+    /// none is free.
     ///
     /// ```
     /// use tidegate_policy::share::Loans;
@@ -207,10 +207,10 @@ impl Loans {
     }
 }
 
-/// Whether a thread that has not polled for `silent` nanoseconds, and has used `computed`
-/// nanoseconds of processor time meanwhile, is stuck. Returns `None` before [`STUCK_PATIENCE`] has
-/// passed. A thread that computes may share its processor with many others, but still gets some
-/// time.
+/// Returns whether a thread is stuck if it has not polled for `silent` nanoseconds and has
+/// meanwhile used `computed` nanoseconds of processor time. Returns `None` before
+/// [`STUCK_PATIENCE`] has passed. A thread that computes is not stuck even if it shares its
+/// processor with many others and gets only a small part of the time.
 #[must_use]
 pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
     if silent < STUCK_PATIENCE.default {
@@ -220,8 +220,8 @@ pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
     }
 }
 
-/// Whether it is time for slot holders to give their slots to threads that are owed one, if the
-/// last such turn ended at `last` ([`TURN`]).
+/// Returns whether slot holders should now give their slots to threads that are owed one, if they
+/// last did so at `last` ([`TURN`]).
 #[must_use]
 pub const fn is_next_turn(last: Nanos, now: Nanos) -> bool {
     now.saturating_sub(last) >= TURN.default
@@ -241,7 +241,7 @@ mod tests {
     use crate::text::{MS, S};
     use crate::tunables::{Allowed, EST_CYCLE, TABLE_STALL};
 
-    /// A job that publishes less often than every [`TABLE_STALL`] counts as stalled.
+    /// Other jobs treat a job as stalled if it publishes nothing for [`TABLE_STALL`].
     #[test]
     fn longest_cycle_keeps_a_job_alive() {
         let Allowed::Between(_, longest) = EST_CYCLE.allowed else {
@@ -284,7 +284,8 @@ mod tests {
         }
     }
 
-    /// While a thread waits for a slot all the time, slots are lent for one cycle now and then.
+    /// If there is always a thread that waits for a slot, slots are lent for one cycle now and
+    /// then.
     #[test]
     fn constant_waiting_gets_occasional_loans() {
         for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(is_stuck(patience, patience / 10), Some(false));
     }
 
-    /// A processor is left to other processes that keep most of it busy.
+    /// If other processes keep most of a processor busy, the job leaves that processor to them.
     #[test]
     fn busy_neighbours_keep_their_processor() {
         let loads = [0, 749, 750, 1000, 1749, 1750, 8000, u64::MAX];

@@ -1,4 +1,4 @@
-//! Text forms of durations, sizes and plain numbers. Values are exact: a value that cannot be
+//! Text forms of durations, sizes and plain numbers. Parsing is exact: a value that cannot be
 //! represented is rejected, never rounded.
 
 use crate::Nanos;
@@ -16,7 +16,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 const TIB: u64 = 1 << 40;
 
-/// Both lists go from the smallest unit to the largest.
+/// The units and their scales, from the smallest to the largest. `SIZES` is in the same order.
 const TIMES: &[(&str, u64)] = &[("ns", 1), ("us", US), ("ms", MS), ("s", S)];
 const SIZES: &[(&str, u64)] = &[
     ("", 1),
@@ -26,8 +26,8 @@ const SIZES: &[(&str, u64)] = &[
     ("TiB", TIB),
 ];
 
-/// Returns the error for a name that isn't in `names`. The error suggests the closest name, or
-/// lists all of them.
+/// Returns the error for a name that isn't in `names`. The error suggests the closest name or lists
+/// all of them.
 pub fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
     let problem = format!("unknown {kind} {text:?}");
     match closest(text, names.iter().copied()) {
@@ -51,8 +51,8 @@ pub fn closest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     (distance * 3 <= length).then_some(name)
 }
 
-/// The minimum number of insertions, deletions, replacements and swaps of neighbors that turn one
-/// name into the other.
+/// Returns the minimum number of insertions, deletions, replacements and swaps of adjacent
+/// characters that turn `from` into `to`.
 fn edits(from: &str, to: &str) -> usize {
     let [from, to]: [Vec<char>; 2] = [from, to].map(|text| text.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
@@ -71,24 +71,24 @@ fn edits(from: &str, to: &str) -> usize {
     rows[from.len()][to.len()]
 }
 
-/// Parses `"1.5ms"` as 1,500,000.
+/// Parses a time such as `"1.5ms"` into nanoseconds.
 pub(crate) fn read_time(text: &str) -> Option<Nanos> {
     read_scaled(text, TIMES)
 }
 
-/// Parses `"16MiB"` as a number of bytes.
+/// Parses a size such as `"16MiB"` into bytes.
 pub(crate) fn read_size(text: &str) -> Option<u64> {
     read_scaled(text, SIZES)
 }
 
-/// Prints a duration in the largest unit that gives a whole number, in the form that options
+/// Formats a duration in the largest unit that gives a whole number, in the form that options
 /// accept.
 pub fn show_time(value: Nanos) -> String {
     show_scaled(value, TIMES)
 }
 
-/// Prints a number of bytes in the largest unit that gives a whole number, in the form that options
-/// accept.
+/// Formats a number of bytes in the largest unit that gives a whole number, in the form that
+/// options accept.
 pub fn show_size(value: u64) -> String {
     show_scaled(value, SIZES)
 }
@@ -130,8 +130,7 @@ fn read_scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     }
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let whole = whole.parse::<u64>().ok()?.checked_mul(scale)?;
-    // The fraction of a unit, as a multiple of 1/`ten`. It must be a whole number of the smallest
-    // unit.
+    // The fractional part, as `rest / ten` units. It must be a whole number of the smallest unit.
     let (mut rest, mut ten) = (0u128, 1u128);
     for digit in fraction.trim_end_matches('0').bytes() {
         ten = ten.checked_mul(10)?;

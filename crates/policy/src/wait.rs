@@ -1,17 +1,17 @@
 //! What a waiting join may run.
 //!
-//! A join whose second half was stolen can run other tasks while it waits. If it runs only its own
+//! A join whose second half was stolen can run other tasks while it waits. If it only runs its own
 //! descendants (leapfrogging: Wagner and Calder, "Leapfrogging: a portable technique for
-//! implementing efficient futures", 1993), no unrelated task, and no lock that such a task takes,
-//! ends up on top of the waiting frame. If it runs any task, the worker is busier and its stack
+//! implementing efficient futures", 1993), the waiting frame never has an unrelated task on top of
+//! it, nor a lock that such a task takes. If it runs any task, the worker is busier and its stack
 //! deeper.
 //!
 //! A mutex held across a join shows the difference. If a waiting worker runs an unrelated task that
-//! locks the same mutex, the worker deadlocks with itself. A worker that runs only descendants
+//! locks the same mutex, the worker deadlocks with itself. A worker that only runs descendants
 //! never runs such a task.
 //!
-//! This module only names the rule. The runtime decides how to find descendants, and what a worker
-//! does if it finds none.
+//! This module only defines the policy. The runtime decides how to find descendants, and what a
+//! worker does if it finds none.
 
 use crate::error::ParseError;
 use crate::tunable::{Basis, Tunable, choice, choices, table};
@@ -48,7 +48,6 @@ table! {
 choices!(WaitPolicy);
 
 impl Default for WaitPolicy {
-    /// Returns the default of [`WAIT`].
     fn default() -> Self {
         WAIT.default
     }

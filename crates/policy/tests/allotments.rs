@@ -1,4 +1,4 @@
-//! Checks what holds for allotments after every event, under every rule.
+//! Checks after every event that the allotments keep the promises of their rule.
 
 mod soak;
 
@@ -11,7 +11,7 @@ fn shares_of(state: &AllotState) -> Vec<usize> {
     allotments
 }
 
-/// The number of events in a sequence.
+/// The number of events in a random sequence.
 const EVENTS: usize = 40;
 
 fn random_sequence(seed: u64) {
@@ -51,7 +51,7 @@ fn allotments_keep_their_rule_promises() {
     }
 }
 
-/// This holds under every rule, even with more jobs than processors.
+/// A job with work gets a processor under every rule, even with more jobs than processors.
 #[test]
 fn every_busy_job_gets_a_processor() {
     for name in Allot::names() {
@@ -108,7 +108,7 @@ fn rules_round_trip_as_text() {
     );
 }
 
-/// All of these allotments except the last break a promise.
+/// Each of these allotments except the last breaks a promise.
 #[test]
 fn every_promise_can_be_broken() {
     let found = |rule, processors, shares: &[(usize, usize)]| {

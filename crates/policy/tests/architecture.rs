@@ -1,5 +1,5 @@
-//! Checks that the state diagram in ARCHITECTURE.md matches the ledger's table. The page is outside
-//! the package, so this test is not published.
+//! Checks that the state diagram in ARCHITECTURE.md matches the ledger's table. ARCHITECTURE.md is
+//! outside the package, so the published package leaves this test out.
 
 mod state_diagram {
     #[test]

@@ -1,5 +1,5 @@
-//! Checks the sleeps of the backoffs, step by step, and the rests of the policies that read no
-//! clock.
+//! Checks how long the backoffs sleep, step by step, and what the policies that read no clock
+//! return.
 
 use tidegate_policy::idle::{CustomBackoff, LONGEST_SLEEP};
 use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
@@ -16,7 +16,7 @@ fn no_draw() -> u64 {
     panic!("there is nothing to draw")
 }
 
-/// The lengths of the next `n` sleeps, if all sweeps fail.
+/// Returns the lengths of the next `n` sleeps if all sweeps fail.
 fn sleeps(state: &mut IdleState, n: usize, mut draw: impl FnMut() -> u64) -> Vec<Nanos> {
     let sleep = |rest| match rest {
         Rest::Sleep(time) => time,
@@ -64,7 +64,7 @@ fn linear_exponential_hits_threshold_once() {
     assert_eq!(first_sleeps("linear-exponential", 12), ns);
 }
 
-/// With each threshold, one sleep is exactly that long.
+/// For each of these thresholds, one sleep lasts exactly that long.
 #[test]
 fn published_thresholds_are_accepted() {
     assert_eq!(
@@ -187,7 +187,7 @@ fn constant_randomness_never_leaves_the_limits() {
     }
 }
 
-/// The sleeps are drawn from the range up to the backoff's current time.
+/// Each sleep's length is drawn uniformly from the range up to the backoff's current time.
 #[test]
 fn limited_sleeps_are_uniform() {
     let mut rng = Rng::new(4);
@@ -209,7 +209,7 @@ fn limited_sleeps_are_uniform() {
     }
 }
 
-/// The limit grows from 100 ns to 100 us.
+/// The limit of the sleeps grows from 100 ns to 100 us.
 #[test]
 fn original_backoff_limit_doubles() {
     let ns = [
@@ -309,7 +309,7 @@ fn only_the_elastic_policy_parks() {
     }
 }
 
-/// A worker that never fails reads no clock and draws no random number.
+/// A worker whose attempts to steal never fail reads no clock and draws no random number.
 #[test]
 fn successful_worker_needs_no_clock() {
     for name in IdlePolicy::names() {

@@ -1,5 +1,5 @@
-//! Runs random programs under a budget. They end within the budget, no matter in which order their
-//! tasks run.
+//! Runs random programs under a budget. They must end and stay within the budget, no matter in
+//! which order their tasks run.
 
 mod programs;
 mod soak;
@@ -9,21 +9,21 @@ use std::collections::VecDeque;
 use tidegate_policy::Rng;
 use tidegate_policy::memory::book::{Answer, Book, Reservation, Scope, Task, Until};
 
-/// A body in progress. The frames of a task lie on top of each other.
+/// A body in progress. A task has a stack of frames.
 struct Frame {
     steps: std::vec::IntoIter<Step>,
     reservations: Vec<Reservation>,
-    /// The enclosing scopes, innermost last; the last one is the body's own.
+    /// The enclosing scopes, innermost last. The last one is the body's own scope.
     scopes: Vec<Scope>,
-    /// The body's own scope, until all tasks in that scope have ended.
+    /// The body's own scope, or `None` once all tasks in that scope have ended.
     own: Option<Scope>,
-    /// The second half, which runs after the body.
+    /// The second half of a join, if the body is the first half.
     half: Option<(Task, Vec<Step>)>,
 }
 
 struct Run {
     book: Book,
-    /// Tasks that can continue; `unstarted` has those that have not begun.
+    /// Tasks that have begun and can continue.
     able: Vec<(Task, Vec<Frame>)>,
     asleep: Vec<(Task, Vec<Frame>)>,
     unstarted: Vec<(Task, Vec<Step>, Vec<Scope>)>,
@@ -86,8 +86,8 @@ impl Run {
         self.able.push((name, frames));
     }
 
-    /// Called when the innermost body of a task has no steps left. The body may still have to wait
-    /// for its scope or its half.
+    /// Called when the innermost body of a task has no steps left. The task may still have to wait
+    /// for the body's scope or for the second half of a join.
     fn end_of_body(&mut self, name: Task, mut frames: Vec<Frame>) {
         let frame = frames.last_mut().expect("a task that has not ended");
         if let Some(own) = frame.own {
@@ -104,7 +104,7 @@ impl Run {
         if let Some((half, steps)) = frame.half.take() {
             let at = self.unstarted.iter().position(|task| task.0 == half);
             if let Some(at) = at {
-                // The joiner takes its half back.
+                // The joiner takes back the second half and runs it.
                 let (_, _, around) = self.unstarted.swap_remove(at);
                 self.book.end(half);
                 self.book.forget(half);
@@ -125,7 +125,7 @@ impl Run {
         self.able.push((name, frames));
     }
 
-    /// Wakes the tasks that can continue.
+    /// Moves the sleeping tasks that can continue to `able`.
     fn wake(&mut self) {
         while let Some((name, answer)) = self.book.settle() {
             let at = self.asleep.iter().position(|(other, _)| *other == name);
@@ -149,7 +149,7 @@ impl Run {
     }
 }
 
-/// The serial run of each program fits in the budget.
+/// The budget of each program is at least the peak of its serial run.
 #[test]
 fn every_program_ends_within_budget() {
     for seed in 0..soak::soak(500, "random programs under a budget") {
@@ -204,7 +204,7 @@ fn spawn_chain_keeps_no_entries() {
     assert_eq!(book.entries(), 1);
 }
 
-/// Each link spawns another task that outlives the link.
+/// Each link of the chain also spawns a task that outlives the link.
 #[test]
 fn branching_spawn_chain_keeps_no_entries() {
     let mut book = Book::new(20, 10);
@@ -230,7 +230,7 @@ fn branching_spawn_chain_keeps_no_entries() {
     assert!(book.entries() < 12, "{}", book.entries());
 }
 
-/// What a later task has left reserved does not count as held by an earlier task.
+/// Memory that a later task has left reserved does not count as held by an earlier task.
 #[test]
 fn later_tasks_memory_is_not_counted() {
     let mut book = Book::new(30, 20);
@@ -254,7 +254,6 @@ fn later_tasks_memory_is_not_counted() {
     book.give_back(kept);
 }
 
-/// Begins a task and returns it.
 fn begun(book: &mut Book, task: Task) -> Task {
     book.begin(task);
     task
@@ -267,7 +266,7 @@ fn granted(answer: Answer) -> Reservation {
     }
 }
 
-/// A task whose request fits resumes before the first task's request is rejected.
+/// A task whose request fits gets its memory before the first task's request is rejected.
 #[test]
 fn fitting_request_precedes_rejection() {
     let mut book = Book::new(15, 15);
@@ -290,7 +289,7 @@ fn fitting_request_precedes_rejection() {
     book.give_back(granted(answer));
 }
 
-/// The lowered budget holds once the other tasks leave the reserve free.
+/// A lowered budget comes into force once the other tasks hold so little that the reserve is free.
 #[test]
 fn lowered_budget_holds_after_release() {
     let mut book = Book::new(64, 10);
@@ -303,7 +302,7 @@ fn lowered_budget_holds_after_release() {
     book.set_budget(12);
     assert_eq!(book.ask(half, 13), Answer::Later);
     book.give_back(held);
-    // From here on, the request can never be granted.
+    // Now the lowered budget is in force, and the request can never be granted.
     assert_eq!(book.settle(), Some((half, Answer::Refused)));
     assert_eq!(book.ask(half, 3), Answer::Later);
     book.give_back(kept);
@@ -324,7 +323,7 @@ fn overflowing_request_is_rejected() {
     assert_eq!(book.declared(), 0);
 }
 
-/// The lowered budget also binds a task that becomes the leftmost later.
+/// A lowered budget also binds a task that becomes the leftmost later.
 #[test]
 fn lowered_budget_binds_the_leftmost() {
     let mut book = Book::new(30, 10);
@@ -341,7 +340,7 @@ fn lowered_budget_binds_the_leftmost() {
     book.give_back(held);
 }
 
-/// The unstarted task belongs to another root.
+/// The request waits even though the unstarted task belongs to another root.
 #[test]
 fn request_waits_for_unstarted_task() {
     let mut book = Book::new(10, 10);

@@ -1,10 +1,10 @@
-//! Compares the estimators with the check values of their sources, and checks what holds for all of
-//! them.
+//! Checks the estimators against the values given in their sources, and checks what holds for all
+//! of them.
 
 use tidegate_policy::DesireState;
 use tidegate_policy::desire::{ADeque, ASteal, DesirePolicy, Dws, Palirria, Seen, Steady, Wsap};
 
-/// The length of a cycle in nanoseconds.
+/// The length of a cycle, in nanoseconds.
 const LENGTH: u64 = 5_000_000;
 
 fn state(desire: &str) -> DesireState {
@@ -12,8 +12,8 @@ fn state(desire: &str) -> DesireState {
     DesireState::new(&desire).unwrap()
 }
 
-/// A cycle in which `used` of `allotment` processors worked all the time and the others were
-/// parked.
+/// Returns what the controller sees of a cycle in which `used` of `allotment` processors worked all
+/// the time and the others were parked.
 fn parked(allotment: usize, used: usize) -> Seen<'static> {
     Seen {
         length: LENGTH,
@@ -25,8 +25,8 @@ fn parked(allotment: usize, used: usize) -> Seen<'static> {
     }
 }
 
-/// A cycle in which `used` of `allotment` processors worked all the time and the others searched
-/// without rest.
+/// Returns what the controller sees of a cycle in which `used` of `allotment` processors worked all
+/// the time and the others searched without rest.
 fn searching(allotment: usize, used: usize, pure_percent: u64) -> Seen<'static> {
     Seen {
         usage: allotment,
@@ -47,7 +47,7 @@ const ALL: [&str; 7] = [
     "dws",
 ];
 
-/// A new job desires one processor, and a job with work at least one.
+/// A new job desires one processor. A job with work desires at least one.
 #[test]
 fn only_workless_jobs_desire_none() {
     for name in ALL {
@@ -162,7 +162,8 @@ fn parked_time_counts_as_attempts() {
     }
 }
 
-/// Searching thieves count as idle in proportion to the attempts that met a victim without work.
+/// Searching thieves count as idle in proportion to the share of their attempts that met a victim
+/// without work.
 #[test]
 fn steady_treats_luckless_thieves_as_idle() {
     let climbed = || {
@@ -211,7 +212,8 @@ fn a_steal_keeps_desire_when_deprived() {
     assert_eq!(state.next(&parked(9, 1)), 3);
 }
 
-/// The desire climbs by the number of waiting tasks, times the factor, and settles as published.
+/// In each cycle, the desire climbs by the factor times the number of waiting tasks, and settles as
+/// published.
 #[test]
 fn a_deque_climbs_then_settles() {
     let mut state = state("a-deque");
@@ -231,8 +233,8 @@ fn a_deque_climbs_then_settles() {
 
 #[test]
 fn a_deque_weighs_samples_by_count() {
-    // Four processors did nothing but attempt to steal, so only the tasks that they met count: 2
-    // per deque.
+    // All four processors only attempted to steal, so only the tasks seen in these attempts count:
+    // 2 per deque.
     let met = Seen {
         attempts: 20_000,
         lengths_seen: 40_000,
@@ -241,8 +243,8 @@ fn a_deque_weighs_samples_by_count() {
         ..parked(4, 4)
     };
     assert_eq!(state("a-deque").next(&met), 4 + 2 * 8);
-    // With half of the possible attempts, the tasks in the deques at the end weigh as much as those
-    // met.
+    // With half as many attempts, the tasks in the deques at the end of the cycle have the same
+    // weight as those seen in attempts.
     let half = Seen {
         attempts: 10_000,
         lengths_seen: 20_000,
@@ -261,7 +263,8 @@ fn a_deque_weighs_samples_by_count() {
     assert_eq!(state("a-deque").next(&left), 4 + 2 * (2 * 2));
 }
 
-/// After the free processors, DWS takes back its own from other jobs, and never more.
+/// DWS first desires the free processors, then its own processors that other jobs are using, and
+/// never more.
 #[test]
 fn dws_prefers_free_processors() {
     let seen = |waiting, free, lent| Seen {

@@ -1,12 +1,12 @@
-//! Checks that a thief with an index of the candidates tries the same victims as a thief that looks
-//! at every worker.
+//! Checks that a thief with an index of the candidates tries the same victims as a thief that
+//! checks every worker.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{
     Candidates, DistanceIndex, Peers, PlaceOrder, PlaceTree, Rng, VictimPolicy, VictimState,
 };
 
-/// Workers, some of which are candidates.
+/// A pool of workers, some of which are candidates, that is, may have tasks to steal.
 struct Pool {
     is: Vec<bool>,
     last: Vec<Option<usize>>,
@@ -50,7 +50,7 @@ impl Peers for Pool {
     }
 }
 
-/// A pool with an index of its candidates.
+/// A pool that also has an index of its candidates.
 struct Indexed<'a>(&'a Pool);
 
 impl Peers for Indexed<'_> {
@@ -78,8 +78,8 @@ impl Peers for Indexed<'_> {
     }
 }
 
-/// A tree of groups of these sizes. The `n`-th worker in the order of the groups has the number
-/// `at(n)`.
+/// Returns a tree of groups of these sizes. In the order of the groups, the `n`-th worker has the
+/// number `at(n)`.
 fn tree(workers: usize, sizes: [usize; 2], at: impl Fn(usize) -> usize) -> PlaceTree {
     let levels = sizes.map(|size| {
         let all: Vec<usize> = (0..workers).map(&at).collect();
@@ -122,7 +122,7 @@ fn consecutive_groups_match_a_scan() {
 #[test]
 fn scattered_groups_pick_victims_evenly() {
     let workers = 24;
-    // Neighbours have numbers 8 apart, as hardware threads of a core often do.
+    // Neighbours have numbers that differ by 8, as is common for the hardware threads of a core.
     let mut pool = Pool::new(workers, tree(workers, [3, 12], |n| n % 3 * 8 + n / 3));
     (0..workers).for_each(|worker| pool.set(worker, worker % 5 != 0));
     for thief in 0..workers {

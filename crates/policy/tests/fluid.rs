@@ -1,22 +1,22 @@
-//! Runs the estimators on a fluid model. A job's parallelism is a number that changes over time. As
-//! many processors work as the parallelism and the allotment allow; the others are parked. There is
-//! no other job.
+//! Runs the estimators on a fluid model, in which a job's parallelism is a number that changes over
+//! time. The job is alone and uses as many processors as its parallelism and its allotment allow;
+//! the others are parked.
 
 use tidegate_policy::desire::Seen;
 use tidegate_policy::{DesireState, Rng};
 
 const LENGTH: u64 = 5_000_000;
 
-/// The parallelism in the two halves of a cycle. The job's state at the end of the cycle is that of
-/// the second half.
+/// The parallelism in the first and in the second half of a cycle. The job's state at the end of
+/// the cycle results from the second half.
 type Halves = [usize; 2];
 
-/// How many of the tasks that could run lie in a deque.
+/// How many of the tasks that could run are in a deque.
 #[derive(Clone, Copy)]
 enum Ready {
-    /// All of them.
+    /// All tasks that could run.
     All,
-    /// One of them, as in a loop that spawns.
+    /// One task at a time, as in a loop that spawns.
     One,
 }
 
@@ -26,16 +26,15 @@ struct Program {
     parallelism: fn(usize, &mut Rng) -> Halves,
 }
 
-/// The result of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Run {
-    /// The number of cycles until the job had all processors that it could use.
+    /// The number of cycles until the job first had all processors that it could use.
     until_all: Option<usize>,
     /// The number of times that the desire changed after the tenth cycle.
     changes: usize,
-    /// Processor-cycles that the job had but did not use.
+    /// The number of processor-cycles that the job had but did not use.
     wasted: usize,
-    /// Processor-cycles that the job could have used but did not have.
+    /// The number of processor-cycles that the job could have used but did not have.
     missing: usize,
 }
 
@@ -122,8 +121,8 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-/// The estimators of the table. Palirria needs its own victims and DWS needs other jobs, so the
-/// model is not meaningful for them.
+/// The estimators that docs/desire.md compares. Palirria needs its own victim policy and DWS needs
+/// other jobs, so the model is not meaningful for them.
 const COMPARED: [&str; 5] = ["steady", "wsap", "a-steal", "a-deque", "instantaneous"];
 
 fn table() -> String {
@@ -154,13 +153,13 @@ fn documented_comparison_matches_the_model() {
     );
 }
 
-/// The tests with constant parallelism use every parallelism up to the first limit, on every
-/// machine with up to the second number of processors.
+/// The tests with constant parallelism use every parallelism up to this, on every machine with up
+/// to `MOST_PROCESSORS` processors.
 const MOST_PARALLELISM: usize = 40;
 const MOST_PROCESSORS: usize = 32;
 
-/// The allotment in each cycle of a run with constant parallelism. `parks` means that thieves park;
-/// otherwise they keep searching.
+/// Returns the allotment in each cycle of a run with constant parallelism. If `parks` is false,
+/// thieves keep searching instead of parking.
 fn allotments(
     estimator: &str,
     parallelism: usize,
@@ -178,7 +177,7 @@ fn allotments(
             allotment,
             usage: if parks { used } else { allotment },
             attempts: if parks { 0 } else { 1_000 * idle as u64 },
-            // To an idle worker, `idle - 1` of the `allotment - 1` other workers have no tasks.
+            // An idle worker sees `allotment - 1` other workers, of which `idle - 1` have no tasks.
             failed_empty: if parks || idle == 0 {
                 0
             } else {
@@ -195,7 +194,7 @@ fn allotments(
     (0..40).map(cycle).collect()
 }
 
-/// The job settles with all the processors that it can use, and at most a tenth more.
+/// The job settles on at least as many processors as it can use, and at most a ninth more.
 #[test]
 fn steady_settles_close_to_parallelism() {
     for parallelism in 1..=MOST_PARALLELISM {
@@ -221,7 +220,8 @@ fn steady_settles_close_to_parallelism() {
     }
 }
 
-/// Steady reaches all processors no later than A-Steal, even if the deques do not show the work.
+/// Steady reaches all usable processors no later than A-Steal, even if the deques show only one
+/// task.
 #[test]
 fn steady_keeps_up_with_a_steal() {
     let until_all = |estimator, parallelism: usize, processors, ready| {
@@ -243,8 +243,8 @@ fn steady_keeps_up_with_a_steal() {
     }
 }
 
-/// The desires of the steady estimator for these parallelisms, with all tasks ready, after it has
-/// settled on the first one.
+/// Returns the desires of the steady estimator for these parallelisms, with all tasks in deques.
+/// The estimator has first settled on the first parallelism.
 fn desires(parallelism: &[usize]) -> Vec<usize> {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let cycle = |n: usize| {
@@ -319,7 +319,7 @@ fn unstealable_tasks_settle_on_two() {
     let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
     let mut cycle = |number: usize| {
         let allotment = state.desire().min(32);
-        // In every third cycle, no task is waiting at the end.
+        // In every third cycle, no task is left waiting at the end.
         let waiting = if number % 3 == 2 { 0 } else { 5 };
         state.next(&Seen {
             length: LENGTH,

@@ -1,5 +1,5 @@
-//! Checks text forms: a printed value parses back to the same value, and an invalid text gives an
-//! error that explains the problem.
+//! Checks text forms: a value that is printed and parsed stays the same, and an invalid text gives
+//! an error that explains the problem.
 
 use tidegate_policy::idle::{
     Backoff, Combination, Elastic, Exponential, ExponentialLinear, Inefficient, Linear,
@@ -7,7 +7,8 @@ use tidegate_policy::idle::{
 };
 use tidegate_policy::{IdlePolicy, Rng, StealAmount, VictimPolicy, WaitPolicy};
 
-/// Draws values inside the ranges. Some are whole microseconds, so that all units are printed.
+/// Draws random values in the allowed ranges. Some are whole microseconds, so that all units are
+/// printed.
 struct Values(Rng);
 
 impl Values {
@@ -211,7 +212,7 @@ fn derived_parameter_shows_only_if_different() {
     assert_eq!(short, IdlePolicy::Elastic(Elastic { search: 5_000 }));
 }
 
-/// Texts that are not idle policies, each with the start of its error.
+/// Invalid idle policies, each with the start of its error message.
 const REFUSED: &[(&str, &str)] = &[
     (
         "",
@@ -376,7 +377,7 @@ fn policy_made_in_code_is_checked() {
     assert!(StealAmount::Fixed(0).check().is_err());
 }
 
-/// The other policies are steal amounts, victim policies and wait policies.
+/// Covers steal amounts, victim policies and wait policies.
 #[test]
 fn other_policies_round_trip_as_text() {
     for amount in [
@@ -400,7 +401,7 @@ fn other_policies_round_trip_as_text() {
     assert_eq!(StealAmount::Fixed(20).to_string(), "fixed:20");
 }
 
-/// The test covers steal amounts, victim policies and wait policies.
+/// Covers steal amounts, victim policies and wait policies.
 #[test]
 fn unknown_policy_names_are_rejected() {
     let amount = |text: &str| text.parse::<StealAmount>().unwrap_err().to_string();

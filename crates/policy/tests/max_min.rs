@@ -1,12 +1,13 @@
-//! Compares progressive filling with its definition, and checks its promises.
+//! Compares progressive filling with its definition, and checks its guarantees.
 
 use tidegate_policy::Rng;
 use tidegate_policy::allot::{Bound, Claim, max_min};
 
-/// A machine with sets of processors, nested or arbitrary, and jobs on them.
+/// A machine with jobs and sets of jobs. The sets are nested or arbitrary, and each has a limited
+/// number of processors.
 struct Case {
     claims: Vec<Claim>,
-    /// For each set, the number of processors and the members.
+    /// For each set, its number of processors and the jobs in it.
     sets: Vec<(usize, Vec<usize>)>,
 }
 
@@ -65,14 +66,15 @@ impl Case {
         (0..self.sets.len()).filter(move |set| self.sets[*set].1.contains(&job))
     }
 
-    /// Whether `a` processors, divided by the weight of `job`, are fewer than `b` processors,
-    /// divided by the weight of `other`.
+    /// Whether `a` processors divided by the weight of `job` are less than `b` processors divided
+    /// by the weight of `other`.
     fn is_less(&self, (a, job): (usize, usize), (b, other): (usize, usize)) -> bool {
         let weight = |job: usize| self.claims[job].weight as usize;
         a * weight(other) < b * weight(job)
     }
 
-    /// Gives out one processor at a time, and looks at every job each time.
+    /// Computes the allotments as defined: assigns one processor at a time, and compares all jobs
+    /// each time.
     fn by_definition(&self) -> Vec<usize> {
         let jobs = self.claims.len();
         let mut allotments: Vec<usize> = (0..jobs).map(|job| self.most(job).min(1)).collect();
@@ -104,8 +106,8 @@ fn random_machines_match_the_definition() {
     }
 }
 
-/// A job that gets less than it wants must be in a full set in which no other job has more for its
-/// weight.
+/// If a job gets less than it wants, it must be in a full set in which no other job has more
+/// processors relative to its weight.
 #[test]
 fn allocation_is_conservative_efficient_and_fair() {
     for seed in 1..=5_000 {
@@ -134,8 +136,8 @@ fn allocation_is_conservative_efficient_and_fair() {
     }
 }
 
-/// All allocations that respect every set, the limits and the desires, and give every job with work
-/// at least one processor.
+/// Returns all allocations that respect every set, limit and desire, and give at least one
+/// processor to each job with work.
 fn feasible(case: &Case) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![vec![]];
     for job in 0..case.claims.len() {
@@ -156,7 +158,7 @@ fn feasible(case: &Case) -> Vec<Vec<usize>> {
     all
 }
 
-/// Without weights, no feasible allocation gives the poorest job more.
+/// Without weights, no feasible allocation gives more to the job that has the least.
 #[test]
 fn unweighted_poorest_cannot_gain() {
     let (mut checked, mut seed) = (0, 0);
@@ -198,7 +200,8 @@ fn double_weight_gets_double_share() {
     assert_eq!(computed(&claims, &[machine]), [3, 1, 8]);
 }
 
-/// Neither a job's weight or limit nor the number of processors makes a difference.
+/// Each job with work gets a processor, whatever its weight, its limit and the number of
+/// processors.
 #[test]
 fn every_busy_job_gets_one() {
     let claims = [(5, 1, 9), (5, 1_000_000, 9), (5, 1, 0), (0, 1, 9)];

@@ -3,8 +3,8 @@
 use tidegate_policy::Rng;
 use tidegate_policy::memory::order::{Item, Order};
 
-/// Where to insert a new item, given a random number and the number of items: the index of a
-/// neighbour, and whether to insert after it.
+/// Given a random number and the number of items, returns where to insert a new item: the index of
+/// a neighbour, and whether to insert after it.
 type Place = fn(u64, usize) -> (usize, bool);
 
 fn check(order: &Order, plain: &[Item]) {
@@ -23,7 +23,7 @@ fn check(order: &Order, plain: &[Item]) {
     }
 }
 
-/// Builds a list of `items` items. One in `removals` steps removes an item, on average.
+/// Builds a list by `items` insertions. On average, one in `removals` steps also removes an item.
 fn build(items: usize, removals: u64, place: Place) -> (Order, Vec<Item>) {
     let mut rng = Rng::new(7);
     let mut order = Order::new();

@@ -1,5 +1,5 @@
-//! Runs random programs on a machine that follows the plan. They end, in the right order and within
-//! their bounds.
+//! Runs random programs on a simulated machine that follows the plan. They must end, in the right
+//! order and within their bounds.
 
 mod machine;
 mod programs;
@@ -10,7 +10,7 @@ use programs::{Step, body, serial, span, with_unrelated, without_reservations};
 use soak::soak;
 use tidegate_policy::Rng;
 
-/// Runs a random program and returns its peak in bytes.
+/// Runs random programs on a machine and returns their peak of declared memory, in bytes.
 fn run(memory: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &mut Rng) -> u64 {
     let mut machine = Machine::new(memory.parse().unwrap(), slots, most, programs);
     let mut steps = 0;
@@ -72,7 +72,7 @@ fn random_plans_stay_within_bounds() {
     }
 }
 
-/// If every task has a huge request, none waits for another.
+/// Even if every task has a huge request, no task waits for another.
 #[test]
 fn huge_requests_of_all_tasks_finish() {
     let huge = || vec![Step::Reservation(1 << 50)];

@@ -1,10 +1,9 @@
-//! Tests the dynamic quanta, with and without long ones, on a clock that the test advances.
+//! Tests the dynamic quanta, with and without long quanta, on a clock that the test advances.
 
 use tidegate_policy::{IdleState, Nanos, Rest};
 
 const US: Nanos = 1_000;
 
-/// A thief with a clock.
 struct Thief {
     idle: IdleState,
     now: Nanos,
@@ -18,7 +17,8 @@ impl Thief {
         }
     }
 
-    /// Fails after `time`, then sleeps for exactly as long as the policy says.
+    /// Lets an attempt fail after `time`. If the thief must sleep, it sleeps for exactly as long as
+    /// the policy says, and this returns the length of the sleep.
     fn fails_after(&mut self, time: Nanos) -> Option<Nanos> {
         self.fails_and_oversleeps(time, 0)
     }
@@ -40,8 +40,8 @@ impl Thief {
         self.idle.steal_succeeded(|| self.now);
     }
 
-    /// Fails once every `pace` until the thief sleeps. Returns the time until the sleep and the
-    /// length of the sleep.
+    /// Lets an attempt fail every `pace` until the thief sleeps. Returns the time until the sleep
+    /// and the length of the sleep.
     fn fails_until_sleep(&mut self, pace: Nanos) -> (Nanos, Nanos) {
         let start = self.now;
         for _ in 0..1_000_000 {
@@ -53,15 +53,15 @@ impl Thief {
     }
 }
 
-/// Quantum lengths and sleeps of a thief whose attempts, one each nanosecond, all fail. The first
-/// attempt is not counted, because the first quantum begins with it.
+/// Returns the lengths of the quanta and sleeps of a thief that makes one attempt each nanosecond,
+/// all of which fail. The first attempt is left out because it begins the first quantum.
 fn all_fail(idle: &str, n: usize) -> (Vec<Nanos>, Vec<Nanos>) {
     let mut thief = Thief::new(idle);
     assert_eq!(thief.fails_after(0), None);
     (0..n).map(|_| thief.fails_until_sleep(1)).unzip()
 }
 
-/// The first nanosecond after each minimum length.
+/// Returns the first nanosecond after each of these minimum lengths.
 fn just_after(lengths: &[Nanos]) -> Vec<Nanos> {
     lengths.iter().map(|length| length + 1).collect()
 }
@@ -143,7 +143,7 @@ fn share_at_threshold_is_efficient() {
     assert_eq!(thief.fails_until_sleep(1).0, 75 * US + 1);
 }
 
-/// A quantum that would end at a first failure is neither efficient nor inefficient.
+/// A quantum that is dropped at a first failure counts neither as efficient nor as inefficient.
 #[test]
 fn dropped_quantum_counts_neither_way() {
     let mut thief = Thief::new("quanta");
@@ -155,8 +155,8 @@ fn dropped_quantum_counts_neither_way() {
         None,
         "the first failure after long work never sleeps"
     );
-    // The next quantum has the minimum length of the dropped one, and the run of inefficient quanta
-    // continues.
+    // The next quantum has the minimum length of the dropped quantum, and the series of inefficient
+    // quanta continues.
     assert_eq!(thief.fails_until_sleep(1), (25 * US + 1, 90 * US));
 }
 
@@ -202,8 +202,8 @@ fn backward_and_ending_clocks_are_survived() {
 #[test]
 fn first_long_quantum_halves_share() {
     let (_, sleeps) = all_fail("long-quanta", 12);
-    // 75 us * 1 * (1 + 0) / 2 * 0.8 within the first 3 ms, 75 us * 1 * 1 * 0.8 after them. Each
-    // sleep is 60 us longer than the previous one.
+    // The first sleep is 75 us * 1 * (1 + 0) / 2 * 0.8, and each sleep is 60 us longer than the
+    // previous one. After 3 ms, the first term is 75 us * 1 * 1 * 0.8.
     let us: Vec<Nanos> = sleeps.iter().map(|sleep| sleep / US).collect();
     assert_eq!(
         us,
@@ -211,7 +211,7 @@ fn first_long_quantum_halves_share() {
     );
 }
 
-/// Under the long policy, quanta shrink and are inserted as under the short policy.
+/// With long quanta, the short quanta still shrink, and quanta of normal length are still inserted.
 #[test]
 fn long_policy_shrinks_and_inserts_alike() {
     let (lengths, _) = all_fail("long-quanta", 21);
@@ -223,13 +223,13 @@ fn long_policy_shrinks_and_inserts_alike() {
 fn sleep_is_neither_work_nor_stealing() {
     let mut thief = Thief::new("long-quanta");
     thief.fails_after(0);
-    // The thief oversleeps by far. If that time counted in the long quantum, its share would fall
-    // below 1.
+    // The thief sleeps far too long. If that time counted in the long quantum, the long quantum's
+    // share would fall below 1.
     assert_eq!(thief.fails_and_oversleeps(76 * US, 900 * US), Some(30 * US));
     assert_eq!(thief.fails_after(26 * US), Some(90 * US));
 }
 
-/// The sleep follows an idle short quantum.
+/// The long quantum was busy, so the sleep after an idle short quantum is short.
 #[test]
 fn busy_long_quantum_shortens_sleep() {
     let mut thief = Thief::new("long-quanta");
@@ -239,7 +239,7 @@ fn busy_long_quantum_shortens_sleep() {
     assert_eq!(thief.fails_after(100 * US), Some(3 * US)); // long share 0.1: 75 us * 1 * 0.05 * 0.8
 }
 
-/// A long quantum that ends at a first failure passes its share on to the next one.
+/// If a long quantum ends at a first failure, its share counts for the next one.
 #[test]
 fn first_failure_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
@@ -249,7 +249,7 @@ fn first_failure_passes_long_share_on() {
     assert_eq!(thief.fails_after(100 * US), Some(45 * US)); // 75 us * 1 * (1 + 0.5) / 2 * 0.8
 }
 
-/// A long quantum that ends during a sleep passes its share on to the next one immediately.
+/// If a long quantum ends during a sleep, its share immediately counts for the next one.
 #[test]
 fn sleep_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
@@ -287,7 +287,7 @@ fn unreported_rest_lasts_until_next_success() {
 
 #[test]
 fn condition_selects_the_deciding_share() {
-    // The short share is 1, the long one (1 + 0) / 2, their mean 0.75.
+    // The share of the short quantum is 1, that of the long one (1 + 0) / 2; their mean is 0.75.
     for (condition, threshold, slept) in [
         ("short", "0.6", true),
         ("either", "0.6", true),
@@ -308,7 +308,7 @@ fn condition_selects_the_deciding_share() {
     }
 }
 
-/// If either share counts, that of the long quantum alone can make a short quantum inefficient.
+/// Under `either`, the share of the long quantum alone can make a short quantum inefficient.
 #[test]
 fn long_share_alone_can_decide() {
     let ends_in_sleep = |condition: &str| {
@@ -321,7 +321,7 @@ fn long_share_alone_can_decide() {
         thief.fails_after(76 * US); // a new short quantum
         thief.succeeds_after(3 * US);
         thief.fails_after(60 * US);
-        thief.fails_after(20 * US) // 23 of 83 us: not much
+        thief.fails_after(20 * US) // 23 of 83 us spent stealing: efficient
     };
     assert_eq!(ends_in_sleep("short"), None);
     assert!(ends_in_sleep("either").is_some());

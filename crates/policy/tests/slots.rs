@@ -1,9 +1,8 @@
-//! Tests the ledger of slots: which thread gets a slot, and what holds after every verb.
+//! Tests the ledger of slots: which thread gets a slot, and what must hold after every verb.
 
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
 use tidegate_policy::{CpuSlots, Rng};
 
-/// A ledger with `threads` running threads.
 fn running(slots: usize, threads: usize) -> Ledger {
     let mut ledger = Ledger::new(slots, 8);
     for t in 0..threads {
@@ -34,7 +33,7 @@ fn owed_thread_gets_slot_before_overcommitted() {
     assert!(!ledger.owes() && !ledger.has_free());
 }
 
-/// Owed and overcommitted threads get the new slots, and only the rest is free.
+/// Owed and overcommitted threads get new slots first. Only the rest become free.
 #[test]
 fn new_slots_serve_owed_threads_first() {
     let mut ledger = running(1, 1);
@@ -48,7 +47,8 @@ fn new_slots_serve_owed_threads_first() {
     assert!(!ledger.owes() && ledger.has_free());
 }
 
-/// A thread that runs its part of a broadcast without a slot gets none, even if one becomes free.
+/// A thread that runs its part of a broadcast without a slot is not given one, even if a slot is
+/// free.
 #[test]
 fn slotless_broadcast_part_gets_none() {
     let mut ledger = running(2, 2);
@@ -62,7 +62,7 @@ fn slotless_broadcast_part_gets_none() {
     assert!(!ledger.is_active());
 }
 
-/// The new thread gets the number of a thread that was unpinned.
+/// An unpinned thread has left, and a new thread gets its number.
 #[test]
 fn reused_unpinned_number_gets_cpu_slot() {
     let mut ledger =
@@ -76,7 +76,7 @@ fn reused_unpinned_number_gets_cpu_slot() {
     assert_eq!(ledger.cpu_slots().at(guest), Some(1));
 }
 
-/// Calls the verbs in random orders that the runtime may use.
+/// Calls the verbs in random orders that the runtime could produce.
 #[test]
 fn slots_belong_to_running_threads() {
     let seeds = if cfg!(miri) { 5 } else { 2_000 };
@@ -132,7 +132,7 @@ fn slots_belong_to_running_threads() {
     }
 }
 
-/// Checks that each holder of a slot has a different CPU slot, unless none is free, and that other
+/// Checks that each holder of a slot has its own CPU slot, unless all are taken, and that other
 /// threads have none.
 fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     let mut taken = [false; 3];
@@ -152,7 +152,7 @@ fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     assert_eq!(ledger.cpu_slots().has_free_in(0), !taken[0], "seed {seed}");
 }
 
-/// Stops the thread for a random reason if it runs; otherwise lets it continue.
+/// Stops the thread for a random reason if it runs. Otherwise lets it continue.
 fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
     match ledger.status(t) {
         Status::Running | Status::Overcommitted => {
@@ -175,8 +175,8 @@ fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
 mod blocking {
     use super::*;
 
-    /// A ledger of one slot with room for `threads` threads, and for two more in blocking calls.
-    /// All `blocked` threads are in a blocking call.
+    /// Returns a ledger with one slot and room for `threads` threads plus two in blocking calls.
+    /// Its `blocked` threads are all in blocking calls.
     fn blocked(threads: usize, blocked: usize) -> Ledger {
         let mut ledger = Ledger::new(1, threads).with_blocking(2);
         for t in 0..blocked {
@@ -197,7 +197,7 @@ mod blocking {
         assert_eq!(ledger.blocked(), 2);
     }
 
-    /// The ledger reports that no more threads may start.
+    /// At the limit, the ledger reports that no more threads may start.
     #[test]
     fn work_waits_at_the_limit() {
         let mut ledger = blocked(1, 3);
@@ -243,7 +243,7 @@ mod blocking {
     }
 }
 
-/// Another worker has taken the task since the caller saw it.
+/// Another worker has taken the task by the time the ledger checks for work.
 #[test]
 fn no_thread_starts_for_lost_work() {
     let mut ledger = Ledger::new(2, 4);

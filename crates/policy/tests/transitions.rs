@@ -1,4 +1,4 @@
-//! Checks the table of transitions: every row occurs, and no other step does.
+//! Checks the table of transitions: every row occurs, and no transition occurs that is not in it.
 
 use tidegate_policy::slots::{Fit, Ledger, Status, TRANSITIONS, Verb};
 use tidegate_policy::{CpuSlots, Rng};
@@ -14,7 +14,6 @@ struct Watched {
 }
 
 impl Watched {
-    /// Admits all threads, so that each has a status.
     fn new(slots: usize) -> Self {
         let mut watched = Self {
             ledger: Ledger::new(slots, THREADS).with_cpu_slots(CpuSlots::new(&[vec![0, 1, 2]])),
@@ -26,15 +25,15 @@ impl Watched {
         watched
     }
 
-    /// Calls a function of the ledger that may use `verbs`, and records the rows that explain the
-    /// changes.
+    /// Calls a function of the ledger that may use `verbs`, and records which rows of the table the
+    /// changes of status used.
     fn call<R>(&mut self, verbs: &[Verb], call: impl FnOnce(&mut Ledger) -> R) {
         let before = self.statuses();
         call(&mut self.ledger);
         for (from, to) in before.into_iter().zip(self.statuses()) {
             match (from, to) {
                 _ if from == to => {}
-                // A thread was started, which takes two steps.
+                // A thread was started: it is admitted and then gets a slot.
                 (Status::Gone, Status::Running) => {
                     self.note(Status::Gone, &[Verb::Admit], Status::Blocked);
                     self.note(Status::Blocked, verbs, Status::Running);
@@ -55,7 +54,7 @@ impl Watched {
         std::array::from_fn(|t| self.ledger.status(t))
     }
 
-    /// Calls one function that the runtime may call now, chosen at random.
+    /// Calls one randomly chosen function that the runtime could call now.
     fn step(&mut self, rng: &mut Rng) {
         let t = rng.below(THREADS as u64) as usize;
         let giver = rng.below(THREADS as u64) as usize;

@@ -1,4 +1,4 @@
-//! Tests the table of tunables as users see it.
+//! Tests the table of tunables that users see.
 
 use std::collections::BTreeSet;
 use tidegate_policy::tunables::{self, Unit, rows};

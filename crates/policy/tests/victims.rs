@@ -1,9 +1,9 @@
-//! Tests which victims thieves try: every candidate, in the right order, and no other worker.
+//! Tests which victims a thief tries: every candidate, in the right order, and no other worker.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{Peers, PlaceTree, Rng, VictimPolicy, VictimState};
 
-/// Peers that a test can change.
+/// A pool whose workers a test can change.
 struct Pool {
     candidates: Vec<bool>,
     last: Vec<Option<usize>>,
@@ -19,7 +19,7 @@ impl Pool {
         }
     }
 
-    /// Eight workers: pairs within groups of four.
+    /// Returns a pool of eight workers: two groups of four, each made of two pairs.
     fn eight() -> Self {
         let pairs = (0..4).map(|i| vec![2 * i, 2 * i + 1]).collect();
         let fours = vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
@@ -66,7 +66,7 @@ const CIRCLES: [VictimPolicy; 3] = [
     VictimPolicy::LastVictim,
 ];
 
-/// The victims of one round in which no worker has a task.
+/// Returns the victims of one round in which no worker has a task.
 fn round(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
     std::iter::from_fn(|| state.next(pool, || rng.draw()))
         .take(1_000)
@@ -166,7 +166,7 @@ fn round_robin_continues_after_last_victim() {
     );
 }
 
-/// After a victim without work, the thief tries the worker that this victim stole from last.
+/// If a victim has no work, the thief next tries the worker that this victim last stole from.
 #[test]
 fn idle_victim_suggests_the_next_victim() {
     let mut rng = Rng::new(25);
@@ -184,7 +184,7 @@ fn idle_victim_suggests_the_next_victim() {
             .map(|at| asked.get(at + 1).copied())
     };
     assert_eq!(follows(1), Some(Some(2)));
-    // The last victim of worker 3 is the thief, which does not rob itself.
+    // Worker 3 last stole from the thief, and the thief does not steal from itself.
     assert!(!asked.contains(&0));
 }
 
@@ -265,7 +265,7 @@ fn no_candidate_starves_under_any_rule() {
     }
 }
 
-/// Every worker that stays a candidate is tried, although others come and go during the round.
+/// A worker that stays a candidate throughout the round is tried, even if others come and go.
 #[test]
 fn staying_worker_is_always_asked() {
     let mut rng = Rng::new(31);
@@ -344,7 +344,7 @@ fn circle_round_draws_once() {
     assert_eq!(draws, 1);
 }
 
-/// A pool that reports that all of its workers are alike.
+/// Like `Pool`, but reports that all workers are alike.
 struct Alike(Pool);
 
 impl Peers for Alike {
@@ -369,8 +369,8 @@ impl Peers for Alike {
     }
 }
 
-/// A thief that knows that all victims are alike tries the victims that it would have chosen after
-/// looking at each worker.
+/// A thief that knows that all victims are alike tries the same victims as if it had checked each
+/// worker.
 #[test]
 fn known_uniformity_changes_no_choice() {
     for workers in 0..12 {

@@ -1,4 +1,4 @@
-//! The table's file: find it or create it, check it, read it and write it.
+//! Finds or creates the table's file, checks it, reads it and writes it.
 
 use crate::identity::boot;
 use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, claim_at, row_at};
@@ -26,7 +26,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// Opens the table at `location`. Returns `None` if the table is missing and `access` does not
-    /// create one.
+    /// create it.
     pub(crate) fn open(location: &Location, access: Access) -> Result<Option<Self>, Refusal> {
         let path = location.path();
         if let Some(folder) = location.folder() {
@@ -39,7 +39,7 @@ impl Table {
                 Err(error) => return Err(Refusal::system(folder, "looked at", &error)),
             }
         }
-        // If the file disappears repeatedly before it can be opened, some program removes it on
+        // If the file keeps disappearing before it can be opened, some program removes it on
         // purpose.
         for _ in 0..8 {
             match Self::of(path, access)? {
@@ -60,8 +60,8 @@ impl Table {
         ))
     }
 
-    /// Checks that a job could create the missing table at `location`. Creates nothing that another
-    /// process could see.
+    /// Checks whether a job could create the missing table at `location`, without creating anything
+    /// that another process could see.
     pub(crate) fn could_be_made(location: &Location) -> Result<(), Refusal> {
         let path = location.path();
         // If the folder is missing too, check the folder that would contain it.
@@ -72,8 +72,8 @@ impl Table {
         nameless(path, near).map(drop)
     }
 
-    /// Removes a table from before the machine's last start. Fails if a row is locked: then the
-    /// table belongs to another machine, which is running.
+    /// Removes a table that was created before the machine's last boot. Fails if a row is locked,
+    /// because the table then belongs to another machine, which is running.
     fn replace(&self) -> Result<(), Refusal> {
         for index in 0..ROWS {
             if self.is_locked(index)? {
@@ -82,8 +82,8 @@ impl Table {
             }
         }
         // Only the holder of this lock removes the table, and only while the path still leads to
-        // it. Otherwise two jobs that start at the same time could both find the table stale, and
-        // the slower job would remove the new table of the faster one.
+        // it. Otherwise, if two jobs started at the same time, both could find the table stale, and
+        // the slower one would remove the new table of the faster one.
         if !self.lock_head()? || !self.is_current() {
             return Ok(());
         }
@@ -106,11 +106,11 @@ impl Table {
         let Some(file) = open(path, access)? else {
             return Ok(Found::Gone);
         };
-        // First of all, make sure that children made by `fork` do not keep the file open.
+        // Do this first, so that children made by `fork` do not keep the file open.
         let file = PrivateFile::new(file);
         let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
         let found = metadata(path, opened)?;
-        // Without a link, the file has been removed since the check.
+        // If the file has no links, it was removed after the check.
         if found.nlink() == 0 {
             return Ok(Found::Gone);
         }
@@ -130,9 +130,10 @@ impl Table {
         Ok(Found::Table(table))
     }
 
-    /// Opens the file a second time and maps the word that counts changes. This opening must not
-    /// hold any locks: a child made by `fork` keeps the mapping, the mapping keeps the opening, and
-    /// the opening would keep its locks. Returns `None` if the path now leads to another file.
+    /// Opens the file a second time and maps the word that counts changes. No locks may be taken
+    /// through this open file description: a child made by `fork` keeps the mapping, the mapping
+    /// keeps the description alive, and the description would keep its locks. Returns `None` if the
+    /// path now leads to another file.
     fn map(&self, access: Access) -> Result<Option<SharedWord>, Refusal> {
         let Some(file) = open(&self.path, access)? else {
             return Ok(None);
@@ -150,7 +151,7 @@ impl Table {
         &self.path
     }
 
-    /// The file, unless this process is a child of the process that opened it.
+    /// Returns the file, or an error if this process is a child of the process that opened it.
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
         self.file
@@ -158,7 +159,7 @@ impl Table {
             .ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
     }
 
-    /// Whether the path still leads to this file.
+    /// Returns whether the path still leads to this file.
     pub(crate) fn is_current(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.id)
     }
@@ -181,12 +182,12 @@ impl Table {
         Ok(Claim(u64::from_ne_bytes(bytes)))
     }
 
-    /// Only for the row's owner, which holds the row's lock.
+    /// Only the row's owner, which holds the row's lock, may call this.
     pub(crate) fn write_row(&self, index: usize, row: &Row) -> Result<(), Refusal> {
         self.write(&row.to_bytes(), row_at(index))
     }
 
-    /// Only for the row's owner, which holds the row's lock.
+    /// Only the row's owner, which holds the row's lock, may call this.
     pub(crate) fn write_claim(&self, index: usize, claim: Claim) -> Result<(), Refusal> {
         self.write(&claim.to_bytes(), claim_at(index))
     }
@@ -210,7 +211,7 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
     }
 
-    /// Takes the lock of the head, which a job needs in order to replace the table. Returns `false`
+    /// Takes the lock of the head, which a job needs before it replaces the table. Returns `false`
     /// if another job holds it.
     fn lock_head(&self) -> Result<bool, Refusal> {
         mapping::lock(self.file()?, 0)
@@ -222,14 +223,14 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "unlocked", &error))
     }
 
-    /// Whether another job holds the lock of a row.
+    /// Returns whether another job holds the lock of a row.
     pub(crate) fn is_locked(&self, index: usize) -> Result<bool, Refusal> {
         mapping::is_held(self.file()?, row_at(index))
             .map_err(|error| Refusal::system(&self.path, "asked for locks", &error))
     }
 
-    /// Frees row `index` if its claim is in use but no job holds its lock. Returns whether it has
-    /// freed the row.
+    /// Frees row `index` if its claim is in use but no job holds its lock. Returns whether it freed
+    /// the row.
     pub(crate) fn sweep(&self, index: usize) -> Result<bool, Refusal> {
         if !self.lock(index)? {
             return Ok(false);
@@ -252,12 +253,12 @@ impl Table {
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 
-    /// The word that counts changes. `None` for an observer.
+    /// Returns the word that counts changes, or `None` for an observer.
     pub(crate) fn change(&self) -> Option<Arc<SharedWord>> {
         self.change.clone()
     }
 
-    /// Sleeps while the count of changes is still `seen`, for at most `limit`.
+    /// Sleeps for at most `limit` while the count of changes is `seen`.
     pub(crate) fn wait(&self, seen: u32, limit: Duration) -> Result<(), Refusal> {
         self.file()?;
         let done = self
@@ -275,7 +276,7 @@ enum Found {
     Table(Table),
 }
 
-/// Opens the file at `path`. Returns `None` if it no longer exists.
+/// Opens the file at `path`. Returns `None` if the file no longer exists.
 fn open(path: &Path, access: Access) -> Result<Option<File>, Refusal> {
     let mut options = mapping::options(false);
     match options.write(access != Access::Observe).open(path) {
@@ -290,7 +291,7 @@ fn metadata(path: &Path, file: &File) -> Result<fs::Metadata, Refusal> {
     found.map_err(|error| Refusal::system(path, "looked at", &error))
 }
 
-/// Explains why a table cannot be opened. The system's own messages would be too general.
+/// Explains why a table cannot be opened. The system's own messages would be too vague.
 fn refused(path: &Path, error: &io::Error) -> Refusal {
     match error.raw_os_error() {
         Some(libc::ELOOP) => Refusal::of(Kind::Untrusted, path, "is a symbolic link"),
@@ -306,14 +307,15 @@ fn make_folder(folder: &Path) -> Result<(), Refusal> {
             Err(Refusal::system(folder, "made", &error))
         }
         Err(_) => Ok(()),
-        // The umask may have denied the owner some permissions, but other jobs of this user need
+        // The umask may have denied permissions to the owner, but other jobs of this user need
         // them.
         Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700))
             .map_err(|error| Refusal::system(folder, "made", &error)),
     }
 }
 
-/// The user whose table this process uses. Fails if the process has more rights than its user.
+/// Returns the user whose table this process uses. Fails if the process has more privileges than
+/// its user.
 pub(crate) fn user() -> Result<u32, Refusal> {
     if mapping::is_privileged() {
         let text = "a program with more rights than its user cannot use the table of jobs";
@@ -322,7 +324,7 @@ pub(crate) fn user() -> Result<u32, Refusal> {
     Ok(mapping::user())
 }
 
-/// Whether `folder` is a folder that belongs to `user`.
+/// Returns whether `folder` is a folder that belongs to `user`.
 pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
@@ -351,7 +353,7 @@ fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     check_owner(folder, found)
 }
 
-/// Describes a file that is not a regular file, for a message.
+/// Describes a non-regular file, for an error message.
 fn word_for(kind: FileType) -> &'static str {
     match kind {
         kind if kind.is_dir() => "a folder",
@@ -392,8 +394,8 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks that this process may write files up to byte `end`. If it wrote beyond its limit, a
-/// signal would kill it.
+/// Checks that this process may write files up to byte `end`. A write beyond the process's limit
+/// would kill it with a signal.
 fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     let limit = mapping::file_size_limit();
     if end > limit {
@@ -403,8 +405,8 @@ fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Creates the whole table before any other process can see it. Also succeeds if another job has
-/// just created the table.
+/// Creates the complete table before any other process can see it. Also succeeds if another job has
+/// just created a table.
 fn create(path: &Path) -> Result<(), Refusal> {
     let file = nameless(path, path)?;
     match mapping::name_file(&file, path) {
@@ -415,8 +417,8 @@ fn create(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Creates the whole table for `path` as a file without a name, in the parent folder of `near`. The
-/// file disappears when it is closed.
+/// Creates the complete table for `path` as an unnamed file in the parent folder of `near`. The
+/// file disappears when it is closed, unless it gets a name.
 fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
     let folder = match near.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -434,12 +436,12 @@ fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
         .write(true)
         .open(folder)
         .map_err(refuse)?;
-    // As for the folder, the umask must not deny access to other jobs of this user.
+    // As with the folder, the umask must not deny access to other jobs of this user.
     file.set_permissions(Permissions::from_mode(0o600))
         .map_err(refuse)?;
     let mut content = vec![0; LENGTH];
     content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);
-    // Writing allocates the blocks, so that a full file system reports its error here.
+    // Writing allocates the file's blocks, so if the file system is full, the error occurs here.
     file.write_all_at(&content, 0).map_err(refuse)?;
     Ok(file)
 }

@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-/// Identifies a process, and distinguishes it as far as possible from later processes with the same
-/// pid.
+/// Identifies a process, and distinguishes it from most later processes with the same pid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
-    /// Start time in the kernel's ticks. 0 if unknown.
+    /// The start time in clock ticks of the kernel; 0 if unknown.
     pub(crate) started: u64,
-    /// The pid namespace in which `pid` is valid. 0 if unknown.
+    /// The pid namespace in which `pid` is valid; 0 if unknown.
     pub(crate) namespace: u64,
 }
 
@@ -28,7 +27,7 @@ impl Identity {
         }
     }
 
-    /// Whether `observer` can be sure that the process is gone.
+    /// Returns whether `observer` can be sure that this process is gone.
     pub(crate) fn is_gone(self, observer: Self) -> bool {
         let known =
             self.namespace != 0 && self.namespace == observer.namespace && self.started != 0;
@@ -36,22 +35,23 @@ impl Identity {
     }
 }
 
-/// The number in a text like `pid:[4026531836]`.
+/// Returns the number in a text like `pid:[4026531836]`.
 fn number_in(text: &str) -> u64 {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }
 
-/// Returns the start time of process `pid`. `None` if there is no such process, or if it is a
+/// Returns the start time of process `pid`, or `None` if there is no such process or it is a
 /// zombie.
 fn started(pid: u32) -> Option<u64> {
     let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
     start_in(&String::from_utf8_lossy(&stat))
 }
 
-/// Finds the start time, the 22nd field of a `stat` file. The 2nd field is the process's name, in
-/// parentheses; it may contain any character. The 3rd field is the state. It already shows a zombie
-/// when only the first thread has ended, so the 20th field, the number of threads, decides.
+/// Returns the start time, the 22nd field of a `stat` file, unless the process is a zombie. The 2nd
+/// field is the process's name, in parentheses; it may contain any character. The 3rd field is the
+/// state. It already shows a zombie when only the first thread has ended, so the 20th field, the
+/// number of threads, decides.
 fn start_in(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
@@ -61,7 +61,7 @@ fn start_in(stat: &str) -> Option<u64> {
     (threads > 1 || !["Z", "X"].contains(&state)).then_some(start)
 }
 
-/// A hash of the kernel's id of the current boot. 0 if the kernel has no such id.
+/// Returns a hash of the kernel's id of the current boot, or 0 if the kernel has no such id.
 pub(crate) fn boot() -> u64 {
     let name = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     if name.is_empty() {
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A process with this process's pid but a different start time is gone.
+    /// A process with this process's pid but another start time is gone.
     #[test]
     #[cfg(target_os = "linux")]
     fn reused_process_id_counts_as_gone() {

@@ -1,9 +1,10 @@
-//! The layout of the file. It is a contract between programs that were built separately.
+//! The layout of the table's file. It is a contract between programs that were built separately.
 //!
 //! The file begins with a head of one page, whose second half contains the claims. The rows follow.
-//! All words are 8 bytes in the machine's byte order, which the magic number reveals. The magic
-//! number is a hash of everything that a reader relies on, so a program with a different layout
-//! does not recognize the table. Readers trust no value in the file: see [`Row::read`].
+//! All words are 8 bytes long, in the machine's byte order; a different byte order changes the
+//! magic number. The magic number is a hash of everything that a reader relies on, so a program
+//! with a different layout does not recognize the table. Readers trust no value in the file: see
+//! [`Row::read`].
 
 use crate::identity::Identity;
 use crate::mask::{CpuMask, WORDS};
@@ -13,22 +14,22 @@ use std::fmt;
 use std::path::Path;
 use tidegate_policy::tunables::WEIGHT;
 
-/// The version of the format. Each version uses a different file.
+/// The version of the format. Each version has its own file.
 pub(crate) const VERSION: u64 = 1;
-/// The number of rows, which limits the number of jobs with a seat.
+/// The number of rows, and so the maximum number of jobs with a seat.
 pub const ROWS: usize = 256;
 
 pub(crate) const WORD: usize = 8;
 pub(crate) const HEAD: usize = 4096;
 const MAGIC_AT: usize = 0;
 const BOOT_AT: usize = 1;
-/// Offset of the 4-byte word that counts changes, in bytes.
+/// The offset of the 4-byte word that counts changes, in bytes.
 pub(crate) const CHANGE_AT: usize = 256;
-/// Offset of the claims, in bytes.
+/// The offset of the claims, in bytes.
 pub(crate) const CLAIMS_AT: usize = 2048;
 const ROW_WORDS: usize = 64;
 pub(crate) const ROW: usize = ROW_WORDS * WORD;
-/// Length of the file, in bytes.
+/// The length of the file, in bytes.
 pub(crate) const LENGTH: usize = HEAD + ROWS * ROW;
 
 pub(crate) fn row_at(index: usize) -> u64 {
@@ -60,7 +61,7 @@ mod at {
 }
 const NAME_BYTES: usize = 64;
 
-/// A hash (FNV-1a) of everything that a reader relies on.
+/// Returns a hash (FNV-1a) of everything that a reader relies on.
 fn magic() -> u64 {
     let words = [
         VERSION,
@@ -92,7 +93,7 @@ fn magic() -> u64 {
     hash(bytes.chain(words.into_iter().flat_map(u64::to_be_bytes)))
 }
 
-/// FNV-1a, 64 bits.
+/// Returns the 64-bit FNV-1a hash of `bytes`.
 pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -107,9 +108,9 @@ fn word(bytes: &[u8], index: usize) -> u64 {
 /// Why a file with this head cannot be used as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// A table of a different version, or not a table.
+    /// The file is a table of a different version, or not a table.
     Foreign,
-    /// Created before the machine's last start, or on another machine.
+    /// The table was created before the machine's last boot, or on another machine.
     Stale,
 }
 
@@ -129,7 +130,7 @@ impl Unfit {
 pub(crate) struct Head(pub(crate) [u8; HEAD]);
 
 impl Head {
-    /// The head of a new table, created during the boot with the id `boot`.
+    /// Returns the head of a new table, created during the boot with the id `boot`.
     pub(crate) fn fresh(boot: u64) -> Self {
         let mut head = Self([0; HEAD]);
         for (index, value) in [(MAGIC_AT, magic()), (BOOT_AT, boot)] {
@@ -143,8 +144,8 @@ impl Head {
     pub(crate) fn check(&self, boot: u64) -> Result<(), Unfit> {
         match (word(&self.0, MAGIC_AT), word(&self.0, BOOT_AT)) {
             (kind, _) if kind != magic() => Err(Unfit::Foreign),
-            // If a job cannot find out the id of the boot, it treats the table as current and
-            // removes nothing. That does no harm: no job holds a row of a stale table.
+            // A job that does not know the id of the boot treats the table as current and removes
+            // nothing. That does no harm: no job holds a row of a stale table.
             (_, made) if made != boot && boot != 0 => Err(Unfit::Stale),
             _ => Ok(()),
         }
@@ -180,12 +181,12 @@ impl Claim {
         self.0 >> 1
     }
 
-    /// The claim for the row's next owner, marked as in use.
+    /// Returns the claim for the row's next owner, marked as in use.
     pub(crate) fn next(self) -> Self {
         Self((self.generation().wrapping_add(1) << 1) | Self::IN_USE)
     }
 
-    /// This claim, marked as no longer in use.
+    /// Returns this claim, marked as no longer in use.
     pub(crate) fn given_back(self) -> Self {
         Self(self.0 & !Self::IN_USE)
     }
@@ -233,7 +234,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// The content of a row. A job reads other jobs' rows only through [`Row::read`], which clamps all
+/// The contents of a row. A job reads other jobs' rows only through [`Row::read`], which clamps all
 /// fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -242,7 +243,7 @@ pub(crate) struct Row {
     /// When the job took its seat, in nanoseconds since 1970.
     pub(crate) arrived: u64,
     pub(crate) beat: u64,
-    /// The process's processor time, in nanoseconds.
+    /// The processor time that the process has used, in nanoseconds.
     pub(crate) cpu_time: u64,
     pub(crate) name: Name,
     pub(crate) report: Report,
@@ -275,7 +276,7 @@ impl Row {
         bytes
     }
 
-    /// Interprets any bytes as a row, and clamps each field to its range.
+    /// Interprets arbitrary bytes as a row, and clamps each field to its range.
     pub(crate) fn read(bytes: &[u8; ROW]) -> Self {
         let get = |index| word(bytes, index);
         let processors = |index| get(index).min(CpuMask::MOST as u64) as usize;

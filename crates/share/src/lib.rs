@@ -1,12 +1,12 @@
-//! The table of jobs, through which unrelated programs divide a machine's processors.
+//! A table of jobs through which unrelated programs divide a machine's processors.
 //!
 //! A *job* takes a [`Seat`] in a file that all jobs of its user share. It publishes how many
 //! processors it could use, and computes from the table how many it is entitled to
-//! ([`Seat::shares`]). There is no daemon, and nothing to configure or to clean up. docs/table.md
-//! describes the protocol and why it survives the death of any job at any instruction.
-//! [`tidegate_policy::allot`] computes the division itself.
+//! ([`Seat::shares`]). There is no daemon, and there is nothing to configure or clean up.
+//! docs/table.md describes the protocol and why it survives the death of any job at any
+//! instruction. The algorithm that divides the processors is in [`tidegate_policy::allot`].
 //!
-//! This crate does not depend on the Tidegate runtime, so other runtimes can use it:
+//! This crate does not depend on the Tidegate runtime, so other runtimes can use it as well:
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -26,13 +26,14 @@
 //! # Ok::<(), tidegate_share::Refusal>(())
 //! ```
 //!
-//! Every error is a [`Refusal`], a line that explains why this job runs alone. This crate never
-//! ends the process, never waits for another process, and never touches a file of another user.
+//! Every error is a [`Refusal`], a line that explains why this job does not share the machine. This
+//! crate never ends the process, never waits for another process, and never touches a file of
+//! another user.
 //!
 //! [`Observer`] reads the table without taking a seat, and never creates it.
 //!
-//! This crate does **not** move workers or start threads, and it measures only the load of programs
-//! outside the table ([`Neighbours`]). It supports only Linux.
+//! This crate does **not** move workers or start threads. It measures no load except that of
+//! programs outside the table ([`Neighbours`]). It supports only Linux.
 
 #![deny(missing_docs)]
 #![cfg_attr(

@@ -6,17 +6,18 @@ use crate::refusal::{Kind, Refusal};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the path of the table.
+/// The environment variable that holds the path of the table.
 pub const VARIABLE: &str = "TIDEGATE_TABLE";
-/// The environment variable with the path of the user's own folder, which lasts until logout.
+/// The environment variable that holds the path of the user's own folder, which exists until
+/// logout.
 const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
 
-/// Why a table is opened.
+/// The purpose of opening a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To read only. Creates no table.
+    /// To read. Does not create the table.
     Observe,
-    /// To read, and to free the rows of dead jobs. Creates no table.
+    /// To read, and to free the rows of dead jobs. Does not create the table.
     Repair,
     /// To take a seat. Creates the table if it is missing.
     Take,
@@ -35,8 +36,8 @@ impl Location {
     /// Finds the table of this process's user and environment.
     ///
     /// # Errors
-    /// The system does not support tables, the program runs with more rights than its user, or the
-    /// path is not absolute.
+    /// Returns an error if the system does not support tables, if the program runs with more
+    /// privileges than its user, or if the path is not absolute.
     pub fn find() -> Result<Self, Refusal> {
         let user = file::user()?;
         let variable = |name: &str| std::env::var_os(name);
@@ -49,7 +50,7 @@ impl Location {
         Ok(found)
     }
 
-    /// The table at `path`. Its folder must exist.
+    /// Returns the location of a table at `path`, whose folder must exist.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -79,8 +80,9 @@ impl Location {
             why,
         };
         // A relative path would lead to a different file in each working directory; the XDG
-        // standard requires such a value to be ignored. If a process has changed its user but kept
-        // the variable, it must not leave the new user's files in the former user's folder.
+        // standard requires such a value to be ignored. A process may have changed its user but
+        // kept the variable; it must then not leave the new user's files in the former user's
+        // folder.
         if let Some(runtime) = set(RUNTIME_FOLDER)
             .map(PathBuf::from)
             .filter(|folder| folder.is_absolute() && own(folder))
@@ -103,18 +105,18 @@ impl Location {
         within(parent.join(format!("tidegate-{user}")), why)
     }
 
-    /// The path of the table.
+    /// Returns the path of the table.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The table's folder, if a job may create it. The job must also check it.
+    /// Returns the table's folder, if a job may create it. The job must also check the folder.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Why this path was chosen, in a few words.
+    /// Returns a short explanation of why this path was chosen.
     #[must_use]
     pub fn why(&self) -> &str {
         self.why

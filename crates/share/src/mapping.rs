@@ -1,5 +1,5 @@
-//! System calls that the standard library does not offer: for naming an unnamed file, for locks
-//! that belong to an opening of a file, and for the user's identity.
+//! System calls that the standard library lacks: to name an unnamed file, to take locks that belong
+//! to an open file description, and to identify the user.
 
 use crate::layout::{CHANGE_AT, HEAD};
 use std::ffi::CString;
@@ -16,8 +16,8 @@ pub(crate) fn change(file: &File) -> io::Result<SharedWord> {
     SharedWord::of(file, HEAD, CHANGE_AT)
 }
 
-/// The options for opening a table: follow no link, wait for no device, and pass nothing on to
-/// programs that this process executes.
+/// Returns the options for opening a table: follow no symbolic link, do not wait for a device, and
+/// do not pass the file on to executed programs.
 pub(crate) fn options(unnamed: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
     let kind = if unnamed {
@@ -34,12 +34,12 @@ pub(crate) fn options(unnamed: bool) -> OpenOptions {
 
 /// Gives an unnamed file its first name. Fails if the name is taken.
 pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
-    // A thread's list of descriptors shows those of its process, but the process's own list is
-    // empty once its first thread has ended.
+    // The descriptors of the process are also listed for its threads. The process's own list is
+    // empty once its first thread has ended, so use the calling thread's.
     let unnamed = CString::new(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))?;
     let name = CString::new(path.as_os_str().as_bytes())?;
     let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
-    // SAFETY: both names are live C strings, which the call reads.
+    // SAFETY: both names are live C strings, which the call only reads.
     let done = unsafe { libc::linkat(here, unnamed.as_ptr(), here, name.as_ptr(), follow) };
     if done == 0 {
         Ok(())
@@ -49,8 +49,8 @@ pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
 }
 
 fn byte(at: u64, kind: libc::c_int) -> libc::flock {
-    // SAFETY: an flock consists of integers, for which all zeroes is a value. For a lock that
-    // belongs to an opening, pid must be 0.
+    // SAFETY: an flock consists of integers, for which zero is a valid value. For a lock that
+    // belongs to an open file description, pid must be 0.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
@@ -69,8 +69,8 @@ fn ask(file: &File, command: libc::c_int, lock: &mut libc::flock) -> io::Result<
     }
 }
 
-/// Locks the byte at `at` for this opening of the file, without waiting. Returns `false` if another
-/// opening holds the lock.
+/// Locks the byte at `at` for this open file description, without waiting. Returns `false` if
+/// another description holds the lock.
 pub(crate) fn lock(file: &File, at: u64) -> io::Result<bool> {
     match ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_WRLCK)) {
         Ok(()) => Ok(true),
@@ -91,7 +91,7 @@ pub(crate) fn is_held(file: &File, at: u64) -> io::Result<bool> {
     Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// The maximum size, in bytes, of files that this process writes.
+/// Returns the maximum size of files that this process may write, in bytes.
 pub(crate) fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
@@ -111,7 +111,7 @@ pub(crate) fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Whether the program has more rights than the user who started it.
+/// Returns whether the program has more privileges than the user who started it.
 pub(crate) fn is_privileged() -> bool {
     // SAFETY: getauxval has no preconditions.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }

@@ -1,11 +1,11 @@
-//! The set of processors in a row.
+//! Sets of processors.
 
 use std::fmt;
 
 /// The number of words in a set.
 pub(crate) const WORDS: usize = 16;
 
-/// The processors that a job may run on, by number. Numbers above 1,023 are ignored.
+/// The processors that a job may run on, by number from 0 to 1,023.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CpuMask(pub(crate) [u64; WORDS]);
 
@@ -13,7 +13,7 @@ impl CpuMask {
     /// The maximum number of processors in a set.
     pub const MOST: usize = 64 * WORDS;
 
-    /// Creates the set of these processors.
+    /// Creates a set of these processors. Numbers above 1,023 are ignored.
     pub fn from_cpus(cpus: impl IntoIterator<Item = usize>) -> Self {
         let mut words = [0; WORDS];
         for cpu in cpus.into_iter().filter(|cpu| *cpu < Self::MOST) {
@@ -22,25 +22,25 @@ impl CpuMask {
         Self(words)
     }
 
-    /// The number of processors in the set.
+    /// Returns the number of processors in the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
 
-    /// Whether `cpu` is in the set.
+    /// Returns whether `cpu` is in the set.
     #[must_use]
     pub fn contains(&self, cpu: usize) -> bool {
         cpu < Self::MOST && self.0[cpu / 64] & (1 << (cpu % 64)) != 0
     }
 
-    /// Whether every processor of this set is in `other`.
+    /// Returns whether every processor of this set is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0
@@ -49,7 +49,7 @@ impl CpuMask {
             .all(|(mine, theirs)| mine & !theirs == 0)
     }
 
-    /// The processors that are in either set.
+    /// Returns the set of processors that are in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] | other.0[word]))

@@ -1,8 +1,8 @@
-//! Measures how busy programs outside the table keep the machine.
+//! Measures how many processors programs outside the table keep busy.
 //!
-//! The result is the busy time of all processors, as counted by the kernel, minus the processor
-//! time that the jobs in the table have published. It describes the previous second. So it is good
-//! enough to leave such programs some processors, but too slow to react to short peaks.
+//! The result is the busy time of all processors, according to the kernel, minus the processor time
+//! that the jobs in the table have published. It describes the previous second. So it is good
+//! enough to leave some processors to such programs, but too slow to react to short peaks.
 
 use crate::identity::Identity;
 use crate::layout::Row;
@@ -11,7 +11,8 @@ use crate::reader::Snapshot;
 use std::fs;
 use tidegate_policy::Nanos;
 
-/// The last measurement, with which the next one is compared.
+/// Measures the processors that programs outside the table keep busy, by comparing each measurement
+/// with the last one.
 #[derive(Debug, Default)]
 pub struct Neighbours {
     before: Option<Measured>,
@@ -22,13 +23,13 @@ pub struct Neighbours {
 #[derive(Debug)]
 struct Measured {
     at: Nanos,
-    /// The busy time of all processors that the jobs divide.
+    /// The total busy time of the processors that the jobs divide.
     busy: Nanos,
-    /// The processor time of each job's process.
+    /// The processor time that each job's process has used.
     jobs: Vec<(Identity, Nanos)>,
 }
 
-/// The kernel's unit of time in `/proc/stat`, in nanoseconds.
+/// The unit of time in `/proc/stat`, in nanoseconds.
 const TICK: Nanos = 10_000_000;
 
 impl Neighbours {
@@ -39,8 +40,8 @@ impl Neighbours {
     }
 
     /// Returns how many processors programs outside the table have kept busy since the last call,
-    /// in thousandths. If jobs have come or gone since then, the two measurements cannot be
-    /// compared, so this returns the last result again.
+    /// in thousandths of a processor. If jobs have started or ended since then, the two
+    /// measurements cannot be compared, so this returns the last result again.
     pub(crate) fn measure(&mut self, snapshot: &Snapshot, now: Nanos) -> u64 {
         let stat = fs::read("/proc/stat").unwrap_or_default();
         self.compare(&String::from_utf8_lossy(&stat), snapshot, now)
@@ -85,25 +86,25 @@ impl Measured {
     }
 }
 
-/// Lists each process once, even if it has several rows.
+/// Lists each process and its processor time, only once even if it has several rows.
 fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> {
     let mut jobs: Vec<(Identity, Nanos)> = rows.map(|row| (row.owner, row.cpu_time)).collect();
     jobs.sort_unstable();
-    // The rows of a process may have been published at different times. Keep the latest time, which
-    // is the largest.
+    // The rows of a process may have been published at different times. Keep the latest one's time,
+    // which is the largest.
     jobs.reverse();
     jobs.dedup_by_key(|(job, _)| *job);
     jobs
 }
 
-/// How long the processors in `set` have been busy with users' programs, the kernel and interrupts,
-/// according to `/proc/stat`.
+/// Returns how long the processors in `set` have been busy with user programs, the kernel and
+/// interrupts, according to `/proc/stat`.
 fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
     let of = |line: &str| {
         let mut fields = line.split_ascii_whitespace();
         let cpu = fields.next()?.strip_prefix("cpu")?.parse().ok()?;
         let times: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
-        // These are user, nice, system, (idle, iowait,) irq and softirq.
+        // These are user, nice, system, irq and softirq; idle and iowait are left out.
         let worked = [0, 1, 2, 5, 6].iter().filter_map(|kind| times.get(*kind));
         set.contains(cpu)
             .then(|| worked.fold(0, |sum: u64, time| sum.saturating_add(*time)))
@@ -144,8 +145,8 @@ mod tests {
         )
     }
 
-    /// If the jobs' processors were busy longer than the jobs used them, other processes used the
-    /// rest.
+    /// If the jobs' processors were busy for longer than the jobs used them, other processes used
+    /// the rest.
     #[test]
     fn other_processes_used_the_unused_rest() {
         let mut neighbours = Neighbours::new();
@@ -154,13 +155,14 @@ mod tests {
             0,
             "nothing to compare with"
         );
-        // 90 ticks of 10 ms on the jobs' processors, 20 of them used by the job. No job may run on
-        // the third processor.
+        // The jobs' processors were busy for 90 ticks of 10 ms, and the job used 20 of these. No
+        // job may run on the third processor.
         let later = snapshot(&[(5, 200_000_000)]);
         assert_eq!(neighbours.compare(&stat(90, 70), &later, 2 * SECOND), 700);
     }
 
-    /// A process with two rows counts once. When the set of jobs changes, the last result stays.
+    /// A process with two rows counts once. If the set of jobs changes, the last result is returned
+    /// again.
     #[test]
     fn process_with_two_rows_counts_once() {
         let mut neighbours = Neighbours::new();

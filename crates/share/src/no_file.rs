@@ -1,4 +1,4 @@
-//! Stands in for the table's file on systems without tables.
+//! A substitute for the `file` module on systems without tables.
 
 use crate::layout::{Claim, Head, Row};
 use crate::location::{Access, Location};
@@ -13,13 +13,13 @@ use tidegate_sync::futex::SharedWord;
 #[derive(Debug)]
 pub(crate) struct Table(Infallible);
 
-/// Always fails: no user has a table on this system.
+/// Returns an error: no user has a table on this system.
 pub(crate) fn user() -> Result<u32, Refusal> {
     let text = "there is no table of jobs on this system".to_owned();
     Err(Refusal::new(Kind::Unsupported, text))
 }
 
-/// Always `false`: no table needs a folder on this system.
+/// Returns `false`: no table needs a folder on this system.
 pub(crate) fn is_folder_of(_: u32, _: &Path) -> bool {
     false
 }

@@ -10,14 +10,14 @@ use std::path::Path;
 use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 
-/// Reads the table and changes nothing in it.
+/// Reads the table without changing it.
 #[derive(Debug)]
 pub struct Observer {
     table: Table,
     reader: Reader,
 }
 
-/// A job, as described by its own row.
+/// A job, as described in its own row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Job {
@@ -35,13 +35,13 @@ pub struct Job {
     pub limit: usize,
     /// The job's weight relative to the other jobs.
     pub weight: usize,
-    /// The part of the job's processor time that goes into work, per mille.
+    /// The part of the job's processor time that is spent on useful work, per mille.
     pub efficiency: u32,
     /// When the job took its seat, in nanoseconds since 1970.
     pub since: Nanos,
-    /// The processor time that the job's process had used at its last beat, in nanoseconds.
+    /// The processor time that the job's process had used at its last heartbeat, in nanoseconds.
     pub cpu_time: Nanos,
-    /// Whether the job desires processors but has not beaten for a second.
+    /// Whether the job desires processors but has had no heartbeat for a second.
     pub stalled: bool,
 }
 
@@ -54,9 +54,9 @@ pub struct Soundness {
     /// Jobs that died without giving up their rows.
     pub dead: Vec<Job>,
     /// Jobs whose process is gone while one of its children holds their row. Such a job no longer
-    /// counts, and its row becomes free when the child ends.
+    /// counts. Its row becomes free when the child ends.
     pub orphaned: Vec<Job>,
-    /// How many rows of dead jobs the check has freed.
+    /// The number of rows of dead jobs that the check has freed.
     pub repaired: usize,
     /// The number of rows in the table.
     pub rows: usize,
@@ -67,7 +67,7 @@ impl Observer {
     /// creates one.
     ///
     /// # Errors
-    /// The file at `location` is not a table, or cannot be trusted.
+    /// Returns an error if the file at `location` is not a table, or cannot be trusted.
     pub fn open(location: &Location) -> Result<Option<Self>, Refusal> {
         Self::with(location, Access::Observe)
     }
@@ -78,11 +78,11 @@ impl Observer {
         Ok(table.map(|table| Self { table, reader }))
     }
 
-    /// Returns the jobs that are alive, in the order of their arrival. At the first call, no job is
-    /// `stalled`.
+    /// Returns the jobs that are alive, in the order of their arrival. In the result of the first
+    /// call, no job is `stalled`.
     ///
     /// # Errors
-    /// The table was truncated or can no longer be read.
+    /// Returns an error if the table was truncated or can no longer be read.
     pub fn jobs(&mut self) -> Result<Vec<Job>, Refusal> {
         let snapshot = self.reader.read(&self.table, None, clock::now())?;
         let mut jobs: Vec<Job> = snapshot
@@ -94,24 +94,25 @@ impl Observer {
         Ok(jobs)
     }
 
-    /// Whether the path still leads to the table that was opened.
+    /// Returns whether the path still leads to the table that was opened.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.table.is_current()
     }
 
-    /// The path of the table.
+    /// Returns the path of the table.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.table.path()
     }
 
     /// Checks the table at `location`, and frees the rows of jobs that have died. Returns `None` if
-    /// there is no table, and a job could create it.
+    /// there is no table but a job could create it.
     ///
     /// # Errors
-    /// The file cannot be opened, for the same reasons as in [`open`](Self::open), and stays as it
-    /// is. Or there is no table, and no job can create it.
+    /// Returns an error if the file cannot be opened, for the same reasons as in
+    /// [`open`](Self::open); the file is not changed. Also returns an error if there is no table
+    /// and no job could create it.
     pub fn check(location: &Location) -> Result<Option<Soundness>, Refusal> {
         let Some(mut observer) = Self::with(location, Access::Repair)? else {
             return Table::could_be_made(location).map(|()| None);

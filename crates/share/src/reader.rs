@@ -1,8 +1,8 @@
-//! Reads the table and decides which rows count.
+//! Reads the table and decides which rows count in dividing the machine.
 //!
-//! The rule is in docs/table.md, under "Who counts". To find out whether a job still beats, a
-//! reader compares what it reads at different times by its own clock. So it must remember what it
-//! has read.
+//! The rule is in docs/table.md, under "Who counts". To find out whether a job still has a
+//! heartbeat, a reader compares what it reads at different times, measured by its own clock. So it
+//! must remember what it has read.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -19,37 +19,37 @@ pub(crate) struct Reader {
     last: Option<Nanos>,
 }
 
-/// The state of a row when the reader last looked.
+/// A row's heartbeat when the reader last looked at it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beat {
     generation: u64,
     beat: u64,
-    /// When the reader first saw this state.
+    /// When the reader first saw this heartbeat.
     since: Nanos,
 }
 
-/// The result of one read of the table.
+/// The result of reading the table once.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    /// The count of changes, which is read before anything else.
+    /// The count of changes. It is read before the rows.
     pub(crate) change: u32,
     pub(crate) alive: Vec<Seen>,
-    /// Rows in use that no job holds any more.
+    /// Rows that are in use, but whose lock no job holds.
     pub(crate) dead: Vec<(usize, Row)>,
 }
 
-/// A row that a living job holds.
+/// A row whose lock a living job holds.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) index: usize,
     pub(crate) row: Row,
-    /// Whether the job desires nothing, or has beaten within the stall time. Otherwise it has
-    /// stopped.
+    /// Whether the job desires no processors, or has had a heartbeat within the stall time. If not,
+    /// it counts as stalled.
     pub(crate) beats: bool,
 }
 
 impl Seen {
-    /// Whether the job takes part in dividing the machine.
+    /// Returns whether the job takes part in dividing the machine.
     pub(crate) fn takes_part(&self) -> bool {
         self.beats && self.row.report.desire > 0
     }
@@ -64,18 +64,18 @@ impl Reader {
         }
     }
 
-    /// Reads all rows in use. `own` is the reader's own row. Its lock does not show as held,
-    /// because the reader itself holds the lock.
+    /// Reads all rows in use. `own` is the reader's own row, whose lock does not show as held
+    /// because the reader itself holds it.
     pub(crate) fn read(
         &mut self,
         table: &Table,
         own: Option<usize>,
         now: Nanos,
     ) -> Result<Snapshot, Refusal> {
-        // A job that has not read the table for long must not conclude that the others have
-        // stopped.
+        // A job that has not read the table for a long time must not conclude that the other jobs
+        // are stalled.
         let away = |last| now.saturating_sub(last) > TABLE_STALL.default / 2;
-        // An observer keeps what it remembers, no matter how rarely it reads.
+        // An observer keeps its memory, no matter how rarely it reads.
         if own.is_some() && self.last.is_none_or(away) {
             self.beats.fill(Beat::default());
         }
@@ -97,7 +97,8 @@ impl Reader {
         Ok(snapshot)
     }
 
-    /// Whether the job in row `index` desires nothing, or has beaten within the stall time.
+    /// Returns whether the job in row `index` desires no processors, or has had a heartbeat within
+    /// the stall time.
     fn beats(&mut self, index: usize, row: &Row, now: Nanos) -> bool {
         let seen = &mut self.beats[index];
         if (seen.generation, seen.beat) != (row.generation, row.beat) || seen.since == 0 {
@@ -110,14 +111,15 @@ impl Reader {
         row.report.desire == 0 || now.saturating_sub(seen.since) < TABLE_STALL.default
     }
 
-    /// Whether the process that owns the row is gone, so that only a child of it holds the lock.
+    /// Returns whether the process that owns the row is gone. Then only a child of that process
+    /// holds the lock.
     pub(crate) fn is_orphan(&self, row: &Row) -> bool {
         row.owner.is_gone(self.identity)
     }
 }
 
-/// Frees the rows of dead jobs. Returns how many rows it has freed. It skips rows that have been
-/// freed or taken meanwhile.
+/// Frees the rows of dead jobs, and returns how many it has freed. Skips rows that have been freed
+/// or taken meanwhile.
 pub(crate) fn sweep(table: &Table, dead: &[(usize, Row)]) -> Result<usize, Refusal> {
     let mut swept = 0;
     for (index, _) in dead {

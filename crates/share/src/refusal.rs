@@ -1,4 +1,4 @@
-//! The errors of this crate: why a job runs alone.
+//! The errors of this crate, which explain why a job does not share the machine.
 
 use std::fmt;
 use std::io;
@@ -14,23 +14,24 @@ pub enum Kind {
     Unreachable,
     /// The file exists, but cannot be trusted.
     Untrusted,
-    /// The path leads to something other than a regular file, so no job created it as a table.
+    /// The path leads to something other than a regular file, so it is not a table that a job
+    /// created.
     NoFile,
-    /// The file exists, but it is not a table of this version, or no longer one.
+    /// The file is not a table of this version, or is damaged.
     Damaged,
     /// Every row is taken.
     Full,
 }
 
-/// Advice that does no harm whatever the file is.
+/// Advice that is harmless no matter what the file is.
 const ELSEWHERE: &str = "set TIDEGATE_TABLE to another path";
 
 impl Kind {
     fn advice(self) -> &'static str {
         match self {
             Self::Unsupported => "there is nothing to be done",
-            // The file may be anything, even one of the system's: never advise removing it or
-            // changing its permissions.
+            // The file may be anything, even one of the system's. So never advise the user to
+            // remove it or to change its permissions.
             Self::Unreachable | Self::Untrusted | Self::NoFile => ELSEWHERE,
             Self::Damaged => {
                 "remove it, so that the next job creates a new one, or set TIDEGATE_TABLE to \
@@ -41,7 +42,7 @@ impl Kind {
     }
 }
 
-/// Why a job runs alone: one line that names the file and says what to do.
+/// Why a job does not share the machine: one line that names the file and says what to do.
 #[derive(Debug)]
 pub struct Refusal {
     kind: Kind,
@@ -53,14 +54,14 @@ impl Refusal {
         Self { kind, text }
     }
 
-    /// Builds a refusal: the table at `path` is `what`. Appends the advice for `kind`.
+    /// Creates a refusal with the message that the table at `path` is `what`, and the advice for
+    /// `kind`.
     pub(crate) fn of(kind: Kind, path: &Path, what: impl fmt::Display) -> Self {
         Self::advising(kind, path, what, kind.advice())
     }
 
-    /// Builds a refusal for a file at `path` that may never have been a table, because it is
-    /// `what`. Unlike a damaged table, it may belong to another program, so the advice is not to
-    /// remove it.
+    /// Creates a refusal for a file at `path` that is `what`, and so may never have been a table.
+    /// Unlike a damaged table, it may belong to another program, so the advice is not to remove it.
     pub(crate) fn no_table(path: &Path, what: impl fmt::Display) -> Self {
         Self::advising(Kind::Damaged, path, what, ELSEWHERE)
     }
@@ -70,7 +71,7 @@ impl Refusal {
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))
     }
 
-    /// Builds a refusal from an error that the system reported for `path`.
+    /// Creates a refusal from an error that the system reported for `path`.
     pub(crate) fn system(path: &Path, what: &str, error: &io::Error) -> Self {
         Self::of(
             Kind::Unreachable,
@@ -79,13 +80,13 @@ impl Refusal {
         )
     }
 
-    /// Builds a refusal for a table at `path` that has become shorter.
+    /// Creates a refusal for a table at `path` that has become shorter.
     pub(crate) fn cut_off(path: &Path) -> Self {
         let what = "was cut off or cannot be read any more";
         Self::of(Kind::Damaged, path, what)
     }
 
-    /// The kind of this refusal.
+    /// Returns the kind of this refusal.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind

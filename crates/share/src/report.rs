@@ -1,18 +1,16 @@
-//! The report that a job publishes.
-
 use crate::mask::CpuMask;
 use tidegate_policy::allot::Claim;
 use tidegate_policy::tunables::WEIGHT;
 
-/// What a job publishes about itself.
+/// The information that a job publishes about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The number of processors that the job could put to good use. 0 if it has nothing to do.
+    /// The number of processors that the job could use effectively; 0 if it has nothing to do.
     pub desire: usize,
     /// The number of processors that the job keeps busy.
     pub usage: usize,
     /// The maximum number of processors that the job may keep busy, for instance because of a
-    /// quota. At least 1.
+    /// quota. Must be at least 1.
     pub limit: usize,
     /// The job's weight relative to other jobs. See [`WEIGHT`] for its range and default.
     pub weight: usize,
@@ -20,15 +18,17 @@ pub struct Report {
     pub mask: CpuMask,
     /// The number of processors that the job considers itself entitled to. Only for observers.
     pub allotment: usize,
-    /// The part of the job's processor time that went into work, per mille. Only for observers.
+    /// The part of the job's processor time that was spent on useful work, per mille. Only for
+    /// observers.
     pub efficiency: u32,
-    /// How many processors programs outside the table keep busy, in thousandths, if the job has
-    /// measured it; see [`Neighbours`](crate::Neighbours).
+    /// How many processors programs outside the table keep busy, in thousandths; 0 if the job has
+    /// not measured it. See [`Neighbours`](crate::Neighbours).
     pub neighbours: u64,
 }
 
 impl Report {
-    /// The report of a job that desires nothing, may use all of `mask`, and has the default weight.
+    /// Creates the report of a job that desires nothing, may use all of `mask`, and has the default
+    /// weight.
     #[must_use]
     pub fn new(mask: CpuMask) -> Self {
         Self {
@@ -43,7 +43,8 @@ impl Report {
         }
     }
 
-    /// Whether the change from `before` to `self` affects how the other jobs divide the machine.
+    /// Returns whether the change from `before` to `self` affects how the other jobs divide the
+    /// machine.
     pub(crate) fn matters_after(&self, before: &Self) -> bool {
         let divided = |report: &Self| {
             let (desire, limit, weight) = (report.desire, report.limit, report.weight);

@@ -24,15 +24,15 @@ pub struct Seat {
     claim: Claim,
     row: Row,
     reader: Reader,
-    /// The count of changes at the last read.
+    /// The count of changes when the table was last read.
     seen: u32,
 }
 
 impl Seat {
-    /// Takes a free row of the table at `location`. Creates the table if it is missing.
+    /// Takes a free row of the table at `location`, and creates the table if it is missing.
     ///
     /// # Errors
-    /// The table cannot be opened or created, or no row is free.
+    /// Returns an error if the table cannot be opened or created, or if no row is free.
     pub fn take(location: &Location, name: &Name) -> Result<Self, Refusal> {
         let path = location.path();
         let table = Table::open(location, Access::Take)?;
@@ -65,12 +65,12 @@ impl Seat {
         })
     }
 
-    /// Publishes what the job needs, and that the job is alive. Call this every cycle while the job
-    /// desires processors. Wakes the other jobs if `report` changes how they divide the machine.
+    /// Publishes the job's needs and a heartbeat. Call this once per cycle while the job desires
+    /// processors. Wakes the other jobs if `report` changes how they divide the machine.
     ///
     /// # Errors
-    /// The table was truncated or can no longer be written, or this process is a child of the
-    /// process that took the seat.
+    /// Returns an error if the table was truncated or can no longer be written, or if this process
+    /// is a child of the process that took the seat.
     pub fn publish(&mut self, report: &Report) -> Result<(), Refusal> {
         let row = &mut self.row;
         let before = std::mem::replace(&mut row.report, *report);
@@ -86,7 +86,8 @@ impl Seat {
     /// Reads how the machine is divided, and frees the rows of jobs that have died.
     ///
     /// # Errors
-    /// As for [`publish`](Self::publish), or another program has overwritten this job's row.
+    /// Like [`publish`](Self::publish). Also returns an error if another program has overwritten
+    /// this job's row.
     pub fn shares(&mut self) -> Result<Shares, Refusal> {
         let snapshot = self
             .reader
@@ -107,8 +108,7 @@ impl Seat {
     }
 
     /// Measures how many processors programs outside the table use, in thousandths. A job that
-    /// wants to leave processors to them should call this about once a second and publish the
-    /// result.
+    /// leaves processors to them should call this about once a second and publish the result.
     ///
     /// # Errors
     /// Like [`publish`](Self::publish).
@@ -119,8 +119,8 @@ impl Seat {
         Ok(neighbours.measure(&snapshot, clock::now()))
     }
 
-    /// Sleeps until the table changes, for at most `limit`. Returns immediately if it has changed
-    /// since the last [`shares`](Self::shares). May return early.
+    /// Sleeps until the table changes, for at most `limit`. Returns immediately if the table has
+    /// changed since the last call to [`shares`](Self::shares). May return early.
     ///
     /// # Errors
     /// Like [`publish`](Self::publish).
@@ -128,39 +128,40 @@ impl Seat {
         self.table.wait(self.seen, limit)
     }
 
-    /// Returns a waker with which another thread can end a [`wait_change`](Self::wait_change).
+    /// Returns a waker with which another thread can end a call to
+    /// [`wait_change`](Self::wait_change).
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.table.change())
     }
 
-    /// Whether the path still leads to this table. If not, take another seat.
+    /// Returns whether the path still leads to this table. If it does not, take another seat.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.table.is_current()
     }
 
-    /// The path of the table.
+    /// Returns the path of the table.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.table.path()
     }
 }
 
-/// Wakes the seat that created it with [`Seat::waker`].
+/// Wakes a seat that sleeps in [`Seat::wait_change`]. Created by [`Seat::waker`].
 #[derive(Clone, Debug)]
 pub struct Waker(Option<Arc<SharedWord>>);
 
 impl Waker {
-    /// Ends the wait of that seat, and of all other seats of its table. Those read the table and
-    /// wait again.
+    /// Ends the wait of that seat, and of all other seats of its table. The other seats read the
+    /// table and wait again.
     pub fn wake(&self) {
-        // If the file was truncated, the waits end even without this call.
+        // If the file was truncated, all waits end even without this call.
         let _ = self.0.as_ref().map(|word| word.add_and_wake());
     }
 }
 
-/// Locks a row that is not in use. If there is none, locks the row of a job that has died.
+/// Locks a row that is not in use, or, if there is none, the row of a job that has died.
 fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
     let head = table.head()?;
     let (taken, free): (Vec<usize>, Vec<usize>) =
@@ -175,8 +176,8 @@ fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // In a child made by `fork`, each of these calls fails. Otherwise, even if a call fails,
-        // closing the file releases the lock.
+        // In a child made by `fork`, each of these calls fails. In the process that took the seat,
+        // closing the file releases the lock, even if a call fails.
         let _ = self.table.write_claim(self.index, self.claim.given_back());
         let _ = self.table.announce();
         let _ = self.table.unlock(self.index);

@@ -1,4 +1,4 @@
-//! Computes one job's number of processors from a snapshot of the table.
+//! Computes how many processors a job is entitled to, from a snapshot of the table.
 
 use crate::mask::CpuMask;
 use crate::reader::{Seen, Snapshot};
@@ -7,7 +7,7 @@ use tidegate_policy::allot::{Bound, Claim, max_min};
 use tidegate_policy::share::neighbours;
 use tidegate_policy::tunables::WEIGHT;
 
-/// How the machine is currently divided, as one job sees it.
+/// The current division of the machine, from one job's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// The number of processors that this job is entitled to; 0 if it desires none.
@@ -56,12 +56,13 @@ struct Division {
 }
 
 impl Division {
-    /// Divides the machine among these jobs, which are in the order of their arrival.
+    /// Divides the machine among the jobs with these `reports`, which must be in order of arrival.
     fn of(reports: &[Report]) -> Self {
         let all = reports
             .iter()
             .fold(CpuMask::default(), |all, report| all.union(&report.mask));
-        // All jobs use the same job's measurement, because they must divide by the same numbers.
+        // All jobs use the measurement of the same job, because they must compute with the same
+        // numbers.
         let measured = reports
             .iter()
             .map(|report| report.neighbours)
@@ -91,9 +92,9 @@ impl Division {
     }
 }
 
-/// Lists each set of processors to which some job is confined, with the jobs confined to it. The
-/// last entry is the whole machine, with all jobs and, if requested, the programs outside the
-/// table.
+/// Lists each set of processors to which some job is confined, with the indices of all jobs
+/// confined to it. The last entry is the whole machine, with all jobs and, if `others`, the
+/// programs outside the table.
 fn members(reports: &[Report], all: &CpuMask, others: bool) -> Vec<(usize, Vec<usize>)> {
     let mut sets: Vec<&CpuMask> = Vec::new();
     for report in reports {

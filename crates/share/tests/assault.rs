@@ -1,5 +1,5 @@
-//! Other programs overwrite a table that is in use. Jobs must get errors or sensible shares. They
-//! must never panic, and no signal may kill them.
+//! Other programs overwrite a table that is in use. Jobs must get errors or valid shares; they must
+//! never panic, and no signal may kill them.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod support;
@@ -10,15 +10,14 @@ use support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
 use support::{Home, overwrite, wants};
 use tidegate_share::{CpuMask, Kind, Observer, ROWS, Refusal, Seat};
 
-/// Returns the number of rounds of a soak test, and prints it. An ordinary run makes `slice`
-/// rounds.
+/// Returns and prints the number of rounds of a soak test. An ordinary run does `slice` rounds.
 fn soak(slice: usize, unit: &str) -> usize {
     let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| text.parse().unwrap());
     println!("soak: {} {unit}", slice * scale);
     slice * scale
 }
 
-/// If a table is overwritten with random bytes, jobs get errors, or shares within their limits.
+/// If a table is overwritten with random bytes, jobs get errors or shares within their limits.
 #[test]
 fn random_tables_never_break_limits() {
     let seed = fastrand::u64(..);
@@ -34,7 +33,7 @@ fn random_tables_never_break_limits() {
         let mut data: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
             .take(length)
             .collect();
-        // Equal bytes are more likely to form valid values.
+        // Bytes that are all equal are more likely to form valid values.
         match random.u8(..4) {
             0 => data[5..].fill(0),
             1 => data[5..].fill(0xff),
@@ -44,7 +43,7 @@ fn random_tables_never_break_limits() {
     }
 }
 
-/// Does everything that a job does. Returns the error of each step, if any.
+/// Performs every operation of a job. Returns the error of each step, if any.
 fn all_that_a_job_does(mut seat: Seat) -> Vec<(&'static str, Option<Refusal>)> {
     let mut done = vec![
         ("publish", seat.publish(&wants(4, 4)).err()),
@@ -58,7 +57,7 @@ fn all_that_a_job_does(mut seat: Seat) -> Vec<(&'static str, Option<Refusal>)> {
     done
 }
 
-/// Every operation that needs a missing part returns an error.
+/// If the table is truncated, every operation that needs a missing part returns an error.
 #[test]
 fn truncating_used_table_causes_errors() {
     for length in [
@@ -99,7 +98,7 @@ fn truncating_used_table_causes_errors() {
                     "{text}"
                 );
             }
-            // Afterwards, the job does its normal work.
+            // After that, the job continues normally.
             for (what, refusal) in all_that_a_job_does(b) {
                 let kind = refusal.as_ref().map(Refusal::kind);
                 let kinds = [None, Some(Kind::Damaged)];
@@ -129,7 +128,7 @@ fn newcomer_rejects_a_truncated_table() {
     }
 }
 
-/// Jobs that have the table open continue to use it until they check whether it is current.
+/// Jobs that have a removed table open continue to use it until they check whether it is current.
 #[test]
 fn removed_table_works_until_noticed() {
     let home = Home::new();
@@ -155,8 +154,8 @@ fn removed_table_works_until_noticed() {
     assert!(!home.path().exists());
 }
 
-/// If claims or rows in use are overwritten, jobs get errors. At the next publish, they replace
-/// overwritten rows.
+/// If claims or rows in use are overwritten, jobs get errors. At the next publish, a job replaces
+/// its overwritten row.
 #[test]
 fn overwritten_rows_hold_until_next_publish() {
     for byte in [0x00, 0x01, 0x80, 0xff] {
@@ -177,7 +176,7 @@ fn overwritten_rows_hold_until_next_publish() {
                 (true, Ok(shares)) => panic!("{what}: {shares:?}"),
                 (false, Ok(_)) => panic!("{what}: its row is another's"),
             }
-            // A job counts again once it has written its row again.
+            // A job counts again once it has rewritten its row.
             for seat in &mut seats {
                 seat.publish(&wants(4, 4)).unwrap();
             }
@@ -194,7 +193,8 @@ fn overwritten_rows_hold_until_next_publish() {
     }
 }
 
-/// The fields of a row that other jobs use for dividing, or that observers read.
+/// The fields of a row that other jobs need to divide the machine, or that observers read: each
+/// field's name, and its index in words.
 const FIELDS: [(&str, u64); 10] = [
     ("pid", 1),
     ("started", 2),
@@ -254,7 +254,7 @@ fn name_never_contains_control_characters() {
     }
 }
 
-/// A job does not use its row if the row now has another job's claim and generation.
+/// A job stops using its row if the claim and the generation now belong to another job.
 #[test]
 fn job_does_not_adopt_foreign_row() {
     let home = Home::new();
@@ -279,9 +279,9 @@ fn extreme_cpu_set_spares_other_jobs() {
         }
         overwrite(&home, FIRST_ROW + 8 * 32, &[byte; 128]);
         let shares = seats[1].shares().unwrap();
-        // A reader replaces another job's empty set by its own set, so three jobs divide four
-        // processors. If the set contains every possible processor, the other two jobs still share
-        // their four.
+        // A reader replaces another job's empty set with its own set, so three jobs divide four
+        // processors. If the set contains every possible processor, the other two jobs share their
+        // four.
         let expected = if byte == 0 { (1, 4) } else { (2, 1024) };
         assert_eq!((shares.allotment, shares.processors), expected);
     }

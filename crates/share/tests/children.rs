@@ -1,4 +1,4 @@
-//! A child made by `fork` inherits its parent's memory, but not its seat.
+//! A child made by `fork` inherits its parent's memory, but must not inherit its seat.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -9,8 +9,8 @@ use support::sys::{self, KILLED, WELL};
 use support::{Home, until, wants};
 use tidegate_share::{Name, Observer, Seat};
 
-/// Forks a process that takes a seat and forks an idle child. The process writes the child's pid
-/// into the file `child` and then sleeps.
+/// Forks a process that takes a seat and forks an idle child, writes the child's pid into the file
+/// `child`, and then sleeps.
 fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Child, u32) {
     let told = home.folder.path().join("child");
     let parent = sys::fork(|| {
@@ -27,7 +27,7 @@ fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Ch
     (parent, child)
 }
 
-/// Forks a child. When the handlers of `fork` have closed its parent's files, the child creates
+/// Forks a child. Once the handlers of `fork` have closed its parent's files, the child creates
 /// `awake` and sleeps.
 fn sleeping_child(awake: &Path) -> sys::Child {
     sys::fork(|| {
@@ -54,7 +54,8 @@ fn sleeping_child_frees_dead_parents_row() {
     assert_eq!((checked.alive.len(), checked.orphaned.len()), (1, 0));
 }
 
-/// The child keeps its dead parent's row. The row is reported as orphaned and soon stops counting.
+/// A child keeps the row of its dead parent. The row is reported as orphaned and soon stops
+/// counting.
 #[test]
 fn raw_forked_orphan_stops_counting() {
     let home = Home::new();
@@ -86,7 +87,7 @@ fn raw_forked_orphan_stops_counting() {
     });
 }
 
-/// A child cannot use its parent's seat, but can take its own.
+/// A child cannot use its parent's seat, but can take a seat of its own.
 #[test]
 fn child_takes_its_own_seat() {
     let home = Home::new();
@@ -137,7 +138,7 @@ fn job_survives_its_first_thread() {
             if before {
                 told.recv().unwrap();
             } else {
-                // Keeps the channel open, because the other thread panics if it cannot send.
+                // Keep the channel open, because the other thread panics if it cannot send.
                 std::mem::forget(told);
             }
             sys::end_this_thread()
@@ -151,7 +152,7 @@ fn job_survives_its_first_thread() {
     }
 }
 
-/// Whether a process's first thread is dead but has not been reaped.
+/// Returns whether a process's first thread is dead but has not been reaped.
 fn is_zombie(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| stat.contains(") Z "))

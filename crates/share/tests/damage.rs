@@ -16,7 +16,7 @@ fn take(location: &Location) -> Result<Seat, Refusal> {
     Seat::take(location, &Name::new("newcomer"))
 }
 
-/// The refusals of all ways to use `location`.
+/// Returns the error of each way to use `location`.
 fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
     [
         ("take", take(location).err()),
@@ -25,7 +25,7 @@ fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
     ]
 }
 
-/// Checks that the refusal is one line that names the file and says what to do.
+/// Checks that the refusal is a single line that names the file and gives advice.
 #[track_caller]
 fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what: &str) {
     let text = refusal.to_string();
@@ -42,7 +42,7 @@ fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what:
     assert_eq!(text.contains("remove it"), ours, "{what}: {text}");
 }
 
-/// Every use fails with a one-line error, and the file stays as it is.
+/// Every use fails with a one-line error, and does not change the file.
 #[test]
 fn non_tables_are_rejected_and_kept() {
     each(|home, damage| {
@@ -77,7 +77,8 @@ fn random_bytes_are_no_table() {
     }
 }
 
-/// Checks and observers do not change a table from before the machine's last start.
+/// A job that takes a seat replaces a table from before the machine's last boot. Checks and
+/// observers do not change it.
 #[test]
 fn only_a_newcomer_replaces_stale_table() {
     let home = Home::new();
@@ -94,7 +95,7 @@ fn only_a_newcomer_replaces_stale_table() {
     assert_ne!(state(home.folder.path()), before);
 }
 
-/// A table with a row in use may belong to another machine.
+/// A stale table with a row in use is kept, because it may belong to another machine.
 #[test]
 fn occupied_stale_table_is_kept() {
     let home = Home::new();
@@ -113,8 +114,7 @@ fn occupied_stale_table_is_kept() {
     assert!(take(&home.location()).is_ok());
 }
 
-/// Runs `test` in a child, with the location that the environment determines: the folder `tidegate`
-/// in `home`.
+/// Runs `test` in a child whose runtime folder is `home`, with the location that the child finds.
 fn in_runtime_folder(home: &Home, test: impl FnOnce(Location) -> bool) {
     let (folder, mut test) = (home.folder.path(), Some(test));
     let mut child = sys::fork(|| {
@@ -296,7 +296,7 @@ fn read_only_disk_allows_only_observers() {
     });
 }
 
-/// The job gets an error, and no signal ends it.
+/// The job gets an error instead of being killed by a signal.
 #[test]
 fn file_size_limit_prevents_joining() {
     for (limit, exists) in [
@@ -327,7 +327,7 @@ fn file_size_limit_prevents_joining() {
     }
 }
 
-/// The job gets an error, and no signal ends it.
+/// The job gets an error instead of being killed by a signal.
 #[test]
 fn later_file_size_limit_fails_publishing() {
     let home = Home::new();

@@ -2,7 +2,7 @@
 //!
 //! A job changes the table only by system calls. So the tests stop a child before and after each of
 //! its system calls, and kill it at the n-th stop, for every n. That covers all moments of death
-//! that other jobs can distinguish. Other tests let another job act while the child is stopped,
+//! that other jobs can distinguish. In other tests, another job acts while the child is stopped,
 //! which covers every interleaving of the two jobs.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
@@ -14,7 +14,7 @@ use support::sys::{self, Child, End, KILLED, Traced, WELL};
 use support::{Home, make_stale, until, wants};
 use tidegate_share::{Kind, Name, Observer, ROWS, Seat, Soundness};
 
-/// The whole life of a job that may use `processors`.
+/// Takes a seat, uses it twice and gives it back, as a job that may use `processors`.
 fn life(home: &Home, processors: usize) -> i32 {
     let mut seat = home.seat("child");
     for _ in 0..2 {
@@ -26,7 +26,7 @@ fn life(home: &Home, processors: usize) -> i32 {
     0
 }
 
-/// Runs a child to stop number `stop`. Returns `false` if the child ends before.
+/// Lets a child run to stop number `stop`. Returns `false` if the child ends earlier.
 fn to_stop(child: &mut Traced, stop: usize) -> bool {
     (0..stop).all(|_| match child.step() {
         None => true,
@@ -37,8 +37,8 @@ fn to_stop(child: &mut Traced, stop: usize) -> bool {
     })
 }
 
-/// For every n, stops a new child at its n-th stop and calls `then` with it. Returns the number of
-/// stops.
+/// For every n, starts a new child, lets it run to its n-th stop, and passes it to `then`. Returns
+/// the number of stops.
 fn at_every_call(
     mut prepare: impl FnMut(),
     act: impl Fn() -> i32,
@@ -63,7 +63,6 @@ fn check(home: &Home) -> Soundness {
     checked.expect("there is a table")
 }
 
-/// Leaves a row in use whose job has died.
 fn leave_dead_row(home: &Home) {
     let taken = home.folder.path().join("taken");
     let mut child: Child = sys::fork(|| {
@@ -78,7 +77,7 @@ fn leave_dead_row(home: &Home) {
     fs::remove_file(&taken).unwrap();
 }
 
-/// A job may die at any system call. Survivors get its processors at their next check.
+/// A job may die at any system call. The survivors get its processors at their next check.
 #[test]
 fn dead_jobs_processors_are_redistributed() {
     let home = Home::new();
@@ -115,7 +114,7 @@ fn dead_jobs_processors_are_redistributed() {
             "before, during and after: {seen:?}"
         );
     }
-    // Other jobs can use the rows of all dead children.
+    // The rows of all dead children can be used again.
     let seats: Vec<Seat> = (1..ROWS).map(|job| home.seat(&job.to_string())).collect();
     assert_eq!(check(&home).alive.len(), 1 + seats.len());
 }
@@ -157,7 +156,7 @@ fn dying_creator_leaves_no_partial_table() {
     }
 }
 
-/// Two jobs start at the same time. Before that, there is no table, a stale table or a good table.
+/// Two jobs start at the same time, without a table, with a stale one, or with a good one.
 #[test]
 fn simultaneous_jobs_share_one_table() {
     for state in ["none", "stale", "good"] {
@@ -177,7 +176,7 @@ fn simultaneous_jobs_share_one_table() {
                 let other = Seat::take(&home.location(), &Name::new("other"));
                 let mut other = match other {
                     Ok(seat) => seat,
-                    // At this moment, the child is replacing the stale table.
+                    // At this stop, the child is replacing the stale table.
                     Err(error) => {
                         assert_eq!(
                             (state, error.kind()),
@@ -204,7 +203,7 @@ fn simultaneous_jobs_share_one_table() {
     }
 }
 
-/// Takes a seat, and checks that its table is the one that other jobs find.
+/// Takes a seat, and checks that its table is also the one that other jobs find.
 fn comes(home: &Home) -> i32 {
     let mut seat = home.seat("child");
     seat.publish(&wants(4, 4)).unwrap();
@@ -214,16 +213,16 @@ fn comes(home: &Home) -> i32 {
     0
 }
 
-/// Takes the last free row, and frees the row of the dead job with its last calls.
+/// Takes the last free row and, in its last system calls, frees the row of a dead job.
 fn sweep(home: &Home) -> i32 {
     let mut seat = home.seat("sweeper");
     let shares = seat.shares();
-    // The process ends now, which gives the seat back.
+    // The process ends now, which releases the row.
     std::mem::forget(seat);
     i32::from(shares.is_err())
 }
 
-/// A job that takes a row and a job that frees a dead job's row never take a row from each other.
+/// One job takes a row while another frees the row of a dead job. Neither takes the other's row.
 #[test]
 fn newcomer_and_sweeper_never_collide() {
     let home = Home::new();
@@ -235,7 +234,7 @@ fn newcomer_and_sweeper_never_collide() {
     };
     let all = std::iter::from_fn(|| dry.step().is_none().then_some(())).count();
     let (mut refused, mut met) = (0, 0);
-    // At the stops before these, the child reads the rows.
+    // At earlier stops, the child reads the rows.
     for stop in all - 50..=all {
         // This check frees the row of the previous sweeper.
         assert_eq!(check(&home).alive.len(), seats.len());
@@ -244,7 +243,7 @@ fn newcomer_and_sweeper_never_collide() {
         if !to_stop(&mut child, stop) {
             continue;
         }
-        // The child holds the last free row.
+        // The child may hold the last free row.
         match Seat::take(&home.location(), &Name::new("newcomer")) {
             Ok(mut seat) => {
                 seat.publish(&wants(4, 4)).unwrap();
@@ -264,7 +263,7 @@ fn newcomer_and_sweeper_never_collide() {
 
 #[test]
 fn job_may_die_at_any_time() {
-    // Here the job is not traced. It publishes all the time and is killed at any moment.
+    // Here, the job is not traced. It publishes continually and is killed at an arbitrary moment.
     let home = Home::new();
     let mut survivor = home.seat("survivor");
     survivor.publish(&wants(4, 4)).unwrap();

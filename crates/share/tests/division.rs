@@ -1,4 +1,4 @@
-//! How jobs divide the processors.
+//! Tests how jobs divide the processors.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod support;
@@ -120,7 +120,7 @@ fn change_wakes_a_waiting_job() {
     waits.publish(&wants(2, 2)).unwrap();
     waits.shares().unwrap();
     acts.publish(&wants(2, 2)).unwrap();
-    // A change announced between the read and the sleep ends the wait.
+    // A change that was announced after the read and before the wait ends the wait immediately.
     let started = Instant::now();
     waits.wait_change(Duration::from_secs(60)).unwrap();
     waits.shares().unwrap();
@@ -166,7 +166,7 @@ fn full_table_rejects_further_jobs() {
     seats.push(home.seat("next"));
 }
 
-/// Before the first job, an observer finds no table and creates none.
+/// Before the first job, an observer finds no table and does not create one.
 #[test]
 fn observer_lists_jobs_in_arrival_order() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! The asymmetric fence: a light side for the owner's hot path, a heavy side for the thief and the
-//! sleeper.
+//! An asymmetric fence: its light side is for the owner's hot path, its heavy side for thieves and
+//! for workers about to sleep.
 //!
 //! If thread A does `store x; light(); load y` and thread B does `store y; heavy(); load x`, at
 //! least one of the loads sees the other thread's store, as with two sequentially consistent
@@ -10,9 +10,9 @@
 //! Two light sides do not order each other's loads and stores. If neither side is hot, use [`full`]
 //! on both.
 //!
-//! If the process already has several threads, registering with the kernel takes a grace period of
-//! some milliseconds. Then [`prepare`] registers in the background. Until registration has
-//! succeeded, [`heavy`] returns `false` and has no effect on the light side.
+//! The process must register with the kernel before it can use the heavy side. If it already has
+//! several threads, that takes some milliseconds, so [`prepare`] registers in the background. Until
+//! the registration has succeeded, [`heavy`] returns `false` and orders nothing.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri, tidegate_tsan))))]
 mod kernel {
@@ -34,13 +34,13 @@ mod kernel {
 
     fn register() {
         let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-        // Relaxed: the kernel remembers the registration, and the mark carries no data.
+        // Relaxed: the kernel remembers the registration, and `STATE` publishes no other data.
         STATE.store(if ready { READY } else { DENIED }, Ordering::Relaxed);
     }
 
     pub(super) fn prepare() {
-        // A child made by `fork` inherits its parent's registration, but not a thread that was
-        // about to register.
+        // Once per process: a child made by `fork` inherits its parent's registration, but not a
+        // thread that was about to register.
         static BEGUN: thread::PerProcess<()> = thread::PerProcess::new();
         BEGUN.get_or_init(|| {
             let in_background = || thread::start("tidegate-barrier".into(), STACK, register);
@@ -51,11 +51,11 @@ mod kernel {
         });
     }
 
-    /// The stack size of a thread that makes a single system call.
+    /// The stack size of the thread that registers. It makes only one system call.
     const STACK: usize = 64 * 1024;
 
-    /// Whether the calling thread is the only one. `/proc/self/task` has a folder for each thread.
-    /// A folder has two links, and one more for each folder in it.
+    /// Whether the calling thread is the only one. `/proc/self/task` has a folder for each thread,
+    /// and a folder's link count is 2 plus the number of folders in it.
     fn has_one_thread() -> bool {
         std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
     }
@@ -108,20 +108,20 @@ pub fn prepare() {
     kernel::prepare();
 }
 
-/// Whether [`heavy`] works; `None` until the kernel has answered. See [`prepare`].
+/// Whether [`heavy`] works, or `None` until the kernel has answered. See [`prepare`].
 #[must_use]
 pub fn available() -> Option<bool> {
     kernel::available()
 }
 
-/// The light side, for the thread that must not pay.
+/// The light side of the fence, for the hot path. With `membarrier`, it costs nothing at run time.
 #[inline(always)]
 pub fn light() {
     kernel::light();
 }
 
-/// The heavy side, for the thread that pays for both. Returns `false` if it is not available; then
-/// it has ordered nothing.
+/// The heavy side of the fence, which bears the cost of both sides. Returns `false` if it is not
+/// available; then it has ordered nothing.
 #[must_use]
 pub fn heavy() -> bool {
     kernel::heavy()

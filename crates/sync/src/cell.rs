@@ -37,7 +37,7 @@ impl<T> UnsafeCell<T> {
         f(self.0.get())
     }
 
-    /// Returns the value.
+    /// Consumes the cell and returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Nanoseconds since the first call. Never decreases.
+/// Returns the nanoseconds since the first call. The result never decreases.
 ///
-/// Under loom, each reading is one second later than the one before. So a loop that spins for a
-/// limited time ends at its second reading, and every model ends.
+/// Under loom, each reading is one second later than the one before, so that a loop that spins for
+/// a limited time ends at its second reading and the model stays finite.
 #[must_use]
 pub fn now() -> u64 {
     #[cfg(loom)]
@@ -13,14 +13,14 @@ pub fn now() -> u64 {
         loom::lazy_static! {
             static ref READINGS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         }
-        // Relaxed: only a counter, which loom does not track.
+        // Relaxed: just a counter. Loom does not track it.
         READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 1_000_000_000
     }
     #[cfg(not(loom))]
     imp::now()
 }
 
-/// Nanoseconds since 1970 by the wall clock, which may jump when it is set.
+/// Returns the nanoseconds since 1970 by the wall clock. It may jump when the system's time is set.
 #[must_use]
 pub fn wall() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -29,8 +29,8 @@ pub fn wall() -> u64 {
     })
 }
 
-/// The processor time used by all threads of this process, in nanoseconds. 0 if the system does not
-/// report it.
+/// Returns the processor time used by all threads of this process, in nanoseconds. 0 if the system
+/// does not report it.
 #[must_use]
 pub fn process_time() -> u64 {
     imp::process_time()
@@ -41,17 +41,17 @@ pub fn process_time() -> u64 {
 pub struct ThreadClock(AtomicI32);
 
 impl ThreadClock {
-    /// Makes this the calling thread's clock.
+    /// Makes this the clock of the calling thread.
     pub fn take(&self) {
-        // Relaxed: a clock's id carries no data.
+        // Relaxed: the clock's id publishes no other data.
         self.0.store(imp::own_clock(), Ordering::Relaxed);
     }
 
-    /// The processor time used by the thread, in nanoseconds. `None` if the system does not report
-    /// it, or if the thread has ended.
+    /// Returns the processor time used by the thread, in nanoseconds. `None` if the system does not
+    /// report it, or if the thread has ended.
     #[must_use]
     pub fn read(&self) -> Option<u64> {
-        // Relaxed: as in `take`. 0 is not the id of any thread's clock.
+        // Relaxed: as in `take`. 0 is no thread's clock id.
         let clock = self.0.load(Ordering::Relaxed);
         (clock != 0).then(|| imp::read(clock))?
     }
@@ -63,8 +63,8 @@ mod imp {
 
     #[inline]
     pub(super) fn now() -> u64 {
-        /// The first reading, or 0 before it. This is not a `OnceLock`: a child made by `fork`
-        /// while a thread initializes one would wait forever.
+        /// The first reading, or 0 before the first call. This is not a `OnceLock`: a child made by
+        /// `fork` while a thread initializes a `OnceLock` would wait for it forever.
         static START: AtomicU64 = AtomicU64::new(0);
         let reading = read(libc::CLOCK_MONOTONIC).unwrap_or(0);
         // Relaxed, here and below: no other data depends on this number.
@@ -76,7 +76,7 @@ mod imp {
             }
             start => start,
         };
-        // Saturating: this thread may have read the clock before the thread that has set `START`.
+        // Saturating: this thread may have read the clock before the thread that set `START`.
         reading.saturating_sub(start)
     }
 
@@ -140,7 +140,8 @@ mod tests {
         while clock.read() == Some(before) {}
         let seen = std::thread::scope(|scope| scope.spawn(|| clock.read()).join().unwrap());
         assert!(seen.unwrap() > before);
-        // A clock disappears soon after its thread has ended, and does not advance in between.
+        // A thread's clock disappears soon after the thread has ended, and does not advance in
+        // between.
         std::thread::scope(|scope| _ = scope.spawn(|| clock.take()).join());
         let _ = clock.read();
     }

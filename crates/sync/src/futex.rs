@@ -1,4 +1,4 @@
-//! Futex calls on a word of this process, and on a word in a file that processes share.
+//! Futex calls on a word of this process, and on a word in a file shared by processes.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod linux {
@@ -45,7 +45,8 @@ mod shared {
     /// A word in a file, through which processes wait and wake each other.
     ///
     /// Only the kernel reads and writes the word. If the file has been truncated, the kernel
-    /// returns an error. If the program accessed the word itself, a signal would kill it.
+    /// returns an error. If the program accessed the word itself, it would then be killed by a
+    /// signal.
     #[derive(Debug)]
     pub struct SharedWord {
         map: MmapRaw,
@@ -100,12 +101,12 @@ mod shared {
         pub fn add_and_wake(&self) -> io::Result<()> {
             const EVERYBODY: libc::c_int = libc::c_int::MAX;
             let add = libc::FUTEX_OP(libc::FUTEX_OP_ADD, 1, libc::FUTEX_OP_CMP_EQ, 0);
-            // The call can also wake threads that wait on a second word. Here this is the same
-            // word, and the call has already woken all its threads.
+            // The call can also wake threads that wait on a second word. Here, this is the same
+            // word, whose threads the call has already woken.
             let (op, nobody, word) = (libc::FUTEX_WAKE_OP, 0usize, self.address());
-            // SAFETY: both addresses are that of an aligned word in a live mapping. The kernel
-            // changes the word atomically, and reports an error if the file no longer covers the
-            // address.
+            // SAFETY: both addresses are the address of an aligned word in a live mapping. The
+            // kernel changes the word atomically, and reports an error if the file no longer covers
+            // the address.
             let done =
                 unsafe { libc::syscall(libc::SYS_futex, word, op, EVERYBODY, nobody, word, add) };
             if done < 0 {
@@ -122,7 +123,7 @@ mod shared {
     use std::io;
     use std::time::Duration;
 
-    /// A word in a file. On this system, threads cannot wait on such a word.
+    /// A word in a file. Never created, because threads cannot wait on such a word on this system.
     #[derive(Debug)]
     pub struct SharedWord(std::convert::Infallible);
 

@@ -83,10 +83,10 @@ macro_rules! worker_local {
     };
 }
 
-/// Keeps a value on separate cache lines.
+/// Keeps a value on cache lines of its own, to prevent false sharing.
 ///
-/// They take 128 bytes, because x86 prefetches pairs of adjacent lines, and some aarch64 cores have
-/// lines of that size.
+/// The value takes a multiple of 128 bytes, because x86 prefetches pairs of adjacent lines, and
+/// some aarch64 cores have lines of that size.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Line<T>(pub T);
@@ -99,7 +99,7 @@ impl<T> std::ops::Deref for Line<T> {
     }
 }
 
-/// Tells the processor (or loom) that the calling thread is busy-waiting.
+/// Hints to the processor (or loom) that the calling thread is busy-waiting.
 #[inline]
 pub fn spin_loop() {
     #[cfg(loom)]

@@ -1,19 +1,19 @@
-//! A mutual exclusion lock without poisoning, which is safe to take in a child made by `fork`.
+//! A mutex without poisoning that is safe to lock in a child made by `fork`.
 //!
 //! The runtime never runs user code while it holds a lock. So a panic under a lock is a bug in the
 //! runtime, which then aborts anyway.
 //!
 //! **Fork.** A child has a copy of each lock, but its only thread is the one that called `fork`. A
 //! lock that another thread held at that moment is *lost*: no thread of the child will ever release
-//! it. [`Mutex::lock`] of a lost lock prints a line and aborts the child instead of waiting, and
+//! it. [`Mutex::lock`] on a lost lock prints a message and aborts the child instead of waiting, and
 //! [`Mutex::lock_unless_lost`] returns `None`. Locks that were free work in the child as in the
 //! parent.
 //!
 //! To detect a lost lock, each lock stores the number of the process that uses it. At first, that
-//! is the process that created it. The first thread of a child to use the lock finds an ancestor's
-//! number there. That thread then tries to take the lock, while all other threads of the child wait
-//! for the result. So if the lock is held at that moment, its holder is a thread of an ancestor. If
-//! a lock was not inherited, the check costs one load and one comparison.
+//! is the process that created it. The first thread of a child that uses the lock finds an
+//! ancestor's number there. That thread then tries to take the lock, while all other threads of the
+//! child wait for the result. So if the lock is held at that moment, its holder is a thread of an
+//! ancestor. If the lock was not inherited, the check costs one load and one comparison.
 
 #[cfg(loom)]
 use loom::sync as imp;
@@ -26,24 +26,24 @@ pub use imp::MutexGuard;
 use std::sync::TryLockError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A mutual exclusion lock; see the [module](self).
+/// A mutex; see the [module](self).
 #[derive(Debug)]
 pub struct Mutex<T> {
-    /// The number of the process that uses the lock, shifted left. The low bits hold the state.
+    /// The number of the process that uses the lock, shifted left by `STATE_BITS`. The low bits
+    /// hold the lock's state in that process.
     used_by: AtomicU32,
     inner: imp::Mutex<T>,
 }
 
-/// The threads of this process take and release the lock normally.
+/// The lock's state if threads of this process take and release it normally.
 const SOUND: u32 = 0;
-/// A thread of this process is finding out whether the lock is sound or lost.
+/// The lock's state while a thread of this process finds out whether it is sound or lost.
 const TRIED: u32 = 1;
-/// A thread of an ancestor holds the lock and will never release it.
+/// The lock's state if a thread of an ancestor holds it and will never release it.
 const LOST: u32 = 2;
-/// The number of bits of the state.
 const STATE_BITS: u32 = 2;
 
-/// The value of `used_by` for a lock in `state` that this process uses.
+/// Returns the value of `used_by` for a lock that this process uses and that is in `state`.
 #[inline]
 fn used_here(state: u32) -> u32 {
     Process::this().number() << STATE_BITS | state
@@ -88,7 +88,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Returns the value.
+    /// Consumes the lock and returns the value.
     pub fn into_inner(self) -> T {
         self.inner
             .into_inner()
@@ -101,7 +101,8 @@ impl<T> Mutex<T> {
         self.used_by.load(Ordering::Relaxed) != used_here(SOUND) && self.inherit()
     }
 
-    /// Takes over a lock that an ancestor of this process used. Returns whether the lock is lost.
+    /// Takes over a lock that was last used by an ancestor of this process. Returns whether the
+    /// lock is lost.
     #[cold]
     fn inherit(&self) -> bool {
         loop {
@@ -124,7 +125,7 @@ impl<T> Mutex<T> {
             if exchanged {
                 let lost = matches!(self.inner.try_lock(), Err(TryLockError::WouldBlock));
                 let state = if lost { LOST } else { SOUND };
-                // Relaxed: as above.
+                // Relaxed: as in `is_lost`.
                 self.used_by.store(used_here(state), Ordering::Relaxed);
                 return lost;
             }

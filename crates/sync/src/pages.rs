@@ -1,17 +1,17 @@
-//! Memory that uses only address space until it is touched.
+//! Memory that takes only address space until it is touched.
 //!
-//! An allocator guarantees this only for the first large blocks. When blocks have been freed, it
-//! reuses their memory and clears it first, which touches every page.
+//! An allocator guarantees this only for the first large blocks. For later blocks, it reuses freed
+//! memory, which it must clear first, and that touches every page.
 
 use memmap2::MmapMut;
 use std::alloc::{Layout, handle_alloc_error};
 
-/// Whole pages, initially zeroed.
+/// A number of whole pages, initially zeroed.
 #[derive(Debug)]
 pub struct Pages(MmapMut);
 
 impl Pages {
-    /// Maps the pages that `layout` needs. Their alignment exceeds that of any layout in use.
+    /// Maps the pages that `layout` needs. Pages are aligned more strictly than any layout in use.
     ///
     /// Aborts the process if the system is out of memory, as `Box::new` does.
     ///
@@ -24,20 +24,20 @@ impl Pages {
             handle_alloc_error(layout);
         };
         // With huge pages, writing the first task would also allocate the memory next to it. If the
-        // call fails, the system has no huge pages, which is just as good.
+        // call fails, the system has no huge pages, so there is nothing to prevent.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::NoHugePage);
         Self(map)
     }
 
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     pub fn start(&mut self) -> *mut u8 {
         self.0.as_mut_ptr()
     }
 
     /// Returns the memory to the system but keeps the addresses. Afterwards, each byte is zero or
-    /// has its old value: on systems other than Linux, and if the process has locked its memory,
-    /// nothing is returned.
+    /// has its old value: on systems other than Linux, or if the process has locked its memory,
+    /// nothing is returned to the system.
     ///
     /// A thread that reads the pages at the same time sees the old value or zero.
     pub fn discard(&self) {
@@ -45,7 +45,7 @@ impl Pages {
         {
             let advice = memmap2::UncheckedAdvice::DontNeed;
             // SAFETY: the map is anonymous and private, so the system replaces its contents with
-            // zeroes and touches nothing else; this type never refers to them.
+            // zeroes and touches nothing else. This type never creates references to the contents.
             let _ = unsafe { self.0.unchecked_advise(advice) };
         }
     }

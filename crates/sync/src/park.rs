@@ -1,8 +1,8 @@
 //! Parks and wakes one specific thread.
 //!
 //! A [`Parker`] holds one bit: [`Parker::unpark`] sets it, [`Parker::park`] waits for it and clears
-//! it. Every worker has its own parker, so that a specific worker can be woken. The token of
-//! `std::thread::park` stays free for user code, which may use it inside a task.
+//! it. Every worker has its own parker, so that a specific worker can be woken. `std::thread::park`
+//! is not used, because user code may use its token inside a task.
 //!
 //! Happens before: everything before `unpark` is visible after the `park` that takes its bit.
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
 
-/// A bit that one thread parks on and other threads set to wake it.
+/// A flag that one thread waits for and other threads set to wake it.
 #[derive(Debug)]
 pub struct Parker {
     word: AtomicU32,
@@ -52,7 +52,8 @@ impl Parker {
         }
     }
 
-    /// Sleeps until the bit is set or `limit` has passed. Returns whether it took the bit.
+    /// Sleeps until the bit is set or `limit` has passed. Returns whether the bit was set and is
+    /// now cleared.
     pub fn park_timeout(&self, limit: Duration) -> bool {
         if self.try_take() {
             return true;
@@ -61,8 +62,8 @@ impl Parker {
         self.try_take()
     }
 
-    /// Sets the bit and wakes the thread that waits for it. Returns whether the bit was not set
-    /// before.
+    /// Sets the bit and wakes the thread that waits for it. Returns `false` if the bit was already
+    /// set.
     pub fn unpark(&self) -> bool {
         // Release pairs with the Acquire in `try_take`.
         let fresh = self.word.swap(NOTIFIED, Ordering::Release) == EMPTY;
@@ -84,8 +85,8 @@ impl Parker {
 
     #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
     fn sleep(&self, limit: Option<Duration>) {
-        // Relaxed: the lock orders this load with respect to `wake`, and `try_take` acquires
-        // afterwards.
+        // Relaxed: the lock orders this load with respect to `wake`, and `try_take` then does an
+        // Acquire.
         self.fallback
             .sleep(limit, || self.word.load(Ordering::Relaxed) == EMPTY);
     }

@@ -1,4 +1,4 @@
-//! Seeds for the workers' random numbers.
+//! Returns seeds for the workers' random number generators.
 
 /// Returns the seed of worker `index`. The seeds differ between workers, and are the same in every
 /// run.

@@ -1,13 +1,13 @@
 //! An array that grows without moving its elements and without a lock.
 //!
-//! The array consists of segments. Each is twice as long as the one before it, and is allocated
-//! when an index in it is first used. A compare-and-swap of its pointer publishes a segment. So a
+//! The array consists of segments. Each segment is twice as long as the one before it, is allocated
+//! when an index in it is first used, and is published by a compare-and-swap of its pointer. So a
 //! look-up takes two loads, and references stay valid while the array grows.
 //!
 //! A segment is deliberately not in a `OnceLock`: if a thread forks while another thread
 //! initializes the cell, the child finds the cell locked forever. Here, a child finds either a
-//! complete segment or no segment, and in that case allocates it. The drawback is that two threads
-//! may allocate the same segment at the same time, and one of them drops its copy.
+//! complete segment or none, in which case it allocates the segment. The drawback is that two
+//! threads may allocate the same segment at the same time, and one of them drops its copy.
 //!
 //! The array never shrinks. It uses atomics from `std` even under loom, because loom's atomics have
 //! no constant constructor and the array must fit into a static. So loom does not check it, but
@@ -19,12 +19,12 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The number of segments. They hold 2^32 - 1 elements.
+/// The number of segments, which together hold 2^32 - 1 elements.
 const SEGMENTS: usize = 32;
 
 /// An array that grows when a new index is used. New elements have the default value.
 ///
-/// Threads can share the array if they can share and send its elements:
+/// The array is `Sync` if its elements are `Send` and `Sync`. So this does not compile:
 ///
 /// ```compile_fail,E0277
 /// fn share<T: Sync>(_: T) {}
@@ -32,13 +32,13 @@ const SEGMENTS: usize = 32;
 /// ```
 pub struct SegmentedArray<T> {
     /// Segment k is null, or points to the first element of a boxed slice of 2^k elements. Once a
-    /// pointer is set, it changes only through `&mut self`, and so does the ownership of its box.
+    /// pointer is set, only a holder of `&mut self` may change it or free its box.
     segments: [AtomicPtr<T>; SEGMENTS],
-    /// Makes the array `Send` and `Sync` like a cell whose value any thread may create.
+    /// Makes this type `Send` and `Sync` under the same conditions as `OnceLock`.
     owns: PhantomData<OnceLock<T>>,
 }
 
-/// The segment that contains `index`, and the offset in it.
+/// Returns the number of the segment that contains `index`, and the index within that segment.
 fn locate(index: usize) -> (usize, usize) {
     let from_one = index + 1;
     let segment = from_one.ilog2();
@@ -60,8 +60,8 @@ impl<T> SegmentedArray<T> {
         let segments = self.segments.iter_mut().enumerate();
         segments.flat_map(|(segment, first)| {
             let elements = ptr::slice_from_raw_parts_mut(*first.get_mut(), 1 << segment);
-            // SAFETY: null, or a live box of this length. The borrow of `self` makes the access
-            // exclusive.
+            // SAFETY: the pointer is null, or points to a live box of this length. The borrow of
+            // `self` makes the access exclusive.
             let elements = unsafe { elements.as_mut() };
             elements.into_iter().flatten()
         })
@@ -80,8 +80,9 @@ impl<T> SegmentedArray<T> {
             return None;
         }
         let elements = ptr::slice_from_raw_parts_mut(first, 1 << segment);
-        // SAFETY: from `Box::into_raw` in `add_segment`, with this length. The array has just given
-        // up the pointer, and because of `&mut self` nothing borrows from the box.
+        // SAFETY: the pointer comes from `Box::into_raw` in `add_segment`, with this length. The
+        // array has just given up the pointer, and because of `&mut self` nothing borrows from the
+        // box.
         Some(unsafe { Box::from_raw(elements) })
     }
 }
@@ -102,13 +103,13 @@ impl<T: Default> SegmentedArray<T> {
         // SAFETY: `locate` returns an offset below 2^segment, the length of the box that `first`
         // points to.
         let element = unsafe { first.add(offset) };
-        // SAFETY: an initialized element of a live box, which is freed only through `&mut self`.
-        // Until then, only shared references to its elements exist.
+        // SAFETY: this is an initialized element of a live box, which is freed only through
+        // `&mut self`. Until then, only shared references to its elements exist.
         unsafe { &*element }
     }
 
-    /// Allocates a segment, unless another thread has just done so. Returns the pointer to its
-    /// first element.
+    /// Allocates a segment, unless another thread has just done so. Returns a pointer to its first
+    /// element.
     #[cold]
     fn add_segment(&self, segment: usize) -> *mut T {
         let elements: Box<[T]> = (0..1_usize << segment).map(|_| T::default()).collect();
@@ -120,7 +121,7 @@ impl<T: Default> SegmentedArray<T> {
         match self.segments[segment].compare_exchange(ptr::null_mut(), first, order, failed) {
             Ok(_) => first,
             Err(other) => {
-                // SAFETY: from `Box::into_raw` above, and never published.
+                // SAFETY: the pointer comes from `Box::into_raw` above, and was never published.
                 drop(unsafe { Box::from_raw(elements) });
                 other
             }
@@ -183,8 +184,8 @@ mod tests {
         assert_eq!(moved, 206);
     }
 
-    /// Counts its live instances. The first two instances wait for each other while they are
-    /// created.
+    /// Counts its live instances. The first two instances wait for each other while being created,
+    /// so that two threads allocate the same segment.
     struct Counted;
 
     static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -239,7 +240,7 @@ mod fork_tests {
     static ENTERED: AtomicBool = AtomicBool::new(false);
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
-    /// The creation of the first instance does not end before `GO_ON` is set.
+    /// An element whose first instance is not complete until `GO_ON` is set.
     struct Slow;
 
     impl Default for Slow {
@@ -253,7 +254,8 @@ mod fork_tests {
         }
     }
 
-    /// Waits until a child ends. After a minute, kills it and panics.
+    /// Waits until a child ends, and returns its wait status. After a minute, kills the child and
+    /// panics.
     fn exit_status(child: libc::pid_t) -> i32 {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -271,7 +273,7 @@ mod fork_tests {
         }
     }
 
-    /// A thread of the parent is creating a segment; the child allocates its own.
+    /// While a thread of the parent creates a segment, the child must allocate its own.
     #[test]
     fn child_does_not_wait_for_parent() {
         static ARRAY: SegmentedArray<Slow> = SegmentedArray::new();
@@ -283,13 +285,13 @@ mod fork_tests {
         while !ENTERED.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
-        // SAFETY: before it exits, the child only loads and allocates a little. The only lock it
-        // takes that another thread of the test could hold is the allocator's, which the C library
+        // SAFETY: before it exits, the child only loads and allocates a little. Of the locks it
+        // takes, another thread of the test could hold only the allocator's, which the C library
         // makes usable in the child.
         let child = unsafe { libc::fork() };
         if child == 0 {
             ARRAY.get_or_grow(0);
-            // SAFETY: ends the child without running any of the parent's code.
+            // SAFETY: this ends the child without running any of the parent's code.
             unsafe { libc::_exit(0) }
         }
         let status = exit_status(child);

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[must_use]
 pub fn next() -> u64 {
     static GIVEN: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: only the number matters, and it publishes nothing.
+    // Relaxed: only uniqueness matters, and the counter publishes no other data.
     GIVEN.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// Returns the calling thread's number, which no other thread ever gets.
 ///
 /// The number stays the same while the thread lives, even while its thread-local values are being
-/// destroyed. Some systems also destroy values without destructors; there, each later call returns
-/// a new number.
+/// destroyed. Some systems destroy even thread-local values without destructors; there, each call
+/// after that returns a new number.
 #[must_use]
 pub fn of_this_thread() -> u64 {
     worker_local!(static OWN: Cell<u64> = Cell::new(0));
@@ -44,8 +44,8 @@ mod tests {
         assert_eq!(of_this_thread(), own);
     }
 
-    /// One value is destroyed before the thread's other thread-local values, and one after, in
-    /// whichever order the system destroys them.
+    /// Requests the number in the destructors of two thread-local values. In either order, one is
+    /// destroyed before the value that holds the number, and one after it.
     #[cfg(target_os = "linux")]
     #[test]
     fn thread_keeps_its_serial_until_exit() {

@@ -1,4 +1,4 @@
-//! Lines on standard error.
+//! Prints lines to standard error.
 
 use std::fmt;
 #[cfg(all(unix, not(miri)))]
@@ -7,9 +7,9 @@ use std::io::{self, Write};
 #[cfg(all(unix, not(miri)))]
 use std::os::fd::AsFd;
 
-/// Prints a line about Tidegate itself.
+/// Prints a message from Tidegate itself.
 ///
-/// The line is written in a single call, so that lines of several threads don't mix. Errors are
+/// The line is written in a single call, so that lines from different threads don't mix. Errors are
 /// ignored: there is nowhere to report them.
 pub fn print_line(line: fmt::Arguments<'_>) {
     let line = format!("tidegate: {line}\n");

@@ -1,13 +1,13 @@
-//! Process-wide sums and maxima. They order no other memory accesses. Under loom, they keep their
-//! values from model to model.
+//! Process-wide sums and maxima. They do not order any other memory accesses. Under loom, they are
+//! never reset, not even between models.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that all threads add to.
+/// A process-wide sum or maximum.
 #[derive(Debug)]
 pub struct Sum(AtomicU64);
 
-// Relaxed throughout: each value is a separate statistic for people to read.
+// Relaxed throughout: each value is an independent statistic, which is only reported.
 impl Sum {
     /// Creates a sum of 0.
     #[must_use]
@@ -38,10 +38,10 @@ impl Sum {
         }
     }
 
-    /// The current value.
+    /// Returns the current value.
     #[must_use]
     pub fn get(&self) -> u64 {
-        // Relaxed: a sum orders nothing else.
+        // Relaxed: the value orders no other memory access.
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -1,4 +1,4 @@
-//! Threads: starts, yields, numbers and binds them, and handles `fork`.
+//! Starts, yields, numbers and binds threads, and handles `fork`.
 
 mod cpus;
 mod fork;
@@ -19,8 +19,8 @@ pub use loom::thread::JoinHandle;
 #[cfg(not(loom))]
 pub use std::thread::JoinHandle;
 
-/// Starts a thread with this name and `stack` bytes of stack. Under loom, the thread has loom's
-/// name and stack size.
+/// Starts a thread with this name and a stack of `stack` bytes. Under loom, the name and the stack
+/// size are loom's.
 ///
 /// # Errors
 /// The system cannot start a thread, for instance because the limit on threads is reached.

@@ -3,7 +3,7 @@ use crate::made_up::MadeUp;
 
 const V2: &str = "1 0 0:1 / / rw - ext4 a rw\n2 1 0:2 / /sys/fs/cgroup rw - cgroup2 c rw\n";
 
-/// 16 CPUs of which 0-7 are allowed, in the cgroup /a/b of version 2, without a limit.
+/// A machine with 16 CPUs, of which 0-7 are allowed, in the version 2 cgroup /a/b without a limit.
 fn sixteen() -> MadeUp {
     MadeUp::new()
         .with(
@@ -101,7 +101,7 @@ mod default_workers {
         assert!(!machine.reason().contains('\n'));
         match machine.quota() {
             None => assert_eq!(machine.default_workers(), standard, "{machine}"),
-            // The standard library rounds down.
+            // The standard library rounds a quota down.
             Some(_) => assert!(machine.default_workers() >= standard, "{machine}"),
         }
         assert!(

@@ -2,10 +2,10 @@
 //!
 //! The files are `/sys/devices/system/cpu/cpuN/topology/*`, `/sys/devices/system/cpu/cpuN/cache/*`
 //! and `/sys/devices/system/node/*` (see ABI/testing/sysfs-devices-system-cpu and -node of the
-//! Linux documentation). What cannot be read or understood is left out without a note: it only
-//! affects victim orders and places, never the number of workers. A list of sharers is used only if
-//! it contains the CPU that it belongs to. Offline CPUs are skipped, and are removed from every
-//! list.
+//! Linux documentation). Anything that cannot be read or understood is left out without a note,
+//! because it only affects victim orders and places, never the number of workers. A list of the
+//! CPUs that share something is used only if it contains the CPU whose list it is. Offline CPUs are
+//! skipped, and are removed from every list.
 //!
 //! The sets need not be nested; [`Topology::levels`] takes care of that.
 
@@ -16,11 +16,10 @@ use super::{Cache, CacheKind, Node, Topology};
 use crate::cpus::CpuList;
 use crate::files::{Files, text};
 
-/// No CPU has more caches than this; usually the list ends earlier, at the first missing directory.
+/// No CPU has more caches than this. Usually the list ends earlier, at the first missing directory.
 const CACHES_PER_CPU_MAX: usize = 32;
 
 impl Topology {
-    /// Reads the topology of these CPUs.
     pub(crate) fn read(files: &dyn Files, cpus: CpuList) -> Self {
         let mut cores = BTreeSet::new();
         let mut packages = BTreeSet::new();
@@ -47,7 +46,8 @@ impl Topology {
     }
 }
 
-/// Reads the CPUs that share something with `cpu` from the file that lists them.
+/// Reads the file that lists the CPUs sharing something with `cpu`. Returns `None` if the list
+/// lacks `cpu`.
 fn sharers(files: &dyn Files, file: &Path, cpu: usize, cpus: &CpuList) -> Option<CpuList> {
     let listed: CpuList = text(files, file).ok()?.parse().ok()?;
     listed.contains(cpu).then(|| listed.intersection(cpus))

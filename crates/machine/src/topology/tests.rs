@@ -51,8 +51,8 @@ fn all_levels(topology: &Topology) -> Vec<String> {
     in_words(&topology.levels(topology.cpus()))
 }
 
-/// Two packages of two cores with two hardware threads each; numbered as usual: the first threads
-/// of all cores come first.
+/// A machine with two packages of two cores, each with two hardware threads. As usual, the first
+/// threads of all cores have the lowest CPU numbers.
 fn two_packages() -> MadeUp {
     let files = with_groups(
         MadeUp::new(),

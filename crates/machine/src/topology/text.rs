@@ -2,8 +2,8 @@
 //!
 //! The parser rejects everything that it does not understand, and reports the line, what is wrong
 //! there and what is allowed. The reader of `/sys` is lenient instead, because users cannot correct
-//! those files. When a topology is printed, each thing is written once, in the order in which
-//! [`Topology`] stores it, so equal topologies have equal texts.
+//! those files. A printed topology has each core, cache, node and package once, in the order in
+//! which [`Topology`] stores it, so equal topologies have equal texts.
 //!
 //! The printed text parses back to the same value for every parsed topology with at least one CPU.
 //! For a topology from `/sys`, this holds only if no two groups of the same kind share a CPU.
@@ -46,11 +46,11 @@ impl FromStr for Topology {
     /// | `package 0-3 4-7` | the CPUs of each package |
     ///
     /// Each group is a [`CpuList`]. The groups of a statement must not overlap, and need not cover
-    /// all CPUs. A cache can have several lines, with the same size or with different ones. Sizes
-    /// are in bytes, or in units of 1024, 1024² or 1024³ bytes with `K`, `M` or `G`.
+    /// all CPUs. A cache level can have several lines, with the same size or with different ones.
+    /// Sizes are in bytes, or in units of 1024, 1024² or 1024³ bytes with `K`, `M` or `G`.
     ///
     /// # Errors
-    /// If the text has anything else, or more CPUs than Linux supports.
+    /// Returns an error if the text has anything else, or more CPUs than Linux supports.
     fn from_str(text: &str) -> Result<Self, TopologyError> {
         let mut statements = Statements::default();
         let mut lines = 0;
@@ -114,14 +114,14 @@ fn show_size(bytes: u64) -> String {
     }
 }
 
-/// Parses what [`show_size`] writes, and any other integer with a unit.
+/// Parses a size as [`show_size`] writes it, or any other integer with or without a unit.
 fn parse_size(text: &str) -> Option<u64> {
     let in_unit = |(unit, shift): &(&str, u32)| Some((text.strip_suffix(unit)?, *shift));
     let (number, shift) = UNITS.iter().find_map(in_unit).unwrap_or((text, 0));
     whole_number::<u64>(number)?.checked_mul(1 << shift)
 }
 
-/// Parses digits only; Rust's own parser would accept a sign.
+/// Parses a number made only of digits; Rust's own parser would accept a sign.
 fn whole_number<T: FromStr>(text: &str) -> Option<T> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)

@@ -1,15 +1,14 @@
-//! Dynamic equipartitioning from scratch. Jobs that desire no more than an equal part get what they
-//! desire and drop out, and the others share the rest in the same way. Once no job desires that
-//! little, the remaining jobs get equal parts. Haselsteiner, "Adaptive Work-Stealing Techniques",
-//! 2015, algorithm 2.1.
+//! Dynamic equipartitioning, computed from scratch. A job that desires no more than an equal part
+//! gets what it desires. The other jobs divide the remaining processors by the same rule, until
+//! each of them desires more than an equal part; they then get equal parts. From Haselsteiner,
+//! "Adaptive Work-Stealing Techniques", 2015, algorithm 2.1.
 //!
-//! The source does not say which jobs get the remainder of the division. Here the first jobs get
-//! one processor of it each.
+//! The source does not say which jobs get the remainder of the division. Here, the first jobs get
+//! one extra processor each.
 
 use super::spread;
 use alloc::vec::Vec;
 
-/// Writes the allotments for these desires to `out`.
 pub(super) fn deq(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
     out.clear();
     out.extend(desires);

@@ -1,19 +1,20 @@
-//! Dynamic partitioning: the processors that each change moves.
+//! Dynamic partitioning: when a job changes, only the processors that it gains or loses move.
 //!
 //! A job that arrives or wants more takes the free processors. Then it takes processors, one at a
 //! time, from the job with the most, as long as the taker has less than it desires and less than
 //! the fair share. A job that leaves or wants less gives its surplus back, one processor at a time,
-//! to the deprived job with the fewest. Sen, "Dynamic processor allocation for adaptively parallel
-//! work-stealing jobs", 2004, section 5.2.
+//! to the deprived job with the fewest. From Sen, "Dynamic processor allocation for adaptively
+//! parallel work-stealing jobs", 2004, section 5.2.
 //!
-//! The text leaves open which of several equal jobs gives or gets a processor. Here the first job
-//! gives, and the job with the largest desire gets, as in figure 5-2.
+//! The paper does not say how to break ties. Here, of the jobs with the most processors, the first
+//! one gives one up. Of the deprived jobs with the fewest, the one with the largest desire gets it,
+//! as in figure 5-2.
 //!
-//! We differ in the fair share. Formula 5.1 excludes, in one step, the jobs that desire less than
-//! an equal part, together with the processors they have. The result can be unfair, and the formula
-//! can divide by zero. Here jobs that desire less than the share are excluded, together with the
-//! processors they desire, until no such job is left: excluding one job raises the share, so that
-//! the desires of others may fall below it.
+//! Our fair share differs from the source. Formula 5.1 excludes the jobs that desire less than an
+//! equal part, and the processors that they have, in a single step. The result can be unfair, and
+//! the formula can divide by zero. Here, jobs that desire less than the share are excluded, with
+//! the processors that they desire, until no such job is left. This takes several steps, because
+//! each exclusion raises the share, and other desires may then be below it.
 
 use super::Share;
 use core::cmp::Reverse;
@@ -97,7 +98,6 @@ fn settle(
     }
 }
 
-/// Returns the first job with the most processors, not counting the job at `at`.
 fn richest_but(jobs: &[Share], at: usize) -> Option<usize> {
     let others = (0..jobs.len()).filter(|other| *other != at && jobs[*other].allotment > 0);
     others.min_by_key(|other| Reverse(jobs[*other].allotment))
@@ -110,7 +110,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// The one-step share of formula 5.1. Its `jobs` is 0 if the formula divides by zero.
+    /// Returns the fair share of formula 5.1. Its `jobs` is 0 if the formula divides by zero.
     fn one_step(jobs: &[Share], processors: usize) -> FairShare {
         let with_work = jobs.iter().filter(|job| job.desire > 0);
         let part = processors / with_work.clone().count();
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// A job and its new desire.
+    /// A job's identifier and its new desire.
     type Event = (u64, usize);
 
     fn run(
@@ -152,7 +152,7 @@ mod tests {
         jobs.iter().map(|job| job.allotment).collect()
     }
 
-    /// The published formula ends in an unfair allotment here.
+    /// With formula 5.1, these events end in an unfair allotment.
     #[test]
     fn iterated_formula_stays_fair() {
         let events = [(1, 3), (2, 1), (1, 20), (3, 16), (4, 7), (1, 6), (1, 13)];
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(run(30, &events, fair_share), [11, 1, 11, 7]);
     }
 
-    /// Figure 5-2, job by job.
+    /// Replays figure 5-2, one event per row.
     #[test]
     fn published_trace_is_reproduced() {
         let mut machine = AllotState::new(Allot::Dp, 16);
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// When one job changes, no processor moves between other jobs that are satisfied.
+    /// When one job changes, no processor moves between two other jobs that are satisfied.
     #[test]
     fn change_spares_other_satisfied_jobs() {
         let mut machine = AllotState::new(Allot::Dp, 16);

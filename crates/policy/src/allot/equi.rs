@@ -1,12 +1,11 @@
-//! EQUI: equal parts for all jobs with work, no matter how much they desire. As described by
+//! EQUI: equal parts for all jobs with work, no matter how many processors they desire. From
 //! Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.4.
 //!
-//! The first jobs get one processor of the remainder each.
+//! The remainder of the division goes to the first jobs, one processor each.
 
 use super::spread;
 use alloc::vec::Vec;
 
-/// Writes the allotments for these desires to `out`.
 pub(super) fn equi(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
     out.clear();
     out.extend(desires.map(|desire| desire.min(1)));

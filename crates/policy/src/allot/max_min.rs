@@ -1,40 +1,40 @@
 //! Weighted max-min shares by progressive filling.
 //!
 //! First every job with work gets one processor, even if that is more than the machine has. Then
-//! processors are given out one at a time. Each goes to the job with the fewest processors for its
-//! weight, among the jobs that want more and are not restricted to a full set of processors. Ties
-//! go to the job that arrived first. Bertsekas and Gallager, "Data networks", 1992, section 6.5.2,
-//! with whole processors.
+//! processors are given out one at a time. Each goes to the job with the lowest ratio of processors
+//! to weight, among the jobs that want more and are not confined to a set without free processors.
+//! Ties go to the job that arrived first. From Bertsekas and Gallager, "Data networks", 1992,
+//! section 6.5.2, but with whole processors.
 //!
 //! Beyond the first processor of each job, the result is
 //!
 //! * conservative: no job has more than its desire or its limit,
-//! * efficient: a job that gets less than it wants is restricted to a full set,
-//! * fair: in that set, no other job could give up a processor and still have more for its weight
-//!   than that job.
+//! * efficient: a job that gets less than it wants is confined to a set without free processors,
+//! * fair: if another job of that set gave up a processor, its ratio of processors to weight would
+//!   not be higher than that of the deprived job.
 //!
 //! The result depends only on the arguments, so jobs that compute it independently agree. If every
-//! job gets what it wants, the cost is one look at each claim and member. If sets are too small,
-//! giving out each of their processors also costs time logarithmic in the number of jobs.
+//! job gets what it wants, the algorithm visits each claim and each member once. Each processor of
+//! a set that is too small also takes time logarithmic in the number of jobs.
 //!
-//! The algorithm only counts processors. So the caller must pass each set of processors with all
-//! jobs that can run nowhere else. If sets are equal, disjoint or nested, those sets suffice. If
-//! sets overlap, the caller must pass their unions as well, or the allotments can exceed the
-//! processors.
+//! The algorithm only counts processors. So for each set of processors, the caller must pass all
+//! jobs that can run nowhere else. If the sets are equal, disjoint or nested, they suffice. If they
+//! partly overlap, the caller must also pass their unions, or jobs may get more processors than
+//! there are.
 
 use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
-/// What one job asks for.
+/// The processors that one job requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The number of processors that the job could use; 0 without work.
+    /// The number of processors that the job could use; 0 if it has no work.
     pub desire: usize,
-    /// The weight, at least 1: a job of twice the weight gets twice as many processors.
+    /// The weight, at least 1. A job of twice the weight gets twice as many processors.
     pub weight: u32,
-    /// The limit on the job's processors; 0 counts as 1.
+    /// The maximum number of processors for the job; 0 counts as 1.
     pub limit: usize,
 }
 
@@ -49,7 +49,7 @@ impl Claim {
         }
     }
 
-    /// The maximum number of processors that the job can get.
+    /// Returns the maximum number of processors that the job can get.
     fn most(&self) -> usize {
         self.desire.min(self.limit.max(1))
     }
@@ -59,14 +59,14 @@ impl Claim {
 /// with every job.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'a> {
-    /// The number of processors.
+    /// The number of processors in the set.
     pub processors: usize,
-    /// The indices of these jobs' claims.
+    /// The indices of these jobs in the list of claims.
     pub members: &'a [usize],
 }
 
 impl Bound<'_> {
-    /// The members' entries in `values`.
+    /// Returns the entries of `values` that belong to the members.
     fn of_members(&self, values: &[usize]) -> impl Iterator<Item = usize> {
         self.members
             .iter()
@@ -74,7 +74,6 @@ impl Bound<'_> {
     }
 }
 
-/// A job that may get another processor.
 struct Candidate {
     allotment: u32,
     weight: u32,
@@ -82,7 +81,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Orders jobs by processors per weight, fewest first, then by arrival.
+    /// Orders jobs by their ratio of processors to weight, lowest first, then by arrival.
     fn compare(&self, other: &Self) -> Ordering {
         let share = |a: &Self, b: &Self| u64::from(a.allotment) * u64::from(b.weight);
         let shares = share(self, other).cmp(&share(other, self));
@@ -110,8 +109,8 @@ impl Ord for Candidate {
     }
 }
 
-/// Writes the allotments for `claims`, which are in order of arrival, to `out`. Members without a
-/// claim are ignored.
+/// Writes the allotments for `claims`, which must be in order of arrival, to `out`. Members without
+/// a claim are ignored.
 pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
     out.clear();
     out.extend(claims.iter().map(Claim::most));
@@ -140,19 +139,19 @@ pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
     }
 }
 
-/// The processors left in each bound that cannot satisfy all its members, and which of these bounds
-/// each job is in.
+/// The bounds that cannot satisfy all their members: the processors left in each, and which of
+/// these bounds apply to each job.
 struct Room {
-    /// The processors left, beyond the first processor of each job.
+    /// For each bound, the processors left after each member's first.
     left: Vec<usize>,
-    /// The bounds of the first job, then those of the second, and so on; `begins` has the start of
-    /// each job's part.
+    /// For all jobs in turn, the indices of the bounds that apply to the job. The part of job `j`
+    /// starts at `begins[j]`.
     bounds: Vec<usize>,
     begins: Vec<usize>,
 }
 
 impl Room {
-    /// `most` is the number of processors that each job wants, within its limit.
+    /// `most` is the number of processors that each job wants, up to its limit.
     fn new(bounds: &[Bound<'_>], most: &[usize]) -> Self {
         let is_scarce = |bound: &&Bound<'_>| {
             let wanted = bound.of_members(most).fold(0, usize::saturating_add);
@@ -177,7 +176,7 @@ impl Room {
         for (_, job) in members() {
             room.begins[job] += 1;
         }
-        // Turn counts into ends. Filling in from the back turns the ends into beginnings.
+        // Turn the counts into ends. Filling in from the back turns the ends into beginnings.
         let mut end = 0;
         for begin in &mut room.begins {
             end += *begin;
@@ -198,8 +197,8 @@ impl Room {
         !self.bounds_of(job).is_empty()
     }
 
-    /// Takes one processor for this job from each of its bounds, unless one is full. Returns
-    /// whether it did.
+    /// Takes one processor for this job from each of its bounds. Does nothing if one of them has no
+    /// processor left. Returns whether it took them.
     fn take(&mut self, job: usize) -> bool {
         let bounds = &self.bounds[self.begins[job]..self.begins[job + 1]];
         let fits = bounds.iter().all(|bound| self.left[*bound] > 0);

@@ -1,8 +1,8 @@
 //! How many processors each job is entitled to.
 //!
-//! All rules give a job without work (desire 0) nothing. If there are more jobs than processors,
-//! every job with work has exactly one processor, and no job is queued: the operating system
-//! divides the time. Otherwise an allocation can be
+//! Under all rules, a job without work (desire 0) gets no processors. If there are more jobs with
+//! work than processors, each of them gets exactly one, and no job is queued: the operating system
+//! time-slices them. Otherwise, an allocation can be
 //!
 //! * *fair*: if a job is deprived (its allotment is below its desire), no job has more than that
 //!   allotment plus one,
@@ -11,8 +11,8 @@
 //!
 //! [`max_min()`] computes all shares from scratch and supports weights, limits and sets of
 //! processors. Jobs that share a machine use it: each computes the shares itself, from the same
-//! snapshot. For comparison, an [`AllotState`] follows jobs that arrive, change and leave under a
-//! rule from the literature:
+//! snapshot. For comparison, an [`AllotState`] tracks jobs that arrive, change and leave, under one
+//! of these rules:
 //!
 //! * `dp`: moves as few processors as possible; fair, efficient, conservative. Sen, "Dynamic
 //!   processor allocation for adaptively parallel work-stealing jobs", 2004, section 5.2,
@@ -43,20 +43,20 @@ use core::str::FromStr;
 /// A rule for dividing processors among jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allot {
-    /// Dynamic partitioning.
+    /// Dynamic partitioning: moves as few processors as possible.
     Dp,
-    /// Dynamic equipartitioning, from scratch at each change.
+    /// Dynamic equipartitioning, computed from scratch at each change.
     Deq,
-    /// Equal parts.
+    /// Equal parts, no matter what the jobs desire.
     Equi,
-    /// Progressive filling, from scratch at each change.
+    /// Max-min shares without weights, computed from scratch at each change.
     MaxMin,
 }
 
 impl Allot {
     const NAMES: &'static [&'static str] = &["dp", "deq", "equi", "max-min"];
 
-    /// The names of all rules, for help texts.
+    /// Returns the names of all rules, for help texts.
     #[must_use]
     pub const fn names() -> &'static [&'static str] {
         Self::NAMES
@@ -88,10 +88,10 @@ impl FromStr for Allot {
     }
 }
 
-/// A job under an [`AllotState`].
+/// One job in an [`AllotState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The caller's name for the job.
+    /// The caller's identifier for the job.
     pub job: u64,
     /// The number of processors that the job desires.
     pub desire: usize,
@@ -105,7 +105,7 @@ impl Share {
     }
 }
 
-/// Jobs that arrive, change and leave on one set of processors.
+/// The jobs on one set of processors, and how many processors each is entitled to.
 ///
 /// ```
 /// use tidegate_policy::{Allot, AllotState};
@@ -121,12 +121,12 @@ impl Share {
 pub struct AllotState {
     rule: Allot,
     processors: usize,
-    /// In order of arrival.
+    /// The jobs, in order of arrival.
     shares: Vec<Share>,
 }
 
 impl AllotState {
-    /// Creates a machine that has this many processors and no jobs.
+    /// Creates a machine with `processors` processors and no jobs.
     #[must_use]
     pub fn new(rule: Allot, processors: usize) -> Self {
         Self {
@@ -136,25 +136,25 @@ impl AllotState {
         }
     }
 
-    /// The number of processors of the machine.
+    /// Returns the number of processors of the machine.
     #[must_use]
     pub fn processors(&self) -> usize {
         self.processors
     }
 
-    /// The jobs in order of arrival.
+    /// Returns the jobs in order of arrival.
     #[must_use]
     pub fn shares(&self) -> &[Share] {
         &self.shares
     }
 
-    /// The first promise of the rule that the shares break, if any.
+    /// Returns the first promise of the rule that the shares break, if any.
     #[must_use]
     pub fn broken(&self) -> Option<Broken> {
         broken(self.rule, self.processors, &self.shares)
     }
 
-    /// The number of processors that this job is entitled to; 0 if the job is unknown.
+    /// Returns the number of processors that a job is entitled to; 0 if the job is unknown.
     #[must_use]
     pub fn allotment(&self, job: u64) -> usize {
         self.find(job).map_or(0, |at| self.shares[at].allotment)
@@ -164,7 +164,7 @@ impl AllotState {
         self.shares.iter().position(|share| share.job == job)
     }
 
-    /// Adds a job. If the job is already there, only changes its desire.
+    /// Adds a job. If the job exists already, changes its desire.
     pub fn arrive(&mut self, job: u64, desire: usize) {
         if self.find(job).is_none() {
             self.shares.push(Share {
@@ -195,7 +195,6 @@ impl AllotState {
         self.shares.retain(|share| share.job != job);
     }
 
-    /// Computes all shares from scratch.
     fn compute(&mut self) {
         let mut allotments = Vec::with_capacity(self.shares.len());
         let desires = || self.shares.iter().map(|share| share.desire);
@@ -218,8 +217,8 @@ impl AllotState {
     }
 }
 
-/// Divides `processors` into equal parts for these jobs; the first jobs get one processor of the
-/// remainder each.
+/// Divides `processors` into equal parts. The first jobs get one extra processor each, if there is
+/// a remainder.
 fn spread<'a>(processors: usize, jobs: impl ExactSizeIterator<Item = &'a mut usize>) {
     let (count, mut left) = (jobs.len(), processors);
     for (given, allotment) in jobs.enumerate() {

@@ -1,9 +1,9 @@
-//! The promises of the rules, and a check whether shares keep them.
+//! What each rule promises about its shares, and a check that the shares comply.
 
 use super::{Allot, Share};
 use core::fmt;
 
-/// A promise that some shares break.
+/// A promise that a set of shares breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Broken {
     /// A job without work has a processor.
@@ -16,7 +16,7 @@ pub enum Broken {
     Equal,
     /// A job has more than its desire.
     Conservative,
-    /// A processor was given out twice, or is free while a job is deprived.
+    /// More processors were given out than exist, or one is free while a job is deprived.
     Efficient,
     /// A job has at least two processors more than a deprived job.
     Fair,
@@ -35,7 +35,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Returns the first promise of this rule that `shares` of `processors` processors break, if any.
+/// Returns the first promise of `rule` that these shares break, if any.
 #[must_use]
 pub fn broken(rule: Allot, processors: usize, shares: &[Share]) -> Option<Broken> {
     let mut with_work = shares.iter().filter(|share| share.desire > 0);

@@ -1,13 +1,14 @@
 //! A-Deque: the processors used, plus a term for the tasks in the deques.
 //!
-//! The used part of the allotment follows from the attempts to steal. To this the estimator adds
-//! the number of waiting tasks, times a factor. That number is a weighted mean: of the tasks that
-//! the attempts met in deques during the cycle, and of those in the deques at its end. The more
-//! attempts, the larger the weight of the former. A-Deque is by Cao, Sun and others, as described
-//! by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.4 (formulas 2.2 to 2.6).
+//! The estimator derives the number of processors used from the attempts to steal. To this it adds
+//! the number of waiting tasks times a factor. The number of waiting tasks is the weighted mean of
+//! two counts: the tasks that attempts to steal saw in deques during the cycle, and the tasks in
+//! the deques at its end. The more attempts, the larger the weight of the first count. A-Deque is
+//! by Cao, Sun and others, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
+//! section 2.4 (formulas 2.2 to 2.6).
 //!
-//! Under constant parallelism the desire settles. But it climbs only by the number of waiting
-//! tasks, times the factor, and in a loop that spawns only one task waits at a time.
+//! Under constant parallelism, the desire settles. But it only climbs by the number of waiting
+//! tasks times the factor, and in a loop that spawns tasks, only one task waits at a time.
 
 use super::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
 use super::{Estimate, ONE, Seen, fixed, scale};
@@ -17,7 +18,7 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of A-Deque.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ADeque {
-    /// How many processors a waiting task is worth: 0 to 100, by default 2.
+    /// The number of processors that each waiting task adds to the desire: 0 to 100, by default 2.
     pub beta: f64,
 }
 
@@ -33,7 +34,6 @@ impl Policy for ADeque {
 }
 
 impl Default for ADeque {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -44,7 +44,7 @@ impl Estimate for ADeque {
         let attempts = seen.attempts();
         let used = scale(attempts.useful(), seen.entitled() as u64, 1);
         // There are as many active deques as slots held, or more if sleeping workers left tasks in
-        // theirs.
+        // their deques.
         let filled = seen.deques.iter().filter(|length| **length > 0).count();
         let active = seen.usage.max(filled) as u64;
         let met = scale(

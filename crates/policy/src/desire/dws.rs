@@ -1,18 +1,18 @@
-//! Demand-aware work-stealing: workers that find nothing leave, and waiting tasks call for more
-//! workers.
+//! Demand-aware work-stealing: workers that find nothing give up their processors, and waiting
+//! tasks request more.
 //!
-//! A worker that fails often enough in a row gives its processor back. The job then wants
-//! additional processors: as many as tasks wait per active worker, but no more than the machine's
-//! unused processors plus the job's own that other jobs use. Demand-aware work-stealing is by Chen,
-//! Zheng and Guo, as described by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section
-//! 2.7.
+//! A worker gives its processor back after a certain number of consecutive failed attempts to
+//! steal. The job then wants additional processors: as many as there are waiting tasks per active
+//! worker. It wants at most the machine's unused processors and those of its own that other jobs
+//! use. Demand-aware work-stealing is by Chen, Zheng and Guo, as described by Haselsteiner,
+//! "Adaptive Work-Stealing Techniques", 2015, section 2.7.
 //!
-//! The source leaves some points open. Here the tasks per worker are rounded down, as in C. A job
-//! sees only the total number of failures, so for every `t_sleep` of them it counts one worker
-//! without a task as gone. A thief that parks has given its slot back and is gone at once. So under
-//! the idle policy `elastic`, the default, `t_sleep` hardly matters: it affects only workers that
-//! are searching at the end of a cycle. The allocator decides which processors to take (the free
-//! ones first).
+//! The source leaves some points open. Here, the tasks per worker are rounded down, as in C. A job
+//! only sees the total number of failures, so for each `t_sleep` failures, it assumes that one
+//! worker without a task has left. A thief that parks gives its slot back and leaves at once. So
+//! under the default idle policy, `elastic`, `t_sleep` hardly matters: it only affects workers that
+//! are searching at the end of a cycle. The allocator decides which processors to take, free ones
+//! first.
 
 use super::tunables::DWS_T_SLEEP;
 use super::{Estimate, Seen};
@@ -22,8 +22,8 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of demand-aware work-stealing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dws {
-    /// The number of failures in a row after which a worker gives its processor back: 1 to
-    /// 1,000,000, by default 32. A worker that parks has already given it back.
+    /// The number of consecutive failed attempts to steal after which a worker gives its processor
+    /// back: 1 to 1,000,000, by default 32. A worker that parks has already given it back.
     pub t_sleep: usize,
 }
 
@@ -39,7 +39,6 @@ impl Policy for Dws {
 }
 
 impl Default for Dws {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }

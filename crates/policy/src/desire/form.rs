@@ -20,7 +20,7 @@ impl DesirePolicy {
         Dws::NAME,
     ];
 
-    /// The names of all estimators, for help texts.
+    /// Returns the names of all estimators, for help texts.
     #[must_use]
     pub const fn names() -> &'static [&'static str] {
         Self::NAMES

@@ -1,13 +1,12 @@
-//! Instantaneous: the desire is the number of tasks that run or wait now. This is Cilk-AP-INST of
-//! Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section
-//! 4.2.
+//! Instantaneous: the desire is the number of tasks that run or wait now. From Sen, "Dynamic
+//! processor allocation for adaptively parallel work-stealing jobs", 2004, section 4.2, where it is
+//! called Cilk-AP-INST.
 //!
 //! This estimator serves as a baseline. A loop that spawns equal tasks has one task waiting at any
-//! time, no matter how many it will spawn, so the desire climbs by one per cycle.
+//! time, no matter how many it will spawn, so the desire only climbs by one per cycle.
 
 use super::{Estimate, Seen};
 
-/// The estimator. It has neither parameters nor memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instantaneous;
 

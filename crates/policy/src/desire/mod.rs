@@ -1,28 +1,28 @@
-//! How many processors a job could put to good use.
+//! How many processors a job could use effectively.
 //!
-//! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job passes in what it has observed
-//! about itself ([`Seen`]), and gets its desire for the next cycle. A [`DesirePolicy`] is the
-//! policy, a [`DesireState`] the state of one job under it. Each estimator implements [`Estimate`]
-//! in its own file:
+//! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job passes in its observations
+//! ([`Seen`]) and gets its desire for the next cycle. A [`DesirePolicy`] chooses an estimator, and
+//! a [`DesireState`] holds the estimator's state for one job. Each estimator implements
+//! [`Estimate`] in its own file:
 //!
-//! * [`Steady`], ours,
+//! * [`Steady`], designed for this project,
 //! * [`Wsap`]: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
 //!   2004, section 6.1,
-//! * `instantaneous`: the measure that Sen warns against, section 4.2,
+//! * `instantaneous`: the measure that Sen advises against in section 4.2,
 //! * [`ASteal`], [`ADeque`], [`Palirria`], [`Dws`]: as described by Haselsteiner, "Adaptive
 //!   Work-Stealing Techniques", 2015, sections 2.3, 2.4, 2.5 and 2.7.
 //!
-//! Under all estimators, a job without work desires 0, a job with work at least 1, and a new job 1.
+//! Under all estimators, a job without work desires 0 processors, a job with work at least 1, and a
+//! new job 1.
 //!
-//! In the sources, thieves search without rest. In our pools they park, and a parked thief makes no
-//! attempts. So the part of the allotment that was spent neither working nor searching counts as
-//! attempts that the parked thieves would have made. These attempts would have met a victim without
-//! work as often as processors were without work. If all of them counted as failed on an empty
-//! victim, a job that keeps two of eight processors busy would seem to use none.
+//! In the cited papers, thieves never stop searching. In our pools, they park, and a parked thief
+//! makes no attempts. So the part of the allotment that was spent neither working nor searching is
+//! converted to the attempts that parked thieves would have made. The fraction of these that fail
+//! on an empty victim equals the fraction of processors without work. If all of them counted as
+//! failed, a job that keeps two of eight processors busy would seem to use none.
 //!
-//! This module does not limit a desire to what a job may have, and it does not compute allotments
-//! ([`allot`](crate::allot) does). It reads no counters: the caller gathers the numbers of
-//! [`Seen`].
+//! This module does not limit a desire to what a job may have, and does not compute allotments
+//! ([`allot`](crate::allot) does). The caller reads the counters and fills in [`Seen`].
 
 mod a_deque;
 mod a_steal;
@@ -50,7 +50,7 @@ use instantaneous::Instantaneous;
 use steady::SteadyState;
 use tunables::ATTEMPT_TIME;
 
-/// What a job observed about itself in one cycle. Times are in nanoseconds.
+/// A job's observations in one cycle. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen<'a> {
     /// The length of the cycle.
@@ -58,13 +58,13 @@ pub struct Seen<'a> {
     /// The number of processors that the job was entitled to: the mean over the cycle, rounded to
     /// the nearest integer.
     pub allotment: usize,
-    /// The number of slots held at the end.
+    /// The number of slots that the job holds at the end.
     pub usage: usize,
     /// The number of attempts to steal, including successful ones.
     pub attempts: u64,
     /// The number of attempts that failed on a victim without work.
     pub failed_empty: u64,
-    /// The sum of the lengths of the victims' deques over all attempts.
+    /// The sum of the lengths of the victims' deques, over all attempts.
     pub lengths_seen: u64,
     /// Total time in which workers ran tasks.
     pub working: Nanos,
@@ -72,8 +72,8 @@ pub struct Seen<'a> {
     pub searching: Nanos,
     /// The number of tasks in each worker's deque at the end, indexed by worker.
     pub deques: &'a [usize],
-    /// The number of tasks that wait elsewhere at the end: in the pool's queues, or started but
-    /// without a slot to continue.
+    /// The number of tasks that wait outside the deques at the end: in the pool's queues, or
+    /// started but without a slot to continue.
     pub queued: usize,
     /// The number of workers that run a task at the end.
     pub busy: usize,
@@ -84,38 +84,38 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The number of tasks that wait, in deques or elsewhere.
+    /// Returns the number of tasks that wait, in deques or elsewhere.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let lengths = self.deques.iter();
         lengths.fold(self.queued, |sum, length| sum.saturating_add(*length))
     }
 
-    /// Whether the job has work: a task runs or waits, or one ran in this cycle and its worker
-    /// still holds the slot.
+    /// Returns whether the job has work: a task runs or waits, or one ran in this cycle and its
+    /// worker still holds the slot.
     #[must_use]
     pub fn has_work(&self) -> bool {
         self.busy > 0 || self.waiting() > 0 || (self.usage > 0 && self.working > 0)
     }
 
-    /// The allotment, but at least 1: a job with work uses one processor even before it gets an
-    /// allotment.
+    /// Returns the allotment, but at least 1: a job with work uses one processor even before it
+    /// gets an allotment.
     fn entitled(&self) -> usize {
         self.allotment.max(1)
     }
 
-    /// The processor time that the job was entitled to.
+    /// Returns the processor time that the job was entitled to, in nanoseconds.
     fn capacity(&self) -> Nanos {
         self.length.saturating_mul(self.entitled() as u64)
     }
 
-    /// The part of the capacity in which workers were parked for lack of work.
+    /// Returns the part of the capacity in which workers were parked for lack of work.
     fn parked(&self) -> Nanos {
         let awake = self.working.saturating_add(self.searching);
         self.capacity().saturating_sub(awake)
     }
 
-    /// The attempts, including those that parked thieves would have made; see the module.
+    /// Counts the attempts, including those that parked thieves would have made; see the module.
     fn attempts(&self) -> Attempts {
         let parked = self.parked() / ATTEMPT_TIME.default;
         let (capacity, length_out_of_work) = (
@@ -130,7 +130,7 @@ impl Seen<'_> {
     }
 }
 
-/// How many attempts to steal there were, and how many of them failed on a victim without work.
+/// The number of attempts to steal, and how many of them failed on a victim without work.
 #[derive(Clone, Copy, Debug)]
 struct Attempts {
     all: u64,
@@ -138,8 +138,8 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// The share of attempts that did not fail on an empty victim, in [`ONE`]ths; 1 if there were
-    /// no attempts.
+    /// Returns the share of attempts that did not fail on an empty victim, in [`ONE`]ths. It is 1
+    /// if there were no attempts.
     fn useful(self) -> u64 {
         match self.all {
             0 => ONE,
@@ -148,8 +148,8 @@ impl Attempts {
     }
 }
 
-/// Ratios are integer multiples of 1/`ONE`: fine enough for any parameter, and equal ratios compare
-/// as equal.
+/// Ratios are represented as integer multiples of 1/`ONE`. This is precise enough for any
+/// parameter, and equal ratios compare as equal.
 const ONE: u64 = 1_000_000;
 
 /// Converts a parameter to [`ONE`]ths.
@@ -157,23 +157,23 @@ fn fixed(ratio: f64) -> u64 {
     (ratio * ONE as f64 + 0.5) as u64
 }
 
-/// `value * times / by`, rounded to the nearest integer.
+/// Returns `value * times / by`, rounded to the nearest integer.
 fn scale(value: u64, times: u64, by: u64) -> u64 {
     let by = u128::from(by);
     let scaled = (u128::from(value) * u128::from(times) + by / 2) / by;
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// `value * times / by` processors, rounded up.
+/// Returns `value * times / by`, rounded up.
 fn processors(value: u64, times: u64, by: u64) -> usize {
     let scaled = (u128::from(value) * u128::from(times)).div_ceil(u128::from(by));
     usize::try_from(scaled).unwrap_or(usize::MAX)
 }
 
-/// An estimator, with what it remembers of earlier cycles.
+/// An estimator, including its memory of earlier cycles.
 pub trait Estimate {
-    /// Returns the desire for the next cycle, after a cycle in which the job saw `seen`. An
-    /// implementation may ignore whether the job has work.
+    /// Returns the desire for the next cycle. `seen` holds the job's observations from the last
+    /// cycle. An implementation may ignore whether the job has work.
     fn next(&mut self, seen: &Seen<'_>) -> usize;
 }
 
@@ -193,20 +193,25 @@ pub trait Estimate {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DesirePolicy {
-    /// Follows recent use, and grows while all of the allotment is used and tasks wait (the
-    /// default).
+    /// Steady: the desire follows recent use, and grows while the whole allotment is used and tasks
+    /// wait (the default).
     Steady(Steady),
-    /// Derived from the share of attempts to steal that fail on a victim without work.
+    /// WSAP: derives the desire from the share of attempts to steal that fail on a victim without
+    /// work.
     Wsap(Wsap),
-    /// The number of tasks that run or wait now.
+    /// Instantaneous: the desire is the number of tasks that run or wait now.
     Instantaneous,
-    /// Multiplied after an efficient cycle, divided after an inefficient one.
+    /// A-Steal: multiplies the desire after an efficient cycle, divides it after an inefficient
+    /// one.
     ASteal(ASteal),
-    /// The processors used, plus the number of waiting tasks times a factor.
+    /// A-Deque: the desire is the number of processors used, plus the number of waiting tasks times
+    /// a factor.
     ADeque(ADeque),
-    /// Derived from the deques of the workers on the rim and on the axes of a mesh.
+    /// Palirria: derives the desire from the deques of the workers on the rim and on the axes of a
+    /// mesh.
     Palirria(Palirria),
-    /// Workers that find nothing leave, and waiting tasks call for more workers.
+    /// Demand-aware work-stealing: workers that find nothing give up their processors, and waiting
+    /// tasks request more.
     Dws(Dws),
 }
 
@@ -214,7 +219,7 @@ impl DesirePolicy {
     /// Rejects parameters outside their ranges.
     ///
     /// # Errors
-    /// The error names the policy, the parameter, its value and the allowed values.
+    /// Returns an error that names the policy, the parameter, its value and the allowed values.
     pub fn check(&self) -> Result<(), ParseError> {
         match self {
             Self::Steady(p) => p.check(),
@@ -237,13 +242,12 @@ table! {
 choices!(DesirePolicy);
 
 impl Default for DesirePolicy {
-    /// Returns the default of [`DESIRE`].
     fn default() -> Self {
         DESIRE.default
     }
 }
 
-/// What one job remembers of its cycles.
+/// One job's desire, and the state of its estimator.
 ///
 /// ```
 /// use tidegate_policy::DesireState;
@@ -277,7 +281,7 @@ impl DesireState {
     /// Creates the state of a job that has just started, with a desire of 1.
     ///
     /// # Errors
-    /// The errors of [`DesirePolicy::check`].
+    /// Returns the errors of [`DesirePolicy::check`].
     pub fn new(desire: &DesirePolicy) -> Result<Self, ParseError> {
         desire.check()?;
         let kind = match *desire {
@@ -292,13 +296,14 @@ impl DesireState {
         Ok(Self { kind, desire: 1 })
     }
 
-    /// The desire after the last cycle.
+    /// Returns the desire after the last cycle.
     #[must_use]
     pub fn desire(&self) -> usize {
         self.desire
     }
 
-    /// Returns the desire for the next cycle, after a cycle in which the job saw `seen`.
+    /// Returns the desire for the next cycle. `seen` holds the job's observations from the last
+    /// cycle.
     pub fn next(&mut self, seen: &Seen<'_>) -> usize {
         let estimate: &mut dyn Estimate = match &mut self.kind {
             Kind::Steady(state) => state,
@@ -309,8 +314,7 @@ impl DesireState {
             Kind::Palirria(p) => p,
             Kind::Dws(p) => p,
         };
-        // Call the estimator even if there is no work, because it must remember the cycle without
-        // work.
+        // Call the estimator even if there is no work, because it must remember that cycle.
         let desire = estimate.next(seen);
         self.desire = if seen.has_work() { desire.max(1) } else { 0 };
         self.desire

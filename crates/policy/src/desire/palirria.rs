@@ -1,18 +1,18 @@
 //! Palirria: estimates the desire from the deques of the workers on the rim and on the axes of a
 //! mesh.
 //!
-//! The workers form a mesh around the source; a zone is the set of workers at the same distance
-//! from it. If all workers in the outermost zone have empty deques, the zone is dropped. Otherwise,
-//! if all workers on the axes of the inner zones have more tasks than the threshold, the next zone
-//! is added. Palirria is by Varisteas and Brorsson, as described by Haselsteiner, "Adaptive
-//! Work-Stealing Techniques", 2015, section 2.5.
+//! The workers form a mesh around a worker called the source. A zone is the set of workers at the
+//! same distance from the source. If all workers in the outermost zone have empty deques, the zone
+//! is dropped. Otherwise, if all workers on the axes of the inner zones have more tasks than the
+//! threshold, the next zone is added. Palirria is by Varisteas and Brorsson, as described by
+//! Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.5.
 //!
-//! The mesh is not the machine's (the publication allows an imaginary one): worker 0 is the source,
-//! and zone `d` consists of the `4 d` workers after zone `d - 1`, the first four of them on the
-//! axes. So the estimate assumes that the workers with the lowest numbers are awake. The source
-//! counts as a worker on the axes, even if it is the only worker. Palirria's own victim selection,
-//! which moves tasks outwards along the axes and back, is not implemented: with other victims, the
-//! deques of a zone are less informative.
+//! The mesh is imaginary, as the publication allows; it does not follow the machine's topology.
+//! Worker 0 is the source, and zone `d` consists of the `4 d` workers after zone `d - 1`, the first
+//! four of them on the axes. So the estimate assumes that the workers with the lowest numbers are
+//! awake. The source counts as a worker on the axes, even if it is the only worker. Palirria's own
+//! victim selection, which moves tasks outwards along the axes and back, is not implemented; under
+//! another selection, the deques of a zone say less about the demand.
 
 use super::tunables::PALIRRIA_THRESHOLD;
 use super::{Estimate, Seen};
@@ -38,13 +38,12 @@ impl Policy for Palirria {
 }
 
 impl Default for Palirria {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
-/// The number of workers up to this distance from the source.
+/// Returns the number of workers up to this distance from the source.
 fn within(distance: usize) -> usize {
     1 + 2 * distance * (distance + 1)
 }

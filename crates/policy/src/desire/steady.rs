@@ -1,33 +1,35 @@
-//! Steady: the desire follows recent use, and grows while all of the allotment is used and tasks
+//! Steady: the desire follows recent use, and grows while the whole allotment is used and tasks
 //! wait.
 //!
-//! This estimator is ours; `docs/desire.md` compares it with the others. In a cycle in which nearly
-//! the whole allotment was used, the desire
+//! This estimator was designed for this project; `docs/desire.md` compares it with the others.
+//! After a cycle in which nearly the whole allotment was used, the desire
 //!
-//! * stays if the job was deprived: the cycle does not show whether the job could use more than it
-//!   asked for, or less,
-//! * stays if no more tasks run or wait at the end than there are processors: another processor
-//!   would find nothing to do,
+//! * does not change if the job was deprived: the cycle does not show whether the job could use
+//!   more processors than it desired, or fewer,
+//! * does not change if at most as many tasks run or wait at the end as there are processors:
+//!   another processor would find nothing to do,
 //! * otherwise doubles, or becomes the number of running and waiting tasks if that number is
 //!   larger.
 //!
-//! The number of waiting tasks is a poor forecast (a loop that spawns has one), but if any task
-//! waits, one more processor has something to do. In any other cycle, the desire becomes the
-//! largest number of processors that one of the last cycles could use: the larger of its mean use
-//! and the number of tasks that ran or waited at its end. But the desire never exceeds the largest
-//! mean use divided by the target efficiency. So a short dip does not erase the memory, and many
-//! tiny tasks do not inflate the desire.
+//! The number of waiting tasks is a poor forecast (a loop that spawns tasks has one), but if any
+//! task waits, one more processor has something to do.
 //!
-//! When the desire falls, its new value becomes its ceiling. From there it grows to the number of
-//! running and waiting tasks, but at most doubles. Once the job uses more processors than the
-//! ceiling, the desire climbs as before. So under constant parallelism the climb ends after one
-//! overshoot, a stray waiting task costs one processor, and a job whose tasks are too short to be
-//! stolen does not ask for all processors again and again.
+//! After any other cycle, the desire becomes the largest number of processors that any of the last
+//! cycles could use. That number is the larger of the cycle's mean use and the number of tasks that
+//! ran or waited at its end. But the desire never exceeds the largest mean use divided by the
+//! target efficiency. So a short dip does not erase the memory, and many tiny tasks do not inflate
+//! the desire.
 //!
-//! Attempts on victims that are busy, but have no task to give away, do not count as idle: Sen,
-//! "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 4.2.
-//! The doubling and the rule for deprived jobs are from A-Steal, the use of the deques from A-Deque
-//! (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 2.3, 2.4).
+//! When the desire falls, its new value becomes the ceiling. While the job uses no more processors
+//! than the ceiling, the desire grows to the number of running and waiting tasks, but at most
+//! doubles. Once the job uses more, the desire climbs as before. So under constant parallelism the
+//! climb ends after one overshoot, a stray waiting task costs one processor, and a job whose tasks
+//! are too short to be stolen does not request all processors again and again.
+//!
+//! A thief does not count as idle while it tries victims that are busy but have no task to give
+//! away: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004,
+//! section 4.2. The doubling and the rule for deprived jobs are from A-Steal, the use of the deques
+//! from A-Deque (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 2.3, 2.4).
 
 use super::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
@@ -38,11 +40,11 @@ use alloc::collections::VecDeque;
 /// Parameters of the steady estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// The share of the allotment that must be used for all of it to count as used: 0.5 to 1, by
+    /// The share of the allotted time that counts as using the whole allotment: 0.5 to 1, by
     /// default 0.9.
     pub high: f64,
-    /// The minimum efficiency at which a desire is kept for work that comes and goes: 0.05 to 1, by
-    /// default 0.5.
+    /// The minimum efficiency for which a job keeps its desire while its work fluctuates: 0.05 to
+    /// 1, by default 0.5.
     pub target: f64,
     /// The number of cycles to remember: 1 to 1,000, by default 4.
     pub memory: usize,
@@ -68,7 +70,6 @@ impl Steady {
 }
 
 impl Default for Steady {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -76,7 +77,7 @@ impl Default for Steady {
 
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
-    /// Mean number of processors used, in [`ONE`]ths.
+    /// The mean number of processors used, in [`ONE`]ths.
     used: u64,
     /// The number of processors for which there was work.
     wanted: usize,
@@ -97,7 +98,8 @@ impl Cycle {
 pub(super) struct SteadyState {
     rules: Steady,
     desire: usize,
-    /// Of more processors than this, the job left some unused. `usize::MAX` if no ceiling is known.
+    /// The last time that the job had more processors than this, it left some unused. `usize::MAX`
+    /// if no ceiling is known.
     ceiling: usize,
     cycles: VecDeque<Cycle>,
 }
@@ -119,7 +121,7 @@ impl SteadyState {
         self.cycles.push_back(cycle);
     }
 
-    /// The largest number of processors that one of the remembered cycles could use, within the
+    /// Returns the largest number of processors that one of the remembered cycles could use at the
     /// target efficiency.
     fn remembered(&self) -> usize {
         let wanted = self.cycles.iter().map(|cycle| cycle.wanted).max();

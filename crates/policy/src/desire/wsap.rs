@@ -1,13 +1,13 @@
 //! WSAP: estimates the desire from failed attempts to steal.
 //!
 //! The share of attempts that met a victim without work approximates the share of processors
-//! without work. While that share is within what the target efficiency allows, the desire is the
-//! present number of workers divided by the target efficiency. Otherwise it is the number of
-//! workers of which those that are busy now make up the target share. Sen, "Dynamic processor
-//! allocation for adaptively parallel work-stealing jobs", 2004, section 6.1.
+//! without work. While the target efficiency allows that share, the desire is the present number of
+//! workers divided by the target efficiency. Otherwise, it is the number of busy workers divided by
+//! the target efficiency. From Sen, "Dynamic processor allocation for adaptively parallel
+//! work-stealing jobs", 2004, section 6.1.
 //!
-//! We differ in one point: slots that were given back for lack of work count like slots held,
-//! because the attempts that their thieves did not make count as well.
+//! Unlike in the source, slots that were given back for lack of work count like slots held, because
+//! the attempts that their thieves would have made also count.
 //!
 //! The source allows a target efficiency of 1. The desire of an efficient job would then equal the
 //! number of its workers, so the job would never get a second processor. We reject that value.
@@ -39,7 +39,6 @@ impl Policy for Wsap {
 }
 
 impl Default for Wsap {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -1,17 +1,17 @@
-//! Sleeps that grow with each failed sweep.
+//! Backoffs: each failed sweep makes a thief's next sleep longer.
 
 use super::tunables as t;
 use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, at_most};
 
-/// A rule for how a thief's sleeps grow. The first sleep of a search is the minimum; a success ends
-/// the search.
+/// How the sleeps of a thief grow. The first sleep of a search is the minimum; a successful steal
+/// ends the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Backoff {
-    /// Each sleep is a step longer than the last.
+    /// Each sleep is longer than the last by a fixed step.
     Linear(Linear),
-    /// Each sleep is a multiple of the last.
+    /// Each sleep is longer than the last by a fixed factor.
     Exponential(Exponential),
     /// The backoff of the Pheet framework: exponential, with each sleep drawn uniformly between 0
     /// and the current limit.
@@ -49,13 +49,13 @@ impl Backoff {
 /// How randomness affects the sleeps of a backoff. Default: [`None`](Self::None).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Randomness {
-    /// No randomness (the default).
+    /// The sleeps are not random (the default).
     None,
-    /// Randomness in the growth: a linear step becomes half a step plus a uniform part of up to one
-    /// step; an exponential step gains or loses up to half of the minimum.
+    /// Random growth: a linear step becomes half a step plus a uniform part of up to one step; an
+    /// exponential step gains or loses up to half of the minimum.
     Constant,
-    /// Randomness in the sleep alone: each sleep is drawn uniformly between 0 and the backoff's
-    /// current time.
+    /// Random sleeps, but no random growth: each sleep is drawn uniformly between 0 and the
+    /// backoff's current limit.
     LimitMax,
 }
 
@@ -87,7 +87,6 @@ macro_rules! backoff {
         }
 
         impl Default for $type {
-            /// The defaults of the parameters' [`tunables`](crate::tunables).
             fn default() -> Self {
                 Self::DEFAULT
             }
@@ -106,14 +105,14 @@ backoff! {
     Linear, "linear" {
         /// The first sleep: 0 to 1 s, by default 10 us.
         min: Nanos = LINEAR_MIN,
-        /// How much longer each further sleep is: 0 to 1 s, by default 50 us.
+        /// How much longer each sleep is than the last: 0 to 1 s, by default 50 us.
         step: Nanos = LINEAR_STEP,
         /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = LINEAR_MAX,
         /// How randomness affects the sleeps; by default not at all.
         randomness: Randomness = LINEAR_RANDOMNESS,
-        /// Whether a success takes one step off instead of starting over; by default it starts
-        /// over.
+        /// Whether a successful steal takes one step off instead of starting over; by default it
+        /// starts over.
         slow_reset: bool = LINEAR_SLOW_RESET,
     } agree(min <= max)
 }
@@ -129,8 +128,8 @@ backoff! {
         max: Nanos = EXPONENTIAL_MAX,
         /// How randomness affects the sleeps; by default not at all.
         randomness: Randomness = EXPONENTIAL_RANDOMNESS,
-        /// Whether a success takes one step off instead of starting over; by default it starts
-        /// over.
+        /// Whether a successful steal divides the sleep by `r` instead of starting over; by default
+        /// it starts over.
         slow_reset: bool = EXPONENTIAL_SLOW_RESET,
     } agree(min <= max)
 }
@@ -148,7 +147,7 @@ backoff! {
 }
 
 backoff! {
-    /// Parameters of the exponential backoff that continues linearly. Times are in nanoseconds.
+    /// Parameters of the backoff that is first exponential, then linear. Times are in nanoseconds.
     ExponentialLinear, "exponential-linear" {
         /// The first sleep: 1 ns to 1 s, by default 10 us.
         min: Nanos = EXPONENTIAL_LINEAR_MIN,
@@ -156,10 +155,11 @@ backoff! {
         r: f64 = EXPONENTIAL_LINEAR_R,
         /// The longest sleep of the exponential part: 1 ns to 1 s, by default 200 us.
         threshold: Nanos = EXPONENTIAL_LINEAR_THRESHOLD,
-        /// The start of the linear part: 1 ns to 1 s, by default the threshold. In that case, a
-        /// sleep of that length occurs once, not twice.
+        /// The first sleep of the linear part: 1 ns to 1 s, by default the threshold. If it equals
+        /// the threshold, a sleep of that length occurs once, not twice.
         resume: Nanos = EXPONENTIAL_LINEAR_RESUME or threshold,
-        /// How much longer each further sleep of the linear part is: 0 to 1 s, by default 50 us.
+        /// How much longer each sleep of the linear part is than the last: 0 to 1 s, by default 50
+        /// us.
         step: Nanos = EXPONENTIAL_LINEAR_STEP,
         /// The longest sleep: 1 ns to 1 s, by default 500 us.
         max: Nanos = EXPONENTIAL_LINEAR_MAX,
@@ -167,16 +167,17 @@ backoff! {
 }
 
 backoff! {
-    /// Parameters of the linear backoff that continues exponentially. Times are in nanoseconds.
+    /// Parameters of the backoff that is first linear, then exponential. Times are in nanoseconds.
     LinearExponential, "linear-exponential" {
         /// The first sleep: 0 to 1 s, by default 10 us.
         min: Nanos = LINEAR_EXPONENTIAL_MIN,
-        /// How much longer each further sleep is, up to the threshold: 0 to 1 s, by default 25 us.
+        /// How much longer each sleep is than the last, up to the threshold: 0 to 1 s, by default
+        /// 25 us.
         step: Nanos = LINEAR_EXPONENTIAL_STEP,
         /// The longest sleep of the linear part: 1 ns to 1 s, by default 100 us.
         threshold: Nanos = LINEAR_EXPONENTIAL_THRESHOLD,
-        /// The start of the exponential part: 1 ns to 1 s, by default the threshold. In that case,
-        /// a sleep of that length occurs once, not twice.
+        /// The first sleep of the exponential part: 1 ns to 1 s, by default the threshold. If it
+        /// equals the threshold, a sleep of that length occurs once, not twice.
         resume: Nanos = LINEAR_EXPONENTIAL_RESUME or threshold,
         /// The factor from each sleep of the exponential part to the next: 1 to 16, by default 1.3.
         r: f64 = LINEAR_EXPONENTIAL_R,
@@ -193,7 +194,8 @@ backoff! {
         t: f64 = COMBINATION_T,
         /// The first sleep: 0 to 1 s, by default 10 us.
         min: Nanos = COMBINATION_MIN,
-        /// How much longer each further sleep of the linear part is: 0 to 1 s, by default 50 us.
+        /// How much longer each sleep of the linear part is than the last: 0 to 1 s, by default 50
+        /// us.
         step: Nanos = COMBINATION_STEP,
         /// The factor from each sleep of the exponential part to the next: 1 to 16, by default 1.3.
         r: f64 = COMBINATION_R,

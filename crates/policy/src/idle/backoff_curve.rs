@@ -1,7 +1,7 @@
 //! The state of a backoff: the length of the next sleep.
 //!
-//! Times are `f64`, because a growth factor such as 1.3 needs fractions. Whole nanoseconds are
-//! exact up to 2^53 (104 days).
+//! Times are `f64`, because a growth factor such as 1.3 needs fractions. `f64` represents whole
+//! nanoseconds exactly up to 2^53 (104 days).
 
 use super::backoff::{Backoff, Exponential, Linear, PheetOriginal, Randomness};
 use crate::Nanos;
@@ -15,7 +15,7 @@ struct Curve {
     growth: Growth,
     randomness: Randomness,
     slow_reset: bool,
-    /// The next sleep.
+    /// The next sleep, in nanoseconds.
     current: f64,
 }
 
@@ -63,7 +63,7 @@ impl Curve {
         }
     }
 
-    /// Returns the length of this sleep, and makes the next one longer.
+    /// Returns the length of the sleep that begins now, and makes the next one longer.
     fn next(&mut self, chance: f64) -> f64 {
         let sleep = self.current;
         let constant = self.randomness == Randomness::Constant;
@@ -90,7 +90,8 @@ impl Curve {
         self.current = self.limit(shrunk);
     }
 
-    /// Clamps to the limits. The lower limit matters because randomness can shorten a sleep.
+    /// Clamps a sleep to the limits. The lower limit matters because randomness can shorten a
+    /// sleep.
     fn limit(&self, time: f64) -> f64 {
         time.max(self.min).min(self.max)
     }
@@ -103,13 +104,13 @@ pub(super) struct Sleeps(Shape);
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     One(Curve),
-    /// The second curve starts after the first has reached its maximum.
+    /// The second curve applies after the first has reached its maximum.
     Joined {
         first: Curve,
         second: Curve,
         in_second: bool,
     },
-    /// The weighted mean of two curves; `weight` is the weight of the linear one.
+    /// A weighted mean of two curves; `weight` is the weight of `linear`.
     Mixed {
         weight: f64,
         linear: Curve,
@@ -142,8 +143,8 @@ impl Sleeps {
         })
     }
 
-    /// Returns the length of this sleep. `draw` is a uniform random number; only backoffs with
-    /// randomness use it.
+    /// Returns the length of the sleep that begins now. `draw` is a uniform random number; only
+    /// backoffs with randomness use it.
     pub(super) fn next(&mut self, draw: u64) -> Nanos {
         let chance = unit(draw);
         round(match &mut self.0 {
@@ -172,7 +173,7 @@ impl Sleeps {
         })
     }
 
-    /// Starts over or goes one step back, after a successful steal.
+    /// Starts over, or goes one step back, after a successful steal.
     pub(super) fn reset(&mut self) {
         match &mut self.0 {
             Shape::One(curve) => curve.reset(),

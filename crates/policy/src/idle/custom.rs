@@ -1,12 +1,12 @@
 //! User-defined backoffs.
 //!
-//! The extension point is that of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
-//! Techniques", 2015, section 4.4): a class with the two functions `backoff` and `reset`. There,
-//! `backoff` sleeps. Here it returns the [`Rest`], and the runtime or the simulator carries it out.
-//! So a backoff needs no clock and no thread, and works in both.
+//! The interface follows the Pheet framework (Haselsteiner, "Adaptive Work-Stealing Techniques",
+//! 2015, section 4.4): a class with two functions, `backoff` and `reset`. In Pheet, `backoff`
+//! sleeps. Here, it returns a [`Rest`], which the runtime or the simulator carries out. So a
+//! backoff needs neither a clock nor a thread, and works in both.
 //!
-//! This module limits the length of a rest but does not handle panics: the runtime handles panics
-//! of its workers, and in the simulator a panic reaches the caller.
+//! This module limits the length of a rest but does not handle panics: in the runtime, the worker
+//! handles them; in the simulator, they reach the caller.
 
 use super::Rest;
 use super::tunables::LONGEST;
@@ -15,14 +15,14 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-/// The longest sleep of a [`CustomBackoff`], 1 s in nanoseconds: longer sleeps are shortened to it.
+/// The longest sleep of a [`CustomBackoff`]: 1 s, in nanoseconds. Longer sleeps are shortened to
+/// it.
 pub const LONGEST_SLEEP: Nanos = LONGEST;
 
-/// Printed in place of an idle policy's name, under a user-defined backoff.
+/// Printed in place of an idle policy's name if the backoff is user-defined.
 pub(crate) const NAME: &str = "custom";
 
-/// A user-defined backoff, which decides how one thief rests. It is used in place of an
-/// [`IdlePolicy`](super::IdlePolicy).
+/// A user-defined backoff for one thief, used in place of an [`IdlePolicy`](super::IdlePolicy).
 ///
 /// ```
 /// use tidegate_policy::idle::{CustomBackoff, Rest};
@@ -50,13 +50,13 @@ pub(crate) const NAME: &str = "custom";
 /// assert_eq!(backoff.backoff(7), Rest::Yield);
 /// ```
 pub trait CustomBackoff: Send {
-    /// Returns how to rest after a failed sweep: the thief has tried all its victims, and none had
-    /// a task.
+    /// Returns how the thief rests after a failed sweep, in which it tried all its victims and none
+    /// had a task.
     ///
     /// `draw` is a random number, uniform over all `u64`. A [`Rest::Sleep`] of 0 is a
     /// [`Rest::Retry`], and one above [`LONGEST_SLEEP`] is shortened to it. A thief that parks
-    /// sleeps until there is work. Any other thief counts as searching, so the pool wakes no thread
-    /// for work that the thief would find after its rest.
+    /// sleeps until there is work. A thief that rests in any other way counts as searching, so the
+    /// pool wakes no thread for work that this thief would find after its rest.
     fn backoff(&mut self, draw: u64) -> Rest;
 
     /// Called when the thief has found a task.
@@ -69,7 +69,7 @@ impl fmt::Debug for dyn CustomBackoff {
     }
 }
 
-/// Makes the [`CustomBackoff`] of each worker.
+/// Creates the [`CustomBackoff`] of each worker.
 ///
 /// ```
 /// use tidegate_policy::idle::{BackoffFactory, CustomBackoff, Rest};
@@ -100,14 +100,14 @@ impl BackoffFactory {
         Self(Arc::new(move |worker| Box::new(make(worker))))
     }
 
-    /// Makes the backoff of a worker.
+    /// Creates the backoff of a worker.
     #[must_use]
     pub fn make(&self, worker: usize) -> Box<dyn CustomBackoff> {
         (self.0)(worker)
     }
 }
 
-/// Prints `custom`, because code has no text form.
+/// Prints `custom`, because a function has no text form.
 impl fmt::Display for BackoffFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(NAME)

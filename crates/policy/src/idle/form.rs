@@ -32,7 +32,7 @@ impl IdlePolicy {
         LongQuanta::NAME,
     ];
 
-    /// The names of all policies, for help texts; `BACKOFF` stands for any backoff.
+    /// Returns the names of all policies, for help texts; `BACKOFF` stands for any backoff.
     #[must_use]
     pub const fn names() -> &'static [&'static str] {
         Self::NAMES

@@ -1,7 +1,7 @@
-//! How an idle worker rests after it found nothing to steal.
+//! How an idle worker rests after it has found nothing to steal.
 //!
-//! An [`IdlePolicy`] is the policy, an [`IdleState`] the state of one thief under it. All policies
-//! have the same interface, so the thief's loop does not depend on the policy:
+//! An [`IdlePolicy`] is the user's choice, and an [`IdleState`] is one thief's state under that
+//! policy. All policies have the same interface, so the thief's loop does not depend on the policy:
 //!
 //! ```
 //! use tidegate_policy::{IdlePolicy, IdleState, Rest};
@@ -27,17 +27,17 @@
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 //!
-//! The clock and the draw are closures: a policy that does not need them does not call them, and a
-//! thief that never fails calls neither under any policy. Under a policy that never returns
-//! [`Rest::Park`], a thief never parks: it sleeps and looks again.
+//! The clock and the draw are closures: a policy only calls those that it needs, and a thief that
+//! never fails calls neither. Under a policy that never returns [`Rest::Park`], a thief never
+//! parks: it sleeps and looks again.
 //!
-//! Users can define their own backoff as a [`CustomBackoff`]. It takes the place of an
-//! [`IdlePolicy`], which can thus stay a plain value.
+//! Users can define their own backoff as a [`CustomBackoff`]. It replaces the [`IdlePolicy`], so an
+//! [`IdlePolicy`] is always a plain value.
 //!
-//! The backoffs are those of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4,
-//! the quanta those of chapter 5. This module does not decide how many workers may search at once
-//! ([`search`](crate::search) does), and it wakes no thread: a parked thief relies on the runtime's
-//! sleep protocol.
+//! The backoffs are from Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4, and
+//! the quanta from chapter 5. This module does not decide how many workers may search at once
+//! ([`search`](crate::search) does). It wakes no threads: the runtime's sleep protocol wakes parked
+//! thieves.
 
 mod backoff;
 mod backoff_curve;
@@ -79,7 +79,7 @@ use crate::tunable::{Basis, Tunable, choice, choices, table};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IdlePolicy {
-    /// Searches for a while, yielding the processor before each look, then parks until work is
+    /// Searches for a while, yielding the processor before each attempt, then parks until work is
     /// published (the default).
     Elastic(Elastic),
     /// Never rests.
@@ -91,9 +91,9 @@ pub enum IdlePolicy {
     AbpYield,
     /// Sleeps after each failed sweep, longer each time.
     Backoff(Backoff),
-    /// Yields after the first failed sweep of a search, and sleeps after the others.
+    /// Yields after the first failed sweep of a search, and sleeps after each later one.
     YieldThen(Backoff),
-    /// Sleeps after a quantum that was mostly spent stealing.
+    /// Sleeps after a quantum in which the thief mostly tried to steal.
     Quanta(Quanta),
     /// Like `Quanta`, but also considers longer quanta.
     LongQuanta(LongQuanta),
@@ -103,7 +103,7 @@ impl IdlePolicy {
     /// Rejects parameters that are outside their ranges or contradict each other.
     ///
     /// # Errors
-    /// The error names the policy, the parameter, its value and the allowed values.
+    /// Returns an error that names the policy, the parameter, its value and the allowed values.
     pub fn check(&self) -> Result<(), ParseError> {
         match self {
             Self::Elastic(p) => p.check(),
@@ -124,7 +124,6 @@ table! {
 choices!(IdlePolicy);
 
 impl Default for IdlePolicy {
-    /// Returns the default of [`IDLE`].
     fn default() -> Self {
         IDLE.default
     }
@@ -133,8 +132,8 @@ impl Default for IdlePolicy {
 /// Parameters of the elastic policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elastic {
-    /// How long a thief searches before it parks, counted from its first failed sweep: 0 to 1 s, by
-    /// default 100 us, in nanoseconds.
+    /// How long a thief searches before it parks, in nanoseconds from its first failed sweep: 0 to
+    /// 1 s, by default 100 us.
     pub search: Nanos,
 }
 
@@ -154,7 +153,6 @@ impl Elastic {
 }
 
 impl Default for Elastic {
-    /// Returns the policy with the default of [`ELASTIC_SEARCH`].
     fn default() -> Self {
         Self::DEFAULT
     }

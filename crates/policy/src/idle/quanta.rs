@@ -1,20 +1,22 @@
-//! Dynamic quanta: a thief sleeps after a period that it mostly spent stealing.
+//! Dynamic quanta: a thief sleeps after a period in which it mostly tried to steal.
 //!
 //! A quantum has no fixed length, only a minimum: it ends at the first failed attempt after the
-//! minimum. A quantum is inefficient if the share of it spent stealing exceeds the threshold. After
-//! an inefficient quantum the thief sleeps, longer with each consecutive one, and the next quantum
-//! is shorter. Now and then a quantum of normal length is inserted, so that a thief with very short
-//! quanta still gets a real chance. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
-//! sections 5.2 and 5.3 (algorithms 5.1 to 5.4); section 5.5 (algorithms 5.5 to 5.8) adds a long
-//! quantum that tempers the short ones.
+//! minimum. A quantum is inefficient if the share of its time that the thief spent on steal
+//! attempts exceeds the threshold. After an inefficient quantum, the thief sleeps, longer after
+//! each consecutive one, and the next quantum is shorter. From time to time, a quantum of normal
+//! length is inserted, so that a thief with very short quanta has a fair chance to find work. From
+//! Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 5.2 and 5.3 (algorithms 5.1 to
+//! 5.4); section 5.5 (algorithms 5.5 to 5.8) adds a long quantum that dampens the decisions of the
+//! short ones.
 //!
 //! The source leaves some points open. Here:
 //!
-//! - The first quantum begins at the first failed attempt ever, so that a worker that never steals
-//!   reads no clock.
-//! - The sleep after an inserted quantum ignores the inefficient quanta before it, but the count
-//!   continues.
-//! - A long quantum excludes the time that the thief really slept, not the time that it requested.
+//! - The first quantum begins at the thief's first failed attempt, so that a worker that never
+//!   steals never reads the clock.
+//! - The length of the sleep after an inserted quantum ignores the inefficient quanta before it,
+//!   but their count is not reset.
+//! - A long quantum excludes the time that the thief actually slept, not the time that it
+//!   requested.
 
 use super::tunables as t;
 use crate::Nanos;
@@ -24,62 +26,66 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of the dynamic quanta. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quanta {
-    /// Minimum length of a quantum: 1 us to 1 s, by default 75 us.
+    /// The minimum length of a quantum: 1 us to 1 s, by default 75 us.
     pub length: Nanos,
-    /// The share spent stealing above which a quantum is inefficient: 0 to 1, by default 0.5.
+    /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1, by
+    /// default 0.5.
     pub threshold: f64,
-    /// How much a sleep grows with the share spent stealing: 0 to 100 times `length`, by default
-    /// 0.4.
+    /// How much a sleep grows with the share of time spent on steal attempts: 0 to 100 times
+    /// `length`, by default 0.4.
     pub s1: f64,
-    /// How much a sleep grows with each inefficient quantum before it: 0 to 100 times `length`, by
-    /// default 0.8.
+    /// How much a sleep grows with each consecutive inefficient quantum before it: 0 to 100 times
+    /// `length`, by default 0.8.
     pub s2: f64,
-    /// How much a quantum shrinks with each inefficient quantum before it: 0 to 100, by default 2.
+    /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to 100, by
+    /// default 2.
     pub c: f64,
     /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
     pub max: Nanos,
-    /// The number of inefficient quanta in a row after which a quantum of normal length is
+    /// The number of consecutive inefficient quanta after which a quantum of normal length is
     /// inserted: 1 to 1,000,000, by default 20.
     pub insert: usize,
 }
 
-/// Parameters of the long and short quanta. Times are in nanoseconds.
+/// Parameters of the dynamic quanta with long quanta. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongQuanta {
-    /// Minimum length of a short quantum: 1 us to 1 s, by default 75 us.
+    /// The minimum length of a short quantum: 1 us to 1 s, by default 75 us.
     pub length: Nanos,
-    /// Minimum length of a long quantum: 1 us to 10 s, by default 3 ms.
+    /// The minimum length of a long quantum: 1 us to 10 s, by default 3 ms.
     pub long: Nanos,
-    /// The share spent stealing above which a quantum is inefficient: 0 to 1, by default 0.6.
+    /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1, by
+    /// default 0.6.
     pub threshold: f64,
-    /// Which quantum's share counts: by default, either.
+    /// Which quantum's share must exceed the threshold; by default, either.
     pub inefficient: Inefficient,
-    /// How much a sleep grows with the product of both shares: 0 to 100 times `length`, by default
-    /// 0.8.
+    /// How much a sleep grows with the product of the shares of both quanta: 0 to 100 times
+    /// `length`, by default 0.8.
     pub s1: f64,
-    /// How much a sleep grows with each inefficient quantum before it: 0 to 100 times `length`, by
-    /// default 0.8.
+    /// How much a sleep grows with each consecutive inefficient quantum before it: 0 to 100 times
+    /// `length`, by default 0.8.
     pub s2: f64,
-    /// How much a quantum shrinks with each inefficient quantum before it: 0 to 100, by default 2.
+    /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to 100, by
+    /// default 2.
     pub c: f64,
     /// The longest sleep: 1 ns to 1 s, by default 1.5 ms.
     pub max: Nanos,
-    /// The number of inefficient quanta in a row after which a quantum of normal length is
+    /// The number of consecutive inefficient quanta after which a quantum of normal length is
     /// inserted: 1 to 1,000,000, by default 20.
     pub insert: usize,
 }
 
-/// Which share spent stealing must exceed the threshold to make a short quantum inefficient.
-/// Default: [`Either`](Self::Either).
+/// Which share of time spent on steal attempts must exceed the threshold for a short quantum to be
+/// inefficient. Default: [`Either`](Self::Either).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inefficient {
     /// The share of the short quantum.
     Short,
-    /// The share of the short quantum or that of the long one (the default).
+    /// The share of either quantum (the default).
     Either,
-    /// Both shares.
+    /// The shares of both quanta.
     Both,
-    /// The mean of both shares.
+    /// The mean of the shares of both quanta.
     Mean,
 }
 
@@ -145,14 +151,12 @@ impl Policy for LongQuanta {
 }
 
 impl Default for Quanta {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
 impl Default for LongQuanta {
-    /// The defaults of the parameters' [`tunables`](crate::tunables).
     fn default() -> Self {
         Self::DEFAULT
     }

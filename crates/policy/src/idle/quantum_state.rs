@@ -1,19 +1,19 @@
-//! The state of a thief under quanta: its current quantum, and how much of it the thief spent
-//! stealing.
+//! The state of a thief under dynamic quanta: its current quantum, and how much of it the thief
+//! spent on steal attempts.
 
 use super::backoff_curve::round;
 use super::quanta::{Inefficient, LongQuanta, Quanta};
 use crate::Nanos;
 
-/// A quantum, and the time spent stealing in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Quantum {
     start: Nanos,
     /// The earliest time at which the quantum may end.
     end: Nanos,
-    /// When the current run of failures began, or the start of the quantum if that is later.
+    /// When the current series of failed attempts began, or when the quantum began if that is
+    /// later.
     failing_since: Nanos,
-    /// The time spent stealing before `failing_since`.
+    /// The time spent on steal attempts before `failing_since`.
     stealing: Nanos,
 }
 
@@ -27,12 +27,12 @@ impl Quantum {
         };
     }
 
-    /// The minimum length.
+    /// Returns the minimum length of the quantum.
     fn length(&self) -> Nanos {
         self.end.saturating_sub(self.start)
     }
 
-    /// Adds the time of the current run of failures, up to `now`, to the time spent stealing.
+    /// Adds the time from `failing_since` to `now` to the time spent on steal attempts.
     fn add_failures(&mut self, now: Nanos) {
         self.stealing = self
             .stealing
@@ -40,7 +40,8 @@ impl Quantum {
         self.failing_since = now;
     }
 
-    /// The share of the time until `now` that was spent stealing; 0 if no time has passed.
+    /// Returns the share of the time until `now` that was spent on steal attempts; 0 if no time has
+    /// passed.
     fn share(&self, now: Nanos) -> f64 {
         let length = now.saturating_sub(self.start);
         if length == 0 {
@@ -57,7 +58,7 @@ struct Long {
     quantum: Quantum,
     length: Nanos,
     condition: Inefficient,
-    /// The share of the previous long quantum that was spent stealing.
+    /// The share of the previous long quantum that was spent on steal attempts.
     share_before: f64,
 }
 
@@ -70,7 +71,7 @@ impl Long {
         }
     }
 
-    /// The mean of the shares of this long quantum and the previous one.
+    /// Returns the mean of the shares of this long quantum and the previous one.
     fn share(&self, now: Nanos) -> f64 {
         f64::midpoint(self.quantum.share(now), self.share_before)
     }
@@ -82,13 +83,12 @@ pub(super) struct QuantumState {
     rules: Quanta,
     long: Option<Long>,
     short: Quantum,
-    /// Whether the first quantum has begun.
     begun: bool,
     /// Whether the last attempt failed.
     failing: bool,
     /// The number of consecutive inefficient quanta.
     inefficient: usize,
-    /// Whether this quantum has the normal length and was inserted among short ones.
+    /// Whether the current quantum has the normal length because it was inserted among short ones.
     inserted: bool,
     /// When the current sleep began, until [`wake`](Self::wake) accounts for it.
     asleep_since: Option<Nanos>,
@@ -150,8 +150,8 @@ impl QuantumState {
         }
     }
 
-    /// Algorithm 5.4 (5.5 with a long quantum). Returns how long to sleep if an inefficient quantum
-    /// ended.
+    /// Algorithm 5.4 (5.5 with a long quantum). If an inefficient quantum has ended, returns how
+    /// long to sleep.
     pub(super) fn attempt_failed(&mut self, now: Nanos) -> Option<Nanos> {
         self.wake(now);
         if !self.failing {
@@ -169,13 +169,13 @@ impl QuantumState {
         sleep
     }
 
-    /// Accounts for the sleep, if the thief slept.
+    /// If the thief slept, accounts for that time and begins the next quantum.
     pub(super) fn wake(&mut self, now: Nanos) {
         let Some(since) = self.asleep_since.take() else {
             return;
         };
         if let Some(long) = &mut self.long {
-            // Time asleep counts neither as work nor as stealing.
+            // Time asleep counts neither as work nor as time spent on steal attempts.
             long.quantum.start = long.quantum.start.saturating_add(now.saturating_sub(since));
             long.quantum.failing_since = now;
         }
@@ -205,8 +205,8 @@ impl QuantumState {
                 long.quantum.begin(now, long.length);
             }
         } else if self.short.end < now {
-            // The quantum ended before this first failure, so its share means little. Start another
-            // one without judging the old one.
+            // The quantum ended before this first failure, so its share means little. Start a new
+            // one without evaluating it.
             self.short.begin(now, self.short.length());
         }
         self.short.failing_since = now;
@@ -216,7 +216,8 @@ impl QuantumState {
         }
     }
 
-    /// Algorithm 5.3 (5.7 with a long quantum) up to the sleep. [`wake`](Self::wake) does the rest.
+    /// The part of algorithm 5.3 (5.7 with a long quantum) before the sleep; [`wake`](Self::wake)
+    /// does the rest.
     fn end_short(&mut self, now: Nanos) -> Option<Nanos> {
         let short = self.short.share(now);
         let (inefficient, factor) = match &self.long {
@@ -241,7 +242,7 @@ impl QuantumState {
         None
     }
 
-    /// Equation 5.2 (5.6 with a long quantum).
+    /// Returns the length of a sleep by equation 5.2 (5.6 with a long quantum).
     fn sleep(&self, share: f64) -> Nanos {
         let before = if self.inserted { 0 } else { self.inefficient };
         let time =
@@ -249,7 +250,7 @@ impl QuantumState {
         round(time).min(self.rules.max)
     }
 
-    /// Equation 5.3.
+    /// Returns the length of a shortened quantum by equation 5.3.
     fn shortened(&self) -> Nanos {
         round(self.rules.length as f64 / (self.inefficient as f64 * self.rules.c + 1.0))
     }
@@ -261,8 +262,7 @@ impl QuantumState {
         }
     }
 
-    /// Called when a short quantum has ended, and when it continues although the long one may be
-    /// over.
+    /// Called after each failed attempt that does not lead to a sleep, and after each sleep.
     fn end_long_if_over(&mut self, now: Nanos) {
         if let Some(long) = &mut self.long {
             long.quantum.add_failures(now);

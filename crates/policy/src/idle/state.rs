@@ -8,7 +8,7 @@ use crate::Nanos;
 use crate::error::ParseError;
 use alloc::boxed::Box;
 
-/// What a thief does after an attempt or a sweep failed.
+/// What a thief does after a failed attempt or sweep.
 ///
 /// ```
 /// use tidegate_policy::{IdlePolicy, IdleState, Rest};
@@ -20,17 +20,18 @@ use alloc::boxed::Box;
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Look again immediately.
+    /// Retry immediately.
     Retry,
-    /// Yield the processor, then look again.
+    /// Yield the processor, then retry.
     Yield,
-    /// Sleep for this many nanoseconds, then look again.
+    /// Sleep for this many nanoseconds, then retry.
     Sleep(Nanos),
     /// Sleep until another thread publishes work.
     Park,
 }
 
-/// The state of one thief. See the [module](super) for the loop that drives it.
+/// The state of one thief under an idle policy. See the [module](super) for the loop that drives
+/// it.
 #[derive(Debug)]
 pub struct IdleState {
     kind: Kind,
@@ -38,7 +39,7 @@ pub struct IdleState {
 
 #[derive(Debug)]
 enum Kind {
-    /// `since`: the time of the first failed sweep of this search.
+    /// `since` is the time of the first failed sweep of the current search.
     Elastic {
         rules: Elastic,
         since: Option<Nanos>,
@@ -46,8 +47,8 @@ enum Kind {
     None,
     Yield,
     AbpYield,
-    /// `yields`: the next rest is a yield. `yields_first`: the first rest after each reset is a
-    /// yield.
+    /// If `yields`, the next rest is a yield. If `yields_first`, the first rest after each reset is
+    /// a yield.
     Backoff {
         sleeps: Sleeps,
         yields: bool,
@@ -61,7 +62,7 @@ impl IdleState {
     /// Creates the state of a thief that has not failed yet.
     ///
     /// # Errors
-    /// The errors of [`IdlePolicy::check`].
+    /// Returns the errors of [`IdlePolicy::check`].
     pub fn new(idle: &IdlePolicy) -> Result<Self, ParseError> {
         idle.check()?;
         let backoff = |backoff, yields| Kind::Backoff {
@@ -82,15 +83,15 @@ impl IdleState {
         Ok(Self { kind })
     }
 
-    /// Creates the state of a thief whose rests are decided by a user-defined backoff.
+    /// Creates the state of a thief that uses a user-defined backoff.
     #[must_use]
     pub fn custom(backoff: Box<dyn CustomBackoff>) -> Self {
         let kind = Kind::Custom(backoff);
         Self { kind }
     }
 
-    /// Call this when the thief has found a task, by stealing or otherwise. Reads the clock only
-    /// under quanta, after a failure.
+    /// Must be called when the thief has found a task, by stealing or otherwise. Reads the clock
+    /// only under quanta, after a failure.
     pub fn steal_succeeded(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
             Kind::Elastic { since, .. } => *since = None,
@@ -108,7 +109,7 @@ impl IdleState {
         }
     }
 
-    /// Call this when one attempt has failed. Reads the clock only under quanta.
+    /// Must be called when an attempt has failed. Reads the clock only under quanta.
     pub fn attempt_failed(&mut self, now: impl FnOnce() -> Nanos) -> Rest {
         match &mut self.kind {
             Kind::Elastic { .. }
@@ -121,9 +122,9 @@ impl IdleState {
         }
     }
 
-    /// Call this when a whole sweep has failed, after [`attempt_failed`](Self::attempt_failed) for
-    /// its last attempt. Reads the clock only under the elastic policy, and calls `draw` for a
-    /// uniform number only under backoffs.
+    /// Must be called when a whole sweep has failed, after [`attempt_failed`](Self::attempt_failed)
+    /// for its last attempt. Reads the clock only under the elastic policy, and calls `draw` for a
+    /// uniform random number only under backoffs.
     pub fn sweep_failed(
         &mut self,
         now: impl FnOnce() -> Nanos,
@@ -158,8 +159,8 @@ impl IdleState {
         }
     }
 
-    /// Call this when the thief has carried out the last decision. Reads the clock only after a
-    /// sleep under quanta.
+    /// Must be called when the thief has carried out the last decision. Reads the clock only after
+    /// a sleep under quanta.
     pub fn rested(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
             Kind::Quanta(state) if state.is_asleep() => state.wake(now()),
@@ -168,7 +169,7 @@ impl IdleState {
     }
 }
 
-/// A sleep of 0 is a retry.
+/// Returns a rest that sleeps for `time`, or retries if it is 0.
 fn sleep(time: Nanos) -> Rest {
     if time == 0 {
         Rest::Retry
@@ -180,8 +181,8 @@ fn sleep(time: Nanos) -> Rest {
 /// Yields until the search time has passed, then parks. A thief that was woken starts a new search.
 ///
 /// The thief does not spin before it yields, because that would keep its processor from the thread
-/// for which it has just finished a task. With as many workers as processors, each call from
-/// outside the pool would then take some 5 us longer.
+/// for which it has just finished a task. If there are as many workers as processors, each call
+/// from outside the pool would then take some 5 us longer.
 fn search(rules: &Elastic, since: &mut Option<Nanos>, now: Nanos) -> Rest {
     let searched = now.saturating_sub(*since.get_or_insert(now));
     if searched >= rules.search {

@@ -1,9 +1,11 @@
-//! The book of a pool whose declared memory has a hard limit.
+//! The book: the tasks and memory reservations of a pool that keeps the depth-first order of its
+//! tasks, with an optional hard limit on declared memory.
 //!
-//! The book knows every task from its fork to its end, in depth-first order, and every reservation.
-//! docs/memory.md explains the budget and the reserve, and why no task waits forever. The book
-//! suspends and wakes no task. If a request is not granted at once, [`Book::settle`] returns its
-//! task later; the caller must call `settle` after each change until it returns `None`.
+//! It holds every task from its fork to its end, in depth-first order, and every reservation.
+//! docs/memory.md explains the budget and the reserve, and why no task waits forever. The book does
+//! not suspend or wake tasks itself. If a request is not granted at once, [`Book::settle`] later
+//! returns the task that made it; the caller must call `settle` after each change until it returns
+//! `None`.
 
 mod budget;
 mod duties;
@@ -17,25 +19,25 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a task waits for.
+/// What a task waits for, as far as the book knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// The end of a half that the task has forked.
+    /// The end of the second half of a join that the task has forked.
     Half(Task),
-    /// The end of all tasks of a scope.
+    /// The end of all tasks of this scope.
     Scope(Scope),
     /// Something unknown to the book. The wait lasts until [`Book::go_on`].
     Else,
 }
 
-/// The answer to a request.
+/// The answer to a task's request for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The task has the memory.
+    /// The task has the memory, as this reservation.
     Granted(Reservation),
     /// The task must sleep until [`Book::settle`] returns it.
     Later,
-    /// The request does not fit, and no task is left that could give anything back.
+    /// The request does not fit, and no other task is left that could give memory back.
     Refused,
 }
 
@@ -55,35 +57,37 @@ struct Entry {
     /// Another task runs on top of this task, on the same stack. Until that task ends, this one
     /// cannot resume.
     buried: bool,
-    /// The task has given up its slot. As far as the book knows, it computes without one.
+    /// The task has given up its slot and, as far as the book knows, computes without one.
     blocks: bool,
-    /// The task's place in the order: the present one, or where it will begin. The joiner of a half
-    /// takes the half's place when both have reached the end of the join.
+    /// The task's place in the depth-first order: where it is now, or where it will begin. When the
+    /// two halves of a join have ended, the joiner takes the second half's place. `None` while the
+    /// task has no place.
     item: Option<Item>,
     parent: Option<Task>,
-    /// The scope into which the task was spawned; `None` for a half.
+    /// The scope into which the task was spawned, or `None` for the second half of a join.
     scope: Option<Scope>,
-    /// A moment of the parent: what the parent did up to then comes before this task. For a half,
-    /// this is the end of the join, and [`UNDER_WAY`] until the join has ended.
+    /// The parent's `moment` when it spawned this task or, for the second half of a join, when the
+    /// join ended ([`UNDER_WAY`] until then). In the serial run, everything that the parent did up
+    /// to that moment comes before this task.
     at: u64,
-    /// The task's present moment: the number of its spawns and joins so far.
+    /// The number of spawns and joins that the task has done so far, which serves as its clock.
     moment: u64,
     /// The number of the root from which this task descends. If a task of a scope and the task that
     /// waits for the scope have different roots, they are unrelated, and the waiting task comes
-    /// first.
+    /// first in the order.
     root: u64,
-    /// The number of entries whose parent is this one. For a half, its joiner counts as well, until
-    /// [`Book::forget`].
+    /// The number of entries whose `parent` is this task. The second half of a join also counts its
+    /// joiner, until [`Book::forget`].
     children: u32,
-    /// The exclusive or of the numbers of those child entries. When all but one have been dropped,
-    /// this is the number of the last one.
+    /// The exclusive or of the numbers of all child entries. When only one of them is left, this is
+    /// its number.
     their_names: u32,
     reservations: Vec<Reservation>,
 }
 
 impl Entry {
-    /// Whether it is known which part of the parent comes before this task: the task was spawned,
-    /// or is a half that has been joined.
+    /// Whether the book knows which of the parent's actions come before this task. It does if the
+    /// task was spawned, or is the second half of a join that has ended.
     fn has_moment(&self) -> bool {
         self.scope.is_some() || self.at != UNDER_WAY
     }
@@ -92,7 +96,7 @@ impl Entry {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     holder: Option<Task>,
-    /// The holder's moment at which the reservation was made.
+    /// The holder's `moment` when the reservation was made.
     at: u64,
     bytes: u64,
 }
@@ -100,9 +104,10 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 struct Members {
     live: usize,
-    /// The number of live tasks that have not begun and are unknown until they do.
+    /// The number of live tasks that were announced with [`Book::expect`] but are not in the book
+    /// yet.
     unseen: usize,
-    /// The number of the other live tasks, by root.
+    /// The number of live tasks in the book, by root.
     seen: BTreeMap<u64, usize>,
     waiter: Option<Task>,
 }
@@ -122,44 +127,45 @@ impl Members {
         }
     }
 
-    /// Whether the scope has tasks, seen or unseen, of roots other than this one.
+    /// Whether the scope has live tasks whose root is not `root`, including tasks not yet in the
+    /// book.
     fn has_unrelated_to(&self, root: u64) -> bool {
         self.live > self.seen.get(&root).copied().unwrap_or(0)
     }
 }
 
-/// Later than any moment of a task.
+/// The value of [`Entry::at`] while a join is under way: later than any moment of a task.
 const UNDER_WAY: u64 = u64::MAX;
 
-/// The book; see the module.
+/// The tasks and reservations of a pool; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Book {
     budget: u64,
-    /// The limit in force: the budget or, after the budget was lowered, the old budget for a while.
-    /// It falls to the new budget once that has room for the reserve and for what tasks outside the
-    /// leftmost path hold.
+    /// The limit in force. It equals the budget, except after the budget was lowered: then the old
+    /// budget stays in force until the new one has room for the reserve and for what tasks outside
+    /// the leftmost path hold.
     ceiling: u64,
     serial: u64,
     declared: u64,
     peak: u64,
     order: Order,
-    /// The task of each item of the order.
+    /// The task at each item of `order`, by [`Item::index`].
     owners: Vec<Task>,
     tasks: Slab<Entry>,
     scopes: Slab<Members>,
     reservations: Slab<Held>,
     asking: Vec<Task>,
     running: usize,
-    /// The number of roots so far.
     roots: u64,
-    /// The number of absent tasks. `away` counts those that will resume no matter what other tasks
-    /// do, as far as the book knows.
+    /// The number of absent tasks; see [`Book::is_absent`].
     absent: usize,
+    /// The number of absent tasks that, as far as the book knows, will resume no matter what other
+    /// tasks do.
     away: usize,
 }
 
 impl Book {
-    /// Creates a book for `budget` bytes, of which the serial run needs `serial`.
+    /// Creates a book with a budget of `budget` bytes, of which the serial run needs `serial`.
     #[must_use]
     pub fn new(budget: u64, serial: u64) -> Self {
         Self {
@@ -181,13 +187,14 @@ impl Book {
         }
     }
 
-    /// Adds a task that no task has forked. It comes after all others.
+    /// Adds a task that no other task has forked. It comes last in the depth-first order.
     pub fn root(&mut self) -> Task {
         let item = self.order.push_last();
         self.enter(item, None, None)
     }
 
-    /// Like [`root`](Self::root), but for a task of a scope that [`expect`](Self::expect)s it.
+    /// Like [`root`](Self::root), but for a task of a scope that was announced with
+    /// [`expect`](Self::expect).
     pub fn root_in(&mut self, scope: Scope) -> Task {
         let item = self.order.push_last();
         let task = self.enter(item, None, Some(scope));
@@ -200,8 +207,8 @@ impl Book {
         task
     }
 
-    /// Announces a task of the scope. Nothing else is known of the task until
-    /// [`root_in`](Self::root_in) adds it.
+    /// Announces a task of the scope, for instance one from another pool. The book learns nothing
+    /// else about the task until [`root_in`](Self::root_in) adds it.
     pub fn expect(&mut self, scope: Scope) {
         self.see(scope, |members| {
             members.live += 1;
@@ -209,8 +216,8 @@ impl Book {
         });
     }
 
-    /// Changes what is known of a scope, and updates the counts: the scope's waiter may become
-    /// absent, or stop being absent.
+    /// Changes a scope's members, and updates the counts of running and absent tasks: the scope's
+    /// waiter may become absent, or stop being absent.
     fn see(&mut self, scope: Scope, change: impl FnOnce(&mut Members)) {
         let waiter = self.scopes[scope.0].waiter;
         let before = waiter.map(|waiter| self.presence(waiter));
@@ -220,13 +227,13 @@ impl Book {
         }
     }
 
-    /// Adds the second half of a join of this task.
+    /// Adds the second half of a join in task `of`.
     pub fn half(&mut self, of: Task) -> Task {
         let item = self.order.insert_after(self.place(of));
         self.enter(item, Some(of), None)
     }
 
-    /// Adds a task that this one spawns into a scope.
+    /// Adds a task that `of` spawns into a scope.
     pub fn spawn(&mut self, of: Task, scope: Scope) -> Task {
         let item = self.order.insert_before(self.place(of));
         let task = self.enter(item, Some(of), Some(scope));
@@ -250,20 +257,21 @@ impl Book {
         self.scopes.take(scope.0);
     }
 
-    /// Records that the task begins.
+    /// Records that a task begins.
     pub fn begin(&mut self, task: Task) {
         debug_assert_eq!(self.tasks[task.0].state, State::Unstarted);
         self.change(task, State::Runs);
     }
 
-    /// Records that the task waits for something. If that is [`Until::Else`], the task waits until
+    /// Records that a task starts to wait. With [`Until::Else`], it waits until
     /// [`go_on`](Self::go_on).
     pub fn wait(&mut self, task: Task, until: Until) {
         match until {
             Until::Half(half) => {
                 if self.tasks[half.0].state != State::Gone {
                     self.change(task, State::Waits(until));
-                    // The task takes the half's place when the half has ended.
+                    // Remove the task from the order: it takes the half's place when the half has
+                    // ended.
                     self.leave(task);
                 }
             }
@@ -275,44 +283,42 @@ impl Book {
         }
     }
 
-    /// The number of tasks, including those that have ended but are kept because of tasks that they
-    /// forked.
+    /// The number of tasks in the book, including ended tasks whose forked tasks are still alive.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Records that the task resumes, because what it waited for has happened. This is not needed
-    /// if the task waits for a half: the book knows when the half ends.
+    /// Records that a task resumes, because what it waited for has happened. Not needed if the task
+    /// waits for the second half of a join: the book knows when that half ends.
     pub fn go_on(&mut self, task: Task) {
         if self.tasks[task.0].state == State::Waits(Until::Else) {
             self.change(task, State::Runs);
         }
     }
 
-    /// Records that another task begins or ends on top of this task, on the same stack.
+    /// Records whether another task now runs on top of this task, on the same stack.
     pub fn set_buried(&mut self, task: Task, buried: bool) {
         let before = self.presence(task);
         self.tasks[task.0].buried = buried;
         self.count(task, before);
     }
 
-    /// Records that the task gives up its slot and computes without one, or that it has a slot
-    /// again.
+    /// Records whether the task computes without a slot, because it has given up its slot.
     pub fn set_blocks(&mut self, task: Task, blocks: bool) {
         let before = self.presence(task);
         self.tasks[task.0].blocks = blocks;
         self.count(task, before);
     }
 
-    /// Whether the task waits for a half or a scope that has not ended.
+    /// Whether the task waits for a scope or the second half of a join, as far as the book knows.
     #[must_use]
     pub fn waits(&self, task: Task) -> bool {
         let state = self.tasks[task.0].state;
         matches!(state, State::Waits(Until::Half(_) | Until::Scope(_)))
     }
 
-    /// Whether the task has asked for memory and has no answer yet.
+    /// Whether the task has requested memory and has no answer yet.
     #[must_use]
     pub fn asks(&self, task: Task) -> bool {
         matches!(self.tasks[task.0].state, State::Asks(_))
@@ -330,34 +336,35 @@ impl Book {
         self.running
     }
 
-    /// Whether the task has begun, neither waits nor asks, is not buried, and computes with a slot.
+    /// Whether the task computes with a slot: it has begun and not ended, neither waits nor
+    /// requests memory, and is not buried.
     #[must_use]
     pub fn runs(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];
         entry.state == State::Runs && !entry.buried && !entry.blocks
     }
 
-    /// The task that forked this half; `None` if this is not a half, or is unknown.
+    /// Returns the task that forked this second half of a join. `None` if `half` is not a second
+    /// half or is not in the book.
     pub(crate) fn joiner(&self, half: Task) -> Option<Task> {
         let entry = self.tasks.get(half.0)?;
         entry.parent.filter(|_| entry.scope.is_none())
     }
 
-    /// The scope into which the task was spawned; `None` for a half.
+    /// Returns the scope into which the task was spawned, or `None` for the second half of a join.
     #[must_use]
     pub fn scope(&self, task: Task) -> Option<Scope> {
         self.tasks[task.0].scope
     }
 
-    /// A key that sorts tasks in depth-first order, valid until a task is added or removed. A task
-    /// that waits for a half has no place and sorts last.
+    /// Returns a key that sorts tasks in depth-first order, valid until a task is added or removed.
+    /// A task that waits for the second half of a join has no place in the order and sorts last.
     #[must_use]
     pub fn rank(&self, task: Task) -> (u64, u64) {
         self.item(task)
             .map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
     }
 
-    /// The task's place in the order, if any.
     pub(super) fn item(&self, task: Task) -> Option<Item> {
         self.tasks[task.0].item
     }
@@ -366,16 +373,16 @@ impl Book {
         &self.order
     }
 
-    /// All tasks that have a place, in depth-first order.
+    /// Returns all tasks that have a place in the depth-first order, in that order.
     pub fn in_order(&self) -> impl Iterator<Item = Task> + '_ {
         let first = self.order.first();
         let items = core::iter::successors(first, |item| self.order.next(*item));
         items.map(|item| self.owners[item.index()])
     }
 
-    /// Records that the task has ended. Once all tasks that it forked have ended as well, the
-    /// task's parent takes over its reservations. The number of a half is not reused until
-    /// [`forget`](Self::forget).
+    /// Records that a task has ended. Once all tasks that it forked have ended as well, the task's
+    /// parent takes over its reservations. If the task is the second half of a join, its number is
+    /// not reused until [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);
         let Entry { scope, root, .. } = self.tasks[task.0];
@@ -389,7 +396,8 @@ impl Book {
             let waiter = members.waiter.filter(|_| members.live == 0);
             if let Some(waiter) = waiter {
                 members.waiter = None;
-                // The scope may have tasks that the book does not know of.
+                // The waiter stays absent until it resumes: the scope may have tasks that are not
+                // in the book.
                 self.change(waiter, State::Waits(Until::Else));
             }
         }
@@ -402,8 +410,8 @@ impl Book {
         self.drop_gone(task);
     }
 
-    /// Records that the joiner of a half that has ended resumes. The half's number may then be
-    /// reused.
+    /// Records that a joiner resumes after the second half of its join has ended. The half's number
+    /// may then be reused.
     pub fn forget(&mut self, half: Task) {
         let entry = &mut self.tasks[half.0];
         entry.children -= 1;
@@ -438,8 +446,8 @@ impl Book {
             },
             moment: 0,
             root,
-            // The joiner of a half will ask whether the half has ended, so it keeps the half's
-            // entry.
+            // The joiner of a second half will ask whether that half has ended, so it keeps the
+            // half's entry alive.
             children: u32::from(parent.is_some() && scope.is_none()),
             their_names: 0,
             reservations: vec![],
@@ -462,15 +470,15 @@ impl Book {
         self.tasks[task.0].item.expect("it has not ended")
     }
 
-    /// Removes a task from the order.
+    /// Removes the task from the depth-first order.
     fn leave(&mut self, task: Task) {
         if let Some(item) = self.tasks[task.0].item.take() {
             self.order.remove(item);
         }
     }
 
-    /// Gives the joiner the place of its half, which comes after all remaining tasks that the half
-    /// forked.
+    /// Moves the joiner to the place of its second half, which comes after all remaining tasks that
+    /// the half forked.
     fn come_to(&mut self, joiner: Task, half: Task) {
         let Some(item) = self.tasks[half.0].item.take() else {
             return;
@@ -480,8 +488,8 @@ impl Book {
         self.tasks[joiner.0].item = Some(item);
     }
 
-    /// Drops the entry of a task that has ended, holds no reservation and has only one child left.
-    /// The child then counts as forked by the task's parent. So a chain of spawns does not keep an
+    /// Drops the entry of a task that has ended, holds no reservations and has only one child left.
+    /// The task's parent becomes the child's parent, so that a chain of spawns does not keep an
     /// entry for each link. With two children left, the order between them would be lost.
     fn step_aside(&mut self, task: Task) {
         let entry = &self.tasks[task.0];
@@ -505,8 +513,8 @@ impl Book {
     }
 
     /// Drops the entry of a task that has ended if all tasks that it forked have ended as well,
-    /// then does the same with its ancestors. Each parent takes over the reservations of the
-    /// dropped entry.
+    /// then does the same for its ancestors. The parent of each dropped task takes over its
+    /// reservations.
     fn drop_gone(&mut self, task: Task) {
         let mut next = Some(task);
         while let Some(task) = next {
@@ -535,8 +543,8 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task runs, whether it is absent, and whether it will resume no matter what other
-    /// tasks do, as far as the book knows.
+    /// Whether the task runs, whether it is absent, and whether it is absent and will resume no
+    /// matter what other tasks do, as far as the book knows.
     fn presence(&self, task: Task) -> [bool; 3] {
         let Entry { state, buried, .. } = self.tasks[task.0];
         let is_absent = self.is_absent(task);
@@ -551,7 +559,7 @@ impl Book {
         ]
     }
 
-    /// Updates the counts after a task has changed; `before` is its presence before the change.
+    /// Updates the counts after a change to a task whose presence was `before`.
     fn count(&mut self, task: Task, before: [bool; 3]) {
         let now = self.presence(task);
         let counts = [&mut self.running, &mut self.absent, &mut self.away];

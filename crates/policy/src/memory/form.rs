@@ -1,4 +1,4 @@
-//! The memory policies, and their text forms.
+//! The memory policies and their text forms.
 
 use super::tunables::{
     BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA, HYBRID_SLEEP,
@@ -12,7 +12,7 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// Which tasks get the memory that they request, and which must wait for it. Default:
+/// Decides which tasks get the memory that they request, and which must wait for it. Default:
 /// [`None`](Self::None).
 ///
 /// ```
@@ -29,17 +29,18 @@ pub enum MemoryPolicy {
     /// All requests are granted immediately (the default).
     #[default]
     None,
-    /// Work stealing that puts tasks with large requests to sleep.
+    /// Work stealing in which tasks with large requests sleep before they get the memory.
     Hybrid(Hybrid),
-    /// The leftmost tasks of the depth-first order run, as in Narlikar's scheduler.
+    /// The leftmost tasks in depth-first order run, as in Narlikar's scheduler.
     DepthFirst(DepthFirst),
-    /// Deques in depth-first order, with a quota of memory from one theft to the next.
+    /// DFDeques: deques are kept in depth-first order, and each thread has a memory quota from one
+    /// steal to the next.
     DfDeques(DfDeques),
-    /// A hard limit: tasks never declare more than the budget, and never wait forever for it.
+    /// A hard limit: the tasks together never declare more than the budget, and none waits forever.
     Budget(Budget),
 }
 
-/// How long tasks with large requests sleep.
+/// The parameters of [`MemoryPolicy::Hybrid`]: how long tasks with large requests sleep.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -52,19 +53,19 @@ pub enum MemoryPolicy {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hybrid {
-    /// [`HYBRID_ALPHA`]: in bytes, 1 MiB by default.
+    /// See [`HYBRID_ALPHA`]. In bytes, 1 MiB by default.
     pub alpha: usize,
-    /// [`HYBRID_BETA`]: in bytes for each worker, 64 KiB by default.
+    /// See [`HYBRID_BETA`]. In bytes for each worker, 64 KiB by default.
     pub beta: usize,
-    /// [`HYBRID_SLEEP`]: linear by default.
+    /// See [`HYBRID_SLEEP`]. Linear by default.
     pub sleep: SleepFunction,
 }
 
-/// How the sleeps under [`Hybrid`] grow with the size of a request, in units of
+/// How long a task sleeps under [`Hybrid`], as a function of the size of its request in units of
 /// `alpha + beta * workers`. Default: [`Linear`](Self::Linear).
 ///
 /// The source uses `Linear` and notes that it could be improved. All functions put the same tasks
-/// to sleep, only for different times.
+/// to sleep, but for different times.
 ///
 /// ```
 /// use tidegate_policy::memory::SleepFunction;
@@ -84,7 +85,8 @@ pub enum SleepFunction {
     Square,
 }
 
-/// How much memory a task may be granted out of turn.
+/// The parameter of [`MemoryPolicy::DepthFirst`]: how much memory a task may be granted without
+/// waiting.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -96,11 +98,12 @@ pub enum SleepFunction {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthFirst {
-    /// [`DEPTH_FIRST_K`]: in bytes, at least 1, 64 KiB by default.
+    /// See [`DEPTH_FIRST_K`]. In bytes, at least 1, 64 KiB by default.
     pub k: usize,
 }
 
-/// How much memory a thread may be granted from one theft to the next.
+/// The parameter of [`MemoryPolicy::DfDeques`]: how much memory a thread may be granted from one
+/// steal to the next.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -112,11 +115,12 @@ pub struct DepthFirst {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DfDeques {
-    /// [`DFDEQUES_K`]: in bytes, at least 1, 64 KiB by default.
+    /// See [`DFDEQUES_K`]. In bytes, at least 1, 64 KiB by default.
     pub k: usize,
 }
 
-/// The limit on declared memory, and the part of it that the serial run needs.
+/// The parameters of [`MemoryPolicy::Budget`]: the limit on declared memory, and the part of it
+/// that the serial run needs.
 ///
 /// ```
 /// use tidegate_policy::MemoryPolicy;
@@ -128,9 +132,9 @@ pub struct DfDeques {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// [`BUDGET_BYTES`]: in bytes. There is no default, so it must be given.
+    /// See [`BUDGET_BYTES`]. In bytes, without a default.
     pub bytes: usize,
-    /// [`BUDGET_SERIAL`]: in bytes. There is no default, so it must be given.
+    /// See [`BUDGET_SERIAL`]. In bytes, without a default.
     pub serial: usize,
 }
 
@@ -248,7 +252,7 @@ impl MemoryPolicy {
     }
 }
 
-/// Completes the list of a budget, which may begin with the bytes alone: `64MiB,serial=8MiB`.
+/// Names the first parameter of a budget if it is given as a bare number: `64MiB,serial=8MiB`.
 fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
     let list = list?;
     let first = list.split(',').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which task may have memory, and which must wait for it. docs/memory.md has the protocol.
+//! Decides which task may have memory now and which must wait. docs/memory.md has the protocol.
 
 pub mod book;
 mod form;

@@ -15,15 +15,15 @@
 
 use alloc::vec::Vec;
 
-/// The capacity of a bucket. It exceeds the logarithm of any possible number of items.
+/// The capacity of a bucket. It exceeds the base-2 logarithm of any possible number of items.
 const FULL: u32 = 64;
 /// Marks the end of a chain.
 const NONE: u32 = u32::MAX;
 /// All labels of buckets are smaller than this.
 const LABELS: u64 = 1 << 62;
-/// If a neighbourhood doubles, the number of buckets that it may hold grows by this factor, given
-/// as numerator and denominator. The factor is 8/5, not 2, so the larger neighbourhood must be less
-/// dense, by a factor of 4/5.
+/// The growth factor of a neighbourhood's capacity in buckets when the neighbourhood doubles in
+/// size, as numerator and denominator. It is 8/5, not 2, so a neighbourhood of twice the size must
+/// be less dense, by a factor of 4/5.
 const DENSER: (u128, u128) = (8, 5);
 
 /// Identifies an item of a list until it is removed.
@@ -31,8 +31,8 @@ const DENSER: (u128, u128) = (8, 5);
 pub struct Item(u32);
 
 impl Item {
-    /// A number below the maximum length of the list so far. The number of a removed item is
-    /// reused.
+    /// Returns the item's number, which is below the maximum length that the list has had so far.
+    /// The number is reused after the item has been removed.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -52,13 +52,13 @@ struct Bucket {
     label: u64,
     before: u32,
     after: u32,
-    /// The bucket's first item. The items of a bucket are a section of the chain of all items.
+    /// The first item of the bucket. A bucket's items are consecutive in the chain of all items.
     first: u32,
     last: u32,
     count: u32,
 }
 
-/// The list; see the module.
+/// An order-maintenance list; see the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     nodes: Vec<Node>,
@@ -110,20 +110,20 @@ impl Order {
         self.insert(item.0, after, bucket)
     }
 
-    /// The first item, if the list is not empty.
+    /// Returns the first item, or `None` if the list is empty.
     #[must_use]
     pub fn first(&self) -> Option<Item> {
         self.ends.map(|(first, _)| Item(first))
     }
 
-    /// The item after this one, if any.
+    /// Returns the next item, or `None` if this is the last one.
     #[must_use]
     pub fn next(&self, item: Item) -> Option<Item> {
         let after = self.nodes[item.0 as usize].after;
         (after != NONE).then_some(Item(after))
     }
 
-    /// A key that sorts items by position, valid until the list changes.
+    /// Returns a key that sorts items by position, valid until the list changes.
     #[must_use]
     pub fn rank(&self, item: Item) -> (u64, u64) {
         let node = &self.nodes[item.0 as usize];
@@ -161,7 +161,7 @@ impl Order {
         self.free_nodes.push(item.0);
     }
 
-    /// Inserts an item between two neighbours, of which at least one is in this bucket.
+    /// Inserts an item between two neighbours, at least one of which is in `bucket`.
     fn insert(&mut self, before: u32, after: u32, bucket: u32) -> Item {
         if self.buckets[bucket as usize].count == FULL {
             let beside = if self.is_in(before, bucket) {
@@ -170,7 +170,7 @@ impl Order {
                 after
             };
             self.divide(bucket);
-            // The neighbour may have moved to the new bucket.
+            // `divide` may have moved the neighbour to the new bucket.
             let bucket = self.nodes[beside as usize].bucket;
             return self.insert(before, after, bucket);
         }
@@ -201,8 +201,8 @@ impl Order {
         node != NONE && self.nodes[node as usize].bucket == bucket
     }
 
-    /// A label of this bucket between those of two neighbours, one of which may lie in another
-    /// bucket.
+    /// Returns a label in `bucket` between those of two neighbours, one of which may be in another
+    /// bucket. `None` if no label is left.
     fn label_between(&self, before: u32, after: u32, bucket: u32) -> Option<u64> {
         let label = |node: u32| {
             self.is_in(node, bucket)
@@ -213,7 +213,7 @@ impl Order {
         (low < high).then(|| low + (high - low) / 2)
     }
 
-    /// Spreads the labels of a bucket's items evenly.
+    /// Spreads the labels of the bucket's items evenly.
     fn spread_items(&mut self, bucket: u32) {
         let Bucket { first, count, .. } = self.buckets[bucket as usize];
         let step = u64::MAX / (u64::from(count) + 1);
@@ -225,7 +225,7 @@ impl Order {
         }
     }
 
-    /// Moves the second half of a bucket into a new one right after it.
+    /// Moves the second half of a bucket's items into a new bucket right after it.
     fn divide(&mut self, bucket: u32) {
         let Bucket {
             first,
@@ -256,7 +256,7 @@ impl Order {
         self.spread_items(new);
     }
 
-    /// Returns a label between those of a bucket and of the next one, after making room for it if
+    /// Returns a label between those of `bucket` and the next bucket, after making room if
     /// necessary.
     fn bucket_label_behind(&mut self, bucket: u32) -> u64 {
         let between = |list: &Self| {
@@ -275,8 +275,9 @@ impl Order {
         }
     }
 
-    /// Spreads the labels of the smallest neighbourhood of a bucket that is not too dense. A
-    /// neighbourhood consists of all labels with the same leading bits.
+    /// Finds the smallest neighbourhood of the bucket that is not too dense, and spreads the labels
+    /// of the buckets in it evenly. A neighbourhood consists of all labels with the same leading
+    /// bits.
     fn spread_buckets(&mut self, bucket: u32) {
         let label = self.buckets[bucket as usize].label;
         let (mut first, mut count) = (bucket, 1_u64);
@@ -365,7 +366,7 @@ impl Order {
     }
 }
 
-/// Stores a value at a free place, or appends it.
+/// Stores a value in a free slot, or appends it. Returns the index.
 fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, value: T) -> u32 {
     if let Some(place) = free.pop() {
         all[place as usize] = value;

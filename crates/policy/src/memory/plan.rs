@@ -1,10 +1,10 @@
-//! Which thread runs which task, in a pool whose memory policy keeps the depth-first order:
-//! depth-first, DFDeques, and the hard budget.
+//! Decides which thread runs which task in a pool whose memory policy keeps the depth-first order:
+//! depth-first, DFDeques, or the hard budget.
 //!
 //! A *thread* here is a stack of tasks. The topmost task runs, waits, asks for memory, or is
 //! *parked*: it could continue, but has left its slot to a task that comes before it. The plan
-//! knows all tasks from fork to end, and decides what to use a free slot for. docs/memory.md
-//! explains order, quotas and steps. The plan suspends and wakes no thread; [`Plan::settle`]
+//! holds all tasks from fork to end, and decides how to use a free slot. docs/memory.md explains
+//! order, quotas and steps. The plan does not suspend or wake threads itself; [`Plan::settle`]
 //! returns the threads to wake.
 
 mod choice;
@@ -27,40 +27,41 @@ enum Rule {
     Budget,
     /// The leftmost tasks run. A request above `k` bytes waits one step for each `k` bytes.
     DepthFirst { k: u64 },
-    /// Thieves steal from the leftmost deques. From one theft to the next, a thread may be granted
+    /// Thieves steal from the leftmost deques. From one steal to the next, a thread may be granted
     /// `k` bytes.
     DfDeques { k: u64 },
 }
 
-/// What to use a free slot for.
+/// How to use a free slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<T> {
-    /// This task begins on the thread that has the slot. If the second field names a thread, the
+    /// Begin this task on the thread that has the slot. If the second field names a thread, the
     /// task comes from that thread's deque.
     Start(T, Option<usize>),
-    /// This parked thread resumes.
+    /// Resume this parked thread.
     Resume(usize),
-    /// One of the steps has passed that a large request must wait. The slot may look again.
+    /// Look again: one of the steps that a large request must wait has passed.
     Again,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Thread {
     stack: Vec<Task>,
-    /// The tasks that were forked on this thread and have not begun, in depth-first order.
+    /// The unstarted tasks that were forked on this thread, in depth-first order.
     deque: VecDeque<Task>,
-    /// The bytes that the thread was granted since its last theft and has not given back.
+    /// The bytes that the thread was granted since its last steal and has not given back.
     used: u64,
-    /// The thread's position, if it is in the line.
+    /// The thread's position in the plan's `line`, or `None` if the thread is not in it.
     stand: Option<Stand>,
 }
 
-/// What the plan knows of a task, beyond what the book knows.
+/// What the plan knows about a task, in addition to what the book knows.
 #[derive(Clone, Debug)]
 struct Note<T> {
-    /// The number of the task's fork and the caller's value for the task, until the task begins.
+    /// The number of the task's fork and the caller's value for the task. `None` once the task has
+    /// begun.
     payload: Option<(u64, T)>,
-    /// The thread in whose deque or on whose stack the task is.
+    /// The thread that has the task in its deque or on its stack.
     thread: usize,
     parked: Option<Parked>,
     answer: Option<Answer>,
@@ -69,34 +70,33 @@ struct Note<T> {
 /// Why a task is parked.
 #[derive(Clone, Copy, Debug)]
 struct Parked {
-    /// The size of the task's request, if any.
+    /// The size of the task's request, or `None` if it was parked for another reason.
     bytes: Option<u64>,
-    /// How many slots must find the task and leave it again before it resumes, as if they had run
-    /// dummy tasks that come before it.
+    /// How many more times a free slot must find the task and move on before the task resumes. Each
+    /// time stands for a dummy task that would run before it.
     rounds: u64,
 }
 
-/// The plan; see the module.
+/// The scheduler of a pool whose memory policy keeps the depth-first order; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Plan<T> {
     rule: Rule,
     book: Book,
     workers: usize,
     threads: Vec<Thread>,
-    /// The threads that have deques. Empty under the depth-first rule, which has no deques.
+    /// The threads that have deques. Empty under depth-first, which uses no deques.
     line: Line,
-    /// Indexed by task number.
+    /// Indexed by [`Task::index`].
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
-    /// The number of forks so far.
     forks: u64,
-    /// The number of the fork of the task that last began or was taken back.
+    /// The fork number of the task that was taken last, either to begin it or to take it back.
     last_taken: u64,
 }
 
 impl<T> Plan<T> {
-    /// Creates a plan for `workers` slots. Returns `None` if the policy does not keep the order.
+    /// Creates a plan for `workers` slots. Returns `None` if the policy keeps no depth-first order.
     #[must_use]
     pub fn new(memory: MemoryPolicy, workers: usize) -> Option<Self> {
         let unlimited = || Book::new(u64::MAX, 0);
@@ -130,14 +130,14 @@ impl<T> Plan<T> {
         self.workers = workers;
     }
 
-    /// The tasks, their order and their reservations.
+    /// Returns the book, which has the tasks, their order and their reservations.
     #[must_use]
     pub fn book(&self) -> &Book {
         &self.book
     }
 
-    /// The budget, and the part of it that is kept for the leftmost path, in bytes. `None` without
-    /// a budget.
+    /// Returns the budget, and the part of it that is reserved for the leftmost path, in bytes.
+    /// `None` without a budget.
     #[must_use]
     pub fn budget(&self) -> Option<(u64, u64)> {
         (self.rule == Rule::Budget).then(|| self.book.budget())
@@ -155,32 +155,32 @@ impl<T> Plan<T> {
         self.unstarted
     }
 
-    /// The number of the fork of the task that last began or was taken back.
+    /// The fork number of the task that was taken last, either to begin it or to take it back.
     pub(crate) fn last_taken(&self) -> u64 {
         self.last_taken
     }
 
-    /// The topmost task of a thread. If the thread has none, begins an unrelated task on it,
-    /// after all other tasks.
+    /// Returns the thread's topmost task. If the thread has none, begins an unrelated task on it.
     pub fn here(&mut self, thread: usize) -> Task {
         let top = self.thread(thread).stack.last().copied();
         top.unwrap_or_else(|| self.begin_unrelated(thread))
     }
 
-    /// Begins a task on this thread that no task of the plan has forked. It comes after all others.
+    /// Begins a task on this thread that no task of the plan has forked. It comes last in the
+    /// depth-first order.
     pub fn begin_unrelated(&mut self, thread: usize) -> Task {
         let task = self.book.root();
         self.arrives(thread, task)
     }
 
-    /// Like [`begin_unrelated`](Self::begin_unrelated), but for a task of a scope that
-    /// [`expect`](Self::expect)s it.
+    /// Like [`begin_unrelated`](Self::begin_unrelated), but for a task of a scope that was
+    /// announced with [`expect`](Self::expect).
     pub fn begin_unrelated_in(&mut self, thread: usize, scope: Scope) -> Task {
         let task = self.book.root_in(scope);
         self.arrives(thread, task)
     }
 
-    /// Announces a task of the scope that is unknown until it begins.
+    /// Announces a task of the scope, about which nothing else is known until it begins.
     pub fn expect(&mut self, scope: Scope) {
         self.book.expect(scope);
     }
@@ -198,14 +198,14 @@ impl<T> Plan<T> {
         thread.is_none_or(|thread| thread.stack.is_empty() && thread.deque.is_empty())
     }
 
-    /// Forks a task whose end no task waits for.
+    /// Forks a task that no other task waits for.
     pub fn detached(&mut self, thread: usize, payload: T) -> Task {
         let task = self.book.root();
         self.put(thread, task, payload);
         task
     }
 
-    /// Forks the second half of a join of the thread's topmost task.
+    /// Forks the second half of a join in the thread's topmost task.
     pub fn half(&mut self, thread: usize, payload: T) -> Task {
         let here = self.here(thread);
         let task = self.book.half(here);
@@ -231,8 +231,8 @@ impl<T> Plan<T> {
         self.book.close(scope);
     }
 
-    /// Called when a joiner has reached its half. If the half has not begun, returns its payload,
-    /// for the joiner to run.
+    /// Called when a joiner reaches the second half of its join. If that half has not begun,
+    /// returns its payload, which the joiner must run.
     pub fn take_back(&mut self, half: Task) -> Option<T> {
         if !self.book.is_unstarted(half) {
             return None;
@@ -252,18 +252,18 @@ impl<T> Plan<T> {
         self.parked > 0
     }
 
-    /// Records that the thread's topmost task gives up its slot and continues without one, or that
-    /// it has a slot again.
+    /// Records whether the thread's topmost task computes without a slot, because it has given up
+    /// its slot.
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);
         self.book.set_blocks(here, blocks);
         self.place(thread);
     }
 
-    /// Records that the thread's topmost task waits.
+    /// Records that the thread's topmost task starts to wait.
     pub fn waits(&mut self, thread: usize, until: Until) {
         let here = self.here(thread);
-        // `wait` may take the task out of the order.
+        // Must come first: `wait` may remove the task from the order.
         self.lift(thread);
         self.book.wait(here, until);
         self.place(thread);
@@ -276,12 +276,14 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// Records that a half that another thread ran has ended, and that its joiner resumes.
+    /// Records that a joiner resumes after the second half of its join, which another thread ran,
+    /// has ended.
     pub fn joined(&mut self, half: Task) {
         self.move_joiner(half, |book| book.forget(half));
     }
 
-    /// Moves the joiner to the place of its half; `come` does so in the book.
+    /// Moves the joiner to the place of its second half, both in `line` and, by calling `come`, in
+    /// the book.
     fn move_joiner(&mut self, half: Task, come: impl FnOnce(&mut Book)) {
         let joiner = self.thread_of_joiner(half);
         joiner.inspect(|thread| self.lift(*thread));
@@ -289,7 +291,7 @@ impl<T> Plan<T> {
         joiner.inspect(|thread| self.place(*thread));
     }
 
-    /// The thread on whose stack the joiner of a half is.
+    /// Returns the thread that has the joiner of `half` on its stack.
     fn thread_of_joiner(&self, half: Task) -> Option<usize> {
         let note = self.notes.get(self.book.joiner(half)?.index())?;
         Some(note.as_ref()?.thread)
@@ -309,19 +311,19 @@ impl<T> Plan<T> {
             self.parked += usize::from(self.is_parked(below));
         }
         self.place(thread);
-        // If the joiner waited for this task, it resumes.
+        // If the joiner waited for this task, it has resumed and has a place in the order again.
         joiner.inspect(|thread| self.place(*thread));
     }
 
-    /// Ends all tasks of a thread that has no more frames.
+    /// Ends all tasks of a thread that has no frames left.
     pub fn leave(&mut self, thread: usize) {
         while !self.thread(thread).stack.is_empty() {
             self.end(thread);
         }
     }
 
-    /// Asks for `bytes` bytes for the thread's topmost task. If the answer is `Later`,
-    /// [`answer`](Self::answer) returns the final answer when the thread is woken. `draw(n)`
+    /// Requests `bytes` bytes for the thread's topmost task. If the result is `Later`, the thread
+    /// must sleep; after it is woken, [`answer`](Self::answer) returns the final answer. `draw(n)`
     /// chooses a number below `n`.
     pub fn ask(&mut self, thread: usize, bytes: u64, draw: impl FnMut(usize) -> usize) -> Answer {
         let here = self.here(thread);
@@ -345,14 +347,14 @@ impl<T> Plan<T> {
         self.look_after(thread, draw)
     }
 
-    /// Takes the answer to the thread's request, if it has been answered.
+    /// Takes the answer to the thread's request, or returns `None` if there is no answer yet.
     pub fn answer(&mut self, thread: usize) -> Option<Answer> {
         let here = self.here(thread);
         self.note_of(here).answer.take()
     }
 
-    /// Ends a reservation of `bytes` bytes. `thread` is the thread that gives it back, or `None` if
-    /// that is not a thread of the plan.
+    /// Ends a reservation of `bytes` bytes. `thread` is the thread that gives it back, or `None`
+    /// for a thread that is not in the plan.
     pub fn give_back(&mut self, thread: Option<usize>, reservation: Reservation, bytes: u64) {
         if let Some(thread) = thread {
             let used = &mut self.thread(thread).used;
@@ -362,7 +364,7 @@ impl<T> Plan<T> {
     }
 
     /// Returns a thread that must be woken because its request has been answered. The caller must
-    /// call this after each change until it returns `None`.
+    /// call this after each change to the plan until it returns `None`.
     pub fn settle(&mut self) -> Option<usize> {
         let (task, answer) = self.book.settle()?;
         let note = self.note_of(task);
@@ -427,7 +429,7 @@ impl<T> Plan<T> {
         }
         let deque = &mut self.threads[thread].deque;
         let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
-        // A half comes first. Tasks spawned one after another come last.
+        // The second half of a join comes first. Tasks spawned one after another come last.
         if !deque.front().is_some_and(comes_before) {
             deque.push_front(task);
         } else if deque.back().is_some_and(comes_before) {
@@ -469,7 +471,7 @@ impl<T> Plan<T> {
             parked: None,
             answer: None,
         };
-        // Create the thread's entry if it is missing. Only the thread itself relies on that entry.
+        // Create the thread's entry if it is missing. Only that thread itself relies on the entry.
         self.thread(thread);
         if self.notes.len() <= task.index() {
             self.notes.resize_with(task.index() + 1, || None);

@@ -1,5 +1,5 @@
-//! Puts tasks to sleep before large allocations, as in the hybrid of work stealing and Narlikar's
-//! scheduler.
+//! Puts tasks to sleep before large allocations, as the hybrid of work stealing and Narlikar's
+//! scheduler does.
 //!
 //! Source: the slides "Narlikar and hybrid schedulers for Cilk". Each processor has a clock that
 //! counts rounds, and a queue of sleepers ordered by the round in which they wake. Before each
@@ -28,8 +28,8 @@ impl Hybrid {
     }
 }
 
-/// Advances the first clock that has sleepers but no processor by one round. Returns the clock's
-/// first sleeper if it is due, to be woken.
+/// Advances the first clock that has sleepers but no processor by one round. If the clock's first
+/// sleeper is due, returns it; the caller must wake it.
 pub fn pass_for_absent<T>(
     clocks: &mut [Rounds<T>],
     has_processor: impl Fn(usize) -> bool,
@@ -43,7 +43,7 @@ pub fn pass_for_absent<T>(
 #[derive(Clone, Debug)]
 pub struct Rounds<T> {
     now: u64,
-    /// Ordered by the round in which they wake, then by arrival.
+    /// The sleepers, ordered by the round in which they wake, then by arrival.
     asleep: BTreeMap<(u64, u64), T>,
     came: u64,
 }
@@ -59,29 +59,30 @@ impl<T> Default for Rounds<T> {
 }
 
 impl<T> Rounds<T> {
-    /// Adds a sleeper that sleeps for `rounds` rounds from now on.
+    /// Adds a sleeper that is due in `rounds` rounds.
     pub fn sleep(&mut self, rounds: u64, who: T) {
         self.came += 1;
         let wake = self.now.saturating_add(rounds);
         self.asleep.insert((wake, self.came), who);
     }
 
-    /// Advances the clock by one round. Returns the first sleeper if it is due, to be woken.
+    /// Advances the clock by one round. If the first sleeper is due, returns it; the caller must
+    /// wake it.
     pub fn pass(&mut self) -> Option<T> {
         self.now = self.now.saturating_add(1);
         let first = self.asleep.first_entry()?;
         (first.key().0 <= self.now).then(|| first.remove())
     }
 
-    /// Advances the clock until the first sleeper is due, for a processor that has nothing else to
-    /// do.
+    /// Advances the clock until the first sleeper is due, and returns that sleeper. Used if the
+    /// processor has nothing else to do.
     pub fn skip(&mut self) -> Option<T> {
         let ((wake, _), who) = self.asleep.pop_first()?;
         self.now = self.now.max(wake);
         Some(who)
     }
 
-    /// Whether there is no sleeper.
+    /// Whether there are no sleepers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.asleep.is_empty()

@@ -1,4 +1,4 @@
-//! Keeps values under small numbers, which are reused.
+//! Stores values under small numbers, which are reused.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
@@ -36,7 +36,7 @@ impl<T> Slab<T> {
         self.places.get(number as usize)?.as_ref()
     }
 
-    /// Takes a value out. Its number may be reused.
+    /// Removes and returns a value. Its number may be reused.
     pub(super) fn take(&mut self, number: u32) -> T {
         let value = self.places[number as usize].take();
         self.free.push(number);

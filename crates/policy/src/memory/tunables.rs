@@ -6,7 +6,7 @@ use crate::tunable::{Basis, Tunable, bytes, choice, table, time};
 const GUESSED: Basis = Basis::Guessed;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-/// The largest possible allocation.
+/// The largest size of an allocation in Rust, in bytes.
 const MOST: usize = isize::MAX as usize;
 
 table! {

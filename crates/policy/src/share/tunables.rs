@@ -1,5 +1,4 @@
-//! How jobs divide the machine: the switch, the weights, and the times that the share controller
-//! uses.
+//! The tunables of sharing: the policy, the weights, and the times that the share controller uses.
 
 use super::SharePolicy;
 use crate::text::{MS, S, US};

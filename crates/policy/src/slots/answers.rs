@@ -1,6 +1,6 @@
-//! What waiters can do, as input to the ledger, and the ledger's answers.
+//! What waiters can do with new work, as input to the ledger, and the ledger's answers.
 
-/// What the caller must do so that newly visible work is found.
+/// What the caller must do so that a thread finds newly visible work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Wake {
@@ -19,8 +19,8 @@ pub enum Wake {
     /// Nothing: a thread could be started, but there is no work for it. The caller must make sure
     /// that later work is announced.
     Gone,
-    /// Nothing can be done: a slot is free, but all threads that could use it are in blocking
-    /// calls, and no more threads may be started.
+    /// Nothing: a slot is free, but all threads that could use it are in blocking calls, and no
+    /// more threads may be started.
     Exhausted,
 }
 
@@ -33,7 +33,7 @@ pub enum Fit {
     Queued,
     /// The waiter may run the work in the pool's queues only if no other thread ever would.
     Rescue,
-    /// Nothing.
+    /// The waiter cannot run the work.
     Never,
 }
 
@@ -41,13 +41,13 @@ pub enum Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Opened {
-    /// The waiter was not asleep.
+    /// Nothing to do: the waiter was not asleep.
     Awake,
     /// Wake the waiter: it got a free slot.
     Free,
     /// Wake the waiter: it got the slot of the thread that opened the latch. That thread must stop
     /// running.
     Given,
-    /// The waiter is owed a slot, and waits for the next hand-over.
+    /// The waiter has no slot yet. It is owed one, and gets it at a later hand-over.
     Owed,
 }

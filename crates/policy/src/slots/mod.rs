@@ -1,9 +1,9 @@
-//! Which threads may run: the ledger of a pool's slots.
+//! The ledger of a pool's slots, which decides which threads may run.
 //!
-//! A slot is the right to run on one processor. The ledger knows whether each thread of the pool
-//! runs, with or without a slot, or why it does not run, and decides which thread gets a slot. It
-//! wakes no thread: each verb returns what the caller must do. The runtime guards the ledger with
-//! one lock.
+//! A slot is the right to run on one processor. The ledger records, for each thread of the pool,
+//! whether it runs, with or without a slot, or why it does not run, and decides which thread gets a
+//! slot. It does not wake threads: each verb returns what the caller must do. The runtime guards
+//! the ledger with a lock.
 //!
 //! At every hand-over, a slot goes to the first of these:
 //!
@@ -34,22 +34,22 @@ use crate::cpu_slots::CpuSlots;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// The ledger; see the module.
+/// The ledger of a pool's slots; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Ledger {
     slots: usize,
     held: usize,
     overcommitted: usize,
     blocked: usize,
-    /// The limit on threads that are not in a blocking call.
+    /// The maximum number of threads, not counting up to `max_blocking` threads in blocking calls.
     max_threads: usize,
-    /// The number of threads in blocking calls that do not count towards `max_threads`.
+    /// The maximum number of threads in blocking calls that do not count towards `max_threads`.
     max_blocking: usize,
     /// The number of surplus threads that are about to leave.
     retiring: usize,
-    /// The system has refused to start a thread, so no more are started.
+    /// Whether the system has refused to start a thread, so that no more are started.
     refused: bool,
-    /// All threads have been admitted, so no more are started.
+    /// Whether all threads have been admitted, so that no more are started.
     complete: bool,
     threads: Vec<Status>,
     idle: Vec<usize>,
@@ -82,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// Sets how many threads in blocking calls do not count towards the limit on threads.
+    /// Sets how many threads in blocking calls do not count towards `max_threads`.
     #[must_use]
     pub fn with_blocking(self, threads: usize) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Ledger {
         Self { cpu_slots, ..self }
     }
 
-    /// The only function that changes a status.
+    /// Changes a thread's status. No other function does.
     fn mark(&mut self, t: usize, verb: Verb, status: Status) {
         let step = (self.threads[t], verb, status);
         debug_assert!(TRANSITIONS.contains(&step), "illegal: {step:?}");

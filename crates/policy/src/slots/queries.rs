@@ -1,10 +1,10 @@
-//! Queries of the ledger, which change nothing.
+//! Queries of the ledger. They change nothing.
 
 use super::{Ledger, Status};
 use crate::cpu_slots::CpuSlots;
 
 impl Ledger {
-    /// The CPU slots of the threads that hold slots.
+    /// Returns the CPU slots of the threads that hold slots.
     #[must_use]
     pub fn cpu_slots(&self) -> &CpuSlots {
         &self.cpu_slots
@@ -16,8 +16,8 @@ impl Ledger {
         self.slots
     }
 
-    /// Whether a thread is owed a slot or in debt. Such a thread takes precedence over a thread
-    /// that is between two tasks.
+    /// Whether a thread is owed a slot or in debt. Such a thread has priority over a thread that is
+    /// between two tasks.
     #[must_use]
     pub fn owes(&self) -> bool {
         self.ready_without_slot() > 0
@@ -59,7 +59,7 @@ impl Ledger {
         self.held < self.slots
     }
 
-    /// The number of slots that must be given back after a reduction.
+    /// The number of slots that must be given back after the number of slots was reduced.
     #[must_use]
     pub fn excess(&self) -> usize {
         self.held.saturating_sub(self.slots)
@@ -70,18 +70,19 @@ impl Ledger {
     #[must_use]
     pub fn has_vacancy(&self) -> bool {
         let can_run = self.may_start() || !self.idle.is_empty() || !self.waiting.is_empty();
-        // An exhausted pool counts as well: the caller must notice work that cannot be run.
+        // An exhausted pool counts as well: its caller must learn that there is work that no thread
+        // can run.
         self.has_free() && (can_run || self.is_exhausted())
     }
 
-    /// Whether no thread may be started any more because threads are in blocking calls: those have
-    /// reached their limit, or the system has refused to start a thread in addition to them.
+    /// Whether no more threads may be started because of threads in blocking calls: the number of
+    /// those has reached its limit, or the system has refused to start further threads.
     pub(super) fn is_exhausted(&self) -> bool {
         let at_limit = self.refused || self.blocked >= self.max_blocking;
         self.blocked > 0 && at_limit && !self.complete && !self.may_start()
     }
 
-    /// The number of threads, not counting those that have left.
+    /// The number of threads that have not left.
     #[must_use]
     pub fn thread_count(&self) -> usize {
         self.threads
@@ -96,7 +97,7 @@ impl Ledger {
         self.threads[t]
     }
 
-    /// The threads that run, with or without a slot.
+    /// Returns the threads that run, with or without a slot.
     pub fn running(&self) -> impl Iterator<Item = usize> + '_ {
         let runs = |status: &Status| matches!(status, Status::Running | Status::Overcommitted);
         self.threads
@@ -106,14 +107,14 @@ impl Ledger {
             .map(|(t, _)| t)
     }
 
-    /// The threads that hold slots.
+    /// Returns the threads that hold slots.
     pub fn holders(&self) -> impl Iterator<Item = usize> + '_ {
         self.running()
             .filter(|t| self.threads[*t] == Status::Running)
     }
 
-    /// The threads of the pool and their statuses, except for unpinned threads (guests, and threads
-    /// of the user that never look for work).
+    /// Returns the threads of the pool and their statuses, except for unpinned threads (guests, and
+    /// the user's threads that never look for work).
     pub fn members(&self) -> impl Iterator<Item = (usize, Status)> + '_ {
         let all = self.threads.iter().copied().enumerate();
         all.filter(|(t, status)| *status != Status::Gone && !self.cpu_slots.is_unpinned(*t))
@@ -134,8 +135,8 @@ impl Ledger {
         self.counted() < self.max_threads
     }
 
-    /// Whether blocking calls have returned and left more threads than the limit allows. If so,
-    /// idle threads should [`retire`](Self::retire).
+    /// Whether blocking calls have returned and left more threads than `max_threads`. If so, idle
+    /// threads should [`retire`](Self::retire).
     #[must_use]
     pub fn has_surplus(&self) -> bool {
         self.counted() > self.max_threads + self.retiring

@@ -1,8 +1,9 @@
-//! The status of a thread of the pool, and the table of the steps from one status to another.
+//! The status of a thread of the pool, and the table of legal transitions between statuses.
 //!
-//! [`TRANSITIONS`] is the only list of legal steps. `Ledger::mark`, the one function that writes a
-//! status, asserts in debug builds that the step is in the table. `tests/transitions.rs` shows that
-//! every row occurs. The diagram in ARCHITECTURE.md is the output of [`diagram`].
+//! [`TRANSITIONS`] is the only list of legal transitions. `Ledger::mark`, the only function that
+//! writes a status, asserts in debug builds that the transition is in the table.
+//! `tests/transitions.rs` checks that every row occurs. The diagram in ARCHITECTURE.md is the
+//! output of [`diagram`].
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,10 +20,10 @@ pub enum Status {
     Idle,
     /// Parked on a latch, on top of its frames.
     Waiting,
-    /// Ready to continue its frames, but without a slot.
+    /// Ready to resume its frames, but without a slot.
     Owed,
-    /// Inside a call that its task declared as blocking. Also a thread that does not run yet or is
-    /// about to leave.
+    /// In a call that its task declared as blocking. A thread that does not run yet or is about to
+    /// leave also has this status.
     Blocked,
     /// Has left the pool.
     Gone,
@@ -37,8 +38,8 @@ pub enum Verb {
     Ready,
     /// `stop`: the thread stops running, or leaves the pool.
     Stop,
-    /// `serve_owed`, inside `stop` and `set_slots`: a free slot goes to a thread that is owed one
-    /// or is in debt.
+    /// `serve_owed`, called by `stop` and `set_slots`: a free slot goes to a thread that is owed
+    /// one or is in debt.
     ServeOwed,
     /// `opened`: the latch that the thread waits for opened.
     Opened,
@@ -71,7 +72,7 @@ impl fmt::Display for Verb {
     }
 }
 
-/// Every legal step, as the old status, the verb and the new status.
+/// Every legal transition, as the old status, the verb and the new status.
 pub const TRANSITIONS: &[(Status, Verb, Status)] = {
     use Status::{Blocked, Gone, Idle, Overcommitted, Owed, Running, Waiting};
     &[
@@ -87,18 +88,18 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
         (Running, Verb::Stop, Owed),
         (Running, Verb::Stop, Blocked),
         (Running, Verb::Stop, Gone),
-        // The thread opened a waiter's latch, and the waiter gets its slot.
+        // The thread opened a waiter's latch and gave its slot to the waiter.
         (Running, Verb::Opened, Overcommitted),
         (Idle, Verb::Ready, Running),
         (Idle, Verb::WakeForWork, Running),
         (Idle, Verb::WakeIn, Running),
-        // The thread must call its exit handler.
+        // The idle thread wakes because it must call its exit handler.
         (Idle, Verb::Ready, Owed),
         (Idle, Verb::Rise, Overcommitted),
-        // There are more threads than the limit allows: this one leaves, and must no longer be
+        // There are more threads than the limit allows, so the thread leaves and must no longer be
         // woken.
         (Idle, Verb::Stop, Blocked),
-        // The pool ends.
+        // The pool is shutting down.
         (Idle, Verb::Stop, Gone),
         (Waiting, Verb::Ready, Running),
         (Waiting, Verb::Opened, Running),
@@ -119,7 +120,8 @@ pub const TRANSITIONS: &[(Status, Verb, Status)] = {
     ]
 };
 
-/// Prints the table as a Mermaid state diagram. Verbs between the same two statuses share an arrow.
+/// Returns [`TRANSITIONS`] as a Mermaid state diagram. Verbs between the same two statuses share an
+/// arrow.
 #[must_use]
 pub fn diagram() -> String {
     let mut lines = Vec::from([String::from("stateDiagram-v2")]);

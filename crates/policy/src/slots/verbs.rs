@@ -1,23 +1,23 @@
-//! The verbs: all functions that change the ledger.
+//! The verbs: the functions that change the ledger.
 
 use super::{Fit, Ledger, Opened, Status, Verb, Wake};
 use alloc::vec::Vec;
 
 impl Ledger {
-    /// Sets whether thread `t` gets slots without CPU slots.
+    /// Sets whether thread `t` is unpinned, that is, gets slots without CPU slots.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         self.cpu_slots.set_unpinned(t, unpinned);
     }
 
-    /// Moves thread `t`, if it holds a slot, to a free CPU slot of `group`. Returns whether the
+    /// If thread `t` holds a slot, moves it to a free CPU slot of `group`. Returns whether the
     /// thread moved.
     #[must_use]
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
         self.threads[t] == Status::Running && self.cpu_slots.move_to(t, group)
     }
 
-    /// Admits a new thread, which is `Blocked` until [`ready`](Self::ready), because it does not
-    /// run yet. Returns `None` at the limit.
+    /// Admits a new thread. It is `Blocked` until [`ready`](Self::ready), because it does not run
+    /// yet. Returns `None` at the limit.
     pub fn admit(&mut self) -> Option<usize> {
         if !self.has_room() {
             return None;
@@ -33,15 +33,14 @@ impl Ledger {
         Some(t)
     }
 
-    /// From now on, starts no threads beyond those already admitted, not even to replace a thread
-    /// that has left.
+    /// Starts no more threads from now on, not even to replace a thread that has left.
     pub fn complete(&mut self) {
         self.complete = true;
     }
 
     /// Records that the system refused to start thread `t`. From now on, no more threads are
-    /// started, and the limit no longer applies, because any thread that joins from now on already
-    /// exists. Returns the owed thread that must be woken, as [`stop`](Self::stop) does.
+    /// started, and the limit on threads no longer applies, because any thread that joins the pool
+    /// already exists. Returns the owed thread that must be woken, like [`stop`](Self::stop).
     #[must_use]
     pub fn refuse(&mut self, t: usize) -> Option<usize> {
         self.refused = true;
@@ -60,29 +59,29 @@ impl Ledger {
         self.cpu_slots.take(t, wanted);
     }
 
-    /// Records that a surplus thread is about to leave. The thread may still call its exit handler,
-    /// and then calls [`leave_surplus`](Self::leave_surplus).
+    /// Records that a surplus thread is about to leave. The thread may call its exit handler first;
+    /// it must then call [`leave_surplus`](Self::leave_surplus).
     pub fn retire(&mut self) {
         self.retiring += 1;
     }
 
-    /// Retires the idle thread `t`, which must not be woken from here on.
+    /// Retires the idle thread `t`, which must not be woken afterwards.
     pub fn leave_surplus(&mut self, t: usize) {
         self.retiring -= 1;
         let served = self.stop(t, Status::Blocked);
         debug_assert_eq!(served, None, "it held no slot");
     }
 
-    /// Stops thread `t`, which gets the status `to`. Returns the owed thread that must be woken, if
-    /// any: it now has the slot.
+    /// Stops thread `t`, whose status becomes `to`. Returns the owed thread that now has the slot
+    /// and must be woken, if any.
     #[must_use]
     pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
         let had_slot = self.threads[t] == Status::Running;
         self.leave(t);
         self.held -= usize::from(had_slot);
         self.cpu_slots.leave(t);
-        // Serve the others first: a thread that gives up its slot although it could continue is the
-        // last to get it back.
+        // Serve the owed threads first: a thread that gives up its slot although it could continue
+        // is the last to get one back.
         let served = self.serve_owed();
         self.enter(t, Verb::Stop, to);
         served.or_else(|| self.serve_owed())
@@ -95,7 +94,7 @@ impl Ledger {
             Status::Waiting => self.waiting.push(t),
             Status::Owed => self.owed.push_back(t),
             Status::Blocked => {}
-            // The next thread with this number is a different thread.
+            // The number may be reused for a different thread, which is not unpinned.
             Status::Gone => self.cpu_slots.set_unpinned(t, false),
             Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
         }
@@ -126,8 +125,8 @@ impl Ledger {
         None
     }
 
-    /// Records that thread `t` can continue unaided (its call returned, or it found work before it
-    /// slept). Returns whether it has a slot. If not, it is owed one.
+    /// Records that thread `t` can continue unaided: its call returned, or it found work before it
+    /// slept. Returns whether it has a slot. If not, it is owed one.
     #[must_use]
     pub fn ready(&mut self, t: usize) -> bool {
         match self.threads[t] {
@@ -158,8 +157,8 @@ impl Ledger {
         slept
     }
 
-    /// Called when an idle thread `t` found work before it slept. Returns whether the thread has a
-    /// slot. If not, it stays idle.
+    /// Called when the idle thread `t` found work before it slept. Returns whether the thread now
+    /// has a slot. If not, it stays idle.
     #[must_use]
     pub fn ready_if_free(&mut self, t: usize) -> bool {
         self.threads[t] == Status::Running || (self.has_free() && self.ready(t))
@@ -178,8 +177,8 @@ impl Ledger {
         true
     }
 
-    /// Called at a task boundary of thread `t`. If the thread runs without a slot, it takes a free
-    /// one, if any. Returns whether it now holds a slot.
+    /// Called at a task boundary of thread `t`. If the thread runs without a slot and a slot is
+    /// free, the thread takes it. Returns whether it now holds a slot.
     #[must_use]
     pub fn repay(&mut self, t: usize) -> bool {
         if self.threads[t] == Status::Overcommitted && self.has_free() {
@@ -190,8 +189,8 @@ impl Ledger {
     }
 
     /// Called when work became visible, so that a thread must look for it. `fit` returns what a
-    /// waiter can do with the work. Before a thread is started, `has_work` checks whether there is
-    /// still work for it.
+    /// waiter can do with the work. `has_work` checks whether there is still work before a thread
+    /// is started.
     pub fn wake_for_work(
         &mut self,
         fit: impl Fn(usize) -> Fit,
@@ -251,7 +250,7 @@ impl Ledger {
         })
     }
 
-    /// Gives a free slot to the latest waiter that is `wanted`.
+    /// Gives a free slot to the latest waiter for which `wanted` is true.
     fn grant_latest_waiter(&mut self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let mut latest_first = self.waiting.iter().rev().copied();
         let t = latest_first.find(|t| wanted(*t))?;
@@ -265,7 +264,7 @@ impl Ledger {
     }
 
     /// Called when the latch that thread `t` waits for was opened. `giver` is the thread that
-    /// opened it, if that is a running thread of this pool.
+    /// opened the latch, if it is a running thread of this pool.
     pub fn opened(&mut self, t: usize, giver: Option<usize>) -> Opened {
         if self.threads[t] != Status::Waiting {
             return Opened::Awake;
@@ -276,7 +275,7 @@ impl Ledger {
             return Opened::Free;
         }
         if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
-            // `held` doesn't change: one slot changes hands.
+            // `held` doesn't change: the slot only changes its holder.
             let giver = giver.unwrap_or(t);
             self.mark(t, Verb::Opened, Status::Running);
             self.mark(giver, Verb::Opened, Status::Overcommitted);

@@ -3,7 +3,6 @@
 
 use alloc::vec::Vec;
 
-/// Appends `value`.
 pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
@@ -12,7 +11,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Takes a number from the front. Returns `None`, and takes nothing, if there is no valid number.
+/// Takes a number from the front. If there is no valid number, returns `None` and takes nothing.
 pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().enumerate() {
@@ -30,7 +29,7 @@ pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes `count` bytes from the front.
+/// Takes `count` bytes from the front. If there are fewer, returns `None` and takes nothing.
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8], count: u64) -> Option<&'a [u8]> {
     let count = usize::try_from(count).ok()?;
     if count > bytes.len() {

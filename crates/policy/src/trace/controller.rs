@@ -1,5 +1,5 @@
-//! The recorded rules of a pool's share controller: the desired processors, the number of slots,
-//! and loans.
+//! Records the decisions of a pool's share controller: the desired number of processors, the number
+//! of slots, the cycle length and loans.
 
 use super::event::Event;
 use super::recorder::Recorder;
@@ -10,7 +10,7 @@ use crate::limits::MOST_THREADS;
 use crate::share::{Loans, SharePolicy, cycle, slots};
 use alloc::vec::Vec;
 
-/// The state of one controller.
+/// A share controller whose decisions are recorded.
 #[derive(Clone, Debug)]
 pub struct ShareController {
     desire: DesireState,
@@ -18,7 +18,7 @@ pub struct ShareController {
     est_cycle: Nanos,
 }
 
-/// What the share controller knows about threads that wait for a slot.
+/// What the share controller knows about slots and the threads that wait for one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wait {
     /// Whether a thread waits for a slot while none is free.
@@ -34,7 +34,7 @@ pub struct Wait {
 }
 
 impl ShareController {
-    /// Creates a share controller that has not estimated a desire yet, and will do so every
+    /// Creates a share controller that has not estimated a desire yet. It will do so every
     /// `est_cycle` nanoseconds.
     pub fn new(recorder: &impl Recorder, desire: DesireState, est_cycle: Nanos) -> Self {
         recorder.begin(Event::Begin);
@@ -46,13 +46,13 @@ impl ShareController {
         }
     }
 
-    /// The last estimated desire.
+    /// Returns the last estimate of the desire.
     #[must_use]
     pub fn desire(&self) -> usize {
         self.desire.desire()
     }
 
-    /// Like [`DesireState::next`], but recorded.
+    /// Calls [`DesireState::next`] and records the decision.
     pub fn next_desire<T: Recorder>(&mut self, recorder: &T, seen: &Seen<'_>) -> usize {
         recorder.begin(Event::Desire);
         let number = |number: u64| recorder.input(|| number);
@@ -82,7 +82,8 @@ impl ShareController {
         desire
     }
 
-    /// Like [`slots`], but recorded. `wanted` is how many slots the job could use on its own.
+    /// Calls [`slots`] and records the decision. `wanted` is the number of slots that the job could
+    /// use on its own.
     pub fn slots(
         recorder: &impl Recorder,
         share: SharePolicy,
@@ -95,7 +96,7 @@ impl ShareController {
         slots
     }
 
-    /// Like [`cycle`], but recorded.
+    /// Calls [`cycle`] and records the decision.
     pub fn cycle(
         &self,
         recorder: &impl Recorder,
@@ -109,7 +110,7 @@ impl ShareController {
         length
     }
 
-    /// Like [`Loans::lend`], but recorded.
+    /// Calls [`Loans::lend`] and records the decision.
     pub fn lend(&mut self, recorder: &impl Recorder, wait: Wait) -> usize {
         recorder.begin(Event::Lend);
         let count = |count: usize| recorder.input(|| count as u64) as usize;
@@ -123,7 +124,7 @@ impl ShareController {
         lent
     }
 
-    /// Ends all loans, and forgets how many there were.
+    /// Ends all loans and resets their number to 0.
     pub fn forget_loans(&mut self, recorder: &impl Recorder) {
         recorder.begin(Event::ForgetLoans);
         self.loans = loans(self.est_cycle);
@@ -131,8 +132,9 @@ impl ShareController {
     }
 }
 
-/// Returns the initial loans of a controller with this cycle. Each loan lasts at least as long as
-/// the default cycle: a woken thread needs longer than the shortest cycles to take its first task.
+/// Returns the initial loans of a controller with this cycle length. Each loan lasts at least as
+/// long as the default cycle: a woken thread needs longer than the shortest cycles to take its
+/// first task.
 fn loans(est_cycle: Nanos) -> Loans {
     Loans::new(est_cycle.max(EST_CYCLE.default))
 }

@@ -1,9 +1,9 @@
 //! The events of a trace.
 
-/// Defines the events, each with its code in a file and a short text.
+/// Defines the events. Each has a code, which stands for it in a file, and a short text.
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $code:literal $text:literal,)*) => {
-        /// A call of a rule, which makes a decision or updates the rule's state.
+        /// A call to a rule, which makes a decision or updates the rule's state.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Event {
@@ -22,7 +22,7 @@ macro_rules! events {
                 }
             }
 
-            /// A short description.
+            /// Returns a short description of the event.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self {
@@ -38,7 +38,7 @@ macro_rules! events {
 
 events! {
     /// A worker starts with the state of a new thief, or a pool starts with the state of a new
-    /// controller.
+    /// share controller.
     Begin = 0 "begin",
     /// Not a decision: the worker enters a phase. The input is the number of the phase.
     Phase = 1 "phase",
@@ -52,17 +52,17 @@ events! {
     StealSucceeded = 18 "a steal succeeded",
     /// The thief has rested.
     Rested = 19 "rested",
-    /// Which victim the thief steals from next.
+    /// Which victim the thief tries next.
     NextVictim = 20 "whom to rob",
-    /// The victim had a task.
+    /// The victim had a task, which the thief stole.
     StolenFrom = 21 "stolen from",
     /// How many tasks the thief takes.
     Amount = 22 "how many tasks to take",
-    /// How many processors the job desires.
+    /// How many processors the job could use.
     Desire = 32 "how many processors to desire",
-    /// How many slots the job gets for its allotment.
+    /// How many slots the job gets, given its allotment.
     Slots = 33 "how many slots to have",
-    /// How long the next cycle is.
+    /// How long the next cycle of the share controller is.
     Cycle = 34 "how long the cycle is",
     /// How many slots are lent.
     Lend = 35 "how many slots to lend",
@@ -82,56 +82,56 @@ events! {
     Open = 53 "open a scope",
     /// A scope ends.
     Close = 54 "close a scope",
-    /// A scope will get a task from outside the pool.
+    /// A task from outside the pool is announced to a scope.
     Expect = 55 "expect an unrelated task",
     /// A task from outside the pool starts.
     Unrelated = 56 "an unrelated task begins",
     /// A task from outside the pool starts in a scope.
     UnrelatedIn = 57 "an unrelated task of a scope begins",
-    /// Whether the owner takes its half back.
+    /// Whether the joiner takes back the second half of its join.
     TakeBack = 58 "take a half back",
-    /// A half is joined.
+    /// A joiner resumes after the second half of its join has ended.
     Joined = 59 "joined",
     /// A task gives up its slot, or has a slot again.
     Blocks = 60 "blocks",
-    /// A task waits.
+    /// A task starts to wait.
     Waits = 61 "waits",
     /// A task resumes.
     GoesOn = 62 "goes on",
     /// A task ends.
     End = 63 "end",
-    /// A thread has no tasks left.
+    /// A thread has no frames left, so all its tasks end.
     Leave = 64 "leave",
     /// Whether a request for memory is granted.
     Ask = 65 "ask for memory",
-    /// The answer to a request that had to wait.
+    /// The answer to a memory request that had to wait.
     Answer = 66 "the answer",
     /// Memory is returned.
     GiveBack = 67 "give memory back",
-    /// Which waiting request is answered as a result.
+    /// Which waiting memory request is answered now.
     Settle = 68 "who is answered",
     /// Whether there is work for a free slot.
     HasWork = 69 "whether there is work",
-    /// Whether a task gives its slot to another.
+    /// Whether a task gives its slot to another task.
     GivesWay = 70 "whether to give way",
     /// What a free slot is used for.
     Next = 71 "what comes next",
     /// Which task of a scope starts next.
     NextOf = 72 "what comes next of a scope",
-    /// What a thread may run while it waits.
+    /// What a waiting thread may run while all threads wait.
     Rescue = 73 "whom to rescue",
     /// Which parked task resumes.
     ResumeParked = 74 "which parked task goes on",
 }
 
-/// An event of a stream with its inputs, but without the decision.
+/// An event of a stream with its inputs, without the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When the event began.
+    /// When the event began, in nanoseconds.
     pub at: crate::Nanos,
     /// The event.
     pub event: Event,
-    /// The numbers that the rule read, in the order in which it read them.
+    /// The numbers that the rule read, in that order.
     pub inputs: alloc::vec::Vec<u64>,
 }
 

@@ -15,26 +15,26 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// The first line; the number is the version of the format.
+/// The first line of a trace. The number is the version of the format.
 const TITLE: &str = "tidegate trace 3";
 
 const CUT: &str = "the trace is truncated or was changed (wrong checksum): copy it again, or record a new \
                    one with `tidegate run PROGRAM --trace FILE`";
 
-/// The rules that a pool ran under.
+/// The policies that a pool used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// How thieves rest; `None` under a user-defined backoff.
+    /// How idle thieves rest; `None` for a user-defined backoff.
     pub idle: Option<IdlePolicy>,
     /// How many tasks a steal takes.
     pub steal: StealAmount,
     /// Which victim a thief steals from.
     pub victim: VictimPolicy,
-    /// Which tasks may reserve memory.
+    /// Which tasks get the memory that they request.
     pub memory: MemoryPolicy,
     /// Whether the job shares the machine with other jobs.
     pub share: SharePolicy,
-    /// How the job estimates its desire.
+    /// How the job estimates its desired number of processors.
     pub desire: DesirePolicy,
     /// The time between two estimates of the desire, in nanoseconds.
     pub est_cycle: Nanos,
@@ -64,14 +64,14 @@ pub struct Stream {
     pub(super) inputs: Vec<u8>,
     /// The decision of each event.
     pub(super) decisions: Vec<u8>,
-    /// The number of later events that did not fit.
+    /// The number of events that were dropped because the stream was full.
     pub left_out: u64,
 }
 
-/// The recorded decisions of a run.
+/// The recorded decisions of a pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The rules of the pool.
+    /// The policies of the pool.
     pub rules: Rules,
     /// One stream for each source.
     pub streams: Vec<Stream>,
@@ -203,7 +203,7 @@ fn streams(mut bytes: &[u8]) -> Option<Vec<Stream>> {
 }
 
 impl Rules {
-    /// The idle policy as text.
+    /// Returns the idle policy as text.
     #[must_use]
     pub fn idle_text(&self) -> String {
         self.idle
@@ -233,7 +233,8 @@ fn idle(head: &str) -> Result<Option<IdlePolicy>, Damaged> {
     }
 }
 
-/// Rejects more workers than a pool can have: the replay would allocate memory for all of them.
+/// Rejects more workers than a pool can have, because a replay would allocate memory for all of
+/// them.
 fn workers(head: &str) -> Result<usize, Damaged> {
     let told: usize = row(head, "workers")?;
     match WORKERS.check(Some(told)) {
@@ -242,7 +243,7 @@ fn workers(head: &str) -> Result<usize, Damaged> {
     }
 }
 
-/// Rejects a cycle that no pool can have: it would make the replay's sums overflow.
+/// Rejects a cycle that no pool can have, because it would make the replay's sums overflow.
 fn est_cycle(head: &str) -> Result<Nanos, Damaged> {
     let told: String = row(head, EST_CYCLE.name)?;
     let parsed = EST_CYCLE.parse(&told);
@@ -275,7 +276,7 @@ where
         .map_err(|error| Damaged(format!("the trace's {key}: {error}")))
 }
 
-/// FNV-1a. It detects accidental damage, not tampering.
+/// An FNV-1a checksum. It detects accidental damage, not tampering.
 fn checksum(bytes: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,13 +1,13 @@
 //! Records the decisions of a run in a *trace*, and replays them: given the same inputs, the same
 //! rules must make the same decisions.
 //!
-//! The code that drives the rules calls them through [`Thief`], [`ShareController`] and [`Orders`],
-//! and passes a [`Recorder`]. With [`NoTrace`], nothing is recorded. A [`StreamRecorder`] records
-//! each [`Event`] with its inputs, which are the numbers that the rule read (counters, times,
-//! random draws), and, separately, the decision. [`replay()`] reads the events and their inputs,
-//! applies the rules again, and compares each decision with the recorded one. So a trace shows
-//! whether a later version, or another machine, makes the same decisions. `docs/trace.md` defines
-//! the file format and explains why inputs are enough.
+//! The runtime calls the rules through [`Thief`], [`ShareController`] and [`Orders`], and passes a
+//! [`Recorder`]. With [`NoTrace`], nothing is recorded. A [`StreamRecorder`] records each [`Event`]
+//! with its inputs, which are the numbers that the rule read (counters, times, random draws), and,
+//! separately, the decision. [`replay()`] reads the events and their inputs, applies the rules
+//! again, and compares each decision with the recorded one. So a replay shows whether a later
+//! version, or another machine, makes the same decisions. `docs/trace.md` defines the file format
+//! and explains why the inputs are enough.
 //!
 //! A trace has one [`Stream`] for each worker, one for the share controller and one for the memory
 //! plan. The size of a stream is limited: when it is full, later events are dropped and counted, so

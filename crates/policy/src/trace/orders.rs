@@ -1,4 +1,4 @@
-//! The plan of a pool whose memory policy keeps the depth-first order, with every command recorded.
+//! Records every command to the plan of a pool whose memory policy keeps the depth-first order.
 
 use super::event::Event;
 use super::recorder::Recorder;
@@ -8,7 +8,7 @@ use crate::limits::MOST_THREADS;
 use crate::memory::book::{Answer, Reservation, Scope, Task, Until};
 use crate::memory::plan::{Command, Next, Plan, Reply};
 
-/// A [`Plan`] behind a recorder.
+/// A [`Plan`] whose commands and replies are recorded.
 ///
 /// If a reply carries the payload of a task, the number of the task's fork is recorded instead.
 #[derive(Debug)]
@@ -18,23 +18,23 @@ pub struct Orders<T, R> {
 }
 
 impl<T, R: Recorder> Orders<T, R> {
-    /// Creates the plan of this policy, if the policy has one.
+    /// Creates a plan for this policy, or returns `None` if the policy needs no plan.
     pub fn new(memory: MemoryPolicy, workers: usize, recorder: R) -> Option<Self> {
         let plan = Plan::new(memory, workers)?;
         Some(Self { plan, recorder })
     }
 
-    /// The recorder of the commands.
+    /// Returns the recorder of the commands.
     pub fn recorder(&self) -> &R {
         &self.recorder
     }
 
-    /// The plan, for queries that are not recorded.
+    /// Returns the plan, for queries that are not recorded.
     pub fn plan(&self) -> &Plan<T> {
         &self.plan
     }
 
-    /// Calls [`Plan::apply`], and records the command, each number drawn, and the reply.
+    /// Calls [`Plan::apply`] and records the command, each number drawn, and the reply.
     pub fn apply(&mut self, command: Command<T>, mut draw: impl FnMut(usize) -> usize) -> Reply<T> {
         let recorder = &self.recorder;
         let (event, inputs) = recorded(&command);
@@ -49,8 +49,8 @@ impl<T, R: Recorder> Orders<T, R> {
     }
 }
 
-/// The event of a command, and its numbers in the order of the trace. [`command_of`] is the
-/// inverse.
+/// Returns the event of a command, and the command's arguments in the order in which a trace lists
+/// them. [`command_of`] is the inverse.
 fn recorded<T>(command: &Command<T>) -> (Event, [Option<u64>; 3]) {
     let none = [None; 3];
     let one = |a: usize| [Some(a as u64), None, None];
@@ -99,7 +99,7 @@ fn recorded<T>(command: &Command<T>) -> (Event, [Option<u64>; 3]) {
     }
 }
 
-/// The command that a plan recorded as this event with these inputs. Returns `None` if an input is
+/// Returns the command that was recorded as this event with these inputs, or `None` if an input is
 /// missing or out of range.
 pub(super) fn command_of(event: Event, inputs: &[u64]) -> Option<Command<()>> {
     let input = |at: usize| inputs.get(at).copied();
@@ -150,11 +150,11 @@ pub(super) fn command_of(event: Event, inputs: &[u64]) -> Option<Command<()>> {
     })
 }
 
-/// Enough bits for the number of any victim.
+/// The number of bits that hold the index of a victim.
 const VICTIM_BITS: u32 = 16;
 
-/// Encodes the decision as a number. `fork` is the number of the fork of the task that was taken,
-/// if any.
+/// Encodes a reply as a number. If the reply carries the payload of a task, `fork` is the number of
+/// that task's fork.
 fn word_of_reply<T>(reply: &Reply<T>, fork: u64) -> u64 {
     match reply {
         Reply::Done => 0,
@@ -167,7 +167,7 @@ fn word_of_reply<T>(reply: &Reply<T>, fork: u64) -> u64 {
         Reply::Answer(Some(Answer::Granted(reservation))) => 3 + reservation.index() as u64,
         Reply::Thread(thread) => word_of(thread.map(|thread| thread as u64)),
         Reply::Whether(yes) => (*yes).into(),
-        // The three lowest bits encode which of the five kinds the reply is.
+        // The three lowest bits encode which of the five kinds of `Reply::Next` this is.
         Reply::Next(None) => 0,
         Reply::Next(Some(Next::Again)) => 1,
         Reply::Next(Some(Next::Resume(thread))) => 2 + 8 * *thread as u64,

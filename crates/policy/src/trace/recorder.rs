@@ -10,13 +10,14 @@ use core::cell::RefCell;
 /// Sits between the rules and their inputs: records the inputs, or replaces them with recorded
 /// ones.
 pub trait Recorder {
-    /// Begins an event.
+    /// Starts an event.
     fn begin(&self, event: Event);
 
-    /// Passes a number to the rule: the value of `live`, or the recorded one during a replay.
+    /// Returns the number that the rule must read: the result of `live`, or the recorded number
+    /// during a replay.
     fn input(&self, live: impl FnOnce() -> u64) -> u64;
 
-    /// Ends the event, with this decision.
+    /// Ends the current event, whose decision is `decision`.
     fn end(&self, decision: u64);
 }
 
@@ -42,7 +43,7 @@ impl Recorder for NoTrace {
 pub struct StreamRecorder {
     clock: fn() -> Nanos,
     most: usize,
-    /// When the last recorded event began.
+    /// When the last recorded event began, in nanoseconds.
     last: Nanos,
     event: Option<(Event, Nanos)>,
     numbers: Vec<u8>,
@@ -52,7 +53,7 @@ pub struct StreamRecorder {
 }
 
 impl StreamRecorder {
-    /// Creates a recorder for up to `most` bytes. It reads the time of each event from `clock`.
+    /// Creates a recorder for up to `most` bytes. It uses `clock` to get the time of each event.
     #[must_use]
     pub const fn new(most: usize, clock: fn() -> Nanos) -> Self {
         Self {
@@ -67,7 +68,7 @@ impl StreamRecorder {
         }
     }
 
-    /// Begins an event.
+    /// Starts an event.
     pub fn begin(&mut self, event: Event) {
         self.event = Some((event, (self.clock)()));
         self.numbers.clear();
@@ -79,12 +80,12 @@ impl StreamRecorder {
         number
     }
 
-    /// Ends the event, with this decision.
+    /// Ends the current event, whose decision is `decision`.
     pub fn end(&mut self, decision: u64) {
         let Some((event, at)) = self.event.take() else {
             return;
         };
-        // In addition to the inputs, an event takes one byte for its code, and three numbers of at
+        // In addition to its inputs, an event takes one byte for its code and three numbers of at
         // most ten bytes each.
         let bytes = self.inputs.len() + self.numbers.len() + self.decisions.len() + 31;
         if self.left_out > 0 || bytes > self.most {
@@ -99,7 +100,7 @@ impl StreamRecorder {
         self.last = self.last.max(at);
     }
 
-    /// Records an event that is not a decision. Timelines are drawn from such events.
+    /// Records an event without a decision, for use in timelines.
     pub fn record(&mut self, what: Event, numbers: &[u64]) {
         self.begin(what);
         for &number in numbers {
@@ -108,7 +109,7 @@ impl StreamRecorder {
         self.end(0);
     }
 
-    /// The events recorded so far.
+    /// Returns the stream of all events recorded so far.
     #[must_use]
     pub fn stream(&self, source: Source) -> Stream {
         Stream {
@@ -149,7 +150,7 @@ impl<T: Recorder> Recorder for &T {
     }
 }
 
-/// Without a recorder, records nothing.
+/// `None` records nothing.
 impl<T: Recorder> Recorder for Option<T> {
     #[inline]
     fn begin(&self, event: Event) {

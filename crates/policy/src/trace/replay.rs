@@ -1,4 +1,4 @@
-//! Applies the rules to the recorded inputs again and compares the decisions.
+//! Replays a trace: applies the rules to the recorded inputs and compares the decisions.
 
 use super::bytes::{take, take_bytes};
 use super::controller::{ShareController, Wait};
@@ -21,11 +21,11 @@ use core::fmt;
 pub struct Replayed {
     /// The number of events that were replayed with the same decision.
     pub events: u64,
-    /// The number of events that did not fit when the trace was recorded.
+    /// The number of events that were not recorded because a stream was full.
     pub left_out: u64,
 }
 
-/// The first event of a stream that is now decided differently.
+/// The first event of a stream whose decision differs in the replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The source of the stream.
@@ -36,8 +36,8 @@ pub struct Difference {
     pub record: Record,
     /// The recorded decision.
     pub then: u64,
-    /// The decision now; `None` if the rule now reads more or fewer inputs, so that the decisions
-    /// cannot be compared.
+    /// The decision in the replay. `None` if the rule now reads more or fewer inputs, so that the
+    /// decisions cannot be compared.
     pub now: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Supplies the recorded inputs of one event, and keeps the new decision.
+/// Supplies the recorded inputs of one event to a rule, and keeps the rule's decision.
 #[derive(Default)]
 struct Player {
     inputs: RefCell<Vec<u64>>,
@@ -76,7 +76,7 @@ impl Player {
         loaded.extend_from_slice(inputs);
     }
 
-    /// The decision, if the rule read exactly the recorded inputs.
+    /// Returns the decision if the rule read exactly the recorded inputs.
     fn decision(&self) -> Option<u64> {
         (self.read.get() == self.inputs.borrow().len()).then(|| self.decision.get())
     }
@@ -88,8 +88,8 @@ impl Recorder for Player {
     fn input(&self, _: impl FnOnce() -> u64) -> u64 {
         let at = self.read.get();
         self.read.set(at + 1);
-        // If no input is left, the largest number makes loops over inputs end, and `decision`
-        // reports the mismatch.
+        // If no input is left, return the largest number, which ends loops over inputs; `decision`
+        // then reports the mismatch.
         self.inputs.borrow().get(at).copied().unwrap_or(u64::MAX)
     }
 
@@ -98,7 +98,7 @@ impl Recorder for Player {
     }
 }
 
-/// Stands in for the other workers: the player supplies the recorded numbers and never calls this.
+/// Stands in for the other workers. Never called, because the player supplies the recorded numbers.
 struct NoPeers;
 
 impl Peers for NoPeers {
@@ -119,7 +119,7 @@ impl Peers for NoPeers {
     }
 }
 
-/// Stands in for a user-defined backoff: the player supplies the recorded rests.
+/// Stands in for a user-defined backoff. Its decisions are inputs, which the player supplies.
 struct NoBackoff;
 
 impl CustomBackoff for NoBackoff {
@@ -130,8 +130,8 @@ impl CustomBackoff for NoBackoff {
     fn reset(&mut self) {}
 }
 
-/// Replays every event of the trace with its recorded inputs, and compares the new decisions with
-/// the recorded ones.
+/// Replays each event of the trace with its recorded inputs, and compares its decision with the
+/// recorded one.
 ///
 /// # Errors
 /// If a decision differs, returns the first difference of the first stream that has one. Also fails
@@ -148,7 +148,7 @@ pub fn replay(trace: &Trace) -> Result<Replayed, Failed> {
 /// Why a replay failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// A decision is different.
+    /// A decision differs from the recorded one.
     Differs(Box<Difference>),
     /// The trace is damaged.
     Damaged(Damaged),
@@ -200,13 +200,13 @@ impl Stream {
         ))
     }
 
-    /// The decisions in the order of the events.
+    /// Returns the decisions, in the order of the events.
     pub fn decisions(&self) -> impl Iterator<Item = u64> + '_ {
         let mut rest = &self.decisions[..];
         core::iter::from_fn(move || take(&mut rest))
     }
 
-    /// The events in the order in which they were recorded.
+    /// Returns the events, in the order in which they were recorded.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, Damaged>> + '_ {
         let (mut rest, mut at, mut step) = (&self.inputs[..], 0_u64, 0_u64);
         core::iter::from_fn(move || {
@@ -241,7 +241,7 @@ fn record(rest: &mut &[u8], at: &mut u64) -> Option<Record> {
     })
 }
 
-/// The rules whose decisions a stream records.
+/// The state of the rules whose decisions a stream records.
 enum Actor<'p> {
     Thief(Thief, usize),
     ShareController(ShareController),
@@ -266,7 +266,7 @@ impl<'p> Actor<'p> {
         })
     }
 
-    /// Replays an event. Returns false if the event cannot belong to this stream.
+    /// Replays an event. Returns `false` if such an event cannot occur in this stream.
     fn replay(&mut self, rules: &Rules, event: Event, player: &Player) -> bool {
         if matches!(event, Event::Phase | Event::Stole) {
             player.read.set(player.inputs.borrow().len());
@@ -296,7 +296,7 @@ fn new_controller(rules: &Rules, player: &Player) -> Result<ShareController, Dam
     Ok(ShareController::new(player, desire, rules.est_cycle))
 }
 
-/// Stands in for a live input: the player supplies the recorded one and never calls this.
+/// Stands in for a live input. Never called, because the player supplies the recorded one.
 fn unused() -> u64 {
     0
 }
@@ -346,7 +346,7 @@ fn replay_controller(
     true
 }
 
-/// Applies the recorded command to the plan again. The player supplies the numbers that were drawn.
+/// Applies the recorded command to the plan. The player supplies the numbers that the plan draws.
 fn replay_plan(orders: &mut Orders<(), &Player>, event: Event, player: &Player) -> bool {
     let command = command_of(event, &player.inputs.borrow());
     let Some(command) = command.filter(|command| orders.plan().allows(command)) else {
@@ -397,7 +397,8 @@ mod tests {
         }
     }
 
-    /// Records some cycles of a pool in which every worker is busy and has more tasks waiting.
+    /// Records some cycles of a share controller in a pool in which every worker is busy and has
+    /// more tasks waiting.
     fn controller(desire: &str) -> Stream {
         let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();

@@ -1,18 +1,18 @@
-//! The recorded rules of one thief: which victim to steal from, how much to take, how to rest.
+//! Records the decisions of one thief: which victim to steal from, how much to take, how to rest.
 
 use super::event::Event;
 use super::recorder::Recorder;
 use crate::limits::MOST_THREADS;
 use crate::{IdleState, Nanos, Peers, Rest, StealAmount, VictimPolicy, VictimState};
 
-/// The state of one thief.
+/// A thief whose decisions are recorded.
 #[derive(Debug)]
 pub struct Thief {
     idle: IdleState,
     victims: VictimState,
 }
 
-/// Records every look at the other workers.
+/// Records everything that a thief reads about the other workers.
 struct Seen<'a, P, T> {
     peers: &'a P,
     recorder: &'a T,
@@ -48,7 +48,7 @@ impl<P: Peers, T: Recorder> Peers for Seen<'_, P, T> {
     }
 }
 
-/// Encodes a number that may be missing.
+/// Encodes an optional number.
 pub(super) fn word_of(number: Option<u64>) -> u64 {
     number.map_or(0, |number| number.saturating_add(1))
 }
@@ -72,7 +72,7 @@ fn rest_of_word(word: u64) -> Rest {
 }
 
 impl Thief {
-    /// Creates the state of worker `index`, which has not tried to steal yet.
+    /// Creates the state of worker `index` before its first attempt to steal.
     pub fn new(
         recorder: &impl Recorder,
         idle: IdleState,
@@ -87,7 +87,7 @@ impl Thief {
         }
     }
 
-    /// Like [`VictimState::next`], but recorded.
+    /// Calls [`VictimState::next`] and records the decision.
     pub fn next_victim<P: Peers, T: Recorder>(
         &mut self,
         recorder: &T,
@@ -101,7 +101,7 @@ impl Thief {
         victim
     }
 
-    /// Like [`VictimState::stolen_from`], but recorded.
+    /// Calls [`VictimState::stolen_from`] and records the call.
     pub fn stolen_from(&mut self, recorder: &impl Recorder, victim: impl FnOnce() -> u64) {
         recorder.begin(Event::StolenFrom);
         let victim = recorder.input(victim);
@@ -109,7 +109,7 @@ impl Thief {
         recorder.end(0);
     }
 
-    /// Like [`IdleState::attempt_failed`], but recorded.
+    /// Calls [`IdleState::attempt_failed`] and records the decision.
     pub fn attempt_failed(
         &mut self,
         recorder: &impl Recorder,
@@ -121,8 +121,8 @@ impl Thief {
         rest
     }
 
-    /// Like [`IdleState::sweep_failed`], but recorded. The result of a user-defined backoff is an
-    /// input, so that a replay does not need the backoff's code.
+    /// Calls [`IdleState::sweep_failed`] and records the decision. The result of a user-defined
+    /// backoff is recorded as an input, so that a replay does not need the backoff's code.
     pub fn sweep_failed(
         &mut self,
         recorder: &impl Recorder,
@@ -139,21 +139,21 @@ impl Thief {
         rest
     }
 
-    /// Like [`IdleState::steal_succeeded`], but recorded.
+    /// Calls [`IdleState::steal_succeeded`] and records the call.
     pub fn steal_succeeded(&mut self, recorder: &impl Recorder, now: impl FnOnce() -> Nanos) {
         recorder.begin(Event::StealSucceeded);
         self.idle.steal_succeeded(|| recorder.input(now));
         recorder.end(0);
     }
 
-    /// Like [`IdleState::rested`], but recorded.
+    /// Calls [`IdleState::rested`] and records the call.
     pub fn rested(&mut self, recorder: &impl Recorder, now: impl FnOnce() -> Nanos) {
         recorder.begin(Event::Rested);
         self.idle.rested(|| recorder.input(now));
         recorder.end(0);
     }
 
-    /// Like [`StealAmount::take`], but recorded.
+    /// Calls [`StealAmount::take`] and records the decision.
     pub fn take(
         recorder: &impl Recorder,
         amount: StealAmount,

@@ -1,4 +1,4 @@
-//! The definition of a tunable, and the macro that declares a table of them.
+//! The definition of a tunable, and the macro that declares a table of tunables.
 //!
 //! Each policy declares its own tunables with [`table!`], and [`tunables`](crate::tunables) lists
 //! all of them. This module imports no policy, so that every policy can import it.
@@ -19,7 +19,7 @@ pub enum Unit {
     Time,
     /// Bytes, written as a plain number or with a binary unit.
     Bytes,
-    /// The number of things of this kind, for instance `"workers"`.
+    /// A number of things, which the string names, for instance `"workers"`.
     Count(&'static str),
     /// A dimensionless number.
     Ratio,
@@ -44,7 +44,7 @@ impl fmt::Display for Unit {
 pub enum Basis {
     /// Measured for this project.
     Measured,
-    /// Chosen by judgement; not measured yet.
+    /// Chosen by judgement, not measured.
     Guessed,
     /// Taken from this publication.
     Published(&'static str),
@@ -63,14 +63,14 @@ impl fmt::Display for Basis {
 /// The values that a tunable may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowed<T> {
-    /// A range, both ends inclusive.
+    /// A range that includes both ends.
     Between(T, T),
-    /// One of these text forms.
+    /// One of these names.
     OneOf(&'static [&'static str]),
 }
 
-/// A tunable. Its values have the type that the code uses: [`Nanos`](crate::Nanos) for times,
-/// `usize` for counts and bytes.
+/// A setting with its range, its default and the reason for it. Its values have the type that the
+/// code uses: [`Nanos`](crate::Nanos) for times, `usize` for counts and bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tunable<T> {
     /// The name, unique among all tunables.
@@ -83,7 +83,7 @@ pub struct Tunable<T> {
     pub default: T,
     /// The environment variable that sets the tunable, if any.
     pub variable: Option<&'static str>,
-    /// What the value controls, and why the default is what it is.
+    /// What the value controls, and the reason for the default.
     pub why: &'static str,
     /// Where the default comes from.
     pub basis: Basis,
@@ -93,8 +93,8 @@ impl<T: Setting> Tunable<T> {
     /// Parses a value in the form that [`rows`](crate::tunables::rows) prints.
     ///
     /// # Errors
-    /// If `text` cannot be parsed or the value is not allowed. The error names the variable (or the
-    /// tunable, if it has no variable), the text and the allowed values.
+    /// Returns an error if `text` cannot be parsed or the value is not allowed. The error names the
+    /// variable (or the tunable, if it has no variable), the text and the allowed values.
     pub fn parse(&self, text: &str) -> Result<T, ParseError> {
         match T::read(text, self.unit) {
             Ok(value) if self.allows(value) => Ok(value),
@@ -108,8 +108,8 @@ impl<T: Setting> Tunable<T> {
     /// Returns `value` if it is allowed.
     ///
     /// # Errors
-    /// If `value` is not allowed. The error names the variable (or the tunable, if it has no
-    /// variable), the value and the allowed values.
+    /// Returns an error if `value` is not allowed. The error names the variable (or the tunable, if
+    /// it has no variable), the value and the allowed values.
     pub fn check(&self, value: T) -> Result<T, ParseError> {
         match self.allows(value) {
             true => Ok(value),
@@ -128,7 +128,7 @@ impl<T: Setting> Tunable<T> {
         ParseError::value(self.label(), value, self.expected())
     }
 
-    /// The valid values, as an error message lists them.
+    /// Returns the allowed values in the form that an error message shows.
     fn expected(&self) -> String {
         let range = self.shown_range();
         match self.unit {
@@ -140,7 +140,7 @@ impl<T: Setting> Tunable<T> {
         }
     }
 
-    /// The key of a policy's parameter: the last part of the name.
+    /// Returns the key of a policy's parameter: the part of the name after the last dot.
     pub(crate) fn key(&self) -> &'static str {
         self.name.rsplit('.').next().unwrap_or(self.name)
     }
@@ -174,7 +174,7 @@ impl<T: Setting> Tunable<T> {
 }
 
 impl Tunable<usize> {
-    /// The allowed value nearest to `value`.
+    /// Returns the allowed value nearest to `value`.
     #[must_use]
     pub fn nearest(&self, value: usize) -> usize {
         match self.allowed {
@@ -251,22 +251,22 @@ pub(crate) const fn choice<T: Copy>(
     Tunable::new(name, Unit::Choice, Allowed::OneOf(names), default)
 }
 
-/// A tunable with its values as text.
+/// A tunable with its values as text, for tables of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// [`Tunable::name`].
+    /// See [`Tunable::name`].
     pub name: &'static str,
-    /// [`Tunable::unit`].
+    /// See [`Tunable::unit`].
     pub unit: Unit,
-    /// The range or the choices.
+    /// The allowed values: a range or a list of names.
     pub allowed: String,
     /// The default, in the form that [`Tunable::parse`] reads.
     pub default: String,
-    /// [`Tunable::variable`].
+    /// See [`Tunable::variable`].
     pub variable: Option<&'static str>,
-    /// [`Tunable::why`].
+    /// See [`Tunable::why`].
     pub why: &'static str,
-    /// [`Tunable::basis`].
+    /// See [`Tunable::basis`].
     pub basis: Basis,
 }
 

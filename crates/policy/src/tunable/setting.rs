@@ -6,7 +6,7 @@ use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// A type that a tunable can have. Only this crate implements the trait; it is public because
+/// A type of tunable values. Only this crate implements the trait; it is public because public
 /// signatures name it.
 pub trait Setting: Copy + PartialEq + sealed::Sealed {
     #[doc(hidden)]
@@ -21,7 +21,8 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// [`Tunable::parse`](super::Tunable::parse) replaces `expected` with the range, if any.
+/// Returns the error for a malformed value. [`Tunable::parse`](super::Tunable::parse) replaces
+/// `expected` with the range, if any.
 fn malformed(text: &str, expected: &str) -> ParseError {
     ParseError::value("", format!("{text:?}"), expected)
 }
@@ -122,7 +123,7 @@ impl Setting for bool {
     }
 }
 
-/// Makes enums that have a text form usable as values of tunables. Such values have no order, so
+/// Makes enums that have a text form usable as values of tunables. Such values are not ordered, so
 /// every value is in range.
 macro_rules! choices {
     ($($type:ty),*) => {$(
@@ -147,7 +148,7 @@ macro_rules! choices {
 }
 pub(crate) use choices;
 
-/// Implements the text form of an enum of plain names that is the value of a tunable.
+/// Implements the text form of an enum whose variants are plain names, for use as a tunable.
 macro_rules! words {
     ($type:ident, $kind:literal, $($variant:ident = $name:literal),*) => {
         impl $type {

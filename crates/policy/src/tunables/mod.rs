@@ -1,18 +1,18 @@
 //! Every setting of the runtime and the simulator, with its range, its default and the reason for
-//! it.
+//! the default.
 //!
-//! A tunable is one constant: its name, the allowed values, the default, and the reason for the
-//! default. The code takes the value from the constant ([`Tunable::default`]), checks input against
-//! it ([`Tunable::check`], [`Tunable::parse`]) and prints it ([`rows`]). The number appears nowhere
-//! else.
+//! A tunable is one constant, which holds the name, the allowed values, the default and the reason
+//! for the default. The code takes the value from the constant ([`Tunable::default`]), checks input
+//! against it ([`Tunable::check`], [`Tunable::parse`]) and prints it ([`rows`]). The number appears
+//! nowhere else.
 //!
 //! The parameters of policies are tunables, too. The part of the name after the dot is the key in
-//! the policy's text form. Parameters have no environment variables; one variable sets the whole
-//! policy.
+//! the policy's text form. A parameter has no environment variable of its own: one variable sets
+//! the whole policy.
 //!
-//! Each tunable is declared next to the policy that uses it. This module collects all of them in
-//! one place for users, and declares those that belong to no policy. It does not read the
-//! environment: the runtime does, and passes the text to [`Tunable::parse`].
+//! Each tunable is declared next to the policy that uses it. This module re-exports all of them and
+//! declares those that belong to no policy. It does not read the environment: the runtime does, and
+//! passes the text to [`Tunable::parse`].
 //!
 //! ```
 //! use tidegate_policy::tunables::WORKERS;
@@ -51,9 +51,9 @@ pub use simulator::*;
 use crate::{amount, desire, idle, limits, memory, place_by, queue, search, share, victim, wait};
 use alloc::vec::Vec;
 
-/// Returns all tunables: first the settings that users change most often, then the numbers of the
+/// Returns all tunables. First come the settings that users change most often; then those of the
 /// runtime, of sharing between jobs, of the estimators, of the idle policies and of the memory
-/// orders, and last the simulator's costs.
+/// orders; and last the simulator's costs.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let tables = [

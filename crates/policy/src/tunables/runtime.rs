@@ -6,7 +6,7 @@ use crate::tunable::{Basis, SWITCH, Tunable, bytes, choice, count, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 
-/// The largest reasonable address space for a stack.
+/// The largest reasonable address space for a stack, in bytes.
 const MOST_STACK: usize = if usize::BITS > 32 { 64 } else { 1 } * GIB as usize;
 
 table! {

@@ -1,12 +1,12 @@
 //! An index of the candidates by their distance from a thief.
 //!
-//! The index counts the candidates at a distance, and finds the n-th of them, without looking at
-//! every worker. Workers are sorted in the order of the [`PlaceTree`], so the members of each group
-//! are adjacent. A tree of partial sums over that order (Peter Fenwick, "A new data structure for
-//! cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the
-//! candidates of a group, and finds the n-th of them, in O(log n) steps for n workers.
+//! The index counts the candidates at a distance, and finds the k-th of them, without looking at
+//! every worker. It sorts the workers in the order of the [`PlaceTree`], so that the members of
+//! each group are adjacent. A Fenwick tree over that order (Peter Fenwick, "A new data structure
+//! for cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the
+//! candidates of a group and finds the k-th of them in O(log n) steps for n workers.
 //!
-//! The index pays off with thousands of workers, as in a simulator. The index does not know which
+//! The index pays off with thousands of workers, as in the simulator. It does not know which
 //! workers have work.
 
 use crate::places::PlaceTree;
@@ -18,12 +18,12 @@ use core::ops::Range;
 /// The workers in the order of a [`PlaceTree`].
 #[derive(Clone, Debug)]
 pub struct PlaceOrder {
-    /// The worker at each position of the order.
+    /// The worker at each position.
     workers: Box<[u32]>,
     /// The position of each worker.
     positions: Box<[u32]>,
-    /// For each distance from 1 to the second largest: for each position, the range of positions
-    /// that its group occupies.
+    /// For each distance from 1 to the second largest, and for each position: the range of
+    /// positions of the group at that distance.
     groups: Box<[Box<[Range<u32>]>]>,
 }
 
@@ -64,7 +64,7 @@ impl PlaceOrder {
         self.groups.len() as u32 + 1
     }
 
-    /// The positions of the workers at a distance of at most `distance` from `worker`.
+    /// Returns the positions of the workers at a distance of at most `distance` from `worker`.
     fn within(&self, worker: usize, distance: u32) -> Range<u32> {
         if distance >= self.height() {
             return 0..self.workers.len() as u32;
@@ -77,12 +77,12 @@ impl PlaceOrder {
     }
 }
 
-/// Which workers are candidates.
+/// The set of candidates among the workers.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// One bit for each worker, 64 in a word.
+    /// One bit for each worker, 64 in a word; set if the worker is a candidate.
     words: Box<[u64]>,
-    /// Partial sums over the positions, starting at index 1.
+    /// The nodes of the Fenwick tree over the positions, starting at index 1.
     sums: Box<[u32]>,
 }
 
@@ -99,7 +99,7 @@ impl Candidates {
     /// Sets whether `worker` is a candidate.
     ///
     /// # Panics
-    /// If there is no such worker.
+    /// Panics if there is no such worker.
     pub fn set(&mut self, order: &PlaceOrder, worker: usize, is: bool) {
         let bit = 1 << (worker % 64);
         let word = &mut self.words[worker / 64];
@@ -120,7 +120,7 @@ impl Candidates {
         word.is_some_and(|word| word >> (worker % 64) & 1 != 0)
     }
 
-    /// The number of candidates before this position.
+    /// Returns the number of candidates before this position.
     fn before(&self, position: u32) -> usize {
         let (mut position, mut sum) = (position as usize, 0);
         while position > 0 {
@@ -130,7 +130,7 @@ impl Candidates {
         sum
     }
 
-    /// The position of the `nth` candidate, counted from 0.
+    /// Returns the position of the `nth` candidate, counted from 0.
     fn place_of(&self, nth: usize) -> usize {
         let (mut position, mut left) = (0, nth);
         let mut step = self.sums.len().next_power_of_two();
@@ -151,20 +151,20 @@ impl Candidates {
 pub struct DistanceIndex<'a> {
     /// The order of the workers.
     pub order: &'a PlaceOrder,
-    /// The candidates among them.
+    /// Which of these workers are candidates.
     pub candidates: &'a Candidates,
 }
 
 impl DistanceIndex<'_> {
-    /// The candidates at a distance of at most `distance` from `thief`, as a range of ranks among
-    /// all candidates.
+    /// Returns the candidates at a distance of at most `distance` from `thief`, as a range of ranks
+    /// among all candidates.
     fn within(&self, thief: usize, distance: u32) -> Range<usize> {
         let positions = self.order.within(thief, distance);
         self.candidates.before(positions.start)..self.candidates.before(positions.end)
     }
 
-    /// The smallest distance from `thief` above `distance` that has candidates other than `asked`,
-    /// and their number.
+    /// Returns the smallest distance from `thief` above `distance` at which there are candidates
+    /// other than `asked`, and the number of these candidates.
     pub(super) fn beyond(
         &self,
         thief: usize,
@@ -184,8 +184,8 @@ impl DistanceIndex<'_> {
         None
     }
 
-    /// The `nth` candidate at this distance from `thief`, counted from 0 and leaving out `asked`.
-    /// That candidate must exist.
+    /// Returns the `nth` candidate at this distance from `thief`, counted from 0 and excluding
+    /// `asked`. The candidate must exist.
     pub(super) fn nth(
         &self,
         thief: usize,
@@ -203,7 +203,8 @@ impl DistanceIndex<'_> {
         self.order.workers[self.candidates.place_of(among_all)] as usize
     }
 
-    /// The rank of `worker` among the candidates at this distance, if the worker is one of them.
+    /// Returns the rank of `worker` among the candidates at this distance, or `None` if it is not
+    /// one of them.
     fn rank(&self, thief: usize, distance: u32, worker: usize) -> Option<usize> {
         let position = *self.order.positions.get(worker)?;
         let is_there = self.candidates.contains(worker)
@@ -222,7 +223,7 @@ impl DistanceIndex<'_> {
         is_there.then(before)
     }
 
-    /// The first candidate whose number is at least `worker`.
+    /// Returns the first candidate whose number is at least `worker`.
     pub(super) fn first_from(&self, worker: usize) -> Option<usize> {
         let words = &self.candidates.words;
         let mut word = words.get(worker / 64)? & (u64::MAX << (worker % 64));

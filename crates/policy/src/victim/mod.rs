@@ -1,30 +1,29 @@
 //! Which victim a thief steals from next.
 //!
 //! A *round* is a series of attempts after which the thief may rest. [`VictimState::next`] returns
-//! one victim after another, and `None` when the round is over; [`VictimState::stolen_from`] ends
-//! the round early, after a successful steal. (The idle policies call a round without success a
+//! one victim after another, and `None` at the end of the round; [`VictimState::stolen_from`] ends
+//! the round early, after a successful steal. (The idle policies call an unsuccessful round a
 //! failed sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
 //!
-//! * `random` tries every candidate once, in the order of their numbers, starting from a random
-//!   candidate.
-//! * `round-robin` tries every candidate once, in the order of their numbers, starting after the
-//!   last victim of the round before. (Asynchronous round robin: Kumar, Grama and Vempaty,
-//!   "Scalable load balancing techniques for parallel computers", Journal of Parallel and
-//!   Distributed Computing 22(1), 1994.)
+//! * `random` tries every candidate once, in numerical order, starting from a random candidate.
+//! * `round-robin` tries every candidate once, in numerical order, starting after the last victim
+//!   of the previous round. (Asynchronous round robin: Kumar, Grama and Vempaty, "Scalable load
+//!   balancing techniques for parallel computers", Journal of Parallel and Distributed Computing
+//!   22(1), 1994.)
 //! * `last-victim` first tries the victim of the thief's last successful steal, then continues like
-//!   `random`. If a victim chosen that way has no task, it also tries that victim's own last
-//!   victim.
+//!   `random`. If a victim chosen by the latter rule has no task, it then tries that victim's own
+//!   last victim.
 //! * `hierarchical` is like `last-victim`, but chooses one random victim at the smallest distance,
 //!   then one at the next larger distance, up to the root of the tree. A round tries every distance
 //!   but not every worker; over many rounds it tries all of them.
 //!
 //! `last-victim` and `hierarchical` are the rules of the Pheet framework (Haselsteiner, "Adaptive
-//! Work-Stealing Techniques", 2015, section 2.2). Where the source leaves a choice, a last victim
-//! that was just tried is not chosen again in the same round, and distances without candidates are
-//! skipped.
+//! Work-Stealing Techniques", 2015, section 2.2). The source leaves two points open. Here, a last
+//! victim that was just tried is not chosen again in the same round, and distances without
+//! candidates are skipped.
 //!
-//! The set of candidates may change between two calls. Nothing is allocated. This module never
-//! checks whether a victim has work: the thief finds out.
+//! The set of candidates may change between two calls. The functions allocate no memory. This
+//! module never checks whether a victim has work: the thief finds out.
 
 mod distance_index;
 mod victim_round;
@@ -48,14 +47,15 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VictimPolicy {
-    /// Candidates in the order of their numbers, starting from a random candidate.
+    /// Tries candidates in numerical order, starting from a random candidate.
     Random,
-    /// Candidates in the order of their numbers, starting after the last victim tried.
+    /// Tries candidates in numerical order, starting after the last victim tried.
     RoundRobin,
-    /// The thief's last victim and the victims' last victims first, otherwise like `Random`.
+    /// First tries the thief's last victim and the victims' own last victims, then continues like
+    /// `Random`.
     LastVictim,
-    /// The thief's last victim and the victims' last victims first, otherwise near victims before
-    /// far ones (the default).
+    /// First tries the thief's last victim and the victims' own last victims, then near victims
+    /// before far ones (the default).
     Hierarchical,
 }
 
@@ -72,7 +72,6 @@ table! {
 choices!(VictimPolicy);
 
 impl Default for VictimPolicy {
-    /// Returns the default of [`VICTIM`].
     fn default() -> Self {
         VICTIM.default
     }
@@ -103,32 +102,33 @@ impl FromStr for VictimPolicy {
     }
 }
 
-/// What a thief sees of the other workers. Workers are numbers below [`count`](Self::count), which
-/// may include the thief.
+/// A thief's view of the other workers. Each worker has a number below [`count`](Self::count); the
+/// thief may be one of them.
 pub trait Peers {
-    /// The largest worker number plus one.
+    /// Returns the largest worker number plus one.
     fn count(&self) -> usize;
 
-    /// Whether this worker may be a victim now. This must be cheap, because an attempt calls it for
-    /// several workers.
+    /// Returns whether this worker may be a victim now. This must be cheap, because an attempt
+    /// calls it for several workers.
     fn is_candidate(&self, worker: usize) -> bool;
 
-    /// The distance from `thief` to `victim`, at least 1; see
+    /// Returns the distance from `thief` to `victim`, at least 1; see
     /// [`PlaceTree::distance`](crate::PlaceTree::distance).
     fn distance(&self, thief: usize, victim: usize) -> u32;
 
-    /// The victim of this worker's own last successful steal, if any.
+    /// Returns the victim of this worker's own last successful steal, if any.
     fn last_victim(&self, worker: usize) -> Option<usize>;
 
-    /// Whether every worker is a candidate at distance 1 from every other. If so, a hierarchical
-    /// thief need not look at all of them, and still chooses the same victims.
+    /// Returns whether every worker is a candidate at distance 1 from every other. If so, a
+    /// hierarchical thief does not have to look at all of them, and still chooses the same victims.
     fn are_alike(&self) -> bool {
         false
     }
 
-    /// Returns an index of the candidates, if any, so that a thief need not look at every worker.
-    /// The thief tries each candidate with the same probability as without an index. If the workers
-    /// of every group of the tree have consecutive numbers, it even tries the same candidates.
+    /// Returns an index of the candidates, if any. With an index, a thief does not have to look at
+    /// every worker, and tries each candidate with the same probability as without one. If the
+    /// workers of every group of the tree have consecutive numbers, it even tries the same
+    /// candidates.
     fn census(&self) -> Option<DistanceIndex<'_>> {
         None
     }

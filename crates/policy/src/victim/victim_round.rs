@@ -1,9 +1,9 @@
-//! The progress of one thief in its round over the victims, and the choice of the next victim.
+//! The state of one thief in its current round, and the choice of the next victim.
 
 use super::{Peers, VictimPolicy};
 use crate::rng::below;
 
-/// The progress of one thief in its round over the victims.
+/// The state of one thief in its round over the victims.
 ///
 /// ```
 /// use tidegate_policy::{Peers, VictimPolicy, VictimState};
@@ -41,14 +41,14 @@ struct VictimRound {
     begun: bool,
     /// The thief's own last victim, if this round began with it.
     asked_last: Option<usize>,
-    /// The victim that the rule chose in the last call; that victim's own last victim comes next.
+    /// The victim that the rule chose in the last call. That victim's own last victim comes next.
     chosen: Option<usize>,
     circle: Option<Circle>,
     /// The largest distance tried so far.
     distance: u32,
 }
 
-/// A walk through all numbers, from `start` around to `start` again.
+/// A walk over all workers from `start`, wrapping around, back to `start`.
 #[derive(Clone, Copy, Debug)]
 struct Circle {
     start: usize,
@@ -57,7 +57,7 @@ struct Circle {
 }
 
 impl Circle {
-    /// Returns the next number below `count`. `count` may differ from call to call.
+    /// Returns the next worker below `count`. `count` may differ from call to call.
     fn step(&mut self, count: usize) -> Option<usize> {
         if !self.wrapped && self.next >= count {
             self.wrapped = true;
@@ -72,7 +72,7 @@ impl Circle {
 }
 
 impl VictimState {
-    /// Creates the state of worker `thief` before its first steal.
+    /// Creates the state of worker `thief`, which has not stolen yet.
     #[must_use]
     pub fn new(rule: VictimPolicy, thief: usize) -> Self {
         Self {
@@ -84,8 +84,8 @@ impl VictimState {
         }
     }
 
-    /// Returns the next victim to try, or `None` if the round is over; the next call then begins
-    /// another round. A call means that the previous victim had no task. `draw` returns a uniform
+    /// Returns the next victim to try, or `None` at the end of the round; the next call then begins
+    /// a new round. A call implies that the previous victim had no task. `draw` returns a uniform
     /// random number and is called at most once.
     ///
     /// A victim is always a candidate and never the thief. Under `hierarchical`, a call looks at
@@ -99,20 +99,20 @@ impl VictimState {
         victim
     }
 
-    /// Ends the round: the last victim had a task.
+    /// Ends the round, because `victim` had a task.
     pub fn stolen_from(&mut self, victim: usize) {
         self.last = Some(victim);
         self.round = VictimRound::default();
     }
 
-    /// The victim of this thief's last successful steal. Other thieves read it.
+    /// Returns the victim of this thief's last successful steal, which other thieves use.
     #[must_use]
     pub fn last_victim(&self) -> Option<usize> {
         self.last
     }
 
-    /// Returns a worker's last victim, if the rule tries one now: at the start of a round, that of
-    /// the thief itself; later, that of the victim chosen before.
+    /// Returns a worker's last victim, if the rule tries one now. At the start of a round, it is
+    /// the thief's own last victim; later, it is the last victim of the victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
         if matches!(self.rule, VictimPolicy::Random | VictimPolicy::RoundRobin) {
             return None;
@@ -170,8 +170,8 @@ impl VictimState {
         }
     }
 
-    /// Returns a random worker other than the thief. If the thief itself could be drawn, the worker
-    /// after it would come first twice as often as the others.
+    /// Returns a random worker other than the thief. The thief itself is never drawn: otherwise,
+    /// the worker after it would come first twice as often as the others.
     fn random_other(&self, count: usize, draw: impl FnOnce() -> u64) -> usize {
         let others = count.saturating_sub(usize::from(self.thief < count));
         let drawn = below(draw(), others as u64) as usize;
@@ -201,8 +201,8 @@ impl VictimState {
         }
     }
 
-    /// Like [`next_in_tree`](Self::next_in_tree), but for the case that all `count` workers are
-    /// candidates at distance 1.
+    /// Like [`next_in_tree`](Self::next_in_tree), if all `count` workers are candidates at distance
+    /// 1.
     fn next_among_alike(&mut self, count: usize, drawn: u64) -> Option<usize> {
         let asked = self.round.asked_last;
         let candidates =
@@ -218,7 +218,8 @@ impl VictimState {
         Some(passed.iter().fold(nth, pass))
     }
 
-    /// The smallest distance not tried yet that has candidates, and their number.
+    /// Returns the smallest distance not yet tried at which there are candidates, and the number of
+    /// these candidates.
     fn next_distance(&self, peers: &impl Peers) -> Option<(u32, usize)> {
         if let Some(census) = peers.census() {
             let (thief, passed) = (self.thief, self.round.asked_last);

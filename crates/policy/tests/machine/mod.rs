@@ -1,5 +1,5 @@
-//! A machine that runs random programs under a plan. In each step, it advances one thread, drawn at
-//! random.
+//! A simulated machine that runs random programs under a plan. In each step, it advances one
+//! randomly chosen thread.
 
 use super::programs::{Pause, Step};
 use tidegate_policy::Rng;
@@ -7,42 +7,41 @@ use tidegate_policy::memory::MemoryPolicy;
 use tidegate_policy::memory::book::{Answer, Reservation, Scope, Task, Until};
 use tidegate_policy::memory::plan::{Next, Plan};
 
-/// A task that has not begun.
+/// A task that has not begun: its steps, and the scopes around it.
 #[derive(Clone, Debug)]
 pub struct Unstarted {
     steps: Vec<Step>,
     around: Vec<Scope>,
 }
 
-/// A body in progress. The frames of a task lie on top of each other.
+/// A body in progress. A thread has a stack of frames.
 #[derive(Debug)]
 struct Frame {
     steps: std::vec::IntoIter<Step>,
     reservations: Vec<(Reservation, u64)>,
-    /// The enclosing scopes, innermost last; the last one is the body's own.
+    /// The enclosing scopes, innermost last. The last one is the body's own scope.
     scopes: Vec<Scope>,
-    /// The body's own scope, until all tasks in that scope have ended.
+    /// The body's own scope, or `None` once all tasks in that scope have ended.
     own: Option<Scope>,
-    /// The second half, which runs after the body.
+    /// The second half of a join, if the body is the first half.
     half: Option<Task>,
     /// Whether this is the first frame of its task.
     is_base: bool,
-    /// The thread's state when this frame began on top of its stack.
+    /// The state of the thread before this frame began on top of its stack.
     below: State,
 }
 
-/// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Idle,
     Runs,
     Waits,
-    /// The thread has asked for this many bytes, or is parked.
+    /// The thread has requested this many bytes, or is parked if this is `None`.
     Asks(Option<u64>),
     /// The thread could continue, but has no slot.
     Owed,
-    /// The thread computes without a slot, or waits for something that the plan does not know of.
-    /// Afterwards it is owed a slot.
+    /// The thread computes without a slot, or waits for something outside the plan. Afterwards it
+    /// is owed a slot.
     Paused(Pause),
 }
 
@@ -57,14 +56,14 @@ pub struct Machine {
     /// The maximum number of threads.
     most: usize,
     pub threads: Vec<Thread>,
-    /// Tasks that the plan expects in a scope but does not know.
+    /// Tasks that were announced to a scope of the plan but have not begun.
     unrelated: Vec<(Scope, Unstarted)>,
     pub kept: Vec<(Reservation, u64)>,
     pub peak: u64,
 }
 
 impl Machine {
-    /// A machine on which these programs are called in this order.
+    /// Creates a machine that begins these programs in this order, each on its own thread.
     pub fn new(memory: MemoryPolicy, slots: usize, most: usize, programs: Vec<Vec<Step>>) -> Self {
         let mut machine = Self {
             plan: Plan::new(memory, slots).expect("it keeps the order"),
@@ -112,8 +111,8 @@ impl Machine {
         self.threads[number].state = State::Runs;
     }
 
-    /// Advances one thread that has a slot, drawn at random. Returns whether there was anything to
-    /// do.
+    /// Advances one randomly chosen thread that has a slot, or lets a thread get a slot. Returns
+    /// whether the machine could do anything.
     pub fn step(&mut self, rng: &mut Rng) -> bool {
         let running = |t: &Thread| t.state == State::Runs;
         let runs: Vec<usize> = (0..self.threads.len())
@@ -154,7 +153,8 @@ impl Machine {
         true
     }
 
-    /// Begins a task that the plan expects but does not know, if any.
+    /// Begins one of the tasks that were announced to the plan, if any. Returns whether there was
+    /// one.
     fn begins_an_unrelated_task(&mut self, number: usize, rng: &mut Rng) -> bool {
         if self.unrelated.is_empty() {
             return false;
@@ -170,8 +170,8 @@ impl Machine {
         true
     }
 
-    /// Spawns a task into the scope from a task that no other task has forked and that is not in
-    /// the scope, as a call from outside does.
+    /// Simulates a call from outside the pool: begins a task that no other task has forked and that
+    /// is not in the scope, lets it spawn a task into the scope, and ends it.
     fn spawns_another(&mut self, number: usize, scope: Scope) {
         let frame = self.threads[number].frames.last().expect("it has begun");
         let around = frame.scopes.iter().copied();
@@ -185,7 +185,7 @@ impl Machine {
         self.plan.end(number);
     }
 
-    /// Checks that the leftmost path never holds more than the serial run did.
+    /// Checks that the leftmost path holds at most as much memory as the serial run.
     fn fits_in_reserve(&self) {
         let book = self.plan.book();
         let (budget, serial) = book.budget();
@@ -193,8 +193,8 @@ impl Machine {
         assert!(budget == u64::MAX || reserved <= serial, "{reserved} held");
     }
 
-    /// Called when all threads wait and no more may be started: one of them runs something on top
-    /// of its frames.
+    /// Called when all threads wait and no more may be started. One of them runs a task on top of
+    /// its frames.
     fn rescue(&mut self, rng: &mut Rng) -> bool {
         let number = rng.below(self.threads.len() as u64) as usize;
         if self.threads[number].state == State::Paused(Pause::Blocks) {
@@ -210,7 +210,7 @@ impl Machine {
         true
     }
 
-    /// Ends the pause of one thread.
+    /// Ends the pause of one thread. Returns whether any thread was paused.
     fn ends_a_pause(&mut self, rng: &mut Rng) -> bool {
         let paused = |number: &usize| matches!(self.threads[*number].state, State::Paused(_));
         let paused: Vec<usize> = (0..self.threads.len()).filter(paused).collect();
@@ -315,8 +315,8 @@ impl Machine {
         }
     }
 
-    /// Called when the innermost body has no steps left. The body may still have to wait for its
-    /// scope or its half.
+    /// Called when the innermost body has no steps left. The thread may still have to wait for the
+    /// body's scope or for the second half of a join.
     fn end_of_body(&mut self, number: usize) {
         let frame = self.threads[number].frames.last_mut().unwrap();
         if let Some(own) = frame.own {
@@ -352,14 +352,14 @@ impl Machine {
         let frame = self.threads[number].frames.pop().unwrap();
         if frame.is_base {
             self.plan.end(number);
-            // A thread that waited for a scope or half checks again whether it can continue.
+            // If the thread was waiting for a scope or a half, it checks again whether it can
+            // continue.
             let below = frame.below;
             let looks = matches!(below, State::Waits | State::Runs);
             self.threads[number].state = if looks { State::Runs } else { below };
         }
     }
 
-    /// Wakes the threads that can continue.
     fn settle(&mut self) {
         while let Some(number) = self.plan.settle() {
             self.wake(number, State::Owed);

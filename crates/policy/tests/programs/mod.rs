@@ -7,18 +7,18 @@ use tidegate_policy::Rng;
 #[derive(Clone, Debug)]
 pub enum Step {
     Reservation(u64),
-    /// Gives the youngest reservation back.
+    /// Gives back the latest reservation.
     Free,
-    /// Keeps the youngest reservation until the whole program ends.
+    /// Keeps the latest reservation until the whole program ends.
     Keep,
     Join(Vec<Step>, Vec<Step>),
-    /// Pauses for a while: computes without a slot, or waits for something that the plan does not
-    /// know of.
+    /// Pauses for a while: computes without a slot, or waits for something outside the plan.
     Pause(Pause),
-    /// Spawns into an enclosing scope. The number counts outwards from the innermost scope; a
-    /// number that is too large means the outermost.
+    /// Spawns into an enclosing scope. The number counts outwards from the innermost scope. If it
+    /// is too large, it means the outermost scope.
     Spawn(usize, Vec<Step>),
-    /// Like `Spawn`, but from outside the plan, which knows the task only when it begins.
+    /// Like `Spawn`, but from outside the pool: the scope expects the task, and the plan learns
+    /// about it only when it begins.
     Unrelated(usize, Vec<Step>),
 }
 
@@ -28,8 +28,8 @@ pub enum Pause {
     Waits,
 }
 
-/// A random body with joins nested up to `depth` deep. Reservations that the body does not free end
-/// with the body, after the tasks that it has spawned.
+/// Returns a random body whose joins are nested up to `depth` deep. A reservation that the body
+/// does not free ends with the body, after the tasks that the body has spawned.
 pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     let mut held = 0;
     let mut steps = Vec::new();
@@ -59,7 +59,7 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     steps
 }
 
-/// Adds tasks without reservations, spawned from outside, at random positions.
+/// Adds tasks spawned from outside the pool, at random positions. They make no reservations.
 pub fn with_unrelated(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     let mut all = Vec::new();
     for step in steps {
@@ -79,7 +79,6 @@ pub fn with_unrelated(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     all
 }
 
-/// Removes all reservations.
 pub fn without_reservations(steps: Vec<Step>) -> Vec<Step> {
     let strip = |step| match step {
         Step::Reservation(_) | Step::Free | Step::Keep => None,
@@ -94,12 +93,13 @@ pub fn without_reservations(steps: Vec<Step>) -> Vec<Step> {
     steps.into_iter().filter_map(strip).collect()
 }
 
-/// The peak of the serial run, in bytes.
+/// Returns the peak of the serial run, in bytes.
 pub fn serial(steps: &[Step]) -> u64 {
     peak_and_kept(steps).0
 }
 
-/// The peak of a body beyond what is already held, and what the body keeps.
+/// Returns the peak of a body in addition to what is already reserved, and the bytes that the body
+/// keeps.
 fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
     let (mut held, mut kept, mut peak) = (vec![], 0, 0);
     for step in steps {
@@ -128,7 +128,8 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
     (peak, kept)
 }
 
-/// The longest chain of steps. A request for more than `k` bytes takes one step for each `k` bytes.
+/// Returns the length of the longest chain of steps, in which a request takes one more step for
+/// each `k` bytes.
 pub fn span(steps: &[Step], k: u64) -> u64 {
     let (mut here, mut longest) = (2, 0);
     for step in steps {

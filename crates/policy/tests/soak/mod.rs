@@ -1,6 +1,6 @@
-//! The size of tests that also serve as soak tests.
+//! The size of tests that can also run as soak tests.
 
-/// Prints and returns the size of a test that also serves as a soak test. `slice` is the size in a
+/// Returns and prints the size of a test that can also run as a soak test. `slice` is its size in a
 /// normal run.
 pub fn soak(slice: u64, what: &str) -> u64 {
     let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {

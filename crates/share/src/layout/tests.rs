@@ -74,7 +74,7 @@ fn extreme_rows_are_clamped() {
     }
 }
 
-/// A foreign head has a different format; a stale head is older than the machine's last start.
+/// A foreign head has a different format; a stale head is from before the machine's last boot.
 #[test]
 fn foreign_and_stale_heads_are_distinguished() {
     let mut head = Head::fresh(5);
@@ -98,7 +98,7 @@ fn claim_gets_a_new_generation() {
     assert_ne!(last.next().generation(), last.generation());
 }
 
-/// Names are truncated between characters, and control characters are replaced.
+/// Names are truncated at a character boundary, and control characters are replaced.
 #[test]
 fn names_are_cut_and_sanitized() {
     assert_eq!(Name::new("a\nb\0c\x1b").to_string(), "a?b?c?");

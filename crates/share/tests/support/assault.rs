@@ -13,25 +13,25 @@ use tidegate_share::{CpuMask, Location, Name, Observer, ROWS, Refusal, Report, S
 
 /// The length of a table, in bytes.
 pub const LENGTH: u64 = 135_168;
-/// Offsets of the claims and the first row, and the length of a row, in bytes.
+/// The offset of the claims, in bytes.
 pub const CLAIMS: u64 = 2048;
 pub const FIRST_ROW: u64 = 4096;
 pub const ROW: u64 = 512;
 
-/// The number of processors that the two jobs divide, and the desire and limit of each job.
 const PROCESSORS: usize = 8;
 const DESIRES: [usize; 2] = [6, 7];
 const LIMITS: [usize; 2] = [8, 5];
 
-/// What to do with the input. Its first bytes determine when and where the rest is written.
+/// How to overwrite the table. The first bytes of the input determine when and where the rest is
+/// written.
 struct Plan<'a> {
-    /// Write before any job opens the table, rather than while two jobs use it.
+    /// Whether to write before any job opens the table, rather than while two jobs use it.
     early: bool,
-    /// Write again after each step.
+    /// Whether to write again after each step.
     often: bool,
     at: u64,
     bytes: &'a [u8],
-    /// Truncate the file to this length, instead of writing.
+    /// If set, truncates the file to this length instead of writing.
     length: Option<u64>,
 }
 
@@ -44,9 +44,9 @@ impl<'a> Plan<'a> {
             0 => (0, None),
             1 => (within(0, FIRST_ROW), None),
             2 => (within(CLAIMS, FIRST_ROW), None),
-            // Into one of the first rows, which are the rows in use.
+            // In one of the first rows, which are in use.
             3 => (FIRST_ROW + at % (4 * ROW), None),
-            // Behind the generation, so that the row still counts.
+            // After the generation, so that the row still counts.
             4 => (FIRST_ROW + at % 2 * ROW + 8 + at / 256 % (ROW - 8), None),
             5 => (CLAIMS + at % 4 * 8, None),
             6 => (within(0, LENGTH), None),
@@ -70,10 +70,10 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Writes `data` over a table in `folder`, and lets jobs and observers use it.
+/// Overwrites a table in `folder` with `data`, and lets jobs and observers use it.
 ///
 /// # Panics
-/// If a step returns neither a one-line error nor a share within its limits.
+/// Panics if a step returns neither a one-line error nor a share within its limits.
 pub fn assault(folder: &Path, data: &[u8]) {
     let Some(plan) = Plan::of(data) else {
         return;
@@ -110,7 +110,6 @@ fn in_order(refusal: Refusal) {
     assert!(text.contains("table") && text.contains("; "), "{text}");
 }
 
-/// Lets both jobs publish their desires and read their shares.
 fn divide(seats: &mut [Seat; 2]) {
     for (job, seat) in seats.iter_mut().enumerate() {
         let report = Report {
@@ -160,7 +159,7 @@ fn observe(location: &Location) {
     }
 }
 
-/// A new job takes a seat and leaves. If the job is refused, it must not have changed anything.
+/// Lets a new job take a seat and leave. If the job is refused, it must not have changed anything.
 fn come(location: &Location, plan: &Plan<'_>) {
     let before = fs::read(location.path()).expect("the file is ours");
     match Seat::take(location, &Name::new("newcomer")) {

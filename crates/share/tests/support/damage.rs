@@ -1,4 +1,4 @@
-//! Everything that a job may find in place of a table.
+//! Everything that a job may find at the path of the table instead of a good table.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -14,14 +14,15 @@ use tidegate_share::Kind;
 /// A way to damage the table in a [`Home`].
 pub struct Damage {
     pub name: &'static str,
-    /// Does the damage. Fails if the current user may not do it.
+    /// Damages the table. Fails if the current user is not permitted to do it.
     pub make: fn(&Home) -> io::Result<()>,
     pub kind: Kind,
     /// Text that the refusal must contain.
     pub says: &'static str,
 }
 
-/// Does each kind of damage in a new home and calls `check`, which must not change anything.
+/// Calls `check` once for each kind of damage, each time in a new home. `check` must not change
+/// anything.
 pub fn each(check: impl Fn(&Home, &Damage)) {
     for damage in DAMAGES {
         let home = Home::new();
@@ -205,7 +206,7 @@ const DAMAGES: &[Damage] = &[
     ),
 ];
 
-/// Creates a good table. Returns its path.
+/// Creates an undamaged table, and returns its path.
 pub fn good(home: &Home) -> std::path::PathBuf {
     drop(home.seat("earlier"));
     home.path()
@@ -238,7 +239,7 @@ fn linked(home: &Home, to_good: bool) -> io::Result<()> {
     symlink(other, home.path())
 }
 
-/// Everything about the content of a folder, except access times.
+/// Describes everything in a folder except access times.
 pub fn state(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder)
         .unwrap()

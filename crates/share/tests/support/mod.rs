@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
 
-/// A folder with a test's own table.
+/// A temporary folder with a test's own table.
 pub struct Home {
     pub folder: TempDir,
 }
@@ -38,7 +38,8 @@ impl Home {
     }
 }
 
-/// The report of a job that may run on the first `processors` CPUs and desires `desire` of them.
+/// Creates the report of a job that may run on the first `processors` CPUs and desires `desire` of
+/// them.
 pub fn wants(desire: usize, processors: usize) -> Report {
     Report {
         desire,
@@ -59,16 +60,16 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Offset of the word that identifies the boot during which the table was created.
+/// The offset of the word that identifies the boot during which the table was created.
 const BOOT_AT: u64 = 8;
 
-/// Marks the table as created before the machine's last start. Creates the table if it is missing.
+/// Marks the table as created before the machine's last boot. First creates it if it is missing.
 pub fn make_stale(home: &Home) {
     drop(home.seat("long ago"));
     overwrite(home, BOOT_AT, &[0x5a; 8]);
 }
 
-/// Writes into the table without following its rules.
+/// Writes into the table without following the protocol.
 pub fn overwrite(home: &Home, at: u64, bytes: &[u8]) {
     let file = File::options().write(true).open(home.path()).unwrap();
     file.write_all_at(bytes, at).unwrap();

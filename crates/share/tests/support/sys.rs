@@ -1,7 +1,7 @@
 //! System calls for the tests: to stop, trace and kill children, and to create unusual kinds of
 //! files.
 //!
-//! Among these tests, only this file contains `unsafe`. All its functions are safe to call from a
+//! Of these tests, only this file contains `unsafe`. All its functions are safe to call from a
 //! test.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
@@ -13,10 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A child that takes longer than this has failed.
+/// The maximum time for a child. A child that takes longer has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The exit code of a child that the system does not allow to do what it should.
+/// The exit code of a child that lacks a permission that its test needs.
 pub const NOT_PERMITTED: i32 = 77;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Child {
     end: Option<End>,
 }
 
-/// How the child ended, if a status of `waitpid` reports its end.
+/// Returns how the child ended, if a status of `waitpid` reports its end.
 fn end_in(status: libc::c_int) -> Option<End> {
     if libc::WIFSIGNALED(status) {
         Some(End::Signal(libc::WTERMSIG(status)))
@@ -60,7 +60,7 @@ pub fn exit(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Ends the calling thread, and the process if it is the last thread.
+/// Ends the calling thread. Also ends the process if this is its last thread.
 pub fn end_this_thread() -> ! {
     // SAFETY: no preconditions. Nothing on this stack is dropped, and no thread joins this one.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
@@ -72,7 +72,7 @@ fn run(act: impl FnOnce() -> i32) -> ! {
     // SAFETY: no preconditions.
     unsafe { libc::alarm(4 * PATIENCE.as_secs() as libc::c_uint) };
     let told = std::panic::take_hook();
-    // Avoids the harness, which captures a child's output, and all locks.
+    // Avoids the test harness, which captures a child's output, and avoids all locks.
     std::panic::set_hook(Box::new(move |info| {
         let text = format!("in a child: {info}\n");
         // SAFETY: the text is live and has the given length.
@@ -93,8 +93,8 @@ pub fn fork(act: impl FnOnce() -> i32) -> Child {
     }
 }
 
-/// Forks without running the C library's fork handlers. The child sleeps until it is killed, but at
-/// most a minute.
+/// Forks without running the C library's fork handlers. The child sleeps until it is killed, but
+/// for at most a minute.
 pub fn fork_past_the_library() -> Child {
     let flags = libc::SIGCHLD as libc::c_long;
     // SAFETY: without flags, the call is a fork: the child has a copy of this memory, including the
@@ -121,7 +121,8 @@ pub fn signal(pid: u32, signal: libc::c_int) {
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }
 
-/// Whether all threads of a process have stopped. A stop signal takes a while to reach all of them.
+/// Returns whether all threads of a process have stopped. It takes a while until a stop signal has
+/// reached all of them.
 pub fn has_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it lives");
     threads.flatten().all(|thread| {
@@ -166,7 +167,7 @@ impl Child {
         }
     }
 
-    /// Kills the child and waits for its end. Afterwards, none of its files are open.
+    /// Kills the child and waits until it has ended. Afterwards, all its files are closed.
     pub fn kill(&mut self) -> End {
         self.signal(libc::SIGKILL);
         self.end()
@@ -181,8 +182,8 @@ impl Drop for Child {
 
 pub struct Traced(Child);
 
-/// Forks a child that runs `act` step by step. Returns `None` if the system does not permit
-/// tracing. Only the calling thread can make the child continue.
+/// Forks a child that runs `act` under the control of [`Traced::step`]. Returns `None` if the
+/// system does not permit tracing. Only the calling thread can make the child continue.
 pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
     let mut child = fork(|| {
         let (nowhere, nothing) = (std::ptr::null_mut::<u8>(), std::ptr::null_mut::<u8>());
@@ -201,8 +202,7 @@ pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
 }
 
 impl Traced {
-    /// Lets the child run until its next stop. Returns how the child ended if there is no further
-    /// stop.
+    /// Lets the child run until its next stop. If it ends before, returns how it ended.
     pub fn step(&mut self) -> Option<End> {
         self.go(libc::PTRACE_SYSCALL)
     }
@@ -243,15 +243,15 @@ fn done(answer: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Makes a file of the given kind (`S_IFIFO`, `S_IFSOCK`, `S_IFCHR`) with mode 0600.
+/// Creates a file of the given kind (`S_IFIFO`, `S_IFSOCK`, `S_IFCHR`) with mode 0600.
 pub fn make_node(path: &Path, kind: libc::mode_t, device: (u32, u32)) -> io::Result<()> {
     let (path, device) = (name(path), libc::makedev(device.0, device.1));
     // SAFETY: the path is a live C string.
     done(unsafe { libc::mknod(path.as_ptr(), kind | 0o600, device) })
 }
 
-/// Mounts a tmpfs with `options` at `folder`, visible only to this process and its children. For
-/// use only in a child of the test.
+/// Mounts a tmpfs with `options` at `folder`, visible only to this process and its children. May
+/// only be used in a child of the test.
 pub fn mount_tmpfs(folder: &Path, options: &str) -> io::Result<()> {
     // SAFETY: no preconditions. Afterwards, the calling thread has its own mounts.
     done(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
@@ -284,7 +284,7 @@ pub fn make_read_only(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Limits the size of the files that this process writes to `bytes`.
+/// Limits the size of the files that this process writes, in bytes.
 pub fn limit_file_size(bytes: u64) {
     let limit = libc::rlimit {
         rlim_cur: bytes,
@@ -294,23 +294,23 @@ pub fn limit_file_size(bytes: u64) {
     let _ = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
 }
 
-/// Sets the umask: the permissions that new files lack.
+/// Sets the umask: the permissions that new files do not get.
 pub fn mask_modes(mask: libc::mode_t) {
     // SAFETY: no preconditions.
     unsafe { libc::umask(mask) };
 }
 
-/// The location of the table if `folder` is the user's runtime folder. For use only in a child,
-/// because it changes the environment.
+/// Returns the location of the table if `folder` is the user's runtime folder. May only be used in
+/// a child, because it changes the environment.
 pub fn location_in(folder: &Path) -> tidegate_share::Location {
     // SAFETY: the process was made by `fork` and has one thread.
     unsafe { std::env::remove_var("TIDEGATE_TABLE") };
-    // SAFETY: as above.
+    // SAFETY: as for `remove_var` above.
     unsafe { std::env::set_var("XDG_RUNTIME_DIR", folder) };
     tidegate_share::Location::find().expect("this system has tables")
 }
 
-/// Changes the effective user to `id`, with no way back. For use only in a child.
+/// Changes the effective user to `id` irrevocably. May only be used in a child.
 pub fn become_user(id: u32) -> io::Result<()> {
     // SAFETY: no preconditions; the process has one thread.
     done(unsafe { libc::seteuid(id) })

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A boxed value that is created at its first use.
 ///
-/// Threads that race to create it each make a value. The first thread to finish stores its value,
-/// and the others drop theirs. With `std::sync::OnceLock`, they would wait for the first thread,
-/// and a child made by `fork` at that moment would wait forever.
+/// If several threads race to create it, each of them makes a value. The first thread to finish
+/// stores its value, and the others drop theirs. With `std::sync::OnceLock`, they would wait for
+/// the first thread, and a child made by `fork` at that moment would wait forever.
 #[derive(Debug)]
 pub struct OnceBox<T> {
-    /// Null, or from `Box::into_raw`. Through shared references, it changes only once, from null.
+    /// Null, or a pointer from `Box::into_raw`. With only a shared reference, it changes at most
+    /// once, from null to a value.
     value: AtomicPtr<T>,
     /// Makes this type `Send` and `Sync` under the same conditions as `OnceLock`.
     owns: PhantomData<OnceLock<T>>,
@@ -33,7 +34,8 @@ impl<T> OnceBox<T> {
     pub fn get(&self) -> Option<&T> {
         // Acquire pairs with the Release in `insert`.
         let value = self.value.load(Ordering::Acquire);
-        // SAFETY: null or a live box, which is freed only with `&mut self`.
+        // SAFETY: the pointer is null or points to a live box, which is freed only with
+        // `&mut self`.
         unsafe { value.as_ref() }
     }
 
@@ -56,12 +58,14 @@ impl<T> OnceBox<T> {
         let (order, failed) = (Ordering::Release, Ordering::Acquire);
         let exchanged = self.value.compare_exchange(null_mut(), new, order, failed);
         match exchanged {
-            // SAFETY: just made, and freed only with `&mut self`.
+            // SAFETY: the pointer comes from `Box::into_raw` above, and its box is freed only with
+            // `&mut self`.
             Ok(_) => (unsafe { &*new }, None),
             Err(kept) => {
                 // SAFETY: as in `get`.
                 let kept = unsafe { &*kept };
-                // SAFETY: from `Box::into_raw` above, and no other thread has seen it.
+                // SAFETY: the pointer comes from `Box::into_raw` above, and no other thread has
+                // seen it.
                 (kept, Some(*unsafe { Box::from_raw(new) }))
             }
         }
@@ -76,7 +80,8 @@ impl<T> OnceBox<T> {
     /// Takes the value out and leaves the cell empty.
     pub fn take(&mut self) -> Option<T> {
         let value = std::mem::replace(self.value.get_mut(), null_mut());
-        // SAFETY: from `Box::into_raw` in `insert`, and nothing points to it any more.
+        // SAFETY: the pointer comes from `Box::into_raw` in `insert`, and nothing points to it any
+        // more.
         (!value.is_null()).then(|| *unsafe { Box::from_raw(value) })
     }
 }

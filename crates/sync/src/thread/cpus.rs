@@ -1,5 +1,5 @@
-//! Binds a thread to a set of processors, so that a woken thread need not wait for the processor of
-//! the thread that woke it.
+//! Binds threads to sets of processors. The runtime uses this to keep a woken thread from waiting
+//! for the processor of the thread that woke it.
 
 /// The system's id of a thread, which may have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +48,14 @@ impl CpuSet {
         (1..before).contains(&imp::count(&self.0)).then_some(self)
     }
 
-    /// Restricts `thread` to these processors. Returns whether the system has done so.
+    /// Restricts `thread` to these processors. Returns whether that succeeded.
     pub fn bind(&self, thread: Tid) -> bool {
         imp::set(thread.0, &self.0)
     }
 }
 
-/// The processor that the calling thread is running on. `None` if the system does not report it.
+/// Returns the processor that the calling thread is running on. `None` if the system does not
+/// report it.
 #[must_use]
 pub fn current_cpu() -> Option<usize> {
     imp::current_cpu()
@@ -67,14 +68,14 @@ mod imp {
     const SIZE: usize = size_of::<Set>();
 
     pub(super) fn this() -> Tid {
-        // SAFETY: gettid has no preconditions. This calls it by number, because older C libraries
+        // SAFETY: gettid has no preconditions. It is called by number, because older C libraries
         // have no function for it.
         let tid = unsafe { libc::syscall(libc::SYS_gettid) };
         Tid::try_from(tid).expect("thread numbers are small")
     }
 
     pub(super) fn none() -> Set {
-        // SAFETY: cpu_set_t is an array of integers, for which all zeroes is a value.
+        // SAFETY: cpu_set_t consists of integers, for which all zeroes is a valid value.
         unsafe { std::mem::zeroed() }
     }
 
@@ -92,14 +93,14 @@ mod imp {
 
     pub(super) fn add(set: &mut Set, cpu: usize) {
         if cpu < SIZE * 8 {
-            // SAFETY: `cpu` is within the set, as just checked.
+            // SAFETY: `cpu` is below the size of the set, as just checked.
             unsafe { libc::CPU_SET(cpu, set) }
         }
     }
 
     pub(super) fn remove(set: &mut Set, cpu: usize) {
         if cpu < SIZE * 8 {
-            // SAFETY: `cpu` is within the set, as just checked.
+            // SAFETY: `cpu` is below the size of the set, as just checked.
             unsafe { libc::CPU_CLR(cpu, set) }
         }
     }

@@ -1,17 +1,18 @@
 //! Detects that this process was made by `fork`.
 //!
 //! A child made by `fork` has a copy of its parent's memory, but only one of its threads. A handler
-//! that runs in the child before `fork` returns increments a count of forks. Code that relies on
-//! its threads stores the count ([`Process`]) and compares it later, which takes one load.
+//! that runs in the child before `fork` returns increments a counter. Code that depends on the
+//! process's threads stores the counter's value (in a [`Process`]) and compares it later, which
+//! takes one load.
 //!
 //! [`PerProcess`] is a value that each process creates for itself. It shares no lock with the
 //! parent: if another thread held the lock during the fork, it would stay locked in the child
 //! forever; see [`crate::lock`].
 //!
 //! Two kinds of children are not detected: those made without the C library (by a bare `clone`),
-//! and those of `vfork`, which share their parent's memory and must not run any of this code. A
-//! system without `pthread_atfork` has no forks. If the system has no memory for the handler, forks
-//! go undetected.
+//! and those made by `vfork`, which share their parent's memory and must not run any of this code.
+//! Forks also go undetected if the system has no memory to register the handler. Systems without
+//! `pthread_atfork` have no forks.
 
 use crate::stderr::print_line;
 use std::fmt;
@@ -22,15 +23,15 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 /// The number of forks between this process and the ancestor that first watched for forks.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// Distinguishes a process from its ancestors and its descendants by `fork`.
+/// Identifies a process, as distinct from its ancestors and from its descendants made by `fork`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process {
     forks: u32,
 }
 
 impl Process {
-    /// Returns the calling process. If forks were not yet watched when it was forked (see
-    /// [`watch_forks`]), returns its parent.
+    /// Returns the calling process, or its parent if forks were not yet watched when the process
+    /// was forked (see [`watch_forks`]).
     #[inline]
     #[must_use]
     pub fn this() -> Self {
@@ -40,7 +41,8 @@ impl Process {
         Self { forks }
     }
 
-    /// A number that differs from the numbers of all ancestors and all children of this process.
+    /// Returns a number that differs from the numbers of all ancestors and all children of this
+    /// process.
     #[inline]
     pub(crate) fn number(self) -> u32 {
         self.forks
@@ -55,7 +57,7 @@ pub fn abort_child(why: fmt::Arguments<'_>) -> ! {
     std::process::abort();
 }
 
-/// Starts counting forks, and registers `in_child` to be called in each child before its `fork`
+/// Starts counting forks, and registers `in_child`, which is called in each child before its `fork`
 /// returns.
 ///
 /// Calling this again is cheap. `in_child` must not take locks or allocate. It may be called more
@@ -66,16 +68,15 @@ pub fn watch_forks(in_child: extern "C" fn()) {
     once(&WATCHED, in_child);
 }
 
-/// Starts counting forks.
 pub(super) fn watch() {
     static COUNTED: AtomicBool = AtomicBool::new(false);
     once(&COUNTED, count_one);
 }
 
-/// Registers `handler` to be called in each child, unless `done` shows that it is registered.
+/// Registers `handler` to be called in each child, unless `done` shows that it already is.
 pub(super) fn once(done: &AtomicBool, handler: extern "C" fn()) {
     // Acquire pairs with the Release below: the handler is registered. If two threads both find it
-    // missing, both register it, so each fork calls it twice. That does no harm.
+    // missing, both register it, and each fork calls it twice, which does no harm.
     if !done.load(Ordering::Acquire) {
         imp::register(handler);
         // Release pairs with the Acquire above.
@@ -109,8 +110,9 @@ mod imp {
 /// thread will release, and threads that do not exist there.
 #[derive(Debug)]
 pub struct PerProcess<T> {
-    /// Null, or from `Box::into_raw`. Only a box that a later process has made replaces it. Freed
-    /// only with `&mut self`, and only in the process that made it.
+    /// Null, or a pointer from `Box::into_raw`. Only a process made by a later fork replaces it,
+    /// with a box of its own. A box is freed only with `&mut self`, and only in the process that
+    /// made it.
     made: AtomicPtr<Made<T>>,
     /// Makes this type `Send` and `Sync` under the same conditions as `OnceLock`.
     owns: PhantomData<OnceLock<T>>,
@@ -146,18 +148,19 @@ impl<T> PerProcess<T> {
     pub fn get(&self) -> Option<&T> {
         // Acquire pairs with the Release in `place`.
         let made = self.made.load(Ordering::Acquire);
-        // SAFETY: null or a live box, which is freed only with `&mut self`.
+        // SAFETY: the pointer is null or points to a live box, which is freed only with
+        // `&mut self`.
         let made = unsafe { made.as_ref() }?;
         (made.process == Process::this())
             .then(|| made.value.get())
             .flatten()
     }
 
-    /// Returns the cell for this process's value.
+    /// Returns the cell for this process's value, and creates it if necessary.
     #[cold]
     fn place(&self) -> &OnceLock<T> {
-        // Forks must be watched first: otherwise a child forked while `init` runs could mistake
-        // this process's value for its own.
+        // Watch forks first: otherwise, a child forked while `init` runs could mistake this
+        // process's value for its own.
         watch();
         loop {
             // Acquire pairs with the Release below.
@@ -179,13 +182,14 @@ impl<T> PerProcess<T> {
                 .compare_exchange(made, fresh, order, failed)
                 .is_err()
             {
-                // SAFETY: from `Box::into_raw` above, and no other thread has seen it.
+                // SAFETY: the pointer comes from `Box::into_raw` above, and no other thread has
+                // seen it.
                 drop(unsafe { Box::from_raw(fresh) });
             }
         }
     }
 
-    /// Takes this process's value out.
+    /// Takes this process's value out and leaves none.
     pub fn take(&mut self) -> Option<T> {
         let made = *self.made.get_mut();
         // SAFETY: as in `get`.
@@ -194,8 +198,8 @@ impl<T> PerProcess<T> {
             return None;
         }
         *self.made.get_mut() = std::ptr::null_mut();
-        // SAFETY: from `Box::into_raw` in `place`. The pointer is no longer reachable, and because
-        // of `&mut self` nothing borrows from the box.
+        // SAFETY: the pointer comes from `Box::into_raw` in `place`. The pointer is no longer
+        // reachable, and because of `&mut self` nothing borrows from the box.
         unsafe { Box::from_raw(made) }.value.into_inner()
     }
 }
@@ -250,17 +254,17 @@ mod tests {
         assert_eq!(*each.get_or_init(|| 2), 2);
     }
 
-    /// Tests in children. Before it exits, a child only allocates, starts threads and takes locks
-    /// of its own test. It never takes a lock of the test harness.
-    // ThreadSanitizer ends a child that starts threads.
+    /// Tests that run code in children. Before it exits, a child only allocates, starts threads and
+    /// takes locks of its own test. It never takes a lock of the test harness.
+    // Not under ThreadSanitizer, which kills a child that starts threads.
     #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
     mod in_a_child {
         use super::*;
         use crate::lock::Mutex;
         use std::sync::Barrier;
 
-        /// Forks a child that exits with 0 if `check` holds. Returns its wait status. An alarm
-        /// kills a child that hangs.
+        /// Forks a child that exits with 0 if `check` returns true. Returns its wait status. An
+        /// alarm kills the child if it hangs.
         fn status_of(check: impl FnOnce() -> bool) -> libc::c_int {
             // SAFETY: see the module's comment. The C library makes the allocator usable in a
             // child.
@@ -269,7 +273,7 @@ mod tests {
                 // SAFETY: alarm has no preconditions.
                 unsafe { libc::alarm(30) };
                 let failed = i32::from(!check());
-                // SAFETY: ends the child without running any of the parent's code.
+                // SAFETY: this ends the child without running any of the parent's code.
                 unsafe { libc::_exit(failed) }
             }
             let mut status = 0;
@@ -294,7 +298,7 @@ mod tests {
             })
         }
 
-        /// Four threads count to 4000 under the lock. Returns whether they succeed.
+        /// Lets four threads count to 4000 under the lock. Returns whether they succeed.
         fn count_to_4000(lock: &Mutex<u32>) -> bool {
             std::thread::scope(|scope| {
                 for _ in 0..4 {
@@ -327,7 +331,7 @@ mod tests {
             assert_eq!(each.get(), Some(&"parent"));
         }
 
-        /// Runs in a separate process, so that no other test has started to watch for forks.
+        /// Runs in a separate process, in which no other test has started to watch for forks.
         #[test]
         fn half_made_value_is_created_anew() {
             const TEST: &str = "thread::fork::tests::in_a_child::half_made_value_is_created_anew";
@@ -385,8 +389,8 @@ mod tests {
             assert_eq!(status_while_held(&lock, || status_of(lost) == 0), 0);
         }
 
-        /// If a lock is free when the parent forks, but held when the child forks, it is lost in
-        /// the grandchild.
+        /// A lock that is free when the parent forks, but held when the child forks, is lost in the
+        /// grandchild.
         #[test]
         fn lock_held_in_child_is_lost() {
             let lock = watched(0);

@@ -5,13 +5,13 @@
 //! below n. A thread keeps its number until its thread-local values are destroyed. Another thread
 //! may get the number after that.
 //!
-//! Happens before: what a thread did before its number became free is visible to the next thread
-//! that gets this number.
+//! Happens before: everything that a thread did before it gave up its number is visible to the next
+//! thread with that number.
 //!
 //! The numbers in use are the set bits of a [`SegmentedArray`], which grows with the number of
 //! threads. No step takes a lock, because a child made by `fork` might find it locked forever. In a
 //! child, the numbers of its parent's other threads stay in use. Those threads may have left the
-//! data at their indices half-changed, so no other thread may get it.
+//! data at their indices in an inconsistent state, so no other thread may get these indices.
 
 use crate::segmented::SegmentedArray;
 use crate::worker_local;
@@ -23,7 +23,7 @@ use loom::thread_local;
 
 const WORD: usize = u64::BITS as usize;
 
-/// A bit for each number, which is set while a thread has that number.
+/// One bit for each number, set while a thread has that number.
 struct Numbers(SegmentedArray<AtomicU64>);
 
 static NUMBERS: Numbers = Numbers::new();
@@ -54,12 +54,12 @@ impl Numbers {
 ///
 /// Any value read may be out of date, including the value that a failed exchange returns. Only a
 /// successful exchange proves that a bit was the lowest clear bit, or that no bit was clear.
-/// Without that proof, numbers could exceed the number of threads.
+/// Without that proof, a thread could get a number that exceeds the number of threads.
 fn take_lowest(word: &AtomicU64) -> Option<u32> {
-    // Relaxed: a guess, which the exchange below checks.
+    // Relaxed: only a guess. The exchange below verifies it.
     let mut seen = word.load(Ordering::Relaxed);
     loop {
-        // This changes nothing if all bits are set.
+        // If all bits are set, `taken` equals `seen`.
         let taken = seen | seen.wrapping_add(1);
         // Acquire pairs with the Release in `give_back`: what the number's previous thread did is
         // visible. Relaxed on failure: the value is only another guess.
@@ -70,7 +70,7 @@ fn take_lowest(word: &AtomicU64) -> Option<u32> {
     }
 }
 
-/// Ownership of a number.
+/// Ownership of a thread's number.
 struct Ticket(usize);
 
 impl Ticket {
@@ -94,20 +94,20 @@ thread_local! {
 
 const NONE: usize = usize::MAX;
 
-// The thread's number, or `NONE` if it has no ticket. Unlike the ticket, this is not destroyed with
-// the thread-local values.
+// The thread's number, or `NONE` if it has no ticket. Unlike the ticket, this value has no
+// destructor, so it stays usable while the other thread-local values are destroyed.
 worker_local!(static CURRENT: Cell<usize> = Cell::new(NONE));
 
 fn set_current(number: usize) {
-    // Some systems destroy even this value. There, each later call takes a new ticket.
+    // Some systems destroy even this value. There, each call after that takes a new ticket.
     let _ = CURRENT.try_with(|current| current.set(number));
 }
 
 /// Calls `f` with the calling thread's number.
 ///
-/// While its thread-local values are being destroyed, a thread may already have lost its number.
-/// Then it gets another number for the duration of the call, and nested calls in `f` see the same
-/// number.
+/// While a thread's thread-local values are being destroyed, it may already have lost its number.
+/// It then gets another number for the duration of the call, and nested calls in `f` see that
+/// number as well.
 #[inline]
 pub fn with_number<R>(f: impl FnOnce(usize) -> R) -> R {
     match CURRENT.try_with(Cell::get) {
@@ -178,13 +178,13 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             ASKS.set(Some(Asks(send)));
-            // This may be destroyed before or after `ASKS`, depending on the system.
+            // Take a ticket, which is destroyed before or after `ASKS`, depending on the system.
             number();
         });
         assert_eq!(receive.recv(), Ok([true, true]));
     }
 
-    /// Even beyond the bitmap's first segment, no number exceeds the count of numbers in use.
+    /// The lowest free number is assigned even beyond the bitmap's first segment.
     #[test]
     fn lowest_free_number_is_assigned() {
         const LIVE: usize = if cfg!(miri) { 200 } else { 10_000 };
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(numbers.take(), LIVE);
     }
 
-    /// Threads take and return numbers all the time, near the end of the bitmap's first segment.
+    /// Threads take and return numbers concurrently, near the end of the bitmap's first segment.
     #[test]
     fn numbers_stay_below_thread_count() {
         const THREADS: usize = 4;
@@ -220,7 +220,7 @@ mod tests {
                 std::thread::yield_now();
                 drop(alone);
                 numbers.give_back(number);
-                // Separates the end of one thread from the start of the next.
+                // Orders the end of one thread before the start of the next.
                 crate::barrier::full();
             }
         };

@@ -1,13 +1,13 @@
 //! Files that are closed in a child made by `fork`.
 //!
-//! A child shares its parent's open files. What belongs to an opening of a file, such as locks,
-//! lasts until every process has closed it. A handler that runs in the child before `fork` returns
-//! closes each [`PrivateFile`]. The handler walks over a list that only grows, takes no lock and
-//! calls only `close`.
+//! A child shares its parent's open files. A lock on such a file lasts until every process that
+//! shares the open file has closed it. A handler that runs in the child before `fork` returns
+//! therefore closes each [`PrivateFile`]. The handler walks over a list that only grows, takes no
+//! locks and calls only `close`.
 //!
 //! The handler misses a file in two kinds of children: a child that another thread forks after the
-//! file was opened but before [`PrivateFile::new`], and a child made without the C library. There,
-//! `exec` closes the file if it was opened with close-on-exec.
+//! file was opened but before [`PrivateFile::new`], and a child made without the C library. In
+//! these children, `exec` closes the file if it was opened with close-on-exec.
 
 use super::Process;
 use std::fs::File;
@@ -15,10 +15,10 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
-/// A file that is closed in children made by `fork`.
+/// A file that children made by `fork` close automatically.
 #[derive(Debug)]
 pub struct PrivateFile {
-    /// In a child, the handler closes the descriptor, and this field is never used again.
+    /// In a child, the handler has closed the descriptor, and this field is never used again.
     file: ManuallyDrop<File>,
     entry: &'static Entry,
     process: Process,
@@ -34,14 +34,14 @@ struct Entry {
 
 const NONE: i32 = -1;
 
-/// The list of all entries, which are never freed.
+/// The head of the list of all entries. Entries are never freed.
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
     let follow = |link: &AtomicPtr<Entry>| {
         // Acquire pairs with the Release in `enter`.
         let entry = link.load(Ordering::Acquire);
-        // SAFETY: null, or from a leaked box.
+        // SAFETY: the pointer is null, or comes from a leaked box.
         unsafe { entry.as_ref() }
     };
     std::iter::successors(follow(&ENTRIES), move |entry| follow(&entry.next))
@@ -51,8 +51,8 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
 fn enter(descriptor: i32) -> &'static Entry {
     let take = |entry: &&Entry| {
         let slot = &entry.descriptor;
-        // Relaxed: the number publishes nothing, and the handler reads it in the child's copy of
-        // this memory.
+        // Relaxed: the descriptor publishes no other data, and the handler reads it in the child's
+        // copy of this memory.
         slot.compare_exchange(NONE, descriptor, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     };
@@ -68,7 +68,7 @@ fn enter(descriptor: i32) -> &'static Entry {
         entry.next.store(first, Ordering::Relaxed);
         Some(std::ptr::from_ref(entry).cast_mut())
     };
-    // Release pairs with the Acquire in `entries`. Relaxed for the loaded pointer, which is only
+    // Release pairs with the Acquire in `entries`. Relaxed for the load: the loaded pointer is only
     // stored in the new entry.
     let pushed = ENTRIES.fetch_update(Ordering::Release, Ordering::Relaxed, push);
     debug_assert!(pushed.is_ok(), "it always has a next value");
@@ -83,7 +83,7 @@ extern "C" fn close_all() {
 }
 
 impl PrivateFile {
-    /// Takes over a newly opened file.
+    /// Takes ownership of a newly opened file.
     #[must_use]
     pub fn new(file: File) -> Self {
         static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -96,7 +96,7 @@ impl PrivateFile {
         }
     }
 
-    /// The file, or `None` in a child of the process that opened it.
+    /// Returns the file, or `None` in a child of the process that opened it.
     #[must_use]
     pub fn get(&self) -> Option<&File> {
         (self.process == Process::this()).then(|| self.file.deref())
@@ -108,7 +108,7 @@ impl Drop for PrivateFile {
         if self.process == Process::this() {
             // Relaxed: as in `enter`.
             self.entry.descriptor.store(NONE, Ordering::Relaxed);
-            // SAFETY: dropped once, here, and not used afterwards.
+            // SAFETY: the file is dropped only here, and not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
     }
@@ -150,7 +150,7 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     fn is_open(descriptor: i32) -> bool {
-        // SAFETY: only queries a descriptor, whatever its number.
+        // SAFETY: the call only queries a descriptor and accepts any number.
         unsafe { libc::fcntl(descriptor, libc::F_GETFD) >= 0 }
     }
 
@@ -165,12 +165,13 @@ mod tests {
         let child = unsafe { libc::fork() };
         if child == 0 {
             let closed = !is_open(descriptor) && file.get().is_none();
-            // This file gets the number that has become free. The handler must not close it again.
+            // This file gets the descriptor that has become free. The handler must not close it
+            // again.
             let other = File::open("/dev/null").unwrap();
             let same = other.as_raw_fd() == descriptor;
             drop(file);
             let fine = closed && same && is_open(descriptor);
-            // SAFETY: ends the child without running any of the parent's code.
+            // SAFETY: this ends the child without running any of the parent's code.
             unsafe { libc::_exit(i32::from(!fine)) }
         }
         let mut status = 0;

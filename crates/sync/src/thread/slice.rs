@@ -9,7 +9,8 @@ use std::time::Duration;
 ///
 /// The thread's share of the processor does not change, and threads that it starts have the usual
 /// slices. Does nothing for threads with negative niceness, because the threads that they start
-/// would lose it. Linux has honoured the request since version 6.12.
+/// would lose their niceness. Linux has honoured the request since version
+/// 6.12.
 pub fn shorten_slice(length: Duration) -> bool {
     imp::shorten(length)
 }
@@ -19,12 +20,12 @@ mod imp {
     use super::Duration;
 
     const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
-    /// Selects the calling thread.
+    /// The thread id that stands for the calling thread.
     const SELF: libc::pid_t = 0;
     const NO_FLAGS: u32 = 0;
 
     pub(super) fn get() -> Option<libc::sched_attr> {
-        // SAFETY: sched_attr consists of integers, for which all zeroes is a value.
+        // SAFETY: sched_attr consists of integers, for which all zeroes is a valid value.
         let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
         let at = &raw mut attributes;
         // SAFETY: `at` is a live, writable sched_attr of SIZE bytes, and the kernel writes at most
@@ -67,7 +68,7 @@ mod imp {
 mod tests {
     use super::*;
 
-    /// All other attributes stay the same, and new threads do not inherit the slice.
+    /// Shortening the slice changes no other attribute, and new threads do not inherit the slice.
     #[test]
     fn shorter_slice_affects_nothing_else() {
         let thread = std::thread::spawn(|| {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cpus::CPU_NUMBER_END;
 use crate::files::escaped;
 
-/// How much of a word a message quotes, in characters.
+/// The maximum number of characters of a word that a message quotes.
 const QUOTED_MAX: usize = 40;
 
 /// An error in a description of a topology: the line, what is wrong there, and what is allowed.
@@ -21,7 +21,7 @@ pub struct TopologyError {
     problem: Problem,
 }
 
-/// An error whose line is not known yet.
+/// A [`TopologyError`] whose line is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     what: String,
@@ -36,7 +36,7 @@ impl Problem {
         }
     }
 
-    /// The problem with a word that is not a list of CPUs.
+    /// Creates the error for a word that is not a list of CPUs.
     pub(super) fn list(word: &str) -> Self {
         Self::new(
             format!("{} is no list of CPUs", quoted(word)),

@@ -1,7 +1,7 @@
 //! Collects the statements of a description into a topology.
 //!
 //! Time and memory are bounded by the length of the text and [`CPUS_MAX`]: a list is expanded only
-//! if [`CpuList`] accepts it, and no CPU is stored twice for the same kind of thing.
+//! if [`CpuList`] accepts it, and no CPU is stored twice for the same statement name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::error::{Problem, quoted};
 use super::{parse_group, parse_size, whole_number};
 use crate::cpus::CpuList;
 
-/// The maximum number of CPUs, which is also that of Linux.
+/// The maximum number of CPUs, as in Linux.
 pub(super) const CPUS_MAX: usize = 8192;
 
 const STATEMENTS: &str = "cpus, core, node, package and caches such as L1d, L1i or L2";
@@ -23,7 +23,6 @@ pub(super) struct Statements {
 }
 
 impl Statements {
-    /// Adds the statement of one line.
     pub(super) fn add(&mut self, name: &str, words: &[&str]) -> Result<(), Problem> {
         match name {
             "cpus" => self.cpus(words),
@@ -101,7 +100,7 @@ impl Statements {
                 let what = format!("{} is no number of a node", quoted(number));
                 Problem::new(what, "a whole number before the colon, as in 3:0-7")
             })?;
-            // Nothing after the colon: a node with memory only.
+            // Nothing follows the colon: a node with memory only.
             let cpus = match list {
                 "" => CpuList::default(),
                 _ => self.group("node", list)?,
@@ -163,7 +162,7 @@ impl Statements {
         words.iter().map(|word| self.group(name, word)).collect()
     }
 
-    /// Parses a group, whose CPUs must exist and must not be in another group of that name.
+    /// Parses a group. Its CPUs must exist and must not be in another group of the same name.
     fn group(&mut self, name: &str, word: &str) -> Result<CpuList, Problem> {
         let group = parse_group(word)?;
         let taken = self.named.entry(name.to_owned()).or_default();
@@ -190,7 +189,7 @@ fn parse_cache(which: &str) -> Option<(u8, CacheKind)> {
     } else {
         (which, CacheKind::Unified)
     };
-    // Rejects level 0 and leading zeros, which would give a level a second name.
+    // Reject level 0 and leading zeros, which would give a level a second name.
     let level = whole_number(digits).filter(|_| !digits.starts_with('0'))?;
     Some((level, kind))
 }

@@ -70,7 +70,7 @@ fn keeps_memory_nodes_and_cache_sizes() {
     assert_eq!(read(text).to_string(), text);
 }
 
-/// Invalid texts, each with a part of its message.
+/// Invalid texts, each with a part of the expected message.
 const INVALID: &[(&str, &str)] = &[
     (
         "",
@@ -186,7 +186,7 @@ fn keeps_messages_short_and_printable() {
     }
 }
 
-/// Without the bounds, this test would take very long or run out of memory.
+/// Without bounds on the parser's work, this test would take very long or run out of memory.
 #[test]
 fn bounds_the_work_of_repetitions() {
     let bomb = vec!["0-65535"; 100_000].join(",");
@@ -200,7 +200,7 @@ fn bounds_the_work_of_repetitions() {
     );
 }
 
-/// Random disjoint groups of some of the CPUs.
+/// Creates random disjoint groups of some of the CPUs.
 fn random_groups(random: &mut fastrand::Rng, among: &CpuList) -> Vec<CpuList> {
     let mut groups = vec![Vec::new(); random.usize(1..6)];
     for &cpu in among.as_slice() {
@@ -264,8 +264,8 @@ fn round_trips_random_topologies() {
     }
 }
 
-/// The texts are random sequences of meaningful words. None may cause a panic, and those that parse
-/// must survive a round trip.
+/// The texts are random sequences of words of the format. None may cause a panic, and those that
+/// parse must survive a round trip.
 #[test]
 fn round_trips_random_texts() {
     const WORDS: [&str; 16] = [

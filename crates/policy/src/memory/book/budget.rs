@@ -1,4 +1,5 @@
-//! Which requests are granted, and which are refused. docs/memory.md has the argument.
+//! Decides which memory requests are granted and which are refused. docs/memory.md has the
+//! argument.
 
 use super::{Answer, Book, Held, Reservation, State, Task, UNDER_WAY, Until};
 use alloc::vec::Vec;
@@ -30,32 +31,34 @@ impl Book {
         }
     }
 
-    /// How much the leftmost path holds, in bytes. If `serial` is the peak of the serial run, this
+    /// The number of bytes that the leftmost path holds: what the serial run would hold at the
+    /// point that the leftmost task has reached. If `serial` is the peak of the serial run, this
     /// never exceeds it.
     #[must_use]
     pub fn reserved(&self) -> u64 {
         self.leftmost().map_or(0, |leftmost| self.path(leftmost))
     }
 
-    /// How many bytes may be declared outside the leftmost path.
+    /// The number of bytes that may be declared outside the leftmost path.
     fn free(&self) -> u64 {
         self.budget.saturating_sub(self.serial)
     }
 
-    /// The budget, and the part of it that is kept for the leftmost path, in bytes.
+    /// Returns the budget, and the part of it that is reserved for the leftmost path, in bytes.
     #[must_use]
     pub fn budget(&self) -> (u64, u64) {
         (self.budget, self.serial)
     }
 
-    /// Asks for `bytes` bytes for a task.
+    /// Requests `bytes` bytes for a task.
     pub fn ask(&mut self, task: Task, bytes: u64) -> Answer {
         self.change(task, State::Asks(bytes));
         self.asking.push(task);
         self.answer(task, bytes)
     }
 
-    /// Returns a task whose request can be answered now, with the answer. The task then runs.
+    /// Returns a task whose request can be answered now, with the answer. The task runs from then
+    /// on.
     pub fn settle(&mut self) -> Option<(Task, Answer)> {
         if self.asking.is_empty() {
             return None;
@@ -78,7 +81,8 @@ impl Book {
         self.asking.len()
     }
 
-    /// The first task in order that waits for memory and could resume if its request were granted.
+    /// Returns the first task, in depth-first order, that waits for memory and could resume if its
+    /// request were granted.
     #[must_use]
     pub fn first_of_asking(&self) -> Option<Task> {
         let asking = self.asking.iter().copied();
@@ -86,13 +90,13 @@ impl Book {
         asking.min_by_key(|task| self.rank(*task))
     }
 
-    /// Ends a reservation.
+    /// Ends a reservation and makes its bytes available.
     pub fn give_back(&mut self, reservation: Reservation) {
         let Held { holder, bytes, .. } = self.reservations.take(reservation.0);
         self.declared -= bytes;
         if let Some(holder) = holder {
             let reservations = &mut self.tasks[holder.0].reservations;
-            // The reservation is usually the last one.
+            // Search from the end: the reservation is usually the last one.
             if let Some(at) = reservations.iter().rposition(|other| *other == reservation) {
                 reservations.swap_remove(at);
             }
@@ -101,8 +105,8 @@ impl Book {
         self.lower_ceiling();
     }
 
-    /// The first task in depth-first order that does not wait for anything that the book knows of.
-    /// If that task is absent, the reserve is kept for it.
+    /// Returns the first task in depth-first order that does not wait for anything that the book
+    /// knows of. If that task is absent, the reserve is kept for it.
     #[must_use]
     pub fn leftmost(&self) -> Option<Task> {
         self.in_order().find(|task| {
@@ -129,9 +133,9 @@ impl Book {
         }
     }
 
-    /// The fronts, in order. The front of a root is its first task that does not wait for anything
-    /// that the book knows of. A task that waits for a task of another root may be waiting for that
-    /// root's front.
+    /// Returns the fronts, in depth-first order. The front of a root is the first of its tasks that
+    /// does not wait for anything that the book knows of. A task that waits for a task of another
+    /// root may be waiting for that root's front.
     pub(crate) fn fronts(&self) -> impl Iterator<Item = Task> + '_ {
         let mut roots: Vec<u64> = Vec::new();
         self.in_order().filter(move |task| {
@@ -148,16 +152,16 @@ impl Book {
         })
     }
 
-    /// Whether the task has asked for memory and could resume if its request were granted.
+    /// Whether the task has requested memory and could resume if the request were granted.
     fn could_have(&self, task: Task) -> bool {
         self.asks(task) && !self.tasks[task.0].buried
     }
 
-    /// Returns the task whose request is granted as if the task were leftmost, for use when no task
-    /// runs. Only requests that fit count. If the leftmost task is absent, this is the first front
-    /// with such a request: the absent task may be waiting for that front, whose root can do
-    /// nothing else. If no task will resume unaided, this is the first task with such a request:
-    /// all tasks wait for it to give something back.
+    /// When no task runs, returns the task whose request is granted as if that task were leftmost.
+    /// Only requests that fit under the limit count. If the leftmost task is absent, this is the
+    /// first front with such a request: the absent task may be waiting for that front, whose root
+    /// can do nothing else. If no task will resume unaided, this is the first task with such a
+    /// request: the other tasks all wait for it to give memory back.
     fn turn(&self) -> Option<Task> {
         let fits = |task: &Task| match self.tasks[task.0].state {
             State::Asks(bytes) => self.could_have(*task) && self.fits_below(self.ceiling, bytes),
@@ -171,9 +175,9 @@ impl Book {
         self.in_order().find(fits)
     }
 
-    /// If no task runs, and none will unaided, returns the first task with a request, or `None` if
-    /// some front has yet to begin, because that front may give something back. Only fronts count,
-    /// unless each front is buried by a task of its own root; then all tasks do.
+    /// If no task runs or will resume unaided, returns the first task with a request, or `None` if
+    /// some front has not begun, because that front may give memory back. Only fronts are
+    /// considered, unless each front is buried by a task of its own root; then all tasks are.
     fn stuck(&self) -> Option<Task> {
         if !self.is_still() {
             return None;
@@ -188,12 +192,13 @@ impl Book {
         first.filter(|task| self.asks(*task))
     }
 
-    /// Whether no task runs, and none will unaided.
+    /// Whether no task runs and none will resume unaided.
     pub(crate) fn is_still(&self) -> bool {
         self.running == 0 && self.away == 0
     }
 
-    /// How many bytes the serial run would hold at the point that this task has reached.
+    /// Returns the number of bytes that the serial run would hold at the point that `task` has
+    /// reached.
     fn path(&self, task: Task) -> u64 {
         let (mut sum, mut next, mut until) = (0, Some(task), UNDER_WAY);
         while let Some(task) = next {
@@ -202,7 +207,8 @@ impl Book {
                 .reservations
                 .iter()
                 .map(|reservation| self.reservations[reservation.0]);
-            // In the serial run, later reservations of a task come after the forked task.
+            // In the serial run, an ancestor makes its later reservations after the forked task has
+            // ended.
             let before = held.filter(|held| held.at <= until);
             sum += before.map(|held| held.bytes).sum::<u64>();
             (next, until) = (entry.parent, entry.at);
@@ -217,8 +223,8 @@ impl Book {
         if self.may_have(turn == Some(task) || self.leftmost() == Some(task), bytes) {
             return Answer::Granted(self.grant(task, bytes));
         }
-        // Either the request can never fit, or all other tasks sleep and none of them can be
-        // helped.
+        // Refuse the request if it can never fit, or if all other tasks sleep and none of them can
+        // be helped.
         let never = bytes > self.ceiling || self.declared.checked_add(bytes).is_none();
         if never || (turn.is_none() && self.stuck() == Some(task)) {
             self.no_more_asks(task);
@@ -236,7 +242,7 @@ impl Book {
         if !self.fits_below(self.ceiling, bytes) {
             return false;
         }
-        // Skip the walk along the path if the request fits anyway, as it usually does.
+        // Skip the walk along the leftmost path if the request fits anyway, as it usually does.
         let fits = is_leftmost || self.budget == u64::MAX || self.fits_below(self.free(), bytes);
         fits || self.fits_below(self.free().saturating_add(self.reserved()), bytes)
     }

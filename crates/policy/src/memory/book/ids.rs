@@ -1,16 +1,15 @@
-//! The names by which callers of the book refer to its entries.
+//! The identifiers of the book's tasks, scopes and reservations.
 
 /// Identifies a task until it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Task(pub(super) u32);
 
 impl Task {
-    /// The task with this number.
     pub(crate) const fn of(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// A small number, which is reused after the task has ended.
+    /// Returns a small number, which is reused after the task has ended.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -22,12 +21,11 @@ impl Task {
 pub struct Scope(pub(super) u32);
 
 impl Scope {
-    /// The scope with this number.
     pub(crate) const fn of(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// A small number, which is reused after the scope was closed.
+    /// Returns a small number, which is reused after the scope was closed.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -39,12 +37,11 @@ impl Scope {
 pub struct Reservation(pub(super) u32);
 
 impl Reservation {
-    /// The reservation with this number.
     pub(crate) const fn of(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// A small number, which is reused after the reservation was given back.
+    /// Returns a small number, which is reused after the reservation was given back.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -1,4 +1,4 @@
-//! What to use a free slot for.
+//! Decides how to use a free slot.
 
 use super::super::book::{Answer, Scope, Task};
 use super::line::Givers;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 /// The threads that a slot could steal from, leftmost first.
 enum Victims<'a> {
-    /// All threads that have a task to give.
+    /// All threads that have a task for other threads.
     Givers(Givers<'a>),
     /// Only threads with a parked task or a task that may begin now.
     Listed(Vec<usize>),
@@ -34,7 +34,7 @@ impl Victims<'_> {
 }
 
 impl<T> Plan<T> {
-    /// Whether a free slot could be used.
+    /// Whether there is work for a free slot.
     #[must_use]
     pub fn has_work(&self) -> bool {
         match self.last_to_begin() {
@@ -47,9 +47,9 @@ impl<T> Plan<T> {
     }
 
     /// If at least as many tasks wait for memory as there are slots, returns the first of them. No
-    /// later task should begin: it would ask for memory as well, and would keep a thread from tasks
-    /// that can run. But if no task computes with a slot, a waiting task may need one of the later
-    /// tasks, so there is no limit then.
+    /// task after it should begin: such a task would request memory as well, and would keep a
+    /// thread from tasks that can run. Returns `None` if no task computes with a slot, because a
+    /// waiting task may then need one of the later tasks.
     fn last_to_begin(&self) -> Option<Task> {
         let many = self.book.asking() >= self.workers.max(1);
         let computes = self.book.running() > 0;
@@ -64,8 +64,8 @@ impl<T> Plan<T> {
         last.is_none_or(|last| self.comes_before(task, last))
     }
 
-    /// Whether the thread's task must leave its slot after a fork, because enough tasks come before
-    /// it to fill all slots. If so, the task is parked.
+    /// Whether the thread's topmost task must leave its slot after a fork, because enough tasks
+    /// come before it to fill all slots. If so, parks the task.
     pub fn gives_way(&mut self, thread: usize) -> bool {
         let Rule::DepthFirst { .. } = self.rule else {
             return false;
@@ -85,8 +85,8 @@ impl<T> Plan<T> {
         !stays
     }
 
-    /// Returns what to use the slot of a thread without frames for. `draw(n)` chooses a number
-    /// below `n`.
+    /// Decides how to use the slot of a thread without frames. `draw(n)` chooses a number below
+    /// `n`.
     pub fn next(&mut self, thread: usize, draw: impl FnMut(usize) -> usize) -> Option<Next<T>> {
         self.leave(thread);
         if !self.has_work() {
@@ -109,12 +109,13 @@ impl<T> Plan<T> {
         own.then(|| self.begin(thread, task))
     }
 
-    /// Like `next`, but for a pool in which all threads wait. If the leftmost task has not begun,
-    /// begins it, because it depends only on tasks that it forks itself. Otherwise, resumes the
-    /// first parked task on its own thread, or begins the first front that has not begun: an absent
-    /// task may be waiting for it. No other task may begin on top of a waiting task, since it might
-    /// wait for something that the task below holds. There is one exception: if no task will resume
-    /// unaided, and each front is buried by a task of its own root, any unstarted task may begin.
+    /// Like `next`, but for a thread that waits, in a pool in which all threads wait. If the
+    /// leftmost task has not begun, begins it, because it depends only on tasks that it forks
+    /// itself. Otherwise, resumes the first parked task on its own thread, or begins the first
+    /// front that has not begun: an absent task may be waiting for it. No other task may begin on
+    /// top of a waiting task, since it might wait for something that the task below holds. There is
+    /// one exception: if no task will resume unaided, and each front is buried by a task of its own
+    /// root, any unstarted task may begin.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
         let leftmost = self.book.leftmost()?;
         if !self.book.is_unstarted(leftmost) {
@@ -129,14 +130,14 @@ impl<T> Plan<T> {
         Some(Next::Start(self.begin(thread, task), None))
     }
 
-    /// Resumes the first parked task, for a pool in which no thread can begin a task.
+    /// Resumes the first parked task. Used if no thread of the pool can begin a task.
     pub fn resume_parked(&mut self) -> Option<Next<T>> {
         let parked = self.book.in_order().find(|task| self.is_parked(*task));
         parked.map(|parked| self.resume(parked))
     }
 
     /// Lets the slot of a task that was just parked look for work, and returns the answer to the
-    /// task's request. The task resumes if it comes next.
+    /// task's request. If the task itself is next, it resumes.
     pub(super) fn look_after(
         &mut self,
         thread: usize,
@@ -150,7 +151,7 @@ impl<T> Plan<T> {
             }
         };
         if comes_next {
-            // Otherwise the slot would find the same task again and again.
+            // Resume the task: otherwise, the slot would find it again and again.
             let _ = self.resume(here);
         } else if let Rule::DfDeques { .. } = self.rule {
             while self.victim(&mut draw) == Some(thread) && self.is_parked_alone(thread) {
@@ -170,7 +171,7 @@ impl<T> Plan<T> {
         Some(self.resume_if_due(task))
     }
 
-    /// The first task that could run but does not.
+    /// Returns the first task in depth-first order that is unstarted or parked.
     fn leftmost_idle(&self) -> Option<Task> {
         let mut all = self.book.in_order();
         all.find(|task| self.book.is_unstarted(*task) || self.is_parked(*task))
@@ -210,9 +211,9 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The threads that a slot could steal from: those with tasks for others or a parked task,
-    /// among the leftmost threads with deques, as many as there are slots. If there are none, the
-    /// first such thread further right.
+    /// Returns the threads that a slot could steal from. With n slots, these are the threads with a
+    /// task for others or a parked task among the leftmost n threads with deques. If there are
+    /// none, it is the first such thread further right.
     fn victims(&self) -> Victims<'_> {
         let Some(last) = self.last_to_begin() else {
             return Victims::Givers(self.line.givers(self.workers));
@@ -228,17 +229,16 @@ impl<T> Plan<T> {
         Victims::Listed(victims)
     }
 
-    /// Whether a parked task is all that the thread has for other threads.
+    /// Whether a parked task is the only task that the thread has for other threads.
     fn is_parked_alone(&self, thread: usize) -> bool {
         let thread = &self.threads[thread];
         let top = thread.stack.last();
         thread.deque.is_empty() && top.is_some_and(|top| self.is_parked(*top))
     }
 
-    /// Chooses the thread to steal from.
     fn victim(&self, draw: &mut impl FnMut(usize) -> usize) -> Option<usize> {
         let victims = self.victims();
-        // Under a budget, a task further right would ask for memory that is not available, and
+        // Under a budget, a task further right would request memory that is not available, and
         // would occupy a thread.
         let drawn = match self.rule {
             Rule::Budget => 0,
@@ -247,8 +247,9 @@ impl<T> Plan<T> {
         victims.nth(drawn)
     }
 
-    /// The task that a thief would take from the victim's deque: the last one. While tasks wait for
-    /// memory, it is the first task instead, because the first tasks get memory first.
+    /// Returns the task that a thief would take from the victim's deque. That is the last one or,
+    /// while tasks wait for memory, the first one, because the first tasks in order get memory
+    /// first.
     fn end_of(&self, victim: usize, last: Option<Task>) -> Option<Task> {
         let deque = &self.threads[victim].deque;
         let end = match self.book.asking() {

@@ -1,91 +1,91 @@
-//! The commands of a plan and its replies, as values. So a recorder only has to wrap
-//! [`Plan::apply`].
+//! A plan's commands and replies as values, so that a recorder only needs to wrap [`Plan::apply`].
 
 use super::super::book::{Answer, Reservation, Scope, Task, Until};
 use super::{Next, Plan};
 
-/// A change of a plan, or a query that is recorded like a change.
+/// A command to a plan, as a value. Each variant calls the method that it names, with the variant's
+/// fields as arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command<T> {
-    /// [`Plan::set_workers`].
+    /// Calls [`Plan::set_workers`].
     SetWorkers(usize),
-    /// [`Plan::set_budget`].
+    /// Calls [`Plan::set_budget`].
     SetBudget(u64),
-    /// [`Plan::half`], by a thread.
+    /// Calls [`Plan::half`] for a thread.
     Half(usize, T),
-    /// [`Plan::spawn`], by a thread.
+    /// Calls [`Plan::spawn`] for a thread.
     Spawn(usize, Scope, T),
-    /// [`Plan::detached`], by a thread.
+    /// Calls [`Plan::detached`] for a thread.
     Detached(usize, T),
-    /// [`Plan::open`].
+    /// Calls [`Plan::open`].
     Open,
-    /// [`Plan::close`].
+    /// Calls [`Plan::close`].
     Close(Scope),
-    /// [`Plan::expect`].
+    /// Calls [`Plan::expect`].
     Expect(Scope),
-    /// [`Plan::begin_unrelated`], on a thread.
+    /// Calls [`Plan::begin_unrelated`] for a thread.
     BeginUnrelated(usize),
-    /// [`Plan::begin_unrelated_in`], on a thread.
+    /// Calls [`Plan::begin_unrelated_in`] for a thread.
     BeginUnrelatedIn(usize, Scope),
-    /// [`Plan::take_back`].
+    /// Calls [`Plan::take_back`].
     TakeBack(Task),
-    /// [`Plan::joined`].
+    /// Calls [`Plan::joined`].
     Joined(Task),
-    /// [`Plan::blocks`], on a thread.
+    /// Calls [`Plan::blocks`] for a thread.
     Blocks(usize, bool),
-    /// [`Plan::waits`], on a thread.
+    /// Calls [`Plan::waits`] for a thread.
     Waits(usize, Until),
-    /// [`Plan::goes_on`], on a thread.
+    /// Calls [`Plan::goes_on`] for a thread.
     GoesOn(usize),
-    /// [`Plan::end`], on a thread.
+    /// Calls [`Plan::end`] for a thread.
     End(usize),
-    /// [`Plan::leave`], of a thread.
+    /// Calls [`Plan::leave`] for a thread.
     Leave(usize),
-    /// [`Plan::ask`], by a thread, for a number of bytes.
+    /// Calls [`Plan::ask`] for a thread and a number of bytes.
     Ask(usize, u64),
-    /// [`Plan::answer`], for a thread.
+    /// Calls [`Plan::answer`] for a thread.
     Answer(usize),
-    /// [`Plan::give_back`], by a thread of the plan or by another thread, with the number of bytes.
+    /// Calls [`Plan::give_back`] for a thread, a reservation and its size in bytes.
     GiveBack(Option<usize>, Reservation, u64),
-    /// [`Plan::settle`].
+    /// Calls [`Plan::settle`].
     Settle,
-    /// [`Plan::has_work`].
+    /// Calls [`Plan::has_work`].
     HasWork,
-    /// [`Plan::gives_way`], for a thread.
+    /// Calls [`Plan::gives_way`] for a thread.
     GivesWay(usize),
-    /// [`Plan::next`], for a thread.
+    /// Calls [`Plan::next`] for a thread.
     Next(usize),
-    /// [`Plan::next_of`], for a thread.
+    /// Calls [`Plan::next_of`] for a thread and a scope.
     NextOf(usize, Scope),
-    /// [`Plan::rescue`], for a thread.
+    /// Calls [`Plan::rescue`] for a thread.
     Rescue(usize),
-    /// [`Plan::resume_parked`].
+    /// Calls [`Plan::resume_parked`].
     ResumeParked,
 }
 
-/// How a plan replies. The command alone determines the variant.
+/// A plan's reply to a command. The command alone determines the variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply<T> {
-    /// The command only changes the plan.
+    /// No value: the command only changes the plan.
     Done,
     /// The task that was forked or began.
     Task(Task),
     /// The scope that was opened.
     Scope(Scope),
-    /// The task that was taken, if any.
+    /// The payload of the task that was taken, if any.
     Taken(Option<T>),
-    /// The answer to a request, if it is known.
+    /// The answer to a memory request, if it is known.
     Answer(Option<Answer>),
     /// The thread to wake, if any.
     Thread(Option<usize>),
-    /// Yes or no.
+    /// Yes or no, in reply to a query.
     Whether(bool),
-    /// What to use a slot for, if anything.
+    /// How to use the slot, or `None` if there is no work for it.
     Next(Option<Next<T>>),
 }
 
 impl<T> Plan<T> {
-    /// Applies a command. `draw(n)` chooses a number below `n`.
+    /// Calls the method that the command names. `draw(n)` chooses a number below `n`.
     pub fn apply(&mut self, command: Command<T>, draw: impl FnMut(usize) -> usize) -> Reply<T> {
         match command {
             Command::SetWorkers(workers) => self.set_workers(workers),
@@ -133,8 +133,8 @@ impl<T> Plan<T> {
 /// Defines, for each kind of reply, a function that unwraps it.
 macro_rules! unwrap {
     ($($name:ident: $kind:ident -> $type:ty,)*) => {
-        /// The contents, for a caller that knows the kind from the command. Each function panics if
-        /// the reply is of another kind.
+        /// Functions that return the contents, for a caller that knows the kind of reply from the
+        /// command. Each panics if the reply is of another kind.
         impl<T> Reply<T> {
             $(
                 #[doc = concat!("The contents of [`Reply::", stringify!($kind), "`].")]

@@ -1,7 +1,7 @@
-//! Which commands a plan's caller may give.
+//! Decides which commands the caller of a plan may give.
 //!
-//! By construction, a pool gives only such commands. An altered trace may contain others; they are
-//! rejected before they reach the plan.
+//! By construction, a pool gives only valid commands. An altered trace may contain invalid ones,
+//! which are rejected before they reach the plan.
 
 use super::{Command, Plan};
 use crate::memory::book::{Scope, Task, Until};
@@ -42,18 +42,18 @@ impl<T> Plan<T> {
         self.threads.get(thread)?.stack.last().copied()
     }
 
-    /// Whether the thread's topmost task, if any, has a place in the order.
+    /// Whether the thread has no topmost task, or its topmost task has a place in the order.
     fn can_fork(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.book.is_placed(top))
     }
 
-    /// Whether the thread's topmost task may begin to wait, ask for memory or end: it must neither
-    /// wait nor ask already.
+    /// Whether the thread's topmost task may start to wait, request memory or end: it must not be
+    /// waiting or requesting memory already.
     fn can_turn(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.can_end(top))
     }
 
-    /// Whether all tasks of the thread may end.
+    /// Whether all tasks of the thread may end now.
     fn can_leave(&self, thread: usize) -> bool {
         let thread = self.threads.get(thread);
         thread.is_none_or(|thread| thread.stack.iter().all(|task| self.can_end(*task)))
@@ -63,7 +63,7 @@ impl<T> Plan<T> {
         !self.book.waits(task) && !self.book.asks(task)
     }
 
-    /// Whether the task can wait for this.
+    /// Whether a task may wait for `until`.
     fn can_wait(&self, until: Until) -> bool {
         match until {
             Until::Half(half) => self.book.is_half(half),

@@ -1,22 +1,23 @@
 //! The threads that have deques, leftmost first.
 //!
-//! A thread's position is that of its first task: the first one in its deque or the one running on
-//! its stack, whichever comes first. The ranks of tasks change now and then, but never the order of
-//! two tasks. So the line finds a thread by the present rank of its first task. Before that task
-//! moves or leaves the order, the thread must be taken out of the line, and afterwards put back.
+//! A thread's position is that of the first of its tasks in depth-first order: the first one in its
+//! deque or the one running on its stack. The ranks of tasks may change, but the order of two tasks
+//! never does. So the line finds a thread by the current rank of its first task. Before that task
+//! moves or leaves the order, the thread must be removed from the line, and put back afterwards.
 
 use super::{Plan, Rule, Thread};
 use crate::memory::order::{Item, Order};
 use alloc::vec::Vec;
 
-/// The position of a thread, and whether the thread has tasks for other threads, or a parked task.
+/// The position of a thread in the line, and whether the thread has a parked task or tasks for
+/// other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stand {
     item: Item,
     gives: bool,
 }
 
-/// The line, as parallel lists indexed by position.
+/// The threads that have deques, as parallel lists indexed by position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     threads: Vec<u32>,
@@ -24,7 +25,7 @@ pub(super) struct Line {
     gives: Vec<bool>,
 }
 
-/// Flags are counted in chunks of this length.
+/// The number of flags that share one count.
 const CHUNK: usize = 64;
 
 fn count(gives: &[bool]) -> usize {
@@ -53,8 +54,7 @@ impl Line {
         self.gives.remove(at);
     }
 
-    /// Updates a thread whose position is now that of another of its tasks, or that has gained or
-    /// lost tasks for others.
+    /// Updates a thread whose first task has changed, or that has gained or lost tasks for others.
     fn change(&mut self, thread: usize, from: Stand, to: Stand, order: &Order) {
         let at = self.place_of(from.item, order);
         let rank = order.rank(to.item);
@@ -105,7 +105,6 @@ impl Givers<'_> {
         self.count + usize::from(self.beyond.is_some())
     }
 
-    /// The thread at index `nth`.
     pub(super) fn nth(&self, mut nth: usize) -> Option<usize> {
         if nth >= self.len() {
             return None;
@@ -126,14 +125,14 @@ impl Givers<'_> {
 }
 
 impl<T> Plan<T> {
-    /// Takes the thread out of the line, because its task is about to move.
+    /// Removes the thread from the line, because its first task is about to move.
     pub(super) fn lift(&mut self, thread: usize) {
         if let Some(stand) = self.thread(thread).stand.take() {
             self.line.remove(thread, stand, self.book.order());
         }
     }
 
-    /// Puts the thread where it belongs in the line, after a change.
+    /// Puts the thread at its position in the line, after a change.
     pub(super) fn place(&mut self, thread: usize) {
         if matches!(self.rule, Rule::DepthFirst { .. }) {
             return;

@@ -1,4 +1,4 @@
-//! Replays events that no pool recorded. No matter what a trace contains, its replay must end and
+//! Replays events that no pool has recorded. Whatever a trace contains, its replay must end and
 //! report what is wrong.
 
 use super::*;
@@ -28,8 +28,8 @@ fn rules(rng: &mut Rng) -> Rules {
     let mut one_of =
         |names: &[&'static str]| names[crate::rng::below(rng.draw(), names.len() as u64) as usize];
     Rules {
-        // `custom` does not parse as an idle policy and gives `None`: the rests of a user-defined
-        // backoff are inputs.
+        // `custom` is not an idle policy and gives `None`, as in a trace with a user-defined
+        // backoff, whose decisions are inputs.
         idle: one_of(IDLES).parse().ok(),
         steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
         victim: one_of(VictimPolicy::NAMES).parse().unwrap(),
@@ -42,8 +42,8 @@ fn rules(rng: &mut Rng) -> Rules {
     }
 }
 
-/// Returns a number that is usually small, so that a task, scope or thread with this number is
-/// likely to exist.
+/// Returns a random number that is usually small, so that a task, scope or thread with this number
+/// probably exists.
 fn number(rng: &mut Rng) -> u64 {
     match rng.draw() % 16 {
         0 => rng.draw(),
@@ -53,7 +53,7 @@ fn number(rng: &mut Rng) -> u64 {
     }
 }
 
-/// Replays random events, continuing after impossible ones. Returns the number of possible events.
+/// Replays random events, continuing after invalid ones. Returns the number of valid events.
 fn replay_anything(source: Source, events: &[Event], seed: u64) -> usize {
     let mut rng = Rng::new(seed);
     let rules = rules(&mut rng);
