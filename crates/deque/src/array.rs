@@ -16,10 +16,10 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The initial room of a queue, as the binary logarithm of the number of slots. It is tiny under
-/// loom and Miri, so that the tests reach every boundary in a few steps.
+/// The initial capacity of a queue, as the base-2 logarithm of the number of slots. It is tiny
+/// under loom and Miri, so that the tests reach every boundary in a few steps.
 const FIRST_BITS: usize = if cfg!(any(loom, miri)) { 1 } else { 8 };
-/// The maximum room of a queue, as the binary logarithm of the number of slots.
+/// The maximum capacity of a queue, as the base-2 logarithm of the number of slots.
 const LAST_BITS: usize = 26;
 
 /// All arrays of a queue, each twice as long as the one before.
@@ -47,27 +47,27 @@ impl<T> Arrays<T> {
         array.unwrap_or_else(|| unreachable!("array {index} was never made"))
     }
 
-    /// The array in use. For all threads except the owner, which calls [`own`](Self::own).
+    /// Returns the array in use. For all threads except the owner, which calls [`own`](Self::own).
     pub(crate) fn load(&self) -> &Array<T> {
         // Acquire pairs with the Release in `grow`: the copied tasks are visible.
         self.at(self.current.load(Ordering::Acquire))
     }
 
-    /// The array in use. Only for the owner, because only the owner replaces the array.
+    /// Returns the array in use. Only for the owner, because only the owner replaces the array.
     pub(crate) fn own(&self) -> &Array<T> {
         // Relaxed: the owner reads its own store.
         self.at(self.current.load(Ordering::Relaxed))
     }
 
-    /// Replaces the array in use by an array twice as long, and copies the tasks at `from..to` into
-    /// it. Returns `None` if the array already has its maximum length.
+    /// Replaces the array in use with an array twice as long, and copies the tasks at `from..to`
+    /// into it. Returns `None` if the array already has its maximum length.
     #[cold]
     pub(crate) fn grow(&self, from: u64, to: u64) -> Option<&Array<T>> {
         // Relaxed: as in `own`.
         let index = self.current.load(Ordering::Relaxed);
         let next = self.arrays.get(index + 1)?;
         let old = self.at(index);
-        // Reuses the longer array if the queue had it before it shrank.
+        // Reuses the longer array if the queue had grown to it before it shrank.
         let new = next.get_or_init(|| Array::empty(FIRST_BITS + index + 1));
         for position in from..to {
             // Relaxed, both: thieves may change the old slots meanwhile, but the words of the queue
@@ -80,12 +80,12 @@ impl<T> Arrays<T> {
         Some(new)
     }
 
-    /// Returns to the next shorter array, if the queue has a shorter array, and gives the longer
-    /// array's memory back to the system.
+    /// Returns to the next shorter array, if there is one, and gives the longer array's memory back
+    /// to the system.
     ///
     /// Only the owner may call this, and only if the queue is empty and the owner has acquired
-    /// every theft. A thief may still read the longer array and find any word there, so the thief
-    /// must not win.
+    /// every theft. A thief may still read the longer array and find any word there, so it must be
+    /// impossible for such a thief to win.
     #[cold]
     pub(crate) fn shrink(&self) {
         // Relaxed: as in `own`.
@@ -112,7 +112,7 @@ impl<T> Array<T> {
         &self.0[(position & (self.room() - 1)) as usize]
     }
 
-    /// The task at a position that has been filled.
+    /// Returns the task at a position that has been filled.
     pub(crate) fn get(&self, position: u64) -> NonNull<T> {
         // Relaxed: by reading a word of the queue, the reader has acquired the put.
         filled(self.slot(position).load(Ordering::Relaxed), position)

@@ -16,9 +16,9 @@ const BLOCKS: u64 = if cfg!(any(loom, miri)) { 4 } else { 64 };
 /// stealing for parallel processing", OSDI 2023.
 pub struct Blocks<T> {
     owner: Line<Young>,
-    /// The oldest block in which a thief may find a task.
+    /// The oldest block in which a thief may find a task, as an [`Oldest`].
     oldest: Line<AtomicU64>,
-    /// Set when a thief found no task.
+    /// Set by a thief that found no task, so that the owner grants some.
     wanted: Line<AtomicBool>,
     blocks: Box<[Line<Block<T>>]>,
 }
@@ -27,8 +27,9 @@ struct Young {
     /// The number of the block that the owner works on. Numbers go up and down; the low bits select
     /// the block in the ring.
     block: Own,
-    /// The owner's tasks in that block are in the slots `start..fill`.
+    /// The first slot of the owner's tasks in its block.
     start: Own,
+    /// The slot after the owner's last task in its block.
     fill: Own,
 }
 
@@ -79,7 +80,8 @@ impl Oldest {
         self.0 >> Self::TAG
     }
 
-    /// The word with the next tag, and with `block` if that is older than the current block.
+    /// Returns the word with the next tag. Its block is `block`, if that is older than the current
+    /// block.
     fn granted(self, block: u64) -> Self {
         let tag = self.0.wrapping_add(1) & ((1 << Self::TAG) - 1);
         Self(self.block().min(block) << Self::TAG | tag)

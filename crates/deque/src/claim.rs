@@ -126,7 +126,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
         self.0.win(cell).ok_or(Miss::Lost)
     }
 
-    /// Like [`Queue::offers`]. But another thread may already have won the value of the cell that
+    /// Like [`Queue::offers`], but another thread may already have won the value of the cell that
     /// the queue offers.
     #[must_use]
     pub fn offers(&self) -> bool {

@@ -16,7 +16,7 @@ pub struct Duplicating<T> {
     /// Below this position, the owner takes tasks only while it holds the turn. The owner may raise
     /// the border at any time, but lowers it only while it holds the turn.
     border: Own,
-    /// Set when a thief found no task below the border.
+    /// Set by a thief that found no task below the border, so that the owner raises the border.
     wanted: Line<AtomicBool>,
     turn: Line<Turn>,
     /// The position of the oldest task. Only the thread that holds the turn writes it.
@@ -105,8 +105,7 @@ impl<T> Queue<T> for Duplicating<T> {
         let head = self.head.get();
         if head < self.border.acquire() {
             let task = self.arrays.load().get(head);
-            // Published after the slot was read, because from now on the owner may fill the slot
-            // again.
+            // Published after the slot was read, because the owner may now fill the slot again.
             self.head.publish(head + 1);
             return Ok(task);
         }

@@ -50,8 +50,8 @@ impl<T> Node<T> {
         &self.slots[(position % PIECE) as usize]
     }
 
-    /// The word in the slot of this position. The caller must find out whether it was that
-    /// position's task.
+    /// Returns the word in the slot of this position. The caller must find out whether that word
+    /// was this position's task.
     fn peek(&self, position: u64) -> Option<NonNull<T>> {
         // Relaxed: the reader has acquired the put through `bottom`.
         NonNull::new(self.slot(position).load(Ordering::Relaxed))
@@ -76,7 +76,8 @@ impl Top {
         (self.0 & ((1 << Self::NODE) - 1)) as Id
     }
 
-    /// The number of tasks below `bottom`. It is -1 while the owner takes from an empty deque.
+    /// Returns the number of tasks below `bottom`. It is -1 while the owner takes from an empty
+    /// deque.
     fn distance(self, bottom: u64) -> i64 {
         let position = self.0 >> Self::NODE;
         let ahead = bottom.wrapping_sub(position) % Self::AROUND;

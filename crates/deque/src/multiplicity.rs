@@ -16,8 +16,8 @@ pub struct Multiplicity<T> {
     tail: Line<Own>,
     /// The owner knows that all tasks below this position have been taken.
     taken: Own,
-    /// The last thread that wrote this knew that all tasks below it have been taken. Every thread
-    /// writes it, so the value may fall back.
+    /// All tasks below this position had been taken, as far as its last writer knew. Any thread may
+    /// write it, so the value may fall back.
     head: Line<Own>,
     arrays: Arrays<T>,
 }

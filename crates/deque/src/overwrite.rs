@@ -1,4 +1,4 @@
-//! Plain stores to words that other threads change by exchanges.
+//! Plain stores to words that other threads change with exchanges.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 

@@ -24,8 +24,8 @@ impl Own {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// The value, for threads other than the writer. They see everything that was written before
-    /// `value` was published.
+    /// Returns the value to a thread other than the writer. That thread then sees everything that
+    /// was written before the value was published.
     pub(crate) fn acquire(&self) -> u64 {
         // Acquire pairs with the Release in `publish`.
         self.0.load(Ordering::Acquire)

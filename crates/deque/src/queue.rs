@@ -107,7 +107,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The position that this thief has reached in the queue with this `number`.
+    /// Returns the position that this thief has reached in the queue with this `number`.
     pub(crate) fn in_queue(&mut self, number: u64) -> &mut u64 {
         if self.queue != number {
             *self = Self {

@@ -7,9 +7,9 @@ use crate::slots::Slots;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
-/// The number of slots, a power of two. A deque holds at most one task less. The ring is tiny under
-/// loom, whose models must reach every boundary in a few steps, and small under Miri, which is
-/// thousands of times slower.
+/// The number of slots, a power of two. A deque holds at most one task fewer. The ring is tiny
+/// under loom, whose models must reach every boundary in a few steps, and small under Miri, which
+/// is thousands of times slower.
 pub(crate) const CAPACITY: u64 = if cfg!(loom) {
     4
 } else if cfg!(miri) {
@@ -32,7 +32,8 @@ impl<T> Ring<T> {
     #[inline(always)]
     fn slot(&self, position: u64) -> &AtomicPtr<T> {
         let index = (position & (CAPACITY - 1)) as usize;
-        // SAFETY: the index is below CAPACITY, a power of two, and `new` has made CAPACITY slots.
+        // SAFETY: the index is below CAPACITY, a power of two, and `new` has created CAPACITY
+        // slots.
         unsafe { self.slots.get_unchecked(index) }
     }
 
@@ -43,7 +44,7 @@ impl<T> Ring<T> {
         self.slot(position).store(task.as_ptr(), Ordering::Relaxed);
     }
 
-    /// One more than the index of the highest slot that was ever filled.
+    /// Returns one more than the index of the highest slot that was ever filled.
     pub(crate) fn deepest(&self) -> usize {
         // Relaxed: only whether a slot was filled matters, not with which task.
         let filled = |slot: &AtomicPtr<T>| !slot.load(Ordering::Relaxed).is_null();
@@ -51,7 +52,7 @@ impl<T> Ring<T> {
         highest.map_or(0, |index| index + 1)
     }
 
-    /// The task at a position that has been filled.
+    /// Returns the task at a position that has been filled.
     #[inline(always)]
     pub(crate) fn get(&self, position: u64) -> NonNull<T> {
         // Relaxed: see `put`; the reader has acquired P.

@@ -1,4 +1,4 @@
-//! One queue with one lock for all workers: the baseline for the other queues.
+//! One queue with one lock for all workers: the baseline with which the other queues are compared.
 
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::collections::VecDeque;

@@ -15,7 +15,7 @@ mod paged {
     use std::ptr::NonNull;
     use tidegate_sync::pages::Pages;
 
-    /// Slots in separate memory pages. Memory is used only for pages that were written; the rest is
+    /// Slots in separate memory pages. Only pages that were written use memory; the others use only
     /// address space.
     pub(crate) struct Slots<T> {
         /// The first of `count` slots in `pages`.

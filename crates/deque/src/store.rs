@@ -47,8 +47,8 @@ impl<V> Default for Store<V> {
     }
 }
 
-/// An item's batch, and its index in the batch: item 1 is alone in batch 0, items 2 and 3 are in
-/// batch 1, and so on.
+/// Returns an item's batch, and its index in the batch: item 1 is alone in batch 0, items 2 and 3
+/// are in batch 1, and so on.
 fn place(id: Id) -> (usize, usize) {
     let batch = id.ilog2();
     (batch as usize, (id - (1 << batch)) as usize)

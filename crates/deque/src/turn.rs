@@ -46,7 +46,7 @@ impl Turn {
 }
 
 /// Aborts the process if it is a child made by `fork`, and the queue belongs to its ancestor
-/// `process`. The thief that the owner waits for exists only there.
+/// `process`. The thief that the owner waits for exists only in the ancestor.
 pub(crate) fn stolen_from(process: Process) {
     if process != Process::this() {
         abort_child(format_args!(

@@ -7,7 +7,7 @@ use std::fs;
 use std::ptr::NonNull;
 use tidegate_deque::{ChaseLev, Queue};
 
-/// The resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 fn resident() -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

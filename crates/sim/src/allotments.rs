@@ -1,9 +1,10 @@
-//! The number of processors that the system gives each job over time, no matter what the job does.
+//! Imposed allotments: how many processors the operating system gives each job over time,
+//! regardless of the job's desire.
 //!
 //! In the model of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
 //! 2004, section 3.2, the operating system is an adversary: it decides how many processors P_t a
-//! job has in step t, and the job's scheduler must do its best with these processors. Here P_t is a
-//! function of the time since the job arrived, and changes at the given times.
+//! job has in step t, and the job's scheduler must make the best of them. Here, P_t is a function
+//! of the time since the job arrived, and changes only at the given times.
 //!
 //! The text form is `0ms:4,10ms:2,25ms:8`, or `random:2ms` for a random number every 2 ms.
 
@@ -35,15 +36,15 @@ const PROCESSORS: Tunable<usize> = Tunable {
 /// The maximum number of processors that each job may have over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allotments {
-    /// Pairs of a time, counted from the job's arrival, and the limit from that time on. The last
+    /// Pairs of a time since the job's arrival and the limit that begins to apply then. The last
     /// limit holds until the job ends. The first time is 0, and times increase.
     At(Vec<(Nanos, usize)>),
-    /// Limits drawn uniformly from 1 to the number of the machine's processors. Each job draws its
-    /// first limit when it arrives, and a new one each time that this much time has passed.
+    /// Limits drawn uniformly from 1 to the machine's number of processors. Each job draws its
+    /// first limit when it arrives, and a new limit at this interval.
     Random(Nanos),
 }
 
-/// The times at which a job's allotment changes, and the new numbers.
+/// The changes of a job's allotment: when each happens, and the new number of processors.
 pub(crate) type Course<'a> = Box<dyn Iterator<Item = (Nanos, usize)> + 'a>;
 
 impl Allotments {
@@ -95,8 +96,7 @@ impl Allotments {
                 Box::new(list.iter().map(later))
             }
             Self::Random(every) => {
-                // Differs from `seed`, which the machine uses, and from the complement of `seed`,
-                // which arrivals use.
+                // Different from the seeds of the machine (`seed`) and of the arrivals (`!seed`).
                 let seed = seed.rotate_left(32) ^ 0x5bd1_e995;
                 let mut rng = Rng::new(seed.wrapping_add(job as u64));
                 let times = std::iter::successors(Some(arrives), |time| time.checked_add(*every));

@@ -77,9 +77,9 @@ impl Arrivals {
 
 /// Returns an exponentially distributed length of time with this mean.
 ///
-/// Draws until a draw is not smaller than the previous one. If the falling run of draws has odd
-/// length, adds its first draw as a fraction of a mean, and returns the sum. If the length is even,
-/// adds a whole mean and starts again.
+/// Draws numbers until one is not smaller than the previous one. If the descending run before it
+/// has odd length, its first number is the fraction of a mean that is added to the result. If the
+/// length is even, adds a whole mean and starts again.
 fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     let mut whole: Nanos = 0;
     loop {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(Arrivals::Poisson(5).times(0, 9), Ok(vec![]));
     }
 
-    /// Further arrivals come after the earlier ones and leave those unchanged.
+    /// Requesting more arrivals adds later ones and leaves the earlier ones unchanged.
     #[test]
     fn random_arrivals_repeat_with_seed() {
         let poisson = Arrivals::Poisson(1_000_000);

@@ -24,15 +24,20 @@
 //! which estimates held workers up is subtracted from the time of the run, because each estimate
 //! may have held up the longest chain.
 //!
-//! If tasks are few or short, it may be that no run can break a bound. Then [`Bound::tells`]
-//! returns false.
+//! If tasks are few or short, it may be impossible for a run to break a bound. Then
+//! [`Bound::tells`] returns false.
 //!
-//! A run is not judged if theory promises nothing for it. This is the case for thieves that leave a
-//! victim its last tasks (a fixed amount) and, for bounds on time, thieves that sleep while there
-//! is work; for tasks that sleep under the hybrid policy; for workers that had to wait for a
-//! processor; and for workers that share a deque. Both bounds of work stealing assume that a steal
-//! takes one task. Their proofs count how often the oldest task of a deque is stolen; in a stolen
-//! batch, the youngest task runs first and the oldest waits to be stolen again.
+//! A run is not judged if theory promises nothing for it, which is the case
+//!
+//! * if thieves leave a victim its last tasks, because they steal a fixed number;
+//! * for bounds on time, if thieves sleep while there is work;
+//! * if tasks sleep under the hybrid policy;
+//! * if workers had to wait for a processor;
+//! * if workers share a deque.
+//!
+//! Both bounds of work stealing assume that a steal takes one task. Their proofs count how often
+//! the oldest task of a deque is stolen; in a stolen batch, the youngest task runs first and the
+//! oldest waits to be stolen again.
 
 use crate::costs::Costs;
 use crate::outcome::{JobOutcome, Outcome};
@@ -42,8 +47,8 @@ use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount};
 
 /// The limit of `stealing-time`: more than twice the largest value in 10,000 random runs.
 pub const STEALING_TIME: f64 = 2.0;
-/// The limit of `steals`: many times the largest value in those runs, and twice the value of the
-/// program `nested`, in which nearly every task is stolen.
+/// The limit of `steals`: many times the largest value in 10,000 random runs, and twice the value
+/// of the program `nested`, in which nearly every task is stolen.
 pub const STEALS: f64 = 4.0;
 
 /// A bound, and the value that a run reached.
@@ -75,8 +80,8 @@ impl Bound {
 }
 
 /// Returns the bounds on the run of one job, given by its number in `outcome` and its width.
-/// `extent` is the work and span of the job's dag, computed with the `k` of the
-/// [policy](Settings::memory), if known.
+/// `work_span` is the work and span of the job's dag, if known, computed with the `k` of the
+/// [policy](Settings::memory).
 #[must_use]
 pub fn bounds(
     settings: &Settings,
@@ -110,8 +115,8 @@ pub fn bounds(
     bounds
 }
 
-/// The processor time that thieves spent searching, compared with what Sen allows a good scheduler
-/// to waste: the smaller of P Tinf and T1 + P^2, in steps.
+/// Returns the processor time that thieves spent searching. Its limit is what Sen allows a good
+/// scheduler to waste: the smaller of P Tinf and T1 + P^2, in steps.
 #[must_use]
 pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
     let step = step(settings);
@@ -146,7 +151,7 @@ fn takes_last(steal: StealAmount) -> bool {
     !matches!(steal, StealAmount::Fixed(least) if least > 1)
 }
 
-/// Whether thieves may sleep while there is work. A user's backoff may let them.
+/// Whether thieves may sleep while there is work. With a custom backoff, they may.
 fn naps(settings: &Settings) -> bool {
     !matches!(
         settings.built_in_idle(),
@@ -180,7 +185,7 @@ fn step(settings: &Settings) -> f64 {
     let costs = &settings.costs;
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
     let woken = match settings.built_in_idle() {
-        // A user's backoff may park, too.
+        // A custom backoff may park, too.
         Some(IdlePolicy::Elastic(_)) | None => {
             costs.sleep + costs.wake + costs.wake_call + costs.handover
         }
@@ -194,7 +199,7 @@ fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
     job.span as f64 + job.depth as f64 * step
 }
 
-/// Returns the bound on the time of work stealing, as the constant before the span.
+/// Returns the bound on the time of work stealing. The value is the constant before the span.
 #[must_use]
 pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     let work = (job.counters.working - job.counters.stealing) as f64;

@@ -16,7 +16,7 @@ type Name = (usize, u64);
 
 #[derive(Clone, Default)]
 struct Cache {
-    /// The number of each item's last touch, and the item's size.
+    /// For each item, the number of its last touch, and its size.
     held: HashMap<Name, (u64, u64)>,
     /// Names, keyed by the number of the item's last touch.
     by_touch: BTreeMap<u64, Name>,
@@ -35,7 +35,8 @@ impl Cache {
         bytes
     }
 
-    /// Inserts an item that the cache doesn't hold, and evicts other items until all fit.
+    /// Inserts an item that the cache doesn't hold, and evicts the least recently touched items
+    /// until everything fits.
     fn put(&mut self, name: Name, bytes: u64, capacity: u64) {
         self.touches += 1;
         self.held.insert(name, (self.touches, bytes));
@@ -49,7 +50,7 @@ impl Cache {
 }
 
 pub(crate) struct Caches {
-    /// The size of each cache in bytes. If it is 0, every touch finds all data.
+    /// The size of each cache in bytes. If this is 0, no touch ever misses.
     capacity: u64,
     places: Vec<Cache>,
 }

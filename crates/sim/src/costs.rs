@@ -12,47 +12,47 @@ use tidegate_policy::tunables::{self as t, Tunable};
 /// The costs of one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// [`SIM_FORK`](t::SIM_FORK).
+    /// See [`SIM_FORK`](t::SIM_FORK).
     pub fork: Nanos,
-    /// [`SIM_JOIN`](t::SIM_JOIN).
+    /// See [`SIM_JOIN`](t::SIM_JOIN).
     pub join: Nanos,
-    /// [`SIM_ALLOCATE`](t::SIM_ALLOCATE).
+    /// See [`SIM_ALLOCATE`](t::SIM_ALLOCATE).
     pub allocate: Nanos,
-    /// [`SIM_ATTEMPT`](t::SIM_ATTEMPT).
+    /// See [`SIM_ATTEMPT`](t::SIM_ATTEMPT).
     pub attempt: Nanos,
-    /// [`SIM_LOOK`](t::SIM_LOOK).
+    /// See [`SIM_LOOK`](t::SIM_LOOK).
     pub look: Nanos,
-    /// [`SIM_DISTANCE`](t::SIM_DISTANCE).
+    /// See [`SIM_DISTANCE`](t::SIM_DISTANCE).
     pub distance: Nanos,
-    /// [`SIM_MISS`](t::SIM_MISS), for each KiB, rounded up.
+    /// See [`SIM_MISS`](t::SIM_MISS). This is the cost for each KiB, rounded up.
     pub miss: Nanos,
-    /// [`SIM_STEAL`](t::SIM_STEAL).
+    /// See [`SIM_STEAL`](t::SIM_STEAL).
     pub steal: Nanos,
-    /// [`SIM_UNWIND`](t::SIM_UNWIND).
+    /// See [`SIM_UNWIND`](t::SIM_UNWIND).
     pub unwind: Nanos,
-    /// [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes at least a nanosecond; otherwise
-    /// thieves would look again forever without time advancing.
+    /// See [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes at least a nanosecond;
+    /// otherwise, thieves would look again forever without time advancing.
     pub look_again: Nanos,
-    /// [`SIM_YIELD`](t::SIM_YIELD).
+    /// See [`SIM_YIELD`](t::SIM_YIELD).
     pub yields: Nanos,
-    /// [`SIM_SLEEP`](t::SIM_SLEEP).
+    /// See [`SIM_SLEEP`](t::SIM_SLEEP).
     pub sleep: Nanos,
-    /// [`SIM_WAKE`](t::SIM_WAKE).
+    /// See [`SIM_WAKE`](t::SIM_WAKE).
     pub wake: Nanos,
-    /// [`SIM_WAKE_CALL`](t::SIM_WAKE_CALL).
+    /// See [`SIM_WAKE_CALL`](t::SIM_WAKE_CALL).
     pub wake_call: Nanos,
-    /// [`SIM_SLACK`](t::SIM_SLACK).
+    /// See [`SIM_SLACK`](t::SIM_SLACK).
     pub slack: Nanos,
-    /// [`SIM_HANDOVER`](t::SIM_HANDOVER).
+    /// See [`SIM_HANDOVER`](t::SIM_HANDOVER).
     pub handover: Nanos,
-    /// [`SIM_SLICE`](t::SIM_SLICE).
+    /// See [`SIM_SLICE`](t::SIM_SLICE).
     pub slice: Nanos,
-    /// [`SIM_ESTIMATE`](t::SIM_ESTIMATE).
+    /// See [`SIM_ESTIMATE`](t::SIM_ESTIMATE).
     pub estimate: Nanos,
 }
 
 impl Costs {
-    /// A machine on which only the tasks take time.
+    /// The costs of a machine on which only the tasks take time.
     pub const NONE: Self = Self {
         fork: 0,
         join: 0,
@@ -100,7 +100,7 @@ impl Costs {
 }
 
 impl Default for Costs {
-    /// Uses the tunables' defaults.
+    /// Returns the tunables' defaults.
     fn default() -> Self {
         let mut costs = Self::NONE;
         for (tunable, cost) in costs.rows() {

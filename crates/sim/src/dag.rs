@@ -51,7 +51,7 @@ pub trait Dag {
 pub enum Step<T> {
     /// Keeps a processor busy for this long.
     Work(Nanos),
-    /// Continues after this long. The task uses no processor meanwhile, like a task that waits for
+    /// Continues after this time. Meanwhile, the task uses no processor, like a task that waits for
     /// a disk.
     Rest(Nanos),
     /// Runs both tasks, in parallel if a worker is free, and continues when both have ended. The
@@ -100,11 +100,13 @@ pub struct Draft<T> {
     pub put: Option<Put>,
 }
 
-/// A place on a machine with any number of places: the place that contains part `part` of `parts`,
-/// moved on by `turn` places.
+/// A place, described independently of the machine's number of places.
+///
+/// The places are divided into `parts` equal parts. The described place is `turn` places after the
+/// one in which part `part` begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
-    /// The number of the part, less than `parts`.
+    /// The index of the part, less than `parts`.
     pub part: u32,
     /// The number of equal parts into which the places are divided.
     pub parts: u32,
@@ -124,7 +126,7 @@ impl Put {
 /// Data that a task works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// The data's name; all tasks of a job use the same name for the same data.
+    /// The data's name, which all tasks of a job use for the same data.
     pub name: u64,
     /// The data's size.
     pub bytes: u64,

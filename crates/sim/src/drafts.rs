@@ -12,7 +12,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A name that has been drafted, released, or both.
 #[derive(Default)]
 struct Named {
-    /// The number of missing releases, as far as known.
+    /// The number of missing releases. It is negative while releases have come but no draft.
     missing: i64,
     /// The longest chain to any release of this name so far.
     chain: Chain,
@@ -39,8 +39,8 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, name: u64) {
-        // An odd number near 2^64 divided by the golden ratio. The rotation is needed because the
-        // table uses both the low and the high bits.
+        // The factor is an odd number near 2^64 divided by the golden ratio. The rotation is needed
+        // because the table uses both the low and the high bits.
         self.0 = (self.0 ^ name)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(32);
@@ -51,7 +51,7 @@ impl Hasher for Spread {
     }
 }
 
-/// The names that are still in use.
+/// Drafts that wait for releases, and releases of names that have not been drafted yet.
 #[derive(Default)]
 pub(crate) struct Drafts {
     named: HashMap<u64, Named, BuildHasherDefault<Spread>>,
@@ -85,8 +85,8 @@ impl Drafts {
         ready
     }
 
-    /// Releases `name` at the end of this chain. Returns the draft if no release is missing any
-    /// more.
+    /// Releases `name` once, at the end of `chain`. Returns the draft if this was its last missing
+    /// release.
     pub(crate) fn release(&mut self, name: u64, chain: Chain) -> Option<Ready> {
         let mut named = self.named(name);
         named.get_mut().missing -= 1;
@@ -127,7 +127,7 @@ mod tests {
         })
     }
 
-    /// The span is that of the longest chain.
+    /// The draft gets the longest chain to any of its releases.
     #[test]
     fn last_release_starts_pending_task() {
         let mut drafts = Drafts::default();

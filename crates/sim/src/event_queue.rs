@@ -41,7 +41,7 @@ impl Entry {
 
 pub(crate) struct EventQueue {
     heap: Vec<Entry>,
-    /// Each actor's position in the heap.
+    /// Each actor's position in the heap, or `NOWHERE`.
     places: Vec<u32>,
     stamp: u64,
 }
@@ -100,7 +100,7 @@ impl EventQueue {
         Some(time)
     }
 
-    /// Replaces the entry at `place`.
+    /// Replaces the entry at `place`, and restores the order of the heap.
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
         if place > 0 && entry < self.heap[(place - 1) / CHILDREN] {
@@ -132,7 +132,8 @@ impl EventQueue {
             }
             let (mut least, mut at) = (self.heap[first], first);
             for (child, &other) in (first + 1..end).zip(&self.heap[first + 1..end]) {
-                // This has no branch, because a branch would be mispredicted half of the time.
+                // Written to compile without a branch, which would be mispredicted half of the
+                // time.
                 (least, at) = if other < least {
                     (other, child)
                 } else {

@@ -13,7 +13,6 @@ use crate::unfold::TaskId;
 use tidegate_policy::memory::book::{Reservation, Scope, Task};
 
 pub(crate) type FrameId = u32;
-/// No frame.
 pub(crate) const NONE: FrameId = FrameId::MAX;
 
 pub(crate) struct Frame {
@@ -22,7 +21,7 @@ pub(crate) struct Frame {
     pub(crate) parent: FrameId,
     /// How many of the tasks that this one started have not ended.
     pub(crate) pending: u32,
-    /// Whether this task waits until those tasks have ended.
+    /// Whether this task waits until all tasks that it started have ended.
     pub(crate) waits: bool,
     /// The longest chain of work up to this task's current step.
     pub(crate) chain: Chain,
@@ -37,13 +36,14 @@ pub(crate) struct Frame {
 pub(crate) struct Memory {
     /// The size of each reservation, and its name in the plan if it has one.
     pub(crate) reservations: Vec<(u64, Option<Reservation>)>,
-    /// The thread on whose stack the task lies.
+    /// The thread whose stack holds the task.
     pub(crate) thread: usize,
     pub(crate) role: Role,
     /// The second half of the task's fork, until both halves have ended.
     pub(crate) half: Option<Task>,
-    /// Whether the first half has ended, and whether the second half has ended on another thread.
+    /// Whether the first half of the fork has ended.
     pub(crate) first_is_over: bool,
+    /// Whether the second half of the fork has ended on another thread.
     pub(crate) half_is_over: bool,
     /// Whether the task was spawned, rather than being half of a fork.
     pub(crate) is_spawned: bool,
@@ -62,7 +62,7 @@ impl Memory {
 /// A task's role in the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A task that the plan knows by itself.
+    /// A task that has its own entry in the plan.
     #[default]
     Own,
     /// The first half of a fork. The plan attributes its work to its parent.
@@ -73,7 +73,7 @@ pub(crate) enum Role {
 }
 
 impl Frame {
-    /// The task's memory record, created on first use.
+    /// Returns the task's memory record, and creates it on first use.
     #[inline]
     pub(crate) fn memory(&mut self) -> &mut Memory {
         self.memory.get_or_insert_default()

@@ -24,8 +24,8 @@ pub struct Counters {
     pub lengths_seen: u64,
     /// How often a thief slept for a while, as its idle policy required.
     pub naps: u64,
-    /// How often a task slept for memory, or left its processor to a task that comes before it in
-    /// the order.
+    /// How often a task slept for memory, or left its processor to a task that comes earlier in the
+    /// depth-first order.
     pub sleeps: u64,
     /// Requests for memory that could never be granted; their tasks continued without it.
     pub refusals: u64,
@@ -33,17 +33,17 @@ pub struct Counters {
     pub touched_bytes: u64,
     /// The part of `touched_bytes` that was not in the cache of the task's place.
     pub missed_bytes: u64,
-    /// Time in which workers ran tasks, including all costs and the cost of taking the tasks that a
-    /// search found.
+    /// The time that workers spent running tasks, including all costs, and the cost of taking the
+    /// tasks that a search found.
     pub working: Nanos,
     /// The part of `working` that was spent on taking the tasks that a search found.
     pub stealing: Nanos,
-    /// Time in which workers searched.
+    /// The time that workers spent searching.
     pub searching: Nanos,
-    /// Time for which estimates of the job's desire held up its workers. It also counts as time in
-    /// the state that the worker was in.
+    /// The time for which estimates of the job's desire held up its workers. It also counts as time
+    /// in the state that the worker was in.
     pub held_up: Nanos,
-    /// Time in which workers slept for lack of work, or were waking up.
+    /// The time that workers slept for lack of work, or took to wake up.
     pub asleep: Nanos,
 }
 
@@ -62,13 +62,15 @@ pub struct JobOutcome {
     pub depth: u64,
     /// The mean of the job's allotment over its lifetime.
     pub mean_allotment: f64,
-    /// Like `mean_allotment`, but in the Tinf of time with the most processors, no more processors
-    /// count than there were ready tasks. This is the average effective allotment of Sen, "Dynamic
-    /// processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1.
+    /// Like `mean_allotment`, but in the periods with the largest allotments, which together last
+    /// Tinf, only as many processors count as there were ready tasks. This is the average effective
+    /// allotment of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
+    /// 2004, definition 1.
     pub effective_allotment: f64,
-    /// Like `mean_allotment`, but without the Tinf of time with the most processors. This is the
-    /// trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
-    /// feedback", PPoPP 2007. If the job has a fixed number of processors, this is that number.
+    /// Like `mean_allotment`, but without the periods with the largest allotments, which together
+    /// last Tinf. This is the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work
+    /// stealing with parallelism feedback", PPoPP 2007. If the job has a fixed number of
+    /// processors, this is that number.
     pub trimmed_allotment: f64,
     /// The time from the job's arrival until as many workers have had work as the machine has
     /// processors, or `None` if that never happened.
@@ -83,14 +85,14 @@ pub struct JobOutcome {
 }
 
 impl JobOutcome {
-    /// How long the job took.
+    /// Returns how long the job took.
     #[must_use]
     pub const fn time(&self) -> Nanos {
         self.ended - self.arrived
     }
 }
 
-/// The workers' numbers of tasks at one time.
+/// How many tasks each worker had at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The time of the sample.
@@ -113,7 +115,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// When the last job ended.
+    /// Returns the time at which the last job ended.
     #[must_use]
     pub fn end(&self) -> Nanos {
         self.jobs.iter().map(|job| job.ended).max().unwrap_or(0)

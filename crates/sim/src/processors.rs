@@ -1,9 +1,9 @@
 //! Which workers have a processor.
 //!
 //! A worker that runs or searches needs a processor; a worker that is parked, naps or is asleep
-//! needs none. Processors are short only while workers that must leave have not left yet, or if
-//! there are more jobs than processors. Then workers take turns ([`Group`]): all workers on all
-//! processors or, if workers are pinned, the `i`-th worker of each job on processor `i`.
+//! needs none. There are too few processors only while workers that must leave have not left yet,
+//! or if there are more jobs than processors. Then workers take turns ([`Group`]): all workers on
+//! all processors or, if workers are pinned, the `i`-th worker of each job on processor `i`.
 //!
 //! This module schedules no events: the machine removes a worker's next event and sets it again.
 

@@ -20,7 +20,7 @@ pub struct Settings {
     pub seed: u64,
     /// What an idle worker does.
     pub idle: IdlePolicy,
-    /// A user's own backoff that replaces `idle`. It is created for each worker with the worker's
+    /// A custom backoff that replaces `idle`. It is created for each worker with the worker's
     /// number in its job. Its sleeps are limited as in the runtime, and its panics reach the caller
     /// of the run.
     pub backoff: Option<BackoffFactory>,
@@ -34,8 +34,8 @@ pub struct Settings {
     pub memory: MemoryPolicy,
     /// The distances between the workers of a job. Workers are given by their numbers in the job.
     pub places: PlaceTree,
-    /// The size in bytes of the cache of each [place](PlaceTree::places). With 0, all data is near
-    /// everywhere.
+    /// The size in bytes of the cache of each [place](PlaceTree::places). If it is 0, no touch ever
+    /// misses.
     pub cache: u64,
     /// Whether the `i`-th worker of each job runs on processor `i` only. If not, any worker may use
     /// any free processor.
@@ -57,7 +57,7 @@ pub struct Settings {
 const MOST_WORKERS: usize = 1 << 22;
 
 impl Settings {
-    /// A flat machine with the runtime's defaults.
+    /// Returns a flat machine with the runtime's default policies.
     #[must_use]
     pub fn new(processors: usize) -> Self {
         Self {
@@ -80,12 +80,12 @@ impl Settings {
         }
     }
 
-    /// The idle policy, unless a user's backoff replaces it.
+    /// Returns the idle policy, or `None` if a custom backoff replaces it.
     pub(crate) fn built_in_idle(&self) -> Option<IdlePolicy> {
         self.backoff.is_none().then_some(self.idle)
     }
 
-    /// The initial idle state of worker `index` of a job.
+    /// Returns the initial idle state of worker `index` of a job.
     pub(crate) fn idle_state(&self, index: usize) -> Result<IdleState, ParseError> {
         match &self.backoff {
             Some(factory) => Ok(IdleState::custom(factory.make(index))),
@@ -146,8 +146,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the allotments that are imposed on a job, given its number and arrival. Empty if no
-    /// limit is set.
+    /// Returns the changes of the allotment that is imposed on a job, given the job's number and
+    /// arrival time. There are none if `allotments` is not set.
     pub(crate) fn course(&self, job: usize, arrives: Nanos) -> Course<'_> {
         match &self.allotments {
             Some(allotments) => allotments.course((self.processors, self.seed), job, arrives),
@@ -155,7 +155,8 @@ impl Settings {
         }
     }
 
-    /// Returns an error if no job can follow the allotments.
+    /// Returns an error if the other settings or the machine's size rule out the imposed
+    /// allotments.
     fn check_allotments(&self) -> Result<(), Refusal> {
         let Some(allotments) = &self.allotments else {
             return Ok(());
@@ -200,15 +201,15 @@ pub struct Job<D> {
 pub enum Width {
     /// Always this number, however many other jobs there are.
     Fixed(usize),
-    /// One processor at first, then as many as the job desires by this rule and as other jobs leave
-    /// to it.
+    /// One processor at first, then as many as the job desires according to this policy and other
+    /// jobs leave free.
     Desired(DesirePolicy),
     /// Like [`Desired`](Self::Desired), but never more than this number.
     Limited(DesirePolicy, usize),
 }
 
 impl Width {
-    /// Returns the rule for the job's desire; `None` if its width is fixed.
+    /// Returns the policy for the job's desire, or `None` if the width is fixed.
     #[must_use]
     pub const fn desire(&self) -> Option<&DesirePolicy> {
         match self {

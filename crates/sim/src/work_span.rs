@@ -40,7 +40,7 @@ struct Walk<'a> {
     ready: Vec<FrameId>,
     drafts: Drafts,
     declared: u64,
-    /// A reservation counts as one more action for every `k` bytes.
+    /// The number of bytes of a reservation that count as one more action.
     k: u64,
     work_span: WorkSpan,
 }

@@ -31,7 +31,7 @@ fn whole(settings: &Settings) -> Width {
     Width::Fixed(settings.processors)
 }
 
-/// Returns when a job would end that is always parallel and has 4, then 2, then 8 processors.
+/// Returns when an always parallel job would end if it had 4, then 2, then 8 processors.
 fn ideal_end(work: Nanos) -> Nanos {
     match work / MS {
         0..40 => work / 4,
@@ -63,7 +63,7 @@ fn parallel_job_uses_its_whole_allotment() {
 fn long_task_pauses_and_continues() {
     let settings = given("0ms:8,10ms:1,20ms:8", greedy(8));
     let job = alone(&settings, Phases(vec![(8, 40 * MS)]), whole(&settings));
-    // When the job has one processor only, one task works for 20 ms in all and the others for 10
+    // When the job gets eight processors again, one task has run for 20 ms, and the others for 10
     // ms.
     assert_eq!(job.time(), 50 * MS);
     assert_eq!(job.work, 320 * MS);

@@ -99,7 +99,8 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
         .collect()
 }
 
-/// Returns random allotments for every third run, unless its memory policy keeps an order.
+/// Returns random allotments for every third run, unless its memory policy keeps the depth-first
+/// order.
 fn allotments(seed: u64, settings: &Settings) -> Option<Allotments> {
     let every = [20_000, 100_000, 1_000_000][seed as usize / 3 % 3];
     let given = seed % 3 == 0 && !settings.memory.keeps_order();
@@ -228,7 +229,6 @@ fn thieves_taking_nothing_break_stealing_bound() {
     assert!(!bound.holds(), "{bound:?}");
 }
 
-/// The sleepers keep the memory that they hold.
 #[test]
 fn hoarding_sleepers_break_memory_bounds() {
     let dag = Random {
@@ -253,7 +253,8 @@ fn hoarding_sleepers_break_memory_bounds() {
     }
 }
 
-/// Returns the bound for these settings. The run used other settings, on one processor.
+/// Returns the memory bound that `settings` promise. The job ran with other settings, on one
+/// processor.
 fn claimed(settings: &Settings, job: &JobOutcome, extent: &WorkSpan) -> Bound {
     memory(settings, 1, job, extent).expect("it has one")
 }
@@ -281,7 +282,6 @@ impl Dag for Wide {
     }
 }
 
-/// The sleepers keep the memory that they hold.
 #[test]
 fn hoarding_sleepers_break_depth_first_bounds() {
     let dag = || Wide(1_000, 1 << 20);

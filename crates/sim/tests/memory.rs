@@ -37,7 +37,6 @@ fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
     alone(&settings, dag(seed, rests)).0
 }
 
-/// The dags run under every policy.
 #[test]
 fn random_dags_respect_memory_bounds() {
     for seed in 0..soak(40) {

@@ -20,8 +20,9 @@ fn pairs(workers: usize) -> Settings {
 /// Three tasks of different lengths, forked one after the other by a long task.
 struct Three;
 
-/// The work of the root, and then the work of the tasks in the order in which they are forked.
+/// The work of the root.
 const ROOT: Nanos = 1_000_000;
+/// The work of the other tasks, in the order in which they are forked.
 const TASKS: [Nanos; 3] = [100_000, 10_000, 1_000];
 
 #[derive(Clone, Copy)]
@@ -52,8 +53,8 @@ impl Dag for Three {
     }
 }
 
-/// Returns the length of the first task that a second worker runs. That is the first time at which
-/// a task ends.
+/// Returns the length of the first task that a second worker runs, which is the time when the first
+/// task ends.
 fn first_task(settings: &Settings) -> Nanos {
     let settings = Settings {
         costs: Costs::NONE,
@@ -103,8 +104,7 @@ fn worker_never_robs_its_place() {
     assert!(job.counters.steals > 0);
 }
 
-/// This includes tasks in the hands of workers that fall asleep; other workers must find these
-/// tasks.
+/// A worker that falls asleep may have a task in hand, which another worker must then find.
 #[test]
 fn every_task_runs_under_all_rules() {
     for seed in 0..60 {

@@ -3,8 +3,8 @@
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
 
-/// How much memory the process may have used, in bytes: an eighth of what is allowed for ten
-/// million tasks, which is 26 bytes per task.
+/// The limit on the process's peak memory, in bytes. It is an eighth of what ten million tasks may
+/// use, and amounts to 26 bytes per task.
 const MOST_RESIDENT: u64 = 256 << 20;
 const PROCESSORS: usize = 4_096;
 

@@ -206,7 +206,7 @@ fn impossible_runs_name_allowed_values() {
     assert_eq!(wide, "job 0 has 5 processors: expected 1 to 4");
 }
 
-/// The sum of the workers' times would overflow.
+/// Otherwise, the sum of the workers' times would overflow.
 #[test]
 fn overlong_runs_are_rejected() {
     let after = |processors, work| {
@@ -273,8 +273,8 @@ fn pinned_workers_alternate_on_their_processor() {
     });
     let [free, pinned] = ends;
     assert!(free.iter().all(|&end| end < 42_000_000), "{free:?}");
-    // The first worker of each job has the work. These two workers take turns on the first
-    // processor.
+    // Only the first worker of each job has work. Both of these workers are pinned to the first
+    // processor, so they take turns.
     let slices = 75_000_000..82_000_000;
     assert!(pinned.iter().all(|end| slices.contains(end)), "{pinned:?}");
 }
@@ -314,7 +314,7 @@ fn waking_worker_leaves_others_their_share() {
     assert!(often.1 > 20 * seldom.1, "{seldom:?} {often:?}");
     // A thief that wakes up does not wait for the end of another worker's slice.
     assert!((40_000_000..41_000_000).contains(&seldom.0), "{seldom:?}");
-    // Up to four workers per processor want to run, and one of them does a job's work.
+    // Up to four workers compete for each processor, and only one of them does a job's work.
     assert!((100_000_000..165_000_000).contains(&often.0), "{often:?}");
 }
 

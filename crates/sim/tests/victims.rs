@@ -47,7 +47,7 @@ mod looks {
         assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
     }
 
-    /// The owner fetches the line back once for each push and each pop.
+    /// The owner fetches its deque's cache line back once for each push and each pop.
     #[test]
     fn cost_one_line_for_each_use() {
         let (pushes, pops) = (1_000, 1_001);

@@ -1,9 +1,9 @@
-//! Packages that belong to the repository but not to the cargo workspace, so cargo does not build
-//! them with the workspace.
+//! Packages that belong to the repository but not to the cargo workspace, so that a build of the
+//! workspace does not build them.
 //!
-//! Their builds use a different `rayon-core` than the workspace, and one resolution can contain
-//! only one. So each package has its own lock file, and every check that covers the members must
-//! also cover this table.
+//! Their builds use a different `rayon-core` than the workspace does, and one resolution can
+//! contain only one. So each package has its own lock file, and every check that covers the
+//! workspace members must also cover the packages in this table.
 
 use std::iter;
 
@@ -44,7 +44,7 @@ impl Beside {
         format!("{}/Cargo.toml", self.folder)
     }
 
-    /// Returns `cargo SUBCOMMAND` for this package, with its lock file.
+    /// Returns the command `cargo SUBCOMMAND` for this package, with its lock file.
     pub fn cargo(&self, workspace: &Workspace, subcommand: &str) -> Cmd {
         let log = format!("{subcommand} of {}", self.folder);
         Cmd::cargo(workspace, &log, subcommand)
@@ -64,7 +64,7 @@ pub fn packages(workspace: &Workspace) -> Result<Vec<Package>, String> {
     Ok(packages)
 }
 
-/// The packages whose builds and dependencies are checked like those of workspace members.
+/// Returns the packages whose builds and dependencies are checked like those of workspace members.
 pub fn checked() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| !beside.measured)
 }

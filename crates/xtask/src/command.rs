@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 /// The time limit of a command in a check that every change must pass.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// The time limit of a command in a check that runs overnight.
+/// The time limit of a command in a nightly check.
 pub const NIGHT: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Variables that cargo and rustup set for their children. A check must not inherit them.
@@ -38,7 +38,7 @@ pub struct Cmd {
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum End {
     Success,
-    /// Also if a signal has ended the command.
+    /// The command failed, or a signal has ended it.
     Failure,
     TimeOut,
 }
@@ -73,7 +73,7 @@ impl Cmd {
         }
     }
 
-    /// Returns `cargo` with the arguments in `line`, which are separated by spaces.
+    /// Returns the command `cargo` with the arguments in `line`, which are separated by spaces.
     pub fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
         Cmd::new(workspace, name, "cargo").args(line.split_whitespace())
     }
@@ -117,8 +117,7 @@ impl Cmd {
         }
     }
 
-    /// Runs the command to its end or its time limit. The error explains why the command could not
-    /// be started.
+    /// Runs the command to its end or its time limit. Returns an error if it could not be started.
     pub fn run(mut self) -> Result<Done, String> {
         let result = self.run_logged();
         let (end, output) = result.map_err(|error| format!("{}: {error}", self.shown))?;

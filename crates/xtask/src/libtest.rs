@@ -6,7 +6,7 @@
 use crate::command::{Cmd, Done};
 use crate::step::Outcome;
 
-/// The tests that an output names, in order. If a test crashed its whole program, it counts only as
+/// The tests that an output names, in order. A test that crashed its whole program counts only as
 /// started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tests<'a> {

@@ -24,7 +24,7 @@ pub struct Group {
     /// Each model's name contains one of these strings, and each of these is part of some model's
     /// name.
     filters: &'static [&'static str],
-    /// The preemption bounds: first for every change, then for a nightly run.
+    /// The preemption bounds: the first for every change, the second for a nightly run.
     bounds: [usize; 2],
     /// The time in seconds after which a nightly run stops a model, if the models may be stopped. A
     /// stopped model must print that it was stopped.
@@ -100,8 +100,8 @@ fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Outcome
     }
 }
 
-/// Returns the models whose output says that they were stopped at their time limit, as the end of a
-/// sentence.
+/// Returns the ending of a group's output line, which names the models that were stopped at their
+/// time limit. It is empty if there are none.
 fn cut_off(output: &str) -> String {
     let outputs = output.split("\n---- ").skip(1);
     let stopped = outputs.filter(|output| output.lines().any(|line| line == CUT_OFF));
@@ -114,8 +114,8 @@ fn cut_off(output: &str) -> String {
     }
 }
 
-/// Returns `cargo` with the arguments in `line`, for code that loom checks. The feature exists so
-/// that users' lock files do not contain loom.
+/// Returns the command `cargo` with the arguments in `line`, for code that loom checks. The feature
+/// exists so that users' lock files do not contain loom.
 pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
     let (subcommand, args) = line.split_once(' ').unwrap_or((line, ""));
     Cmd::cargo(workspace, log, subcommand)
@@ -125,7 +125,8 @@ pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
         .env("RUSTFLAGS", "--cfg loom")
 }
 
-/// Returns `cargo test` for the package's models, without the arguments of the test program.
+/// Returns the command `cargo test` for the package's models, without the arguments of the test
+/// program.
 pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: &str) -> Cmd {
     let line = format!("test --release --lib --features loom/checkpoint -p {package}");
     cargo(workspace, log, &line).env("LOOM_MAX_PREEMPTIONS", preemptions)

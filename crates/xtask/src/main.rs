@@ -1,10 +1,10 @@
-//! The project's own checks, at home and in CI. `cargo run -p xtask -- ci` runs every check that a
-//! change must pass. The other subcommands run one kind of check, some with larger budgets. Tables
-//! list what is checked: `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`,
+//! The project's own checks, run locally and in CI. `cargo run -p xtask -- ci` runs every check
+//! that a change must pass. The other subcommands run one kind of check, some with larger budgets.
+//! Tables list what is checked: `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`,
 //! `loom::GROUPS`, `nightly::SUITES`, the patches in `crates/xtask/mutants`, `rayon::table::SUITES`
 //! and `soak::SOAKS`.
 //!
-//! The ordinary tests are not among them; run those with `cargo test --workspace`. xtask writes
+//! xtask does not run the ordinary tests; run those with `cargo test --workspace`. xtask writes
 //! only below the target folder, except that `ci --full` writes the file `.ci/checked`.
 
 #![forbid(unsafe_code)]

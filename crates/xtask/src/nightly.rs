@@ -1,5 +1,5 @@
-//! Runs the tests of the runtime crates under Miri and ThreadSanitizer: `cargo run -p xtask -- miri
-//! [--full]` and `.. tsan`.
+//! Runs the tests of the runtime crates under Miri (`cargo run -p xtask -- miri [--full]`) and
+//! ThreadSanitizer (`cargo run -p xtask -- tsan`).
 //!
 //! The tests do less work under `cfg(miri)`. For a change, each test runs with one schedule; for a
 //! nightly run, with one schedule for each of many seeds.
@@ -59,7 +59,7 @@ pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
     rustup::nightly(workspace, &["miri", "rust-src"])
 }
 
-/// Returns `cargo miri test` for the package, without the choice of its test programs.
+/// Returns the command `cargo miri test` for the package, without the choice of its test programs.
 pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -> Cmd {
     Cmd::cargo(workspace, log, &format!("+nightly miri test -p {package}"))
         .env("CARGO_TARGET_DIR", workspace.scratch("miri"))

@@ -3,7 +3,7 @@
 //! A soak is an ordinary test that normally runs one slice of its work. [`SCALE`] multiplies the
 //! slice, up to the whole work. A soak runs the same code as the test, so it finds only mistakes
 //! that the test could have found. Each test prints its size on a line that begins with `soak:`; a
-//! test that prints no such line does not read the scale. Nothing is timed.
+//! test that prints no such line does not read the scale. The times of soaks are not measured.
 
 use crate::beside::BESIDE;
 use crate::command::{Cmd, NIGHT};

@@ -1,4 +1,4 @@
-//! The workspace as cargo and git describe it.
+//! The workspace, as described by cargo and git.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,6 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 /// The workspace that contains the current folder.
 pub struct Workspace {
     pub root: PathBuf,
-    /// Cargo's target folder.
     pub target: PathBuf,
     pub packages: Vec<Package>,
 }
@@ -48,7 +47,7 @@ impl Workspace {
         self.target.join("xtask").join(name)
     }
 
-    /// The files that git tracks or would add, as paths from the root with `/`.
+    /// Returns the files that git tracks or would add, as paths from the root with `/`.
     pub fn files(&self) -> Result<Vec<String>, String> {
         let listed = self.git(&["ls-files", "-co", "--exclude-standard"])?;
         let exists = |file: &&str| self.root.join(file).is_file();
@@ -75,7 +74,7 @@ impl Workspace {
         self.packages.iter().filter(|package| is_published(package))
     }
 
-    /// A package's folder, as a path from the root with `/`.
+    /// Returns a package's folder, as a path from the root with `/`.
     pub fn folder(&self, package: &Package) -> String {
         let folder = Path::new(&package.manifest_path).parent();
         let inside = folder.and_then(|folder| folder.strip_prefix(&self.root).ok());

@@ -11,12 +11,12 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// The queue's content.
+    /// Returns the queue's content.
     pub(super) fn get(self) -> u64 {
         self.bits & ((1 << self.part) - 1)
     }
 
-    /// An anchor with this tag and the given content.
+    /// Returns an anchor with the same tag and the given content.
     pub(super) fn with(self, content: u64) -> Self {
         debug_assert!(content < 1 << self.part);
         let tag = self.bits & !((1 << self.part) - 1);
@@ -26,7 +26,8 @@ impl Value {
         }
     }
 
-    /// An anchor with the next tag and the given content, for use when a slot gets another task.
+    /// Returns an anchor with the next tag and the given content, for use when a slot gets another
+    /// task.
     pub(super) fn renewed(self, content: u64) -> Self {
         Self {
             bits: self.bits.wrapping_add(1 << self.part),
@@ -48,8 +49,8 @@ impl<const PART: u32> Anchor<PART> {
         Value { bits, part: PART }
     }
 
-    /// The current anchor, for the owner: its last store, or the value that a thief has since
-    /// replaced it with.
+    /// Returns the current anchor to the owner: its last store, or the value with which a thief has
+    /// replaced it since.
     pub(super) fn own(&self) -> Value {
         // Acquire pairs with `replace`: a thief has read its slot before the owner reuses it.
         Self::value(self.0.load(Ordering::Acquire))
@@ -62,13 +63,13 @@ impl<const PART: u32> Anchor<PART> {
         self.0.overwrite(value.bits, Ordering::Release);
     }
 
-    /// The current anchor, for a thief.
+    /// Returns the current anchor to a thief.
     pub(super) fn seen(&self) -> Value {
         // Acquire pairs with the Release in `publish`.
         Self::value(self.0.load(Ordering::Acquire))
     }
 
-    /// Replaces `seen` by `new`; fails if another thread has changed the anchor.
+    /// Replaces `seen` with `new`; fails if another thread has changed the anchor.
     pub(super) fn replace(&self, seen: Value, new: Value) -> bool {
         // AcqRel: Release keeps our read of the slot before the exchange, and passes on to the next
         // thief what we have acquired.

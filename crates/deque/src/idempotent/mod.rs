@@ -1,5 +1,5 @@
-//! Idempotent queues. The owner uses only loads and stores. They may undo a theft that the owner
-//! has not seen yet, and then a task comes out again. See `docs/queues.md`.
+//! Idempotent queues. The owner uses only loads and stores. Its stores may undo a theft that it has
+//! not seen yet, and then a task comes out again. See `docs/queues.md`.
 //!
 //! Based on Michael, Vechev and Saraswat, "Idempotent work stealing", PPoPP 2009.
 

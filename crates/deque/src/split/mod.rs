@@ -3,8 +3,8 @@
 //! All workers can access a [`Split`]. Its only owner uses an [`Owner`], and thieves use the
 //! methods of [`Split`] itself. Each task comes out exactly once. The owner takes the youngest
 //! task, a thief the oldest. The number of tasks is bounded. A push or a pop needs no atomic
-//! read-modify-write, and a steal needs two. Moving the border costs the owner one; it costs a
-//! thief two, and a process-wide barrier.
+//! read-modify-write, and a steal needs two. To move the border, the owner needs one; a thief needs
+//! two, and a process-wide barrier.
 //!
 //! The deque never waits for work, never wakes a thread and never follows the pointers that it
 //! holds.
@@ -24,7 +24,7 @@ pub use thief::Steal;
 pub use word::Gen;
 use word::Public;
 
-/// The maximum number of tasks in a deque.
+/// Returns the maximum number of tasks in a deque.
 pub const fn capacity() -> u64 {
     CAPACITY - 1
 }
@@ -50,7 +50,7 @@ struct OwnerWords {
     bot: AtomicU64,
     /// The full position of `top` when the owner last counted thefts.
     left_top: AtomicU64,
-    /// The number of stolen tasks that the owner had counted by then.
+    /// The number of stolen tasks at the owner's last count.
     stolen: AtomicU64,
     /// A value of `top` for which thieves had already read every stolen position.
     proven: AtomicU64,
@@ -98,7 +98,7 @@ impl<T> Split<T> {
         }
     }
 
-    /// The owner's side of this deque.
+    /// Returns the owner's side of this deque.
     ///
     /// # Safety
     /// 1. At any time, at most one thread uses owners of this deque. If another thread takes over,

@@ -100,7 +100,7 @@ fn push(owner: Owner<'_, Task>, task: NonNull<Task>) {
     }
 }
 
-/// Pops as nested joins do: youngest first, and settles the tasks that were stolen.
+/// Pops tasks like nested joins: youngest first, settling the tasks that were stolen.
 fn unwind(owner: Owner<'_, Task>, tasks: &Tasks, count: u64) {
     for position in (0..count).rev() {
         if owner.pop_at(position) {

@@ -29,8 +29,8 @@ impl<T> Clone for Owner<'_, T> {
 impl<T> Copy for Owner<'_, T> {}
 
 /// The result of a push that must go through the cold exit, with the task's position. Either
-/// another thread has raised a signal, or the positions whose slots are known to be free are used
-/// up.
+/// another thread has raised a signal, or the owner has used up the positions whose slots are known
+/// to be free.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cold(pub u64);
 
@@ -43,7 +43,7 @@ impl<'a, T> Owner<'a, T> {
         }
     }
 
-    /// The position of the next push.
+    /// Returns the position of the next push.
     #[inline(always)]
     #[must_use]
     pub fn bottom(self) -> u64 {
@@ -87,7 +87,7 @@ impl<'a, T> Owner<'a, T> {
         self.bottom() >= self.deque.polled.limit.load(Ordering::Relaxed)
     }
 
-    /// Takes the raised signals and opens the fast path again.
+    /// Clears and returns the raised signals, and opens the fast path again.
     #[must_use]
     pub fn answer(self) -> u32 {
         let limit = self.proven_limit();
@@ -123,9 +123,9 @@ impl<'a, T> Owner<'a, T> {
         Ok(position)
     }
 
-    /// The end of the positions that may be filled without another check: one ring's length above
-    /// the last `top` for which thieves had read every stolen position, minus one, because a push
-    /// stores before it reads the limit.
+    /// Returns the end of the positions that may be filled without another check: one ring's length
+    /// above the last `top` for which thieves had read every stolen position, minus one, because a
+    /// push stores before it reads the limit.
     fn proven_limit(self) -> u64 {
         if let Some(top) = self.top_if_all_read() {
             self.set_proven(top);
@@ -180,13 +180,13 @@ impl<'a, T> Owner<'a, T> {
         (read == self.stolen()).then(|| now.top_near(self.bottom()))
     }
 
-    /// The number of stolen tasks that the owner has counted.
+    /// Returns the number of stolen tasks that the owner has counted.
     fn stolen(self) -> u64 {
         // Relaxed: the owner's own word.
         self.deque.owner.stolen.load(Ordering::Relaxed)
     }
 
-    /// Replaces P by the word that `next` computes from it. `next` also returns the new `guard`,
+    /// Replaces P with the word that `next` computes from it. `next` also returns the new `guard`,
     /// which is written before the compare-and-swap.
     fn update(self, mut next: impl FnMut(Public) -> (Public, u64)) -> Public {
         let public = &*self.deque.public;
@@ -214,7 +214,7 @@ impl<'a, T> Owner<'a, T> {
         self.deque.polled.guard.swap(guard, Ordering::Relaxed);
     }
 
-    /// Counts the thefts between the last count and `old`. The owner replaces `old` by `new`.
+    /// Counts the thefts between the last count and `old`. The owner replaces `old` with `new`.
     fn note_thefts(self, old: Public, new: Public) {
         let words = &*self.deque.owner;
         // Relaxed, all: the owner's own words.
@@ -355,7 +355,7 @@ impl<'a, T> Owner<'a, T> {
         self.update(|now| (now.with_generation(generation), now.split_near(bottom)));
     }
 
-    /// The generation of the task at the base of this worker's stack.
+    /// Returns the generation of the task at the base of this worker's stack.
     #[must_use]
     pub fn generation(self) -> Gen {
         // Relaxed: only the owner changes it.

@@ -216,7 +216,7 @@ fn signal_opens_the_cold_exit_once() {
     assert_eq!(me.answer(), 0);
 }
 
-/// Returns how many rounds a test makes, and prints the number: one, or more in a soak test.
+/// Returns the number of rounds that a test runs, and prints it. It is one, or more in a soak test.
 fn soak(what: &str) -> u64 {
     let rounds = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
         text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
@@ -322,7 +322,7 @@ fn stampede() {
     assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
 }
 
-/// The index of a task, computed from its address.
+/// Returns the index of a task, computed from its address.
 fn index_of(counts: &Counts, task: NonNull<AtomicU32>) -> usize {
     (task.as_ptr() as usize - counts.as_ptr() as usize) / size_of::<AtomicU32>()
 }

@@ -70,7 +70,7 @@ impl<T> Split<T> {
         Steal::Success(k)
     }
 
-    /// The number of public tasks.
+    /// Returns the number of public tasks.
     #[must_use]
     pub fn public_len(&self) -> u64 {
         // Acquire: if a thread decides not to sleep because of this, it must see what the publisher
@@ -78,7 +78,8 @@ impl<T> Split<T> {
         Public(self.public.load(Ordering::Acquire)).len()
     }
 
-    /// The number of waiting tasks, public or private. An estimate unless a barrier orders it.
+    /// Returns the number of waiting tasks, public or private. This is an estimate unless a barrier
+    /// orders it.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         // Acquire, here and below: as in `has_private` and `public_len`.
@@ -86,8 +87,8 @@ impl<T> Split<T> {
         Public(self.public.load(Ordering::Acquire)).waiting_below(bottom)
     }
 
-    /// Whether there are waiting tasks that no thief can reach yet. An estimate unless a barrier
-    /// orders it.
+    /// Whether there are waiting tasks that no thief can reach yet. This is an estimate unless a
+    /// barrier orders it.
     #[must_use]
     pub fn has_private(&self) -> bool {
         // Acquire pairs with the owner's Release store of `bot`.
@@ -96,15 +97,15 @@ impl<T> Split<T> {
         bottom > now.split_near(bottom)
     }
 
-    /// The maximum number of tasks that were ever in the deque at once, judging by the highest
-    /// position that was filled. The result is too high if the base has moved up because stolen
-    /// tasks were not joined. Reads every slot of the ring.
+    /// Returns the maximum number of tasks that were ever in the deque at once, judging by the
+    /// highest position that was filled. The result is too high if the base has moved up because
+    /// stolen tasks were not joined. Reads every slot of the ring.
     #[must_use]
     pub fn deepest(&self) -> u64 {
         self.polled.ring.deepest() as u64
     }
 
-    /// The generation of the task at the base of the owner's stack.
+    /// Returns the generation of the task at the base of the owner's stack.
     #[must_use]
     pub fn generation(&self) -> Gen {
         // Acquire pairs with the owner's change: what the owner wrote before is visible.
@@ -118,7 +119,7 @@ impl<T> Split<T> {
         self.polled.limit.swap(0, Ordering::AcqRel);
     }
 
-    /// The signals that were raised and that the owner has not answered yet.
+    /// Returns the signals that were raised and that the owner has not answered yet.
     #[must_use]
     pub fn raised(&self) -> u32 {
         // Relaxed: an estimate.

@@ -22,13 +22,13 @@ const _: () = assert!(1 + GEN_BITS + 2 * INDEX_BITS <= u64::BITS);
 pub struct Gen(u32);
 
 impl Gen {
-    /// The generation as a number of at most [`Gen::BITS`] bits, for packing.
+    /// Returns the generation as a number of at most [`Gen::BITS`] bits, for packing.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
     }
 
-    /// The inverse of [`Gen::bits`]; higher bits are dropped.
+    /// Returns the generation with these [`bits`](Gen::bits). Higher bits are dropped.
     #[must_use]
     pub fn from_bits(bits: u32) -> Self {
         Self(bits & GEN_MASK as u32)
@@ -74,61 +74,61 @@ impl Public {
         self.0 & EXPOSING != 0
     }
 
-    /// The number of public tasks.
+    /// Returns the number of public tasks.
     pub(super) fn len(self) -> u64 {
         self.split().wrapping_sub(self.top()) & INDEX_MASK
     }
 
-    /// The number of tasks that wait below `bottom`. It is at least the number of public tasks:
-    /// while the owner tries to pop a public task, `bottom` may be too low.
+    /// Returns the number of tasks that wait below `bottom`. It is at least the number of public
+    /// tasks: while the owner tries to pop a public task, `bottom` may be too low.
     pub(super) fn waiting_below(self, bottom: u64) -> u64 {
         bottom.saturating_sub(self.top_near(bottom)).max(self.len())
     }
 
-    /// The full position of `top`, given a position at most the capacity away from it.
+    /// Returns the full position of `top`, given a position at most the capacity away from it.
     pub(super) fn top_near(self, position: u64) -> u64 {
         near(self.top(), position)
     }
 
-    /// The distance from `position` up to `top`, which must be less than two rings.
+    /// Returns the distance from `position` up to `top`, which must be less than two rings.
     pub(super) fn top_above(self, position: u64) -> u64 {
         self.top().wrapping_sub(position) & INDEX_MASK
     }
 
-    /// The full position of `split`, given a position at most the capacity away from it.
+    /// Returns the full position of `split`, given a position at most the capacity away from it.
     pub(super) fn split_near(self, position: u64) -> u64 {
         near(self.split(), position)
     }
 
-    /// The word after the `k` oldest tasks were stolen.
+    /// Returns the word after the `k` oldest tasks were stolen.
     pub(super) fn stolen(self, k: u64) -> Self {
         debug_assert!(k <= self.len() && !self.is_exposing(), "{self:?}");
         Self::pack(0, self.generation_bits(), self.top() + k, self.split())
     }
 
-    /// The word with X set, which announces that a thief is about to move the border.
+    /// Returns the word with X set, which announces that a thief is about to move the border.
     pub(super) fn announced(self) -> Self {
         debug_assert!(self.len() == 0, "{self:?}");
         Self(self.0 | EXPOSING)
     }
 
-    /// The word with this border and with X cleared.
+    /// Returns the word with this border and with X cleared.
     pub(super) fn with_split(self, split: u64) -> Self {
         Self::pack(0, self.generation_bits(), self.top(), split)
     }
 
-    /// The word without public tasks, with the border at `position` and X cleared.
+    /// Returns the word without public tasks, with the border at `position` and X cleared.
     pub(super) fn emptied_at(self, position: u64) -> Self {
         Self::pack(0, self.generation_bits(), position, position)
     }
 
-    /// The word with this generation and with X cleared.
+    /// Returns the word with this generation and with X cleared.
     pub(super) fn with_generation(self, generation: Gen) -> Self {
         Self::pack(0, u64::from(generation.bits()), self.top(), self.split())
     }
 }
 
-/// The position nearest to `position` whose low bits are `low`.
+/// Returns the position nearest to `position` whose low bits are `low`.
 fn near(low: u64, position: u64) -> u64 {
     let ahead = low.wrapping_sub(position) & INDEX_MASK;
     let signed = if ahead > INDEX_MASK / 2 {

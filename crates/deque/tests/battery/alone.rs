@@ -38,7 +38,7 @@ enum Step {
     Steal,
 }
 
-/// Compares any sequence of steps with a plain deque.
+/// Compares random sequences of steps with a plain deque.
 pub fn model<Q: Queue<Task> + Default>(promise: Promise) {
     let config = Config {
         cases: many(200) as u32,
@@ -144,7 +144,7 @@ fn multiplicity_thief_tracks_each_queue() {
     assert_eq!(other.steal(&mut cursor), Ok(tasks.at(3)));
 }
 
-/// Several times, puts more tasks than the queue initially has room for, and takes them out.
+/// Repeatedly puts more tasks than the queue initially has room for, and takes them out.
 pub fn waves<Q: Queue<Task> + Default>() {
     let (queue, tasks) = (Q::default(), Tasks::new(many(3_000).max(30)));
     let owner = Owner(&queue);

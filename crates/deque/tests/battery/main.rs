@@ -62,7 +62,7 @@ impl Tasks {
         (task.addr().get() - first) / size_of::<Task>()
     }
 
-    /// Counts that `task` came out.
+    /// Increments the count of how often `task` came out.
     fn out(&self, task: NonNull<Task>) {
         self.0[self.index(task)].fetch_add(1, Ordering::Relaxed);
     }

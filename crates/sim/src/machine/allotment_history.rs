@@ -1,20 +1,22 @@
 //! How many processors a job had, for how long, and how many of them it could use.
 //!
-//! Two means of the allotments leave out processors that a job cannot use, however many there are.
-//! For the Tinf of time with the largest allotments,
+//! Two means of the allotments leave out processors that a job cannot use, no matter how many there
+//! are. Both differ from the plain mean in the periods with the largest allotments, which together
+//! last Tinf:
 //!
-//! * the average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel
-//!   work-stealing jobs", 2004, definition 1, counts no more processors than tasks were ready;
-//! * the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
-//!   feedback", PPoPP 2007, counts nothing.
+//! * The average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel
+//!   work-stealing jobs", 2004, definition 1, counts at most as many processors as there were ready
+//!   tasks.
+//! * The trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
+//!   feedback", PPoPP 2007, leaves these periods out.
 //!
-//! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P. While fewer tasks are ready than
-//! there are processors, all of them run, which shortens the longest chain, so this lasts at most
-//! Tinf. In the remaining time all processors work, and the mean allotment over that time is at
-//! least P, because P is the mean of the smallest allotments over a period of that length. For
-//! Sen's mean, the bound is his theorem 3. His proof assumes that all steps outside the Tinf with
-//! the largest allotments have enough tasks, and does not hold otherwise; a test below has such a
-//! schedule.
+//! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P. While there are fewer ready tasks
+//! than processors, all ready tasks run, which shortens the longest chain, so this state lasts at
+//! most Tinf. In the remaining time all processors work, and the mean allotment over that time is
+//! at least P, because P is the mean of the smallest allotments over a period of that length. For
+//! Sen's mean, the bound is his theorem 3. His proof assumes that there are enough tasks in all
+//! steps outside the periods with the largest allotments, and does not hold otherwise; a test below
+//! has such a schedule.
 
 use std::collections::BTreeMap;
 use tidegate_policy::Nanos;
@@ -61,7 +63,7 @@ impl AllotmentHistory {
         }
     }
 
-    /// Sets the job's allotment from now on.
+    /// Sets the job's current allotment.
     pub(super) fn begin(&mut self, allotment: usize) {
         let Spell { time, usable } = std::mem::take(&mut self.current);
         if time > 0 {

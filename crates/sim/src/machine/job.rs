@@ -23,25 +23,27 @@ pub(super) struct Running<'a> {
     /// Whether the job has arrived and not ended.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
-    /// The imposed limit on the job's processors now, and the coming changes of that limit.
+    /// The limit that is now imposed on the job's processors.
     pub(super) given: usize,
+    /// The coming changes of `given`.
     pub(super) course: Peekable<Course<'a>>,
     pub(super) history: AllotmentHistory,
     /// The allotments before the current cycle, summed over time.
     allotted_before: u128,
-    /// How many workers run a task, and how many have fallen asleep with a task in hand.
+    /// How many workers run a task.
     pub(super) working: usize,
+    /// How many workers have fallen asleep with a task in hand.
     pub(super) in_hand: usize,
-    /// How many workers are not asleep.
     pub(super) awake: usize,
     /// How many of the awake workers were told to fall asleep and have not done so yet.
     pub(super) leaving: usize,
     /// How many workers search and are counted by the limit on searchers.
     pub(super) searching: usize,
-    /// Workers that found no work and sleep until there is some.
+    /// Workers that found no work and sleep until work appears.
     pub(super) parked: Vec<u32>,
-    /// Workers that are asleep with work, and workers that are asleep without work.
+    /// Workers that are asleep with work.
     pub(super) with_work: Vec<u32>,
+    /// Workers that are asleep without work.
     pub(super) without_work: Vec<u32>,
     /// Possible victims, by their numbers within the job: all workers except those that are asleep
     /// without work.
@@ -49,9 +51,9 @@ pub(super) struct Running<'a> {
     /// The number of tasks in all deques and places.
     pub(super) queued: usize,
     pub(super) placed: Placed,
-    /// How many workers have had work, and how long after the job's arrival the last of them first
-    /// had work.
+    /// How many workers have had work.
     pub(super) had_work: usize,
+    /// How long after the job's arrival as many workers had had work as the machine has processors.
     pub(super) all_processors: Option<Nanos>,
     pub(super) stood_in_line: bool,
     pub(super) memory: Memory,
@@ -132,7 +134,7 @@ impl<'a> Running<'a> {
             && !self.memory.has_sleepers()
     }
 
-    /// Sets the job's allotment from now on.
+    /// Sets the job's current allotment.
     pub(super) fn allot(&mut self, now: Nanos, processors: usize) {
         self.pass(now);
         self.history.begin(processors);

@@ -17,7 +17,7 @@ use tidegate_policy::memory::book::{Answer, Reservation, Until};
 use tidegate_policy::memory::plan::{Next, Plan};
 use tidegate_policy::{MemoryPolicy, Nanos};
 
-/// The declared memory of a job.
+/// The declared memory of a job, and the tasks that wait for memory.
 #[derive(Default)]
 pub(super) struct Memory {
     declared: u64,
@@ -27,7 +27,7 @@ pub(super) struct Memory {
     planned: Option<Planned>,
 }
 
-/// The plan of a job, and what the plan's names stand for.
+/// The plan of a job that keeps the depth-first order, and the state of the plan's threads.
 struct Planned {
     plan: Plan<FrameId>,
     /// The task that continues on each thread.
@@ -153,7 +153,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the worker's thread, which is new if the worker had none.
+    /// Returns the worker's thread. Creates a thread if the worker has none.
     fn thread(&mut self, w: usize) -> usize {
         let job = self.workers[w].job;
         self.workers[w].thread.unwrap_or_else(|| {
@@ -195,7 +195,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs one step of a task.
+    /// Runs one step of a task in a job that keeps the depth-first order.
     pub(super) fn ordered_step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
@@ -304,7 +304,7 @@ impl Machine<'_> {
     }
 
     /// Continues with the task, unless it must give way because too many tasks come before it in
-    /// the order.
+    /// the depth-first order.
     fn after_fork(&mut self, w: usize, id: FrameId) -> After {
         let (job, thread) = (self.workers[w].job, self.frames.get(id).memory().thread);
         if !self.plan(job).plan.gives_way(thread) {
@@ -358,7 +358,7 @@ impl Machine<'_> {
     }
 
     /// Lets the task wait for the tasks that it has spawned. Continues with one of these if one
-    /// comes next in the order.
+    /// comes next in the depth-first order.
     fn await_scope(&mut self, w: usize, id: FrameId) -> After {
         let (job, memory) = (self.workers[w].job, self.frames.get(id).memory());
         let (thread, scope) = (memory.thread, memory.scope.expect("it has spawned"));
@@ -379,7 +379,7 @@ impl Machine<'_> {
         After::Next(next)
     }
 
-    /// Ends the task. All tasks that it has spawned have ended.
+    /// Ends a task whose spawned tasks have all ended.
     fn end_planned(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
@@ -421,7 +421,8 @@ impl Machine<'_> {
         parent != NONE && !spawned && self.frames.get(parent).memory().half.is_some()
     }
 
-    /// Called when the first half has ended. Takes the second half back if no worker has begun it.
+    /// Takes back the second half of a fork if no worker has begun it. Called when the first half
+    /// has ended.
     fn take_half_back(&mut self, job: usize, thread: usize, parent: FrameId) -> Option<FrameId> {
         let half = self.frames.get(parent).memory().half?;
         let second = self.plan(job).plan.take_back(half)?;
@@ -431,7 +432,7 @@ impl Machine<'_> {
         Some(second)
     }
 
-    /// Called when both halves of the task's fork have ended.
+    /// Joins a fork whose halves have both ended.
     fn join_half(&mut self, job: usize, id: FrameId) {
         let memory = self.frames.get(id).memory();
         (memory.first_is_over, memory.half_is_over) = (false, false);
@@ -440,7 +441,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Called when a task has ended whose parent is doing something else or waits for other tasks.
+    /// Decides what the worker does after a task has ended whose parent is doing something else or
+    /// waits for other tasks.
     fn not_last(&mut self, w: usize, parent: FrameId, role: Role, is_half: bool) -> After {
         let job = self.workers[w].job;
         let above = self.frames.get(parent);
@@ -468,7 +470,7 @@ impl Machine<'_> {
                 }
                 After::Waits
             }
-            // In this case, the task ran on top of its waiting parent.
+            // The task ran on top of its waiting parent.
             Role::Own if self.workers[w].thread == Some(above.memory().thread) => {
                 self.next_of(w, parent)
             }
@@ -476,7 +478,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Ends what remains of a task in the plan. Returns whether the job has a plan.
+    /// Ends a task's rest if its job has a plan. Returns whether the job has one.
     pub(super) fn end_planned_rest(&mut self, w: usize, id: FrameId) -> bool {
         let job = self.workers[w].job;
         let ordered = self.jobs[job].memory.is_ordered();

@@ -51,15 +51,16 @@ const SAMPLES: usize = 4;
 const GIVEN: usize = 5;
 const CLOCKWORKS: usize = 6;
 
-/// A task's rest: when it ends, its position among rests with the same end, the task's frame and
+/// A task's rest: when it ends, a number that orders rests with the same end, the task's frame and
 /// the worker.
 type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
 
 /// Runs `jobs` on the machine that `settings` describes, until all jobs have ended. The same
 /// arguments give the same outcome.
 ///
-/// # Errors If the settings cannot be used, or if the run would last longer than can be counted:
-/// 584 years for all workers together.
+/// # Errors
+/// If the settings cannot be used, or if the run would last longer than [`Nanos`] can count: 584
+/// years, summed over all workers.
 pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refusal> {
     run_telling(settings, jobs, &mut |_, _| ())
 }
@@ -96,7 +97,7 @@ fn untyped<D: Dag>(jobs: &[Job<D>]) -> Vec<Job<&dyn AnyDag>> {
     jobs.collect()
 }
 
-/// How many events the machine handles between two calls of `tell`.
+/// How many events the machine handles between two calls to `tell`.
 const UNHEARD: u64 = 1_000_000;
 
 struct Machine<'a> {
@@ -346,7 +347,6 @@ impl<'a> Machine<'a> {
         self.event_queue.set(w, self.now.saturating_add(delay));
     }
 
-    /// Moves the worker to another state.
     #[inline]
     fn enter(&mut self, w: usize, state: State) {
         let worker = &mut self.workers[w];
@@ -394,7 +394,7 @@ impl<'a> Machine<'a> {
         self.await_arrival();
     }
 
-    /// Starts the job: its first worker has the root in hand, and the other workers have nothing.
+    /// Starts the job: gives its first worker the root task, and its other workers no task.
     fn arrive(&mut self, job: usize) {
         let workers = self.workers_of(job);
         let root = self

@@ -240,7 +240,7 @@ impl Machine<'_> {
         let memory = &self.jobs[job].memory;
         let takes_time = memory.has_planned() || self.has_rounds(w);
         if takes_time {
-            // A later look will find the task.
+            // The plan has work, or rounds remain to be passed; a later attempt will find the task.
             return self.at(w, self.settings.costs.look_again.max(1));
         }
         let asleep = self.jobs[job].with_work.last().copied();

@@ -1,4 +1,4 @@
-//! Sleeping for lack of work, waking, and which workers have a processor.
+//! Puts workers to sleep for lack of work, wakes them, and gives them processors.
 //!
 //! No wake-ups can be lost here, because events happen one after the other. A push wakes a worker
 //! if some worker is parked and none is searching. Each worker that finds work wakes the next.
@@ -40,8 +40,8 @@ impl Machine<'_> {
         self.give_processor_back(w);
     }
 
-    /// Called when there is work in a deque. Wakes the worker that parked last, unless a searcher
-    /// will find the work. Returns the cost.
+    /// Wakes the worker that parked last, unless a searcher will find the work. Called when work
+    /// becomes visible to other workers. Returns the cost.
     #[inline]
     pub(super) fn work_is_visible(&mut self, job: usize) -> Nanos {
         let Running {

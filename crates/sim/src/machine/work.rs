@@ -185,7 +185,7 @@ impl Machine<'_> {
     }
 
     /// Pushes a task at the young end of the worker's deque, where other workers can see the task.
-    /// Returns the cost in addition to that of the fork.
+    /// Returns the cost beyond that of the fork.
     #[inline]
     pub(super) fn push(&mut self, w: usize, id: FrameId) -> Nanos {
         let job = self.workers[w].job;
@@ -206,7 +206,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Pops the youngest task of the worker's deque.
     #[inline]
     pub(super) fn pop(&mut self, w: usize) -> Option<FrameId> {
         let deque = self.deque_of(w);
@@ -265,6 +264,6 @@ pub(super) enum After {
     Next(FrameId),
     /// Leaves this task, which waits, rests or has ended.
     Waits,
-    /// Ends the job, whose longest chain is this.
+    /// Ends the job, which had this longest chain.
     Over(Chain),
 }

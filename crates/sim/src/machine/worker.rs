@@ -8,9 +8,7 @@ use tidegate_policy::{DistanceIndex, IdleState, Nanos, Peers, PlaceTree, Rng, Vi
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Runs a task.
     Working,
-    /// Looks for a task.
     Searching,
     /// Sleeps for a while because it found no task.
     Napping,
@@ -40,18 +38,18 @@ pub(super) struct Worker {
     pub(super) leaving: bool,
     /// Whether the worker counts as a searcher.
     pub(super) admitted: bool,
-    /// Whether the worker has had any work.
     pub(super) had_work: bool,
-    /// How long after the worker gets a processor its next event happens.
+    /// The delay between getting a processor and the worker's next event.
     pub(super) late: Nanos,
     /// The remaining time of the step during which the worker was stopped.
     pub(super) left: Nanos,
     pub(super) last_victim: Option<usize>,
     /// The worker's thread in the plan of its job, if the job keeps the depth-first order.
     pub(super) thread: Option<usize>,
-    /// Tasks that sleep for memory, with the bytes that they request. `granted` is the number of
-    /// bytes granted here since a task last fell asleep or woke up here or this worker last stole.
+    /// Tasks that sleep for memory, with the bytes that they request.
     pub(super) sleepers: Rounds<(FrameId, u64)>,
+    /// The bytes granted on this worker since the last time that a task fell asleep or woke up
+    /// here, or that this worker stole.
     pub(super) granted: u64,
 }
 

@@ -21,19 +21,21 @@ pub(super) struct Group {
     line: BTreeSet<(Nanos, u64, u32)>,
     came: u64,
     turns: Vec<Turn>,
-    /// How often a worker has joined an empty line, and when that last happened.
+    /// How often a worker has joined an empty line.
     want: u64,
+    /// When a worker last joined an empty line.
     began: Nanos,
 }
 
 /// A worker's use of the processors.
 #[derive(Clone, Default)]
 struct Turn {
-    /// Since when the worker has had a processor, if it has one.
+    /// When the worker got its current processor, if it has one.
     since: Option<Nanos>,
-    /// The value of `Group::want` when the worker last had a processor or joined the line, and the
-    /// worker's time on processors under that value until then.
+    /// The value of `Group::want` when the worker last joined the line or released a processor.
     want: u64,
+    /// The worker's time on processors when `want` was last set, counted as in [`Group::had`]. It
+    /// is valid only while `Group::want` has the same value.
     had: Nanos,
 }
 
@@ -81,8 +83,8 @@ impl Group {
         false
     }
 
-    /// Returns the time that a waking worker counts as having had: its time when it fell asleep, or
-    /// half a slice less than the least time of all other workers, whichever is more.
+    /// Returns the processor time with which a waking worker is credited: its time when it fell
+    /// asleep, or half a slice less than the least time of all other workers, whichever is more.
     fn had_asleep(&self, worker: usize, now: Nanos) -> Nanos {
         let turn = &self.turns[worker];
         let before = if turn.want == self.want { turn.had } else { 0 };
@@ -94,8 +96,8 @@ impl Group {
     }
 
     /// Returns the worker that should give up its processor to this worker, which has woken and
-    /// waits in line. Of the workers that `can` accepts, this is the worker that has had the most
-    /// time, if it has had more time than this worker.
+    /// waits in line. Of the workers that `can` accepts, the worker with the most time on
+    /// processors gives it up, provided that it has had more time than the woken worker.
     pub(super) fn displaced_by(
         &self,
         worker: usize,
@@ -168,7 +170,8 @@ mod tests {
 
     const SLICE: Nanos = 1_000;
 
-    /// Returns one processor. The first of `workers` workers has had it since time 0.
+    /// Returns a group of one processor and `workers` workers, the first of which has had the
+    /// processor since time 0.
     fn crowd(workers: usize) -> Group {
         let mut processors = Group::new(1, workers, SLICE);
         assert!(processors.take(0, 0, true));

@@ -9,18 +9,20 @@ use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, 
 /// A random tree of tasks with every kind of step.
 pub struct Random {
     pub seed: u64,
-    /// How many levels fork, and the maximum number of levels of other tasks below these.
+    /// How many levels fork.
     pub forks: u32,
+    /// The maximum number of levels of other tasks below the forks.
     pub levels: u32,
-    /// The maximum number of steps of a task, the maximum work of a step, and the maximum size of a
-    /// reservation in bytes.
+    /// The maximum number of steps of a task.
     pub steps: u64,
+    /// The maximum work of a step.
     pub work: Nanos,
+    /// The maximum size of a reservation in bytes.
     pub reservation: u64,
-    /// Whether tasks also rest, and whether they declare memory.
+    /// Whether tasks rest.
     pub rests: bool,
+    /// Whether tasks declare memory.
     pub reservations: bool,
-    /// How many tasks have begun.
     pub begun: Cell<u64>,
 }
 
@@ -168,7 +170,6 @@ pub fn seconds(time: Nanos) -> f64 {
     time as f64 / 1e9
 }
 
-/// Returns the mean response time of the jobs.
 pub fn mean_response(outcome: &Outcome) -> f64 {
     let sum: Nanos = outcome.jobs.iter().map(JobOutcome::time).sum();
     seconds(sum) / outcome.jobs.len() as f64

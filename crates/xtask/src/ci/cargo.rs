@@ -126,7 +126,7 @@ pub fn licences(workspace: &Workspace) -> Outcome {
     check(workspace, "bans licenses")
 }
 
-/// Checks for known vulnerabilities, if the database can be fetched.
+/// Checks for known vulnerabilities, if the advisory database can be fetched.
 pub fn advisories(workspace: &Workspace) -> Outcome {
     need(
         cargo_deny(workspace, "--version"),

@@ -61,7 +61,8 @@ impl State {
         })
     }
 
-    /// Returns why the checks of these sources must run, given the text of `.ci/checked`.
+    /// Returns why the checks of these sources must run, given the text of `.ci/checked`. Returns
+    /// `None` if they need not run.
     pub fn reason(&self, recorded: Option<&str>) -> Option<String> {
         let Some(recorded) = recorded else {
             return Some(format!("there is no {FILE}"));

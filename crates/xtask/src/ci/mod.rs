@@ -85,8 +85,8 @@ pub const STEPS: &[Step] = &[
 ];
 
 impl Step {
-    /// Returns why the check is skipped, or `None` if it must run. `code` and `concurrent` are
-    /// whether the checks of these sources are needed.
+    /// Returns why the check is skipped, or `None` if it must run. `code` and `concurrent` say
+    /// whether the checks of these [`Sources`] are needed.
     fn left_out(&self, quick: bool, [code, concurrent]: [bool; 2]) -> Option<String> {
         match self.1 {
             _ if quick && self.0 == Slow => Some("left out by --quick".to_string()),
@@ -97,8 +97,8 @@ impl Step {
     }
 }
 
-/// Runs the quick checks, or the checks whose sources have changed, or all checks. In the last
-/// case, records that they have passed.
+/// Runs the checks whose sources have changed, without the slow checks if `quick`. If `full`, runs
+/// all checks, and records that they have passed.
 pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) {
     let states = match State::read(workspace) {
         Ok(states) => states,

@@ -14,7 +14,7 @@ const PAGE: &str = "ARCHITECTURE.md";
 
 const RUNTIME: &str = "crates/tidegate/src/";
 
-/// A row of the table.
+/// A row of the table in ARCHITECTURE.md.
 struct Row<'a> {
     name: &'a str,
     imports: Vec<&'a str>,
@@ -25,7 +25,6 @@ struct Row<'a> {
     listed: Vec<&'a str>,
 }
 
-/// Finds crates without a row, rows without a crate, and forbidden dependencies.
 pub fn check(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
     let rows: Vec<Row> = page.lines().filter_map(row).collect();

@@ -18,7 +18,7 @@ const MODULES: [(&str, &str); 7] = [
         "job latch worker scope interval allocator owned",
     ),
     ("crates/rayon-core/src", "scope"),
-    // These tests must call the C library first.
+    // These tests call the C library to fork, trace, stop and kill processes.
     ("crates/share/tests/support", "sys"),
     ("crates/tidegate/tests/support", "forks"),
 ];
@@ -66,7 +66,7 @@ fn root(path: &str, text: &str) -> Option<String> {
 
 const LINES: usize = 600;
 
-/// Files that tools have generated or lawyers have written.
+/// Generated files, and the texts of licences.
 const NOT_OURS: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Paths and hosts that exist only on one machine or network. Each is cut in two, so that this file
@@ -74,7 +74,7 @@ const NOT_OURS: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 const FOREIGN: &str = "/wor+k /roo+t /hom+e ../sha+red /tmp/tar+get index.+crates.io static.+crates.io \
     static.+rust-lang.org registry.+npmjs.org files.+pythonhosted.org deb.+debian.org";
 
-/// Finds files that are too long, and files that name such paths or hosts.
+/// Finds files that are too long, and files that name a path or host in `FOREIGN`.
 pub fn texts(repo: &Repo) -> Vec<String> {
     let places = FOREIGN.replace('+', "");
     let mut found = Vec::new();

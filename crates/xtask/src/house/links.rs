@@ -30,7 +30,7 @@ pub fn web(workspace: &Workspace) -> Outcome {
         .args(["--silent", "--location", "--max-time", "20"])
         .args(["--write-out", "%{http_code} %{url}\n"])
         .args(targets.iter().flat_map(url));
-    // curl also fails if only one page does not answer.
+    // curl also fails if just one page does not answer.
     let text = curl.run().map(|done| done.text).unwrap_or_default();
     let answers = text.lines().skip(1).filter(|line| {
         let target = line.split_once(' ').map_or("", |(_, target)| target);

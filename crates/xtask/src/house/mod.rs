@@ -1,8 +1,8 @@
 //! Checks that no other tool makes: `cargo run -p xtask -- house`.
 //!
-//! Whatever rustc, clippy, rustdoc and cargo-deny can check, they check. Their settings are the
-//! lints in the root manifest, `clippy.toml` and `deny.toml`. The checks here read text line by
-//! line, and rely on rustfmt's layout.
+//! If rustc, clippy, rustdoc or cargo-deny can check something, this module leaves it to them.
+//! Their settings are the lints in the root manifest, `clippy.toml` and `deny.toml`. The checks
+//! here read text line by line, and rely on rustfmt's layout.
 
 mod architecture;
 mod files;
@@ -70,14 +70,14 @@ impl Repo {
         texts.find_map(|(other, text)| (other == path).then_some(text.as_str()))
     }
 
-    /// The Rust files, each with its path.
+    /// Returns the Rust files, each with its path.
     fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
         let texts = self.texts.iter();
         let texts = texts.map(|(path, text)| (path.as_str(), text.as_str()));
         texts.filter(|(path, _)| path.ends_with(".rs"))
     }
 
-    /// The path prefixes of modules that are declared only for tests.
+    /// Returns the path prefixes of modules that are declared only for tests.
     fn test_modules(&self) -> Vec<String> {
         let declared = |(path, text)| source::test_modules(path, text);
         self.sources().flat_map(declared).collect()

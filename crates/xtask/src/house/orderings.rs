@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(found("fn f() { fence(SeqCst) }"), [1]);
     }
 
-    /// The comment may be in the line, above the line, or above the function.
+    /// The comment may be on the same line, above the line, or above the function.
     #[test]
     fn nearby_comment_is_enough() {
         let text = "fn f() {\n    // Pairs with the release in g.\n    a.load(\n        Acquire,\n    );\n}";

@@ -55,7 +55,7 @@ pub fn tests(lines: &[&str]) -> Vec<bool> {
     tests
 }
 
-/// The path prefixes of the modules that the file at `path` declares for tests.
+/// Returns the path prefixes of the modules that the file at `path` declares for tests.
 pub fn test_modules(path: &str, text: &str) -> Vec<String> {
     let parent = path.trim_end_matches(".rs");
     let roots = ["/lib", "/main", "/mod"];

@@ -39,7 +39,7 @@ const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
 /// A mistake in the code, and the test that must catch it.
 #[derive(Clone, Debug, PartialEq)]
 struct Mutant {
-    /// The path of the mutant's patch, from the root.
+    /// The path of the mutant's patch, relative to the workspace's root.
     file: String,
     title: String,
     /// The tool, the package, the tool's argument, and the test with its modules.
@@ -64,8 +64,8 @@ impl Mutant {
         self.file[FOLDER.len()..].trim_end_matches(".patch")
     }
 
-    /// Returns `cargo test` for the test's package, with `args` and the arguments of the test
-    /// program.
+    /// Returns the command `cargo test` for the test's package, with `args` and the arguments of
+    /// the test program.
     fn cargo_test(&self, workspace: &Workspace, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
         let log = format!("mutant {}", self.name());

@@ -38,7 +38,7 @@ mod thread_pool {
     mod test;
 }
 
-/// A stand-in for rayon-core's module.
+/// A stand-in for rayon-core's module of the same name.
 #[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod unwind {
@@ -49,7 +49,7 @@ mod unwind {
     }
 }
 
-/// A stand-in for rayon-core's module. The tests ignore both arguments.
+/// A stand-in for rayon-core's module of the same name. The tests ignore both arguments of `op`.
 #[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod registry {

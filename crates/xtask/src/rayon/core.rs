@@ -90,7 +90,7 @@ fn manifest(core: &Package) -> String {
     manifest
 }
 
-/// Returns the unit tests of `module`, with those that the table leaves out disabled.
+/// Returns the unit tests of `module`, after disabling those in [`LEFT_OUT`].
 fn without_left_out(module: &str, text: &str) -> Result<String, String> {
     let mut text = text.to_string();
     for (test, _) in LEFT_OUT {
@@ -131,7 +131,6 @@ mod tests {
         );
     }
 
-    /// Tests in the table are disabled.
     #[test]
     fn excluded_test_must_exist() {
         for (test, _) in LEFT_OUT {

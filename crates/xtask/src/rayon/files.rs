@@ -1,4 +1,4 @@
-//! Files that are copied or written.
+//! Files that this check copies or writes.
 
 use std::fs;
 use std::io::Error;
@@ -16,8 +16,8 @@ impl File {
         File { path, bytes }
     }
 
-    /// Writes the file below `folder`, unless an identical file is there, because an unchanged file
-    /// causes no rebuild.
+    /// Writes the file below `folder`, unless an identical file is there already: rewriting it
+    /// would cause a rebuild.
     pub fn place(&self, folder: &Path) -> Result<(), String> {
         let path = folder.join(&self.path);
         if fs::read(&path).is_ok_and(|old| old == self.bytes) {
@@ -30,7 +30,7 @@ impl File {
     }
 }
 
-/// All files below `folder`, sorted by path.
+/// Returns all files below `folder`, sorted by path.
 pub fn below(folder: &Path) -> Result<Vec<File>, String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -13,8 +13,8 @@ const LOCK: &str = "Cargo.lock";
 
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
     let rayon = files::below(&published.rayon)?;
-    // The versions with which rayon was published. Cargo adds packages that the lock file lacks,
-    // and later runs must keep these.
+    // Fixes the versions with which rayon was published. Copied only once, because cargo adds
+    // packages that this lock file lacks, and later runs must use the same versions of these.
     let lock = rayon.iter().find(|file| file.path == Path::new(LOCK));
     if let Some(lock) = lock.filter(|_| !folder.join(LOCK).exists()) {
         lock.place(folder)?;

@@ -68,8 +68,8 @@ fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
         .env("CARGO_TARGET_DIR", target)
 }
 
-/// Returns the folder of the packages. Each pair of versions has a separate folder, so that no file
-/// of an older version remains.
+/// Returns the folder of the packages. Each combination of rayon and rayon-core versions has a
+/// separate folder, so that no file of an older version remains.
 fn folder(workspace: &Workspace) -> PathBuf {
     let versions = format!("{RAYON}-{RAYON_CORE}");
     workspace.scratch("rayon").join(versions)

@@ -1,5 +1,5 @@
-//! The published packages. To get them, cargo fetches the dependencies of a package that depends
-//! only on these.
+//! The published packages. Cargo fetches them as the dependencies of a package that depends on
+//! nothing else.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::workspace::describe;
 /// The version of rayon whose tests run.
 pub const RAYON: &str = "1.12.0";
 
-/// The version of rayon-core whose tests run, and which ours replaces.
+/// The version of rayon-core whose tests run. Our rayon-core replaces it.
 pub const RAYON_CORE: &str = "1.13.0";
 
 pub struct Published {

@@ -28,7 +28,7 @@ pub fn judge(suite: &Suite, done: &Done) -> Outcome {
     Ok(format!("tests: {passed}{}", excused.collect::<String>()))
 }
 
-/// Returns why the output does not show how every test ended, or `None` if it does.
+/// Returns the reason if the output does not show how every test ended.
 fn incomplete(tests: &Tests, done: &Done) -> Option<String> {
     let (started, ended) = (tests.started, tests.ended());
     match done.end {

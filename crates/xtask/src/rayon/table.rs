@@ -2,7 +2,7 @@
 
 pub struct Suite {
     pub name: &'static str,
-    /// The package and the test programs, as arguments of `cargo test`.
+    /// The arguments of `cargo test` that select the package and its test programs.
     pub programs: &'static str,
     /// Whether waiting threads may run any task, which is not the default.
     pub help_any: bool,
@@ -15,7 +15,7 @@ pub type Excuse = (&'static str, &'static str);
 
 const NONE: &[Excuse] = &[];
 
-/// Every suite, quick ones first.
+/// All suites, the quick ones first.
 #[rustfmt::skip]
 pub const SUITES: &[Suite] = &[
     Suite { name: "rayon-core unit tests", programs: "-p rayon-core-tests --lib", help_any: false, ignored: NONE, differ: DIFFER },
