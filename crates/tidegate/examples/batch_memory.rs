@@ -14,7 +14,7 @@ impl Image {
         self.width * self.height
     }
 
-    /// Stands for a decoder.
+    /// Stands in for a decoder.
     fn decode(&self) -> impl Iterator<Item = u32> {
         (0..self.pixels()).map(|at| (at % self.width) as u32)
     }
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             height: 256,
         })
         .collect();
-    // Each task holds one image at a time, so the serial run needs as much as the largest.
+    // Each task holds one image at a time, so the serial run needs as much memory as the largest
+    // image.
     let serial = images.iter().map(Image::pixels).max().unwrap_or(0) * size_of::<u32>();
     let budget = serial + serial / 2;
     let policy = format!("budget:{budget},serial={serial}").parse()?;
@@ -55,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The mean of all pixels.
+/// Returns the mean of all pixels.
 fn brightness(image: &Image) -> Result<u64, ReservationError> {
     // Waits until the budget has room for this image.
     let mut pixels = memory::vec::<u32>(image.pixels())?;

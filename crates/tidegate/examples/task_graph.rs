@@ -2,7 +2,7 @@
 
 use tidegate::interval::{self, Failure, Interval};
 
-/// Name, source, and which units earlier in the list it needs.
+/// A unit's name, its source, and the indices of the earlier units that it needs.
 type Unit = (&'static str, &'static str, &'static [usize]);
 
 const UNITS: [Unit; 4] = [

@@ -8,7 +8,7 @@ static LIVE: Sum = Sum::zero();
 static PEAK: Sum = Sum::zero();
 static UNDECLARED: Sum = Sum::zero();
 
-/// Adds to the memory that the tasks of all pools have declared.
+/// Adds `bytes` to the memory declared by the tasks of all pools.
 pub(crate) fn declare(bytes: u64) {
     DECLARED.add(bytes);
 }
@@ -152,8 +152,7 @@ pub struct AllocatorStats {
     pub undeclared_peak: u64,
 }
 
-/// Returns the sum, or 0 if it has fallen below 0 because memory was freed that had not been
-/// counted.
+/// Returns `sum`, or 0 if it is negative because memory was freed that had not been counted.
 fn floored(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }
@@ -210,8 +209,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: as in `alloc`.
         let new = unsafe { self.allocator.realloc(block, layout, size) };
         if !new.is_null() {
-            // Uncount the old block first: as far as this allocator can tell, the two blocks never
-            // coexist.
+            // Uncount the old block first, so that the peak never includes both blocks.
             self.uncount(layout.size());
             self.count(size);
         }

@@ -20,16 +20,16 @@ use tidegate_policy::QueueKind;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 
-/// Where a worker keeps its tasks, if not in its deque.
+/// The queue in which a worker keeps its tasks, if not in its deque.
 pub(crate) enum AltQueue {
     Own(Own),
-    /// In the pool's queue.
+    /// The queue shared by all workers of the pool.
     Shared,
-    /// In the plan of a pool that keeps its tasks in order, see [`crate::memory`].
+    /// The plan of a pool that keeps its tasks in order; see [`crate::memory`].
     Planned,
 }
 
-/// A worker's own queue.
+/// A queue that belongs to a single worker.
 pub(crate) struct Own {
     /// Never contended: only the worker's own thread uses the owner's end.
     owner: Mutex<Box<dyn Owner>>,
@@ -115,7 +115,7 @@ impl Own {
 }
 
 impl AltQueue {
-    /// The alternative queue of a worker in a pool with this kind of queue. `None` for the split
+    /// Returns a worker's alternative queue in a pool with this kind of queue. `None` for the split
     /// deque.
     pub(crate) fn of(queue: QueueKind) -> Option<Self> {
         Some(Self::Own(match queue {
@@ -133,7 +133,7 @@ impl AltQueue {
         }))
     }
 
-    /// The queue, if it belongs to this worker alone.
+    /// Returns the queue if it belongs to this worker alone.
     pub(crate) fn own(&self) -> Option<&Own> {
         match self {
             Self::Own(own) => Some(own),

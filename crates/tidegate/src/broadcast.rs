@@ -1,4 +1,4 @@
-//! Running one closure on every thread of a pool.
+//! Runs one closure on every thread of a pool.
 //!
 //! Each thread gets its part in its inbox. All parts are delivered under one lock
 //! (`members::deliver_to_all`), so two broadcasts reach every thread in the same order, and

@@ -47,8 +47,8 @@ impl<T: Scalar> Hint<T> {
         value.swap(&self.0)
     }
 
-    /// Like `swap`, but cheaper. Only the thread that writes this hint may call it, and there must
-    /// be only one.
+    /// Like `swap`, but cheaper. Only the thread that writes this hint may call this, and there
+    /// must be only one such thread.
     #[inline]
     pub(crate) fn replace(&self, value: T) -> T {
         let old = self.get();
@@ -77,7 +77,6 @@ impl<T: Scalar> OwnerCell<T> {
         value.store(&self.0);
     }
 
-    /// Sets the value and returns the old one.
     #[inline]
     pub(crate) fn replace(&self, value: T) -> T {
         let old = self.get();
@@ -93,19 +92,19 @@ macro_rules! scalar {
 
             #[inline(always)]
             fn load(atomic: &Self::Atomic) -> Self {
-                // Relaxed: see the module.
+                // Relaxed: see the module's documentation.
                 $load(atomic.load(Ordering::Relaxed))
             }
 
             #[inline(always)]
             fn store(self, atomic: &Self::Atomic) {
-                // Relaxed: see the module.
+                // Relaxed: see the module's documentation.
                 atomic.store($store(self), Ordering::Relaxed);
             }
 
             #[inline(always)]
             fn swap(self, atomic: &Self::Atomic) -> Self {
-                // Relaxed: see the module.
+                // Relaxed: see the module's documentation.
                 $load(atomic.swap($store(self), Ordering::Relaxed))
             }
         }

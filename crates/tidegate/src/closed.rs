@@ -6,12 +6,12 @@
 //!
 //! * A function passed to [`ClosedPool::build`] starts its threads. If a thread cannot be started,
 //!   `build` returns an error.
-//! * Dropping its handle lets the pool end, but does not wait for its threads.
+//! * Dropping the handle lets the pool end, but does not wait for its threads.
 //! * The second half of a [join](Member::join) runs even if the first half panics. Its closure's
-//!   argument says whether it was stolen.
+//!   argument indicates whether it was stolen.
 //! * A task that waits for something outside the pool runs tasks from the pool's queues on top of
 //!   its own frame, unless an idle thread runs them. Without spare threads, no other thread could
-//!   run them, and the other side may be waiting for them.
+//!   run them, and the code outside the pool may be waiting for them.
 //! * A spawn never runs a task on the caller's stack.
 //! * One handler receives every panic that cannot be returned to a caller, including panics in
 //!   handlers.
@@ -47,7 +47,7 @@ pub enum Refused {
     Thread(io::Error),
 }
 
-/// The maximum number of threads of a closed pool.
+/// Returns the maximum number of threads of a closed pool.
 #[must_use]
 pub fn most_threads() -> usize {
     match WORKERS.allowed {
@@ -56,7 +56,7 @@ pub fn most_threads() -> usize {
     }
 }
 
-/// The smallest and the largest stack size of a thread, in bytes.
+/// Returns the smallest and the largest stack size of a thread, in bytes.
 #[must_use]
 pub fn stack_sizes() -> (usize, usize) {
     match STACK_SIZE.allowed {
@@ -74,7 +74,7 @@ impl ClosedPool {
     /// thread becomes the first thread, and `start` starts the others.
     ///
     /// # Errors
-    /// See [`Refused`]. Threads that have already started end again.
+    /// See [`Refused`]. Threads that have already started then end.
     pub fn build(
         builder: Builder,
         closed: Closed,
@@ -104,20 +104,21 @@ impl ClosedPool {
         Entry(self.0.used().clone())
     }
 
-    /// The number of threads, which never changes.
+    /// Returns the number of threads, which never changes.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.0.shared().options.workers
     }
 
-    /// The calling thread as a member of this pool. `None` if it does not belong to the pool.
+    /// Returns the calling thread as a member of this pool, or `None` if it does not belong to the
+    /// pool.
     #[must_use]
     pub fn member(&self) -> Option<Member<'_>> {
         WorkerThread::of(self.0.shared()).map(Member)
     }
 }
 
-/// Runs functions in a closed pool; any thread may use it.
+/// A handle through which any thread can run functions in a closed pool.
 #[derive(Clone)]
 pub struct Entry(Arc<PoolInner>);
 
@@ -185,14 +186,14 @@ impl<'a> Member<'a> {
             .map(Self)
     }
 
-    /// The thread's number.
+    /// Returns the thread's number in its pool.
     #[inline]
     #[must_use]
     pub fn index(self) -> usize {
         self.0.index
     }
 
-    /// The number of threads in the member's pool.
+    /// Returns the number of threads in the member's pool.
     #[inline(always)]
     #[must_use]
     pub fn threads(self) -> usize {
@@ -205,7 +206,8 @@ impl<'a> Member<'a> {
         Entry(self.0.shared().as_arc())
     }
 
-    /// Runs both closures, even if `a` panics. The argument of `b` says whether `b` was stolen.
+    /// Runs both closures, even if `a` panics. The argument of `b` indicates whether `b` was
+    /// stolen.
     #[inline(always)]
     pub fn join<RA, RB: Send>(
         self,

@@ -17,11 +17,11 @@ pub(crate) struct ControllerHandle {
     /// ledger's lock.
     pub(crate) active: AtomicBool,
     pub(crate) parker: Parker,
-    /// Interrupts the share controller's wait for a change of the table.
+    /// Interrupts the share controller's wait for a change in the table.
     pub(crate) waker: Mutex<Option<Waker>>,
-    /// How many slots other jobs leave to the pool, and how many the pool is lent in addition
-    /// (`lent`). Both are written under the ledger's lock.
+    /// How many slots other jobs leave to the pool. Written under the ledger's lock.
     pub(crate) cap: AtomicUsize,
+    /// How many slots the pool is lent beyond `cap`. Written under the ledger's lock.
     pub(crate) lent: AtomicUsize,
     /// Records the share controller's decisions.
     pub(crate) notes: Notes,
@@ -52,8 +52,8 @@ impl ControllerHandle {
         }
     }
 
-    /// How many slots the pool gets if it wants `wanted` slots and may have at most `most`. Called
-    /// under the ledger's lock.
+    /// Returns how many slots the pool gets if it wants `wanted` slots and may have at most `most`.
+    /// Called under the ledger's lock.
     pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
         // Relaxed, both: ordered by the ledger's lock.
         let fair = wanted.min(self.cap.load(Ordering::Relaxed));

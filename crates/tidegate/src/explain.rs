@@ -15,8 +15,8 @@ use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
 
-/// Must be called before a thread outside the pool runs something in it. Prints the line if it was
-/// requested and has not been printed yet.
+/// Prints the explanation line if it was requested and has not been printed yet. Must be called
+/// before a thread outside the pool runs something in it.
 #[inline]
 pub(crate) fn announce(pool: &PoolInner) {
     // Relaxed: a flag that publishes no data.
@@ -27,7 +27,7 @@ pub(crate) fn announce(pool: &PoolInner) {
 
 #[cold]
 fn explain(pool: &PoolInner) {
-    // Relaxed: only one caller finds it set.
+    // Relaxed: the swap returns true to only one caller.
     if pool.unexplained.swap(false, Ordering::Relaxed) {
         print_line(format_args!(
             "{}",
@@ -36,7 +36,7 @@ fn explain(pool: &PoolInner) {
     }
 }
 
-/// Returns the line for a pool with these options. `workers` is the current number of workers.
+/// Returns the explanation line for these options. `workers` is the current number of workers.
 fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
@@ -88,7 +88,8 @@ fn explanation(options: &Options, workers: usize) -> String {
     )
 }
 
-/// The sharing options that differ from the defaults. A closed pool doesn't share by default.
+/// Returns the sharing options that differ from their defaults. A closed pool doesn't share by
+/// default.
 fn sharing(options: &Options) -> Vec<String> {
     let closed = options.kind.closed().is_some();
     let share = options
@@ -109,12 +110,11 @@ fn sharing(options: &Options) -> Vec<String> {
     differing
 }
 
-/// The option as text, if it differs from the default.
+/// Returns the option as text if it differs from its default.
 fn difference<T: Setting>(value: T, tunable: &Tunable<T>) -> Option<String> {
     (value != tunable.default).then(|| shown(value, tunable))
 }
 
-/// The option as text.
 fn shown<T: Setting>(value: T, tunable: &Tunable<T>) -> String {
     let own = Tunable {
         default: value,

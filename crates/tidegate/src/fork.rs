@@ -45,7 +45,7 @@
 //! returns `None` there. In the parent, a join costs nothing extra: the checks are on slow paths
 //! and where a pool is entered from outside.
 
-/// Functions with which tests run code in child processes.
+/// Helpers for tests that run code in child processes.
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 #[path = "../tests/support/forks.rs"]
 pub(crate) mod forks;

@@ -46,8 +46,8 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 ///
 /// # Errors
 /// If the global pool exists already, because it was built or a free function of this crate has
-/// used it. Also if the options are invalid, see [`Builder::build`]; then no global pool is
-/// started, and a later call may succeed.
+/// used it, or if the options are invalid (see [`Builder::build`]). In the second case, no global
+/// pool is started, and a later call may succeed.
 pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     let exists = || BuildError::new("build_global: the global pool exists already".to_owned());
     if OPTIONS.get().is_some() {

@@ -121,13 +121,14 @@ impl Pool {
         Self { options, shared }
     }
 
-    /// The current process's pool. In a child made by `fork`, the first call starts a new pool.
+    /// Returns the current process's pool. In a child made by `fork`, the first call starts a new
+    /// pool.
     pub(crate) fn shared(&self) -> &Arc<PoolInner> {
         self.shared.get_or_init(|| start(self.options.clone()))
     }
 
     /// Like [`shared`](Self::shared), for a caller that runs something in the pool. The first such
-    /// call announces the pool.
+    /// call prints the explanation line if it was requested.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
         explain::announce(shared);
@@ -319,8 +320,8 @@ impl Pool {
         })
     }
 
-    /// Like [`interval::run`], in this pool. Called inside the body of another interval, it has the
-    /// limits described there.
+    /// Like [`interval::run`], in this pool. The limits described there apply to a call inside the
+    /// body of another interval.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -388,7 +389,7 @@ impl Pool {
     ///
     /// This costs one load. While the pool shares the machine with other programs, it may run fewer
     /// workers; see [`Stats::allotment`]. If the builder did not set the number of workers, the
-    /// number follows changes of the process's CPU quota.
+    /// number follows changes in the process's CPU quota.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(3).build()?;
@@ -484,8 +485,8 @@ impl Pool {
         memory::set_budget(self.shared(), bytes).map_err(BuildError::new)
     }
 
-    /// Runs the tasks that were spawned into the pool and joins its threads, like dropping the
-    /// pool.
+    /// Runs the tasks that were spawned into the pool and joins its threads, as dropping the pool
+    /// does.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicBool, Ordering};

@@ -84,8 +84,8 @@ const WATCHES_ALL: bool = cfg!(debug_assertions);
 /// [lock](IntervalBuilder::lock) of the enclosing interval would wait forever.
 ///
 /// # Errors
-/// Returns the first failure of an interval inside, or a panic of `f`; or reports a
-/// [stall](Failure::is_stall) if intervals inside can never end.
+/// Returns the first failure of an interval inside, or the panic of `f`. If intervals inside can
+/// never end, returns a [stall](Failure::is_stall).
 ///
 /// ```
 /// use tidegate::interval;
@@ -157,7 +157,7 @@ where
         let unused = |_: &Scope<'_, '_>| Ok::<(), BoxError>(());
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and no pointer to a root that has not ended by
-        // then is followed; 2. it borrows nothing; 3. there is no parent.
+        // then is followed; 2. the body borrows nothing; 3. there is no parent.
         let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
         let body = Scope::of(root, current);
         let recorder = tree.recorder().map(|recorder| (recorder, clock::now()));
@@ -212,13 +212,13 @@ impl Clone for Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: 1. this handle's reference, which is not used afterwards.
+        // SAFETY: 1. this handle owns a reference, and does not use the node afterwards.
         unsafe { Core::let_go(self.0, WorkerThread::get()) };
     }
 }
 
-/// An interval as seen from inside. The interval's closure receives a scope, through which it
-/// creates intervals inside the interval.
+/// An interval as its own closure sees it. The closure receives a scope, through which it creates
+/// intervals inside the interval.
 ///
 /// ```
 /// let mut halves = [0, 0];
@@ -236,12 +236,12 @@ pub struct Scope<'scope, 'env: 'scope> {
     node: NonNull<Core>,
     runner: FrameWorker,
     children: Cell<u32>,
-    /// Invariant in both lifetimes, because closures both take and provide values with them.
+    /// Invariant in both lifetimes, because closures receive and return values that have them.
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// The scope for a node whose body runs on `current`.
+    /// Returns the scope that is passed to the body of `node`, which runs on `current`.
     fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
         Self {
             node,
@@ -337,7 +337,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         inline(current, Some(self), f)
     }
 
-    /// The end of this interval. (Its start has already occurred.)
+    /// Returns the end of this interval. (Its start has already occurred.)
     #[must_use]
     pub fn end(&self) -> Point<'_> {
         Point::of(self.node, Which::End)
@@ -359,7 +359,7 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// An interval as seen from outside.
+/// A handle to an interval.
 ///
 /// ```
 /// tidegate::interval::run(|s| {
@@ -387,20 +387,20 @@ impl<'scope, T> Interval<'scope, T> {
         self.handle.core()
     }
 
-    /// The start of the interval.
+    /// Returns the start of the interval.
     #[must_use]
     pub fn start(&self) -> Point<'_> {
         Point::of(self.handle.0, Which::Start)
     }
 
-    /// The end of the interval, which comes after the ends of all intervals inside it.
+    /// Returns the end of the interval, which comes after the ends of all intervals inside it.
     #[must_use]
     pub fn end(&self) -> Point<'_> {
         Point::of(self.handle.0, Which::End)
     }
 
-    /// The value that the body returned. `None` if the interval has not ended yet, has failed or
-    /// was skipped.
+    /// Returns the body's result, or `None` if the interval has not ended yet, has failed or was
+    /// skipped.
     ///
     /// An interval ordered after this one's end always finds the value, unless this interval failed
     /// or was skipped.
@@ -409,14 +409,14 @@ impl<'scope, T> Interval<'scope, T> {
     where
         T: Sync,
     {
-        // SAFETY: 1. this handle's reference.
+        // SAFETY: 1. this handle owns a reference to the node.
         let value = unsafe { Core::value(self.handle.0) }?;
         // SAFETY: the value has the type with which the node was created, and it isn't changed
         // before the last handle is dropped.
         Some(unsafe { value.cast().as_ref() })
     }
 
-    /// Creates a draft of an interval that comes after this one and is passed its value.
+    /// Creates a draft of an interval that comes after this one and receives this one's value.
     ///
     /// # Errors
     /// If `body` belongs to another inline interval, or if the intervals that `body` creates come
@@ -432,7 +432,7 @@ impl<'scope, T> Interval<'scope, T> {
         T: Send + Sync + 'scope,
         U: Send + 'scope,
     {
-        // SAFETY: 1. this handle's reference; and the body runs now.
+        // SAFETY: 1. this handle owns a reference to the node, and `body` is running now.
         unsafe { edges::check_follower(self.handle.0, body.node) }?;
         let from = self.clone();
         let next = body.interval(move |body| {
@@ -489,7 +489,7 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// Makes `later` wait for this point, and see everything that was done before this point.
+    /// Makes `later` wait for this point. Code after `later` sees what was done before this point.
     ///
     /// This takes about twenty nanoseconds if both intervals have the same parent and `later`
     /// belongs to the one that was created later. For other pairs, the call must also check whether

@@ -19,7 +19,7 @@ use crate::latch::Latch;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// The worker that runs a task. This module only passes the pointer on.
+/// A pointer to the worker that runs a task. This module only passes it on.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<'a>(NonNull<()>, PhantomData<&'a ()>);
 

@@ -28,8 +28,8 @@ use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// From its low end, the word contains the kind, whether the joiner sleeps, and the joiner's
-/// number. The taker is at the high end.
+/// Layout of a latch word: the kind, whether the joiner sleeps, and the joiner's number at the low
+/// end; the taker at the high end.
 const KIND_BITS: u32 = 3;
 const SLEEPS: u64 = 1 << KIND_BITS;
 const WORKER_BITS: u32 = 15;
@@ -59,11 +59,11 @@ pub(crate) struct Thief {
     pub(crate) on_top: bool,
 }
 
-/// Packed, from the low end, as the worker, two flags and the generation.
+/// A thief is packed, from the low end, as the worker's number, two flags and the generation.
 impl Thief {
     const BITS: u32 = WORKER_BITS + 2 + Gen::BITS;
 
-    /// A thief of which only the number is known, so it cannot be robbed.
+    /// Creates a thief whose generation is unknown, so it cannot be robbed.
     pub(crate) fn unnamed(worker: usize) -> Self {
         Self {
             worker,
@@ -72,10 +72,12 @@ impl Thief {
         }
     }
 
-    /// The worker to rob after `hop` hops, and its generation. A task that runs on top of a wait
-    /// may be followed by another task under the same generation. For the robber's own thief, the
-    /// robber's latch shows that this has not happened; for later thieves, nothing shows it. So a
-    /// thief with a task on top of a wait can be robbed only at the first hop.
+    /// Returns the worker to rob after `hop` hops, and its generation.
+    ///
+    /// A task that runs on top of a wait may be followed by another task under the same generation.
+    /// At the first hop, the robber's own latch shows that this has not happened; at later hops,
+    /// nothing shows it. So a thief whose task runs on top of a wait can be robbed only at the
+    /// first hop.
     pub(crate) fn robbable(self, hop: usize) -> Option<(usize, Gen)> {
         let generation = self.generation.filter(|_| hop == 0 || !self.on_top);
         generation.map(|generation| (self.worker, generation))
@@ -123,7 +125,7 @@ fn decode(word: u64) -> State {
     }
 }
 
-/// The joiner, if it sleeps.
+/// Returns the joiner if it sleeps.
 fn sleeper(word: u64) -> Option<usize> {
     let joiner = (word >> JOINER_AT) as usize & (MAX_WORKERS - 1);
     (word & SLEEPS != 0).then_some(joiner)
@@ -152,7 +154,7 @@ impl Latch {
     }
 
     pub(crate) fn is_scoped(&self) -> bool {
-        // Relaxed: never changes in a task of this kind.
+        // Relaxed: a latch in this state never changes.
         self.0.load(Ordering::Relaxed) == SCOPED
     }
 

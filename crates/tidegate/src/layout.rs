@@ -1,4 +1,4 @@
-//! Where the CPU slots of a pool lie on the machine, and which groups they form.
+//! Assigns a pool's CPU slots to the machine's CPUs, and forms groups of CPU slots.
 //!
 //! There is one CPU slot for each worker that the pool is created with. The first CPU slots lie on
 //! the first hardware thread of each core, the next ones on the second hardware thread of each
@@ -7,7 +7,7 @@
 //! Above them are the machine's larger structures, and finally the group of all workers.
 //!
 //! A layout is created with its pool and never changes. If CPUs are added or removed, only pools
-//! created later take notice.
+//! created later reflect the change.
 
 use tidegate_machine::{CpuList, Level, LevelKind, Topology};
 use tidegate_policy::{CpuSlots, PlaceBy, PlaceTree};
@@ -19,7 +19,7 @@ pub(crate) struct Layout {
     pub(crate) serial: u64,
     /// The CPU of each CPU slot. Empty if the machine's topology was not read.
     cpus: Vec<usize>,
-    /// The smallest group of each CPU slot.
+    /// The index of the smallest group that contains each CPU slot.
     leaf: Vec<usize>,
     /// Leaves first, and the group of all CPU slots last. A group comes before each group that
     /// contains it.
@@ -70,7 +70,7 @@ impl Layout {
         Self::of(cpu_slots.len(), cpus, vec![groups], tree)
     }
 
-    /// A layout for an unknown machine.
+    /// Returns a layout for a machine whose topology is unknown.
     pub(crate) fn nowhere(workers: usize) -> Self {
         Self::of(workers, vec![], vec![], PlaceTree::flat(workers))
     }
@@ -134,7 +134,7 @@ impl Layout {
         self.groups.len()
     }
 
-    /// The number of groups that contain no other group. These groups come first.
+    /// Returns the number of groups that contain no other group. These groups come first.
     pub(crate) fn leaves(&self) -> usize {
         self.leaves
     }
@@ -143,15 +143,15 @@ impl Layout {
         self.groups[group].parent
     }
 
-    /// The groups that contain a CPU slot, smallest first. Without a CPU slot, only the group of
-    /// all CPU slots.
+    /// Returns the groups that contain a CPU slot, smallest first. Without a CPU slot, returns only
+    /// the group of all CPU slots.
     pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
         let all = self.groups.len() - 1;
         let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);
         std::iter::successors(Some(first), |group| self.parent(*group))
     }
 
-    /// The groups that do not contain a CPU slot, nearest first.
+    /// Returns the groups that do not contain a CPU slot, nearest first.
     pub(crate) fn beyond(&self, cpu_slot: Option<usize>) -> Vec<usize> {
         let around: Vec<usize> = self.around(cpu_slot).collect();
         let mut others: Vec<usize> = (0..self.groups())
@@ -180,7 +180,8 @@ impl Layout {
             .collect()
     }
 
-    /// The distance between two CPU slots. A worker without a CPU slot is near every other worker.
+    /// Returns the distance between two CPU slots. A worker without a CPU slot is near every other
+    /// worker.
     pub(crate) fn distance(&self, a: Option<usize>, b: Option<usize>) -> u32 {
         match (a, b) {
             (Some(a), Some(b)) if self.tree.height() > 1 => self.tree.distance(a, b).max(1),
@@ -195,8 +196,8 @@ fn stands_of(cpus: &[usize], lies_there: impl Fn(usize) -> bool) -> Vec<usize> {
         .collect()
 }
 
-/// The usable CPUs in the order in which CPU slots are assigned to them: the first of each core,
-/// then the second of each core, and so on.
+/// Returns the usable CPUs in the order in which CPU slots are assigned to them: the first of each
+/// core, then the second of each core, and so on.
 fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     let rank = |cpu: usize| {
         let core = topology.cores().iter().find(|core| core.contains(cpu));
@@ -212,7 +213,8 @@ fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     order
 }
 
-/// The CPUs of the smallest places. A single group if the machine's structure is unknown.
+/// Returns the CPUs of each of the smallest places. Returns a single group if the machine's
+/// structure is unknown.
 fn partition(topology: &Topology, by: PlaceBy, among: &CpuList) -> Vec<CpuList> {
     let kind = match by {
         PlaceBy::Core => LevelKind::Core,

@@ -392,8 +392,8 @@ where
 /// These calls need no slot. A sleeping thread runs its call immediately, a waiting thread on top
 /// of its frames, and a running thread when its deque is empty. A thread that has lost its slot to
 /// other programs runs its call when its task waits or ends. The calls of one broadcast may
-/// therefore wait for each other at a barrier. The pool is that of the calling task, or the global
-/// pool if the caller is outside all pools. Threads that take part as guests don't count.
+/// therefore wait for each other at a barrier. The pool is the calling task's, or the global pool
+/// if the caller is outside all pools. Guests are not included.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;

@@ -1,10 +1,10 @@
 //! Memory that tasks reserve before they use it.
 //!
-//! A call of [`reserve`] declares that a task is about to use some memory. The pool's
-//! [`MemoryPolicy`](crate::policy::MemoryPolicy) decides what this does: only count the
-//! reservations (the default), suspend tasks that use much memory, run tasks in a different order,
-//! or keep the sum of all reservations within a budget. A reservation allocates nothing, and a task
-//! can still allocate memory without a reservation.
+//! A task calls [`reserve`] before it uses memory. The pool's
+//! [`MemoryPolicy`](crate::policy::MemoryPolicy) decides what happens: the pool only counts the
+//! reservations (the default), suspends tasks that use much memory, runs tasks in a different
+//! order, or keeps the sum of all reservations within a budget. A reservation allocates nothing,
+//! and a task can still allocate memory without a reservation.
 //!
 //! ```
 //! use tidegate::{Pool, memory};
@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// The interface to other modules, all of it called as `memory::verb(worker or pool, ..)`:
+// The interface to other modules. They call each function as `memory::name(worker or pool, ..)`:
 //
 // * `reserve`, drop of a `Reservation` (users): a task reserves memory, releases it.
 // * `fork` (worker/alt): tasks were pushed in a pool with a plan.
@@ -36,13 +36,13 @@
 // * `begin`, `end`, `leave` (scope, worker/half, sleep, pool): a task begins, a task ends, a thread
 //   has no frames left.
 // * `waits`, `goes_on`, `blocks` (wait, blocking): a task waits, resumes, runs without a slot.
-// * `expect`, `close` (scope, place, broadcast): a scope gets a task that the plan does not know, a
-//   scope ends.
+// * `expect`, `close` (scope, place, broadcast): a scope gets a task that the plan does not know
+//   about, a scope ends.
 // * `wake_sleeper`, `forget_granted` (search, wait, sleep): under `hybrid`, a round passes, a task
 //   begins on a thread without frames.
 // * `set_budget`, `report_stall` (pool, sleep): the budget changes, a wait has become long.
 //
-// `Memory` is data. Other modules read `is_ordered`, `has_work`, `can_rescue`, `has_parked`,
+// `Memory` is plain data. Other modules read `is_ordered`, `has_work`, `can_rescue`, `has_parked`,
 // `unstarted`, `figures` and `trace` from it, and call its `set_workers`.
 
 mod error;
@@ -95,15 +95,15 @@ use tidegate_policy::memory::book;
 pub struct Reservation {
     pool: Arc<PoolInner>,
     bytes: usize,
-    /// The plan's name for the initial grant.
+    /// Identifies the initial grant in the plan.
     first: Option<book::Reservation>,
-    /// The plan's names for the grants that `grow` has added.
+    /// Identify the grants that `grow` has added.
     more: Vec<book::Reservation>,
     at: &'static Location<'static>,
 }
 
 /// Reserves `bytes` bytes of memory, which the calling task is about to use. The task may have to
-/// wait for them.
+/// wait for the memory.
 ///
 /// While the task waits, another thread uses its slot; the task then resumes on its own stack. The
 /// pool's [`MemoryPolicy`](crate::policy::MemoryPolicy) decides whether and how long it waits;
@@ -198,7 +198,7 @@ pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
 }
 
 impl Reservation {
-    /// The size of the reservation in bytes.
+    /// Returns the size of the reservation in bytes.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -211,8 +211,8 @@ impl Reservation {
         self.bytes
     }
 
-    /// Reserves `bytes` more for the calling task. The task may have to wait, and keeps its
-    /// reservation meanwhile.
+    /// Reserves `bytes` more for the calling task. The task may have to wait; it keeps its
+    /// reservation while it waits.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -226,9 +226,9 @@ impl Reservation {
     /// ```
     ///
     /// # Errors
-    /// Like [`reserve`], with the size limit applied to the whole reservation; also
+    /// Like [`reserve`], but the size limit applies to the whole reservation. Also returns
     /// [`OtherPool`](ReservationError::OtherPool) if the calling thread runs a task of another
-    /// pool. An error leaves the reservation unchanged.
+    /// pool. After an error, the reservation is unchanged.
     pub fn grow(&mut self, bytes: usize) -> Result<(), ReservationError> {
         let current = WorkerThread::get().ok_or(ReservationError::NoPool)?;
         if !std::ptr::eq(current.shared(), &*self.pool) {

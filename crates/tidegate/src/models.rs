@@ -1,9 +1,9 @@
-//! Loom models of the whole runtime: real pools with one or two threads, every interleaving within
-//! the preemption bound.
+//! Loom models of the whole runtime: they explore every interleaving of real pools with one or two
+//! threads, within the preemption bound.
 //!
 //! If a model passes, loom has found no interleaving with a data race or a thread that sleeps
-//! forever. Time is simulated (see `tidegate_sync::clock`): a thread that waits for a time finds at
-//! its second look that it has waited long enough.
+//! forever. Time is simulated (see `tidegate_sync::clock`): when a waiting thread looks at the
+//! clock a second time, it has waited long enough.
 
 use crate::Pool;
 use crate::pool::enter;
@@ -166,13 +166,14 @@ fn loom_push_wakes_worker_falling_asleep() {
         let pool = pool(2);
         let (first, second) = (Parker::new(), Parker::new());
         pool.install(|| {
-            // The other worker steals this half, and has nothing to do after it.
+            // The other worker steals this half, and afterwards has nothing to do.
             let stolen = || {
                 loom::explore();
                 first.unpark();
             };
             crate::join(|| first.park(), stolen);
-            // Then the other worker has given up its slot, and its last look is still to come.
+            // By now, the other worker has given up its slot, but has not yet looked for work for
+            // the last time.
             let shared = WorkerThread::get().expect("a worker").shared();
             while !shared.sleep.has_vacancy() {
                 loom::thread::yield_now();
@@ -275,7 +276,8 @@ fn loom_calls_waiting_request_is_granted() {
     });
 }
 
-/// The result is Relaxed: only the latch orders the thief's store before the joiner's load.
+/// The result is stored with Relaxed ordering: only the latch orders the thief's store before the
+/// joiner's load.
 #[test]
 fn loom_calls_joiner_sees_thief_result() {
     check_calls(|| {
@@ -309,7 +311,7 @@ fn loom_publisher_sees_sleeping_worker() {
 }
 
 /// A robber identifies its victim by number and generation. Here the victim has left, and the next
-/// guest, which has got the victim's number, makes a task public.
+/// guest, which has the same number, makes a task public.
 #[test]
 fn loom_robbing_reused_number_gets_nothing() {
     check_part(|| {

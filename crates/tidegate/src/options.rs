@@ -39,7 +39,6 @@ pub(crate) type PanicHandler = Box<dyn Fn(Payload, u64) + Send + Sync>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Builder,
-    /// An environment variable.
     Variable,
     Default,
 }
@@ -57,11 +56,11 @@ pub(crate) struct Options {
     pub(crate) queue: QueueKind,
     pub(crate) memory: MemoryPolicy,
     pub(crate) places: PlaceBy,
-    /// The CPU slots of the workers, and the places that these belong to.
+    /// The workers' CPU slots, and the place to which each slot belongs.
     pub(crate) layout: Layout,
-    /// Whether each worker is bound to the CPU of its CPU slot. `usable` lists the CPUs on which
-    /// the pool may run.
+    /// Whether each worker is bound to the CPU of its CPU slot.
     pub(crate) bind: bool,
+    /// The CPUs on which the pool may run.
     pub(crate) usable: CpuList,
     pub(crate) name: String,
     pub(crate) stack_size: usize,
@@ -81,12 +80,12 @@ pub(crate) struct Options {
 }
 
 pub(crate) struct Sharing {
-    /// The job's name in the table.
+    /// The job's name in the job table.
     pub(crate) job: String,
     pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
     pub(crate) desire: DesirePolicy,
-    /// The initial state of the estimator.
+    /// The initial state of the desire estimator.
     pub(crate) desire_state: DesireState,
     /// The time between two estimates of the desire.
     pub(crate) est_cycle: Nanos,
@@ -184,7 +183,8 @@ impl Sharing {
     /// False under loom and Miri: they run a single pool and have no files.
     pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
 
-    /// How the pool shares the machine (`None` if it does not), and where that choice came from.
+    /// Returns how the pool shares the machine (`None` if it does not), and where that choice came
+    /// from.
     fn of(
         builder: &Builder,
         environment: Environment,
@@ -236,8 +236,8 @@ pub(crate) fn nanos(time: Duration) -> Nanos {
     Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
-/// The name of the job: the pool's own name, or else the program's, because the table lists jobs of
-/// many programs and most pools are unnamed.
+/// Returns the job's name: the pool's own name, or else the program's, because the table lists the
+/// jobs of many programs and most pools are unnamed.
 fn job(builder: &Builder) -> String {
     let own = builder.name.clone().filter(|_| builder.closed.is_none());
     let program = || {
@@ -278,8 +278,8 @@ fn number_of_workers(
     })
 }
 
-/// The limit on threads. If the builder sets either form of the limit, both environment variables
-/// are ignored.
+/// Returns the limit on threads. If the builder sets either form of the limit, both environment
+/// variables are ignored.
 fn limit(
     builder: &Builder,
     workers: usize,
@@ -314,7 +314,7 @@ fn limit(
     }
 }
 
-/// How many threads may be in blocking calls without counting towards `max_threads`.
+/// Returns how many threads may be in blocking calls without counting towards `max_threads`.
 fn blocking_limit(
     builder: &Builder,
     max_threads: usize,
@@ -338,7 +338,7 @@ fn blocking_limit(
     Err(error)
 }
 
-/// The two forms of the limit on threads, from one source.
+/// The thread limit in its two forms, both from the builder or both from the environment.
 struct Limit {
     workers: usize,
     spare: Option<usize>,
@@ -376,8 +376,8 @@ impl Limit {
     }
 }
 
-/// The name by which an error message refers to an option: its variable if the value came from
-/// there, or else the builder's method.
+/// Returns the name by which an error message refers to an option: its variable if the value came
+/// from there, or else the builder's method.
 fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'static str {
     match (from, tunable.variable) {
         (Source::Variable, Some(variable)) => variable,
@@ -385,7 +385,7 @@ fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'stati
     }
 }
 
-/// The machine as it was when a pool first needed it. Reading it takes about a millisecond.
+/// Returns the machine as it was when a pool first needed it. Reading it takes about a millisecond.
 pub(crate) fn machine() -> &'static Machine {
     static MACHINE: OnceBox<Machine> = OnceBox::new();
     MACHINE.get_or_init(Machine::read)
@@ -399,7 +399,7 @@ struct Ground {
 }
 
 impl Ground {
-    /// False under loom and Miri, which cannot read the machine.
+    /// False under loom and Miri, which cannot read the machine's topology.
     const KNOWN: bool = cfg!(not(any(loom, miri)));
 
     fn of(
@@ -453,8 +453,8 @@ mod tests {
     use super::*;
     use crate::Pool;
 
-    /// Returns the error from building this pool. No test sets an environment variable for these
-    /// options.
+    /// Returns the message of the error from building this pool. No test sets an environment
+    /// variable for these options.
     fn error(builder: Builder) -> String {
         match Options::of(builder) {
             Ok(_) => panic!("it was accepted"),
@@ -462,7 +462,6 @@ mod tests {
         }
     }
 
-    /// A builder that sets only the number of workers.
     fn two() -> Builder {
         Pool::builder().workers(2)
     }

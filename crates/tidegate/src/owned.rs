@@ -9,8 +9,8 @@ use crate::parallel_for::items::private::{Piece, Sealed};
 use std::mem::{self, MaybeUninit};
 use std::ptr;
 
-/// The allocation that holds the items of a loop that takes them by value. Other loops don't use
-/// it.
+/// The allocation that holds the items of a loop that consumes its collection. Other loops don't
+/// use it.
 pub struct Storage<I: ParallelItems>(Vec<I::Item>);
 
 impl<I: ParallelItems> Storage<I> {
@@ -98,8 +98,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Holds a clone of a marker, whose count tells how many items exist, and calls `dropped` when
-    /// it is dropped.
+    /// Holds a clone of a marker, whose reference count shows how many items exist. Calls `dropped`
+    /// when it is dropped.
     struct Item<'a> {
         _marker: Arc<()>,
         dropped: &'a (dyn Fn() + Sync),

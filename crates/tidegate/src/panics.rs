@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::stderr::print_line;
 
-/// Passes such panics to the user's handler, or prints them.
+/// Passes panics that cannot be returned to a caller to the user's handler, or prints them.
 pub(crate) struct PanicReporter {
     options: Arc<Options>,
     count: AtomicU64,
@@ -20,7 +20,7 @@ impl PanicReporter {
         }
     }
 
-    /// The number of task panics reported so far.
+    /// Returns the number of task panics reported so far.
     pub(crate) fn count(&self) -> u64 {
         // Relaxed: a statistic.
         self.count.load(Ordering::Relaxed)

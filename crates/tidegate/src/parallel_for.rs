@@ -23,7 +23,7 @@ use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
 /// How long a block of a loop should take, in nanoseconds: long compared with a poll and a clock
-/// read, short compared with the patience of a thief.
+/// read, short compared with how long a thief waits for an answer.
 const BLOCK_TIME: u64 = 5_000;
 /// The largest factor by which a block may be longer than the previous one.
 const GROWTH: u64 = 64;
@@ -77,7 +77,6 @@ fn split<I: Piece>(
     }
 }
 
-/// Offers the far half to thieves and visits the near half.
 fn halve<I: Piece>(
     current: WorkerThread<'_>,
     items: I,
@@ -92,7 +91,7 @@ fn halve<I: Piece>(
     );
 }
 
-/// Visits `items` block by block, and splits the rest when a thief asks for work.
+/// Visits `items` block by block, and splits the rest when a thief requests work.
 fn work_off<I: Piece>(
     current: WorkerThread<'_>,
     mut items: I,
@@ -102,7 +101,7 @@ fn work_off<I: Piece>(
     let mut from = clock::now();
     while let Some((rest, end)) = pace.work(items, f, from) {
         if current.deque().is_signalled() && rest.length() > 1 {
-            // Pushing the far half takes the cold exit, which answers the signal.
+            // Pushing the far half takes the slow path, which answers the signal.
             return halve(current, rest, f, pace);
         }
         (items, from) = (rest, end);
@@ -127,8 +126,8 @@ fn work_off<I: Piece>(
 /// ```
 ///
 /// # Panics
-/// If `f` panics. The first panic continues in the caller after all calls that had begun have
-/// ended. Items not visited by then may be skipped; owned ones are dropped.
+/// If `f` panics, resumes the first panic after all calls that had begun have ended. Items not
+/// visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
@@ -153,7 +152,7 @@ pub(crate) fn for_each_on<I: ParallelItems>(
     split(current, items.pieces(&mut storage), f, &Pace::new());
 }
 
-/// The caller begins alone: most loops finish before a sleeping worker would have woken.
+/// Starts on the caller alone: most loops finish before a sleeping worker would have woken.
 fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
     let begin = clock::now();
     let mut from = begin;

@@ -2,9 +2,9 @@
 //! docs/places.md describes the protocol.
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
-//! (`queues`). `take` contains the order in which workers take them, for [`take_queued`] and the
+//! (`queues`). `take` defines the order in which workers take them, for [`take_queued`] and the
 //! search. The ledger decides which worker has which CPU slot, and each worker keeps a copy of its
-//! own (`stand`).
+//! own CPU slot (`stand`).
 //!
 //! Tasks without a place stay where they were forked, and the nearest thieves steal them first.
 
@@ -92,7 +92,7 @@ impl PlaceId {
         }
     }
 
-    /// The index of the place in its pool. The smallest places come first.
+    /// Returns the index of the place in its pool. The smallest places come first.
     pub(crate) fn number(self) -> usize {
         self.group as usize
     }
@@ -110,7 +110,7 @@ impl PlaceId {
     }
 }
 
-/// The places that contain no smaller places.
+/// Returns the places that contain no smaller places.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
     (0..layout.leaves())
@@ -161,7 +161,8 @@ pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
         memory::expect(pool, scope);
     }
     let group = group(pool, place);
-    // Every worker belongs to the group of all workers, with or without a CPU slot.
+    // For the group of all workers, `strict` makes no difference: every worker belongs to that
+    // group, with or without a CPU slot.
     let strict = place.strict && pool.layout().parent(group).is_some();
     pool.places.push(group, strict, task);
     if pool.is_inherited() {

@@ -48,7 +48,7 @@ pub(crate) mod signal {
     /// Another thread checks whether this worker still polls. The worker only has to take the
     /// signal.
     pub(crate) const PROBE: u32 = 8;
-    /// Other threads have waited long for a slot, and get the worker's slot for a while.
+    /// Other threads have waited long for a slot: one of them gets the worker's slot for a while.
     pub(crate) const TURN: u32 = 16;
     /// The worker must leave its slot, for either of these two reasons.
     pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
@@ -62,7 +62,7 @@ pub(crate) struct PoolInner {
     pub(crate) process: Process,
     /// Shared with the pools that replace this one in children made by `fork`.
     pub(crate) options: Arc<Options>,
-    /// Whether the pool has yet to print its options, see [`crate::explain`].
+    /// Whether the pool has yet to print its options; see [`crate::explain`].
     pub(crate) unexplained: AtomicBool,
     /// Whether the system has refused to start a thread.
     pub(crate) refused: AtomicBool,
@@ -78,17 +78,16 @@ pub(crate) struct PoolInner {
     wanted: Hint<usize>,
     /// Whether `set_workers` has set the number of workers.
     chosen: Hint<bool>,
-    /// The handle of the share controller, if the pool has one.
     pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
     /// See [`Builder::max_queued`](crate::Builder::max_queued).
     pub(crate) spawn_bound: Option<SpawnBound>,
-    /// The tasks at places.
+    /// The queues of the tasks that were spawned at a place.
     pub(crate) places: Places,
-    /// The queues of the scopes that have a queue.
+    /// The scopes' own queues; not every scope has one.
     queues: Mutex<Vec<Arc<Queue>>>,
     queue_count: AtomicUsize,
-    /// The number of holds on the pool, see [`end`].
+    /// The number of holds on the pool; see [`end`].
     holds: AtomicUsize,
     /// The [`Stage`] of the pool, as a number.
     stage: AtomicU32,
@@ -154,8 +153,8 @@ impl PoolInner {
         self.process != Process::this()
     }
 
-    /// Aborts the process if it does not have this pool's threads, rather than let it wait for
-    /// them.
+    /// Aborts the process if the pool's threads belong to an ancestor process, rather than let it
+    /// wait for them.
     #[inline]
     pub(crate) fn check_process(&self) {
         if self.is_inherited() {
@@ -163,7 +162,7 @@ impl PoolInner {
         }
     }
 
-    /// Aborts the process, which does not have this pool's threads.
+    /// Aborts this process, because the pool's threads belong to an ancestor process.
     #[cold]
     pub(crate) fn abort_child(&self) -> ! {
         abort_child(format_args!(
@@ -177,7 +176,7 @@ impl PoolInner {
         &self.options.kind
     }
 
-    /// Locks the ledger. Aborts the process if it does not have this pool's threads.
+    /// Locks the ledger. Aborts the process if the pool's threads belong to an ancestor process.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
         self.sleep.lock()
@@ -204,12 +203,12 @@ impl PoolInner {
         stay();
     }
 
-    /// The number of workers that may run at once if no other process wants the processors.
+    /// Returns how many workers may run at once if no other process wants the processors.
     pub(crate) fn wanted(&self) -> usize {
         self.wanted.get()
     }
 
-    /// The largest possible number of workers.
+    /// Returns the largest possible number of workers.
     pub(crate) fn room(&self) -> usize {
         self.workers.len()
     }
@@ -254,8 +253,8 @@ impl PoolInner {
         self.options.max_threads <= self.options.workers
     }
 
-    /// Whether a thief may expose a victim's tasks by force now. This takes a barrier, which
-    /// interrupts all running threads, so a pool must not do it too often.
+    /// Whether a thief may expose a victim's tasks by force now. Such an exposure needs a barrier
+    /// that interrupts all running threads, so its rate is limited.
     pub(crate) fn expose_turn(&self, now: u64) -> bool {
         // Relaxed: a rate limit that guards no data.
         let last = self.last_exposure.load(Ordering::Relaxed);
@@ -306,7 +305,7 @@ impl PoolInner {
         self.memory.has_work() || self.has_unplanned()
     }
 
-    /// Like `has_queued`, but for the rescue of a pool in which every thread waits.
+    /// Like `has_queued`, but for rescuing a pool in which every thread waits.
     pub(crate) fn can_rescue(&self) -> bool {
         self.memory.can_rescue() || self.has_unplanned()
     }
@@ -319,7 +318,7 @@ impl PoolInner {
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }
 
-    /// The number of tasks in the plan, the injector, the scopes' queues and at places.
+    /// Returns the number of tasks in the plan, the injector, the scopes' queues and at places.
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
         let scopes = queues.iter().map(|queue| queue.len());
@@ -365,8 +364,8 @@ impl PoolInner {
         wake::resize(self);
     }
 
-    /// The largest number of slots that the pool may ever have: the number that is wanted now, or
-    /// that was wanted before the machine's quotas and processors changed.
+    /// Returns the largest number of slots that the pool may ever have: the number that is wanted
+    /// now, or that was wanted before the machine's quotas and processors changed.
     pub(crate) fn most(&self) -> usize {
         if self.workers_are_chosen() {
             self.wanted()
@@ -375,7 +374,7 @@ impl PoolInner {
         }
     }
 
-    /// Whether the user and not the machine has determined the number of workers.
+    /// Whether the user, rather than the machine, has determined the number of workers.
     pub(crate) fn workers_are_chosen(&self) -> bool {
         self.options.workers_from != Source::Default || self.chosen.get()
     }

@@ -47,7 +47,7 @@ impl Queue {
     ) -> Option<usize> {
         let mut tasks = self.tasks.lock();
         tasks.push_back(task);
-        // Release: as in `push`. The store precedes the call of `name`, so a joiner that reads the
+        // Release: as in `push`. The store precedes the call to `name`, so a joiner that reads the
         // latch's new state finds the task here.
         self.len.store(tasks.len(), Ordering::Release);
         let latch = tasks.back().map(|task| &task.header().latch);

@@ -88,7 +88,7 @@ impl ScopeCore {
         }
     }
 
-    /// Keeps a pointer for the code that prepares the tasks of this scope. Must be called before
+    /// Stores a pointer for the code that prepares the tasks of this scope. Must be called before
     /// the scope has a task.
     ///
     /// # Safety
@@ -131,7 +131,7 @@ impl ScopeCore {
         count.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// The pool whose workers run this scope's tasks.
+    /// Returns the pool whose workers run this scope's tasks.
     #[inline]
     pub(crate) fn pool(&self) -> &PoolInner {
         // SAFETY: the owner keeps the pool alive while the scope exists: as one of its workers, or
@@ -139,7 +139,7 @@ impl ScopeCore {
         unsafe { self.pool.as_ref() }
     }
 
-    /// The scope's own queue, which is created and made known to the pool when it is first used.
+    /// Returns the scope's own queue. The first call creates it and registers it with the pool.
     fn queue(&self) -> &Arc<Queue> {
         self.queue.get().unwrap_or_else(|| self.first_queue())
     }
@@ -149,7 +149,7 @@ impl ScopeCore {
         let pool = self.pool();
         let (queue, not_kept) = self.queue.insert(pool.new_queue());
         if let Some(other) = not_kept {
-            // Another thread was faster.
+            // Another thread has won the race to insert its queue.
             pool.forget_queue(&other);
         }
         queue
@@ -266,7 +266,7 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// The pool whose workers run this scope's tasks.
+    /// Returns the pool whose workers run this scope's tasks.
     pub(crate) fn pool(&self) -> &PoolInner {
         self.core.pool()
     }
@@ -281,7 +281,7 @@ impl<'scope> Scope<'scope> {
         self.task_told(|scope, _| f(scope), current)
     }
 
-    /// Like `task`, but the closure also gets the worker that runs it.
+    /// Like `task`, but the closure also receives the worker that runs it.
     #[inline]
     fn task_told<F>(&self, f: F, current: Option<WorkerThread<'_>>) -> Task
     where
@@ -301,8 +301,8 @@ impl<'scope> Scope<'scope> {
     /// Spawns a task that runs before the scope ends, here or on another worker of the pool, in any
     /// order.
     ///
-    /// A panic of the task is resumed when the scope ends. If very many unstarted tasks wait, a
-    /// task of the same scope may run right here, on top of the caller's stack.
+    /// A panic of the task is resumed when the scope ends. If very many tasks are waiting, this
+    /// call may run a task of the same scope, on top of the caller's stack.
     ///
     /// # Panics
     /// In a child made by `fork`, if the scope belongs to its parent.
@@ -401,7 +401,7 @@ impl ScopeCore {
         }
     }
 
-    /// The queue to which a thread from outside pushes a prepared task that has its own count.
+    /// Returns the queue to which a thread from outside pushes a task that has its own count.
     pub(crate) fn outside(&self) -> OutsideQueue {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
         memory::expect(&pool, self);
@@ -476,8 +476,8 @@ fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     }
 }
 
-/// Handles a task for which the ring has no room: the task goes to the scope's queue. If that queue
-/// is long as well, a task of the scope runs here.
+/// Handles a task for which the deque has no room: the task goes to the scope's queue. If that
+/// queue is long as well, a task of the scope runs here.
 #[cold]
 fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     pass_on(worker, task);

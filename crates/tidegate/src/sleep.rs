@@ -60,8 +60,8 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     worker.set_must_stop(false);
     let (served, asked) = {
         let mut ledger = shared.ledger();
-        // In a pool that ends, threads park without a limit: stages advance under the lock, and
-        // each advance unparks the sleepers.
+        // In a pool that is shutting down, threads park without a time limit: the shutdown advances
+        // in stages under the lock, and each stage unparks the sleepers.
         if shared.is_ending() {
             backoff = 0;
         }
@@ -180,8 +180,8 @@ fn may_run(
     runs
 }
 
-/// Gives up the slot and sleeps until `awaited` is over or there is a task to rob. Returns with a
-/// slot, or overcommitted.
+/// Gives up the slot and sleeps until `awaited` is complete or there is a task to rob. Returns with
+/// a slot, or overcommitted.
 pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     give::expose(worker);
     worker
@@ -201,7 +201,7 @@ pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     resume_running(worker, Waiting::Owed);
 }
 
-/// Parks until `awaited` is over or the thread is given a slot.
+/// Parks until `awaited` is complete or another thread gives this one a slot.
 fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let shared = worker.shared();
     let mut looks = Looks::none();
@@ -240,8 +240,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// Whether `awaited` is over, or is a half that no thread has begun. In the second case, the joiner
-/// is owed a slot to run the half.
+/// Whether `awaited` is complete, or is a half that no thread has begun. In the second case, the
+/// joiner is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &Header| match half.latch.state() {
         State::Kept(keeper) => worker.shared().worker(keeper).stolen_batch.len() > 0,
@@ -251,8 +251,8 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }
 
-/// Asks the workers that have tasks this waiter may run to publish at their next push. Then rouses
-/// another thread, because a slot is free now.
+/// Asks the workers that may have tasks for this waiter to publish some at their next push. Then
+/// rouses another thread, because a slot is free now.
 fn request_work(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
@@ -329,8 +329,8 @@ pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Waiting) {
     resume_running(worker, why);
 }
 
-/// A task that ran on top of the caller's frame may have opened a latch and given this worker's
-/// slot to the joiner. If so, waits for another slot.
+/// Waits for another slot if this worker has lost its own: a task that ran on top of the caller's
+/// frame may have opened a latch and given the slot to the joiner.
 pub(crate) fn regain_slot(worker: WorkerThread<'_>) {
     if worker.must_stop() {
         sleep_owed(worker, Waiting::Owed);
@@ -354,7 +354,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
         }
         let mut ledger = shared.ledger();
         if left == 0 && ledger.overcommit(worker.index) {
-            // The worker repays this when its next task begins or waits.
+            // The worker stops running without a slot when its next task begins or waits.
             worker.tally.overcommitted.add(1);
             worker
                 .sleeper
@@ -408,7 +408,7 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
 
 /// Answers a request to give up the slot. The worker complies if too many slots are still held, or
 /// if it is another thread's `turn` and a thread is owed a slot. A worker that runs without a slot
-/// stops if its permitted time is over or if its slot went to another thread.
+/// stops if its permitted time has passed or if its slot went to another thread.
 pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     if worker.sleeper.needs_no_slot() {
         return;

@@ -85,8 +85,8 @@ impl Phases {
 
     /// Like `enter`, but at a time between the last change and now.
     pub(crate) fn enter_at(&self, phase: Phase, now: u64) -> Phase {
-        // Relaxed, here and below: one writer. A reader that mixes two changes is off by the time
-        // between them.
+        // Relaxed, here and below: there is one writer. A reader that mixes two changes is off by
+        // the time between them.
         let before = self.phase.load(Ordering::Relaxed);
         let since = self.since.load(Ordering::Relaxed);
         self.totals[before].add(now.saturating_sub(since));
@@ -95,7 +95,7 @@ impl Phases {
         Phase::ALL[before]
     }
 
-    /// The total time in this phase so far, in nanoseconds.
+    /// Returns the total time in this phase so far, in nanoseconds.
     pub(crate) fn nanos(&self, phase: Phase) -> u64 {
         let mut nanos = self.totals[phase as usize].get();
         // Relaxed: as in `enter_at`.
@@ -154,7 +154,7 @@ pub struct Counters {
     pub dispatched: u64,
     /// Joins whose second half was stolen.
     pub stolen_joins: u64,
-    /// Attempts of workers to take a task from their own queue. Only counted if that queue is
+    /// Attempts by workers to take a task from their own queue. Only counted if that queue is
     /// neither the split deque ([`Builder::queue`](crate::Builder::queue)) nor a shared queue. A
     /// worker that stops and leaves its tasks to others, or that yields, makes no attempt.
     pub takes: u64,
@@ -180,7 +180,7 @@ pub struct Counters {
     pub handovers: u64,
     /// The largest number of forks that were open at once on one stack.
     pub max_depth: u64,
-    /// How often a thread ran without a slot because its grace period was over.
+    /// How often a thread ran without a slot because its grace period had expired.
     pub overcommitted: u64,
     /// Unrelated tasks that ran on top of a waiting frame because no other thread could run them.
     pub rescues: u64,
@@ -198,14 +198,14 @@ pub struct Counters {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Breakdown {
-    /// Running tasks.
+    /// Time spent running tasks.
     pub busy: f64,
-    /// Looking for work.
+    /// Time spent looking for work.
     pub stealing: f64,
-    /// Asleep, for any reason.
+    /// Time spent asleep, for any reason.
     pub asleep: f64,
-    /// Able to continue but not running yet: just woken, or without a slot because the pool's share
-    /// of the machine is used up.
+    /// Time spent able to continue but not running: just woken, or without a slot because the
+    /// pool's share of the machine is used up.
     pub ready_not_running: f64,
 }
 
@@ -223,16 +223,16 @@ pub struct Breakdown {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Waiting {
-    /// There was no work.
+    /// Time during which the worker found no work.
     pub no_work: f64,
-    /// The worker waited for a task, whose latch had not opened.
+    /// Time during which the worker waited for a task to end.
     pub latch: f64,
-    /// The task had requested memory, and waited for it or for its turn
+    /// Time during which a task had requested memory and waited for it, or for its turn
     /// ([`MemoryPolicy`](crate::policy::MemoryPolicy)).
     pub memory: f64,
-    /// The task was in a [`blocking`](fn@crate::blocking) call.
+    /// Time spent in [`blocking`](fn@crate::blocking) calls.
     pub blocked: f64,
-    /// The worker was ready, but no slot was free.
+    /// Time during which the worker was ready to continue but not running.
     pub ready: f64,
 }
 
@@ -305,9 +305,9 @@ pub struct Stats {
     pub allotment: usize,
     /// The sums over all workers, except for `max_depth`, which is the maximum.
     pub counters: Counters,
-    /// The sums over all workers.
+    /// Time by activity, summed over all workers.
     pub breakdown: Breakdown,
-    /// The sums over all workers.
+    /// Time without a slot by reason, summed over all workers.
     pub waiting: Waiting,
     /// Panics that no join, scope or handle could return to a caller.
     pub panics: u64,
@@ -348,7 +348,8 @@ impl Tally {
 }
 
 impl WorkerStats {
-    /// `deepest` is the largest number of tasks that the deque ever held.
+    /// Converts a worker's tally. `deepest` is the largest number of tasks that its deque ever
+    /// held.
     pub(crate) fn of(tally: &Tally, wakes: u64, deepest: u64) -> Self {
         let steals = tally.steals.get();
         let counters = Counters {

@@ -28,7 +28,7 @@ use tidegate_policy::tunables::{EST_CYCLE, TRACE_BYTES};
 use tidegate_sync::clock;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-/// The recorder of one source, if the pool records a trace.
+/// The recorder of a worker or of the share controller, if the pool records a trace.
 #[derive(Default)]
 pub(crate) struct Notes(Option<Mutex<StreamRecorder>>);
 
@@ -42,8 +42,8 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
-    /// `None` in a child made by `fork` while another thread was reading the recording; in the
-    /// child, nothing reads it any more.
+    /// Returns `None` in a child made by `fork` while another thread was reading the recording. In
+    /// the child, the recording is never read.
     #[inline]
     fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
         self.0.as_ref()?.lock_unless_lost()

@@ -12,9 +12,11 @@ use std::panic::{self, AssertUnwindSafe};
 pub enum UnhandledPanic {
     /// A detached task.
     Task,
-    /// A half, a scope's task or a scope's body, after another panic in that join or scope.
+    /// A half of a join, a task of a scope or the body of a scope, after an earlier panic in the
+    /// same join or scope.
     Second,
-    /// The handler with this name, for the start or end of a thread, or the user's backoff.
+    /// The handler with this name: the handler for the start or end of a thread, or the user's
+    /// backoff.
     Handler(&'static str),
 }
 
@@ -31,7 +33,7 @@ pub(crate) fn resume(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// The message of a panic, if it is text.
+/// Returns the message of a panic, or a substitute if the payload is not text.
 pub(crate) fn message(payload: &Payload) -> &str {
     if let Some(text) = payload.downcast_ref::<&'static str>() {
         text
@@ -42,8 +44,8 @@ pub(crate) fn message(payload: &Payload) -> &str {
     }
 }
 
-/// A guard for runtime code that must not unwind: aborts the process if it is dropped. The code
-/// forgets the guard once it is done.
+/// A guard for runtime code that must not unwind: aborts the process if it is dropped. Code that
+/// has completed forgets its guard.
 pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {

@@ -1,9 +1,9 @@
 //! A worker: one thread of a pool, and its deque.
 //!
-//! [`Worker`] is what other threads see of a worker. [`WorkerThread`] is the thread's own view of
-//! itself, a plain reference that never leaves the thread. A thread is a worker from
+//! [`Worker`] is the part of a worker that all threads see. [`WorkerThread`] is the thread's own
+//! view of itself, a plain reference that never leaves the thread. A thread is a worker from
 //! [`Membership::enter`] until that guard is dropped: a thread of the pool for its whole life, and
-//! a guest (a thread from outside all pools) for the length of its call.
+//! a guest (a thread from outside all pools) for the duration of its call.
 
 mod alt;
 mod custom_backoff;
@@ -74,12 +74,12 @@ pub(crate) struct Worker {
     pub(crate) position: Position,
     /// The processor time of this worker's tasks, for the share controller.
     pub(crate) computed: ThreadClock,
-    /// The pool, while a thread acts as this worker.
+    /// The worker's pool. Valid only while a thread acts as this worker.
     pool: OwnerCell<*const PoolInner>,
     own: Line<Own>,
 }
 
-/// What a worker shows to thieves, and the marks that thieves leave.
+/// The state of a worker that thieves read, and the marks that they leave.
 #[derive(Default)]
 pub(crate) struct Victim {
     /// The worker from which this worker last stole.
@@ -92,15 +92,14 @@ pub(crate) struct Victim {
     pub(crate) unprofitable_steal: Hint<bool>,
 }
 
-/// How a worker belongs to its pool.
 #[derive(Default)]
 pub(crate) struct MemberFlags {
-    /// Whether the thread comes from outside, and is a worker only for the length of a call.
+    /// Whether the thread comes from outside, and is a worker only for the duration of a call.
     pub(crate) is_guest: Hint<bool>,
     /// Whether the exit handler has returned, or there is no handler to call.
     pub(crate) has_exited: Hint<bool>,
-    /// Whether the worker leaves the pool because the pool has too many threads. Written under the
-    /// ledger's lock.
+    /// Whether the worker is leaving the pool because the pool has too many threads. Written under
+    /// the ledger's lock.
     pub(crate) is_retiring: Hint<bool>,
     /// Whether no thread acts as this worker. In that case it has no tasks.
     pub(crate) is_gone: Hint<bool>,
@@ -117,8 +116,9 @@ struct Own {
     must_stop: OwnerCell<bool>,
     /// When this worker last published tasks because of a signal.
     exposed_at: OwnerCell<u64>,
-    /// How many times in a row this thread was preempted, and when it was last preempted.
+    /// How many times in a row this thread was preempted.
     preemptions: OwnerCell<usize>,
+    /// When this thread was last preempted.
     preempted_at: OwnerCell<u64>,
     /// Whether this thread is inside `blocking`. It then has no slot, and all tasks that it pushes
     /// are public.
@@ -126,7 +126,7 @@ struct Own {
     /// Whether a spawn is running another task on this thread's stack.
     inlining: OwnerCell<bool>,
     blocks: Blocks,
-    /// The worker of another pool that this thread was before it became this one, or null.
+    /// The worker, in another pool, that this thread was before it became this one; or null.
     before: OwnerCell<*const Worker>,
 }
 

@@ -12,14 +12,14 @@ use crate::worker::wait;
 use crate::worker::{Worker, WorkerThread, steal_oldest, steal_own};
 use tidegate_sync::clock;
 
-/// Runs a task of the worker's own deque, or a part of a broadcast for this thread. Returns whether
-/// there was one.
+/// Runs a task from the worker's own deque, or a part of a broadcast for this thread. Returns
+/// whether there was one.
 pub(crate) fn run_own(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     run_found(worker, take_own(worker))
 }
 
-/// Runs a task of any worker or queue. Returns whether there was one.
+/// Runs a task from any worker or queue. Returns whether there was one.
 pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     let shared = worker.shared();
@@ -47,8 +47,8 @@ fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
     steal_own(worker).or_else(|| worker.inbox.pop())
 }
 
-/// The caller wants work now. So it does not ask a victim that has only private tasks, but exposes
-/// them by force.
+/// Steals a task from `victim`. If the victim has private tasks, exposes them by force rather than
+/// by request, because the caller wants work now.
 fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
     if victim.deque.has_private() && worker.shared().expose_turn(clock::now()) {
         victim.deque.force_expose();

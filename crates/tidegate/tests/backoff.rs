@@ -42,7 +42,7 @@ impl Drop for Counting {
 
 const WORKERS: usize = 2;
 
-/// A pool without spare threads, so that no thread can replace a worker that is lost.
+/// Creates a pool without spare threads, so that no thread can replace a worker that is lost.
 fn pool_with<B: CustomBackoff + 'static>(
     make: impl Fn(usize) -> B + Send + Sync + 'static,
 ) -> Pool {
@@ -218,7 +218,7 @@ mod panics {
         Drop,
     }
 
-    /// A backoff that panics at one point, once it is armed.
+    /// A backoff that panics at the point `at`, once it is armed.
     struct Panicking {
         at: At,
         armed: Arc<AtomicBool>,
@@ -251,7 +251,7 @@ mod panics {
         }
     }
 
-    /// A pool whose backoffs panic at `at`, and the number of these panics.
+    /// Creates a pool whose backoffs panic at `at`, and a tally of these panics.
     fn panicking(at: At, armed: &Arc<AtomicBool>) -> (Pool, Arc<Tally>) {
         let panicked = Arc::new(Tally::new());
         let (armed, tally) = (armed.clone(), panicked.clone());

@@ -15,24 +15,23 @@ use tidegate::{
     policy::{QueueKind, StealAmount},
 };
 
-/// The number of unrelated tasks of the scope that are older than the half, and so in the same
-/// batch.
+/// The number of unrelated tasks in the scope that are older than the half and therefore in the
+/// same batch.
 const UNRELATED: usize = 2;
 
 /// The state that the tasks of one attempt share.
 #[derive(Default)]
 struct Stage {
-    /// When this opens, the thief steals again.
+    /// Opened once the deque holds the batch, so that the thief steals again.
     laden: Gate,
     occupied: Gate,
     half: Tally,
     young: Tally,
     unrelated: Tally,
-    /// Opened after the join has ended.
     joined: Gate,
 }
 
-/// A single attempt: the deque holds the half of a join, and a younger task that blocks until the
+/// Makes one attempt: the deque holds the half of a join, and a younger task that blocks until the
 /// join has ended. Returns whether a thief has taken both in one batch, before the half has
 /// started.
 fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {

@@ -1,4 +1,4 @@
-//! During `blocking`, another thread has the caller's slot. Afterwards the caller gets a slot
+//! While a task is in `blocking`, another thread has its slot. Afterwards the task gets a slot
 //! again.
 
 mod support;
@@ -153,14 +153,14 @@ fn blocked_task_joins_broadcast_after_return() {
                     pool.install(|| {
                         tidegate::blocking(|| {
                             blocked.open();
-                            // Blocks until another thread of the pool has run its call of the
+                            // Blocks until another thread of the pool has run its part of the
                             // broadcast.
                             delivered.wait_for(1);
                         });
                     });
                 });
                 blocked.wait();
-                // Starts a second thread, so that the broadcast makes at least two calls.
+                // Starts a second thread, so that the broadcast has at least two parts.
                 pool.install(|| ());
                 pool.broadcast(|number| {
                     delivered.come();
@@ -258,8 +258,8 @@ fn waits_inside_blocking_hold_no_slot() {
     });
 }
 
-/// A task that returns from a blocking call executes `round` repeatedly while another task holds
-/// the only slot. Returns the number of overcommits.
+/// Executes `round` repeatedly in a task that has returned from a blocking call while another task
+/// holds the only slot. Returns the number of overcommits.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
     let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
     let (occupied, done) = (Gate::new(), Gate::new());

@@ -8,7 +8,7 @@ mod support;
 
 use tidegate::{Pool, build_global, current_num_workers};
 
-/// Children of the process keep the pool's options.
+/// A child made by `fork` keeps the options of its parent's global pool.
 #[test]
 fn global_pool_is_built_once() {
     let refused = build_global(Pool::builder().workers(4).max_threads(2));

@@ -58,7 +58,7 @@ impl Joined {
     }
 }
 
-/// The second half also learns whether it was stolen.
+/// The argument of the second half indicates whether the half was stolen.
 #[test]
 fn second_half_runs_after_first_panics() {
     watched(|| {
@@ -342,9 +342,9 @@ fn failed_start_ends_started_threads() {
 mod a_full_deque {
     use super::*;
 
-    /// The deque has no room for the join's second half, so the half has no position. The first
-    /// half waits for another pool and empties the deque meanwhile, so the bottom is 0. That must
-    /// not equal the position after the half's, which is only a placeholder.
+    /// The deque has no room for the join's second half, so the half only has a placeholder for a
+    /// position. Meanwhile the first half waits for another pool and empties the deque, so the
+    /// deque's bottom is 0. The join must not take this bottom for the position after its half.
     #[test]
     fn survives_a_join_that_empties_it() {
         const TASKS: usize = if cfg!(miri) { 70 } else { 131_100 };

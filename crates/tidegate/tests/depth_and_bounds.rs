@@ -9,7 +9,7 @@ use tidegate::{Pool, Scope};
 
 /// The default capacity of a deque's ring.
 const RING: usize = 1 << 17;
-/// The default length of a scope's queue. If the queue is longer, a spawn runs a task inline.
+/// The default length of a scope's queue above which a spawn runs a task inline.
 const INLINE_LENGTH: usize = 1 << 16;
 
 /// Nests joins in each other's first halves, so that `depth` second halves wait at the same time.

@@ -142,7 +142,7 @@ fn overflowing_scope_drops_closures_once() {
     });
 }
 
-/// Spawns a task that captures a value and returns a value.
+/// Spawns a task that captures a tracked value and returns another one.
 fn spawn_tracked(
     pool: &Pool,
     book: &Book,
@@ -216,7 +216,7 @@ fn ended_task_drops_everything_once() {
         let go = Arc::new(Gate::new());
         let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
         go.open();
-        // The only worker is free again only when the task has ended completely.
+        // The only worker is busy until the task has ended completely.
         until(|| book.made() == 2);
         pool.install(|| ());
         assert_eq!(book.live(), 1, "the result waits in the handle");

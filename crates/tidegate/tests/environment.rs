@@ -1,7 +1,7 @@
-//! The influence of the environment: variables, and a system that refuses threads.
+//! Pools in unusual environments: variables that set options, and a system that refuses threads.
 //!
 //! Each case runs in a child process, which is this test program running one of the `child_…` tests
-//! below. As ordinary tests, those do nothing.
+//! below. When these run as ordinary tests, they do nothing.
 
 mod support;
 
@@ -178,7 +178,7 @@ fn pool_reports_start_and_exit_panics() {
     assert!(errors.contains("dropped\n"), "{errors}");
 }
 
-/// Uses everything that a pool can do, with any number of threads.
+/// Exercises every function of the pool, whatever its number of threads.
 fn everything_works(pool: &Pool) {
     assert_eq!(pool.join(|| fib(8), || fib(9)), (21, 34));
     let ran = Tally::new();
@@ -204,8 +204,8 @@ fn everything_works(pool: &Pool) {
     assert_eq!(inside.0, 5);
 }
 
-/// When a process has nearly used up its address space, the system refuses it further threads.
-/// ThreadSanitizer needs more address space than such a limit leaves.
+/// When a process has nearly used up its address space, the system refuses to start further
+/// threads. ThreadSanitizer needs more address space than such a limit leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 mod refused {
     use super::*;
@@ -242,7 +242,8 @@ mod refused {
         assert!(matches!(threads, Some(1..=3)), "{errors}");
     }
 
-    /// A pool each of whose threads would need more address space than the process has.
+    /// Returns the builder of a pool each of whose threads would need more address space than the
+    /// process has.
     fn without_threads() -> tidegate::Builder {
         Pool::builder().workers(2).stack_size(1 << 30)
     }

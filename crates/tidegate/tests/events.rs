@@ -10,7 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// How often each event has occurred. The key contains the pool's name.
+/// How often each event has occurred. The key is the pool's name and the event's message.
 static SEEN: Mutex<Option<HashMap<(String, String), usize>>> = Mutex::new(None);
 
 struct Counting;

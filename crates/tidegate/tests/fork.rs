@@ -16,7 +16,7 @@ use support::fib;
 use support::forks::{WELL, end_of, finish, fork, in_child};
 use tidegate::{Pool, current_worker};
 
-/// Uses the global pool through the free functions in every way.
+/// Uses the global pool through the free functions, and returns whether all results are right.
 fn global_pool_works() -> bool {
     let sum = std::sync::atomic::AtomicUsize::new(0);
     tidegate::scope(|scope| {

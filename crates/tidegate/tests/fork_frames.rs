@@ -2,7 +2,7 @@
 //! of its parent's pools.
 //!
 //! The child continues as long as it needs neither a thread of that pool nor a lock that such a
-//! thread held. When it does, it prints the reason and aborts.
+//! thread held. If it needs either, it prints the reason and aborts.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(all(unix, not(any(miri, tidegate_tsan))))]
@@ -90,7 +90,7 @@ fn fork_beside_turns(pool: &Pool) -> End {
                 begun.store(true, Ordering::Relaxed);
                 go_on(scope, &over);
             });
-            // Meanwhile, only the other worker can start that task.
+            // Only the other worker can start the task that sets `begun`.
             while !begun.load(Ordering::Relaxed) {
                 tidegate::join(|| (), || ());
             }
@@ -206,8 +206,9 @@ mod with_all_at_hand {
     use support::bare_pool;
     use tidegate::{interval, policy::QueueKind};
 
-    /// The values of [`Forking`] before the fork, and in the child.
+    /// The value of [`Forking`] before the fork.
     const NOT_YET: i32 = -1;
+    /// The value of [`Forking`] in the child.
     const CHILD: i32 = 0;
 
     /// Forks at its first call. Holds the child's pid in the parent.

@@ -58,7 +58,7 @@ fn sleeping_waiter_runs_outside_task() {
 #[test]
 fn sleeping_waiter_runs_spawned_task() {
     watched(|| {
-        // A thief with a fixed amount would take nothing unless the deque held that many tasks.
+        // No fixed amount: such a thief would take nothing unless the deque held that many tasks.
         for amount in [StealAmount::One, StealAmount::Half] {
             let pool = two_workers(amount);
             for _ in 0..10 {

@@ -183,8 +183,8 @@ fn stall_is_reported_without_hanging() {
 mod stall_messages {
     use super::*;
 
-    /// Returns the message of the stall if the first of these intervals is leaked and the others
-    /// wait for it.
+    /// Returns the message of the stall if the first of the intervals `names` is leaked and the
+    /// others wait for it.
     fn of(names: &[&'static str]) -> String {
         let stalled = pool(2).interval(|s| {
             s.interval(|_| ()).named("ends");
@@ -341,7 +341,7 @@ fn failure_with_stall_is_reported_once() {
     });
 }
 
-/// If an interval of another family fails, an edge from it to an interval skips that interval.
+/// An edge from a failing interval of another family also skips the interval that it leads to.
 #[test]
 fn edge_across_families_carries_failure() {
     watched(|| {

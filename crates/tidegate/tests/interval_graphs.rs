@@ -49,7 +49,7 @@ struct Plan {
 const LOCKS: usize = 5;
 
 impl Plan {
-    /// A random graph. With `mixed`, some edges lead from younger to older intervals.
+    /// Returns a random graph. With `mixed`, some edges lead from younger to older intervals.
     fn random(seed: u64, count: usize, mixed: bool) -> Self {
         let mut rng = Rng(seed);
         // Edges only lead to higher ranks, so there are no cycles.
@@ -121,7 +121,8 @@ struct Trace {
     clock: AtomicUsize,
     runs: Vec<AtomicU32>,
     began: Vec<AtomicUsize>,
-    /// A body or child writes this last. The write is Relaxed, so it orders nothing.
+    /// When each interval's body or its last child ended. The accesses are Relaxed, so they order
+    /// nothing.
     ended: Vec<AtomicUsize>,
     held: Vec<AtomicBool>,
 }

@@ -1,5 +1,5 @@
-//! Impossible requests to intervals are rejected immediately, with the names of the intervals, and
-//! no interval is lost.
+//! Impossible requests are rejected immediately, by errors that name the intervals. No interval is
+//! lost.
 
 mod support;
 

@@ -93,8 +93,8 @@ mod dropped_builders {
         });
     }
 
-    /// The builders outlive the body that has created them. That body's interval ends only after
-    /// theirs.
+    /// The builders outlive the body that has created them. The body's interval ends only after the
+    /// intervals of these builders.
     #[test]
     fn start_at_once_after_their_body() {
         watched(|| {
@@ -351,7 +351,8 @@ fn start_edge_allows_overlap() {
                 let first = s.interval(|_| news.wait());
                 let beside = s.interval(|_| news.open());
                 first.start().before(beside.start()).unwrap();
-                // If an interval already has its lock, it does not wait for that body either.
+                // An interval that already has its lock does not wait for the body of `first`
+                // either.
                 let mut holder = s.interval(|_| ());
                 holder.lock(&locked).unwrap();
                 let mut next = s.interval(|_| ());

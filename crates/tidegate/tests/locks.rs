@@ -10,7 +10,8 @@ use std::sync::Mutex;
 use support::{AMOUNTS, Tally, built, fib, fill, watched};
 use tidegate::Pool;
 
-/// Pools with two workers: for each steal amount, one pool with spare threads and one without.
+/// Returns pools with two workers: for each steal amount, one pool with spare threads and one
+/// without.
 fn pools() -> impl Iterator<Item = Pool> {
     AMOUNTS.into_iter().flat_map(|amount| {
         let builder = || Pool::builder().workers(2).steal(amount);
@@ -141,8 +142,8 @@ fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile)
                     s.spawn(|_| *lock.lock().unwrap() += 1);
                 }
                 came.come();
-                // The thief runs one part and the waiting holder the other, so the holder must rob
-                // past the neighbours.
+                // The thief runs one part and the waiting holder the other, so the holder must skip
+                // the neighbours when it robs.
                 let part = || {
                     forked.come();
                     assert_eq!(fib(10), 55);

@@ -219,13 +219,13 @@ fn reduction_keeps_value_order() {
     });
 }
 
-/// The brackets of a reduction as text, with `(a b)` for each step.
+/// Returns how a reduction combines its values, as text with `(a b)` for each step.
 fn shape(range: std::ops::Range<usize>) -> Option<String> {
     tidegate::map_reduce(range, |i| i.to_string(), |a, b| format!("({a} {b})"))
 }
 
-/// The documented shape: blocks of `ceil(len / 1024)` items from left to right, combined in a
-/// balanced tree.
+/// Returns the documented shape: blocks of `ceil(len / 1024)` items from left to right, combined in
+/// a balanced tree.
 fn documented_shape(length: usize) -> String {
     fn tree(blocks: &[String]) -> String {
         match blocks {

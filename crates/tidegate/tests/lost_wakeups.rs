@@ -1,5 +1,5 @@
-//! Wake-ups and signals that are consumed without effect: a thread must still find the work that
-//! only another thread can run.
+//! Wake-ups and signals that are consumed without effect: work that only another thread can run
+//! must still reach that thread.
 //!
 //! In each case, a worker waits inside a task for something that another task does. So if a wake-up
 //! is lost, the test hangs.
@@ -18,8 +18,8 @@ use tidegate::{
     policy::{QueueKind, SharePolicy, WaitPolicy},
 };
 
-/// Two workers and no spare threads. The pool has no share controller, because that would look for
-/// work in each of its cycles.
+/// Returns the builder of a pool with two workers, no spare threads and no share controller, which
+/// would look for work in each of its cycles.
 fn two_workers() -> Builder {
     Pool::builder()
         .queue(QueueKind::Split)
@@ -46,7 +46,7 @@ fn finished_waiter_passes_wake_up_on() {
             let opens_at_once = other.spawn(move || {
                 begun.recv().unwrap();
                 let_others_sleep();
-                // This wakes the waiter, whose wait is already over when it wakes.
+                // This spawn wakes the waiter, whose wait is over by the time it wakes.
                 drop(publisher.spawn(move || opener.open()));
             });
             pool.install(|| {
@@ -73,7 +73,8 @@ fn ending_pool_signals_resting_thief() {
                 // rests.
                 drop(tidegate::spawn(|| {
                     for _ in 0..20 {
-                        // Wakes the other thread for nothing, so that it then rests for longer.
+                        // Wakes the other thread without giving it work, so that its next rest is
+                        // longer.
                         join(|| (), || ());
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -86,7 +87,7 @@ fn ending_pool_signals_resting_thief() {
     });
 }
 
-/// A broadcast's call that starts late is signalled to share what it forks.
+/// A part of a broadcast that starts late is signalled to share the tasks that it forks.
 #[test]
 fn late_broadcast_part_shares_forks() {
     watched(|| {
@@ -128,7 +129,7 @@ fn waiter_forwards_call_before_broadcast_part() {
                                 ran.wait();
                             }
                         });
-                        // The fork wakes the waiter, which first runs its call of the broadcast.
+                        // The fork wakes the waiter, which first runs its part of the broadcast.
                         join(|| ran.wait(), || ran.open());
                     });
                 };

@@ -24,7 +24,7 @@ const POLICIES: [&str; 5] = [
     "budget:bytes=12KiB,serial=11KiB",
 ];
 
-/// Fibonacci. Each call holds 1 KiB until it returns.
+/// Computes a Fibonacci number. Each call holds 1 KiB until it returns.
 fn memfib(n: u64) -> u64 {
     let _reservation = memory::reserve(1 << 10).unwrap();
     if n < 2 {
@@ -196,7 +196,7 @@ fn a_reservation_outlives_its_pool() {
     }
 }
 
-/// A request that does not fit next to the forgotten reservation is rejected.
+/// A request that does not fit in addition to the forgotten reservation is rejected.
 #[test]
 fn forgotten_reservation_stays_charged() {
     let pool = pool(2, "budget:bytes=12KiB,serial=11KiB");
@@ -296,7 +296,7 @@ fn foreign_task_cannot_grow_reservation() {
     assert_eq!(reservation.bytes(), 2);
 }
 
-/// With one worker, the peak equals what the serial run needs.
+/// With one worker, the measured peak is the memory that the serial run needs.
 #[test]
 fn depth_first_run_measures_serial_need() {
     let pool = pool(1, "depth-first:k=1KiB");

@@ -1,5 +1,5 @@
-//! Budgets while the first tasks in order are absent: such a task waits for something that the plan
-//! does not know, or lies below another task.
+//! Budgets while the first tasks in the plan's order are absent: such a task waits for something
+//! that the plan does not know, or lies below another task.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn pool(workers: usize, memory: &str) -> Pool {
     builder.memory(memory).build().unwrap()
 }
 
-/// A pool with so few threads that tasks must run on top of waiting tasks.
+/// Creates a pool with so few threads that tasks must run on top of waiting tasks.
 fn narrow(workers: usize, memory: &str) -> Pool {
     let builder = Pool::builder().workers(workers).max_threads(workers);
     let memory: MemoryPolicy = memory.parse().unwrap();
@@ -61,8 +61,8 @@ fn raise(flag: &AtomicBool) {
     flag.store(true, Ordering::Release);
 }
 
-/// The first half holds 10 KiB. It calls `act` when the second half has also requested 10 KiB.
-/// Returns the answer to that request.
+/// Runs a join whose first half holds 10 KiB, and calls `act` once the second half has also
+/// requested 10 KiB. Returns the result of that request.
 fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let asks = AtomicBool::new(false);
     let first = || {
@@ -80,8 +80,8 @@ fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, Reserva
     pool.join(first, second).1
 }
 
-/// A task that comes after a waiting request in order starts anyway, because an absent task waits
-/// for that task.
+/// A task starts although an earlier task in the plan's order waits for memory, because an absent
+/// task waits for it.
 #[test]
 fn task_behind_request_helps_absent_waiter() {
     watched(|| {
@@ -93,7 +93,8 @@ fn task_behind_request_helps_absent_waiter() {
     });
 }
 
-/// The detached task comes after a waiting request in order.
+/// The blocked waiter waits for a detached task that comes after a waiting request in the plan's
+/// order.
 #[test]
 fn detached_task_helps_blocked_waiter() {
     watched(|| {
@@ -107,7 +108,7 @@ fn detached_task_helps_blocked_waiter() {
     });
 }
 
-/// A broadcast's call runs on top of a task that waits for memory, and the task that the call
+/// A part of a broadcast runs on top of a task that waits for memory, and the task that this part
 /// spawns also runs.
 #[test]
 fn broadcast_part_on_request_may_fork() {
@@ -125,7 +126,7 @@ fn broadcast_part_on_request_may_fork() {
     });
 }
 
-/// The task that holds the memory waits for the calls of a broadcast.
+/// The task that holds the memory waits for the parts of a broadcast.
 #[test]
 fn request_waits_for_unstarted_parts() {
     watched(|| {
@@ -144,7 +145,7 @@ fn request_waits_for_unstarted_parts() {
     });
 }
 
-/// On top of a task that waits for memory, a task requests more than ever fits.
+/// On top of a task that waits for memory, a task requests more than can ever fit.
 #[test]
 fn oversized_request_on_requester_is_rejected() {
     watched(|| {
@@ -256,7 +257,7 @@ fn more_slots_unblock_later_tasks() {
     });
 }
 
-/// A task of the pool waits for a task of another pool, which executes `call` in the first pool.
+/// Runs a task of `pool` that waits for a task of another pool, which executes `call` in `pool`.
 /// Returns the result of `call`.
 fn through_another<R: Send>(pool: &Pool, call: impl FnOnce() -> R + Send) -> R {
     pool.install(|| other().install(|| pool.install(call)))
@@ -284,8 +285,8 @@ fn cross_pool_call_keeps_request_order() {
     });
 }
 
-/// While one caller is absent, no task of another call starts on top of an earlier request of that
-/// call.
+/// While the caller of one call is absent, no task of another call starts on top of an earlier
+/// request from the same call.
 #[test]
 fn absent_caller_affects_no_other_call() {
     watched(|| {
@@ -329,7 +330,7 @@ fn absent_caller_affects_no_other_call() {
     });
 }
 
-/// A request that never fits is rejected even while a detached task has not started.
+/// A request that can never fit is rejected even while a detached task has not started.
 #[test]
 fn request_beside_unstarted_task_is_rejected() {
     watched(|| {

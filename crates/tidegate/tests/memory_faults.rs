@@ -83,8 +83,8 @@ fn long_waiter_reports_and_resumes() {
     assert_eq!((of("waits for memory"), of("ended")), (1, 1), "{all:?}");
 }
 
-/// Fibonacci. Each call holds 1 KiB until it returns, so the serial run holds at most `n` KiB at a
-/// time.
+/// Computes a Fibonacci number. Each call holds 1 KiB until it returns, so the serial run holds at
+/// most `n` KiB at a time.
 fn memfib(n: u64) -> u64 {
     let _reservation = memory::reserve(KIB).unwrap();
     if n < 2 {
@@ -104,7 +104,7 @@ const POLICIES: [&str; 3] = [
 /// The size of each thread's stack: larger than everything else in the child's address space.
 const STACK: usize = 1 << 30;
 
-/// A pool that takes its memory policy and its number of workers from the variables.
+/// Creates a pool that takes its memory policy and its number of workers from the environment.
 fn pool_with_large_stacks() -> Pool {
     let builder = Pool::builder().stack_size(STACK).share(SharePolicy::Off);
     builder.name("wreck").build().unwrap()
@@ -129,9 +129,9 @@ fn with_threads(name: &str, threads: usize) {
     }
 }
 
-/// The second half requests memory after the first half has spawned a task, which comes before the
-/// second half in order. If the second half sleeps for memory, it leaves a slot for which there is
-/// work. With two workers, there is no thread to use that slot.
+/// Runs a join whose second half requests memory after the first half has spawned a task, which
+/// precedes the second half in the plan's order. If the second half sleeps for memory, it leaves a
+/// slot for which there is work. With two workers, there is no thread to use that slot.
 fn halves_and_a_task_before_them(pool: &Pool) {
     let (begun, spawned, ended) = (Gate::new(), Gate::new(), Gate::new());
     let before = pool.stats().memory.sleeps;

@@ -1,5 +1,5 @@
-//! Tasks that allocate a lot of memory first sleep for a number of thieves' rounds. They must
-//! resume no matter which thread is left to count the rounds.
+//! A task that allocates a lot of memory first sleeps until thieves have made a number of rounds.
+//! It must resume no matter which thread is left to count the rounds.
 
 mod support;
 

@@ -20,7 +20,7 @@ const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
 /// Reservations that are kept until the program has ended.
 type Kept = Mutex<Vec<Reservation>>;
 
-/// Another pool, in which programs wait.
+/// Returns another pool, for which tasks of the programs wait.
 fn elsewhere() -> &'static Pool {
     static POOL: std::sync::LazyLock<Pool> = std::sync::LazyLock::new(|| {
         let builder = Pool::builder().workers(1).share(SharePolicy::Off);
@@ -29,8 +29,8 @@ fn elsewhere() -> &'static Pool {
     &POOL
 }
 
-/// Runs a body inside `around`, whose last entry is the innermost scope. A spawned task only knows
-/// the scope that it was spawned into, and its own.
+/// Runs `steps` inside the scopes `around`, the last of which is the innermost. A spawned task can
+/// use only the scope that it was spawned into, and its own.
 fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     let mut reservations: Vec<Reservation> = vec![];
     tidegate::scope(|own| {
@@ -61,7 +61,8 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     });
 }
 
-/// Returns a random program and its S1. That is at least 1, because a budget cannot be 0.
+/// Returns a random program and its S1, the peak of its serial run. S1 is at least 1, because a
+/// budget cannot be 0.
 fn drawn(rng: &mut Rng) -> (Vec<Step>, u64) {
     let mut program = body(rng, 4);
     if rng.below(2) == 0 {

@@ -13,12 +13,13 @@ struct Seen {
     over: Gate,
     /// How many leaves the program has reached.
     leaves: AtomicU64,
-    /// How often the outside thread has looked, and the largest amount of declared memory that it
-    /// has seen.
+    /// How often the outside thread has looked.
     looks: AtomicU64,
+    /// The largest amount of declared memory that the outside thread has seen.
     most_declared: AtomicU64,
-    /// The amount of memory that the program's tasks hold by their own count, and its maximum.
+    /// The amount of memory that the program's tasks now hold, by their own count.
     held: AtomicU64,
+    /// The largest value of `held` so far.
     most_held: AtomicU64,
 }
 

@@ -1,6 +1,6 @@
 //! Tasks of a scope that start without the plan's knowledge: at a place, from another thread, or in
-//! a broadcast. They must not delay a task that needs memory which the scope's waiter holds. And no
-//! task that needs that memory may start on top of the waiter.
+//! a broadcast. They must not delay a task that needs memory held by the scope's waiter. No task
+//! that needs this memory may start on top of the waiter.
 
 mod support;
 
@@ -26,7 +26,8 @@ fn reserve(kib: usize) -> Result<usize, ReservationError> {
     memory::reserve(kib * KIB).map(|reservation| reservation.bytes())
 }
 
-/// Waits until the other thread has set the flag, and then until it has had time to wait itself.
+/// Waits for the other thread to set the flag, and then long enough for that thread to start
+/// waiting.
 fn until(said: &AtomicBool) {
     while !said.load(Ordering::Acquire) {
         std::thread::sleep(Duration::from_millis(1));
@@ -42,8 +43,8 @@ fn spawns_within() {
     tidegate::scope(|inner| inner.spawn(|_| ()));
 }
 
-/// The first half holds memory while `unrelated` runs. It ends only after the second half has
-/// requested memory that is not available at that time.
+/// Runs a join whose first half holds memory while `unrelated` runs. The first half ends only after
+/// the second half has requested memory that is not available at that time.
 fn is_granted_behind(pool: &Pool, unrelated: impl FnOnce(&AtomicBool) + Send) {
     let asks = AtomicBool::new(false);
     let first = || {
@@ -186,7 +187,7 @@ fn placed_task_spawns_run_first() {
     });
 }
 
-/// A task lies below another task of the same root.
+/// A task is buried below another task of the same root.
 #[test]
 fn buried_task_does_not_block_others() {
     for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {

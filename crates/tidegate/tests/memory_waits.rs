@@ -31,8 +31,8 @@ fn until(flag: &AtomicBool) {
     }
 }
 
-/// The first half holds 10 KiB of a budget of 15 KiB and calls `wait`. Meanwhile the second half
-/// requests 10 KiB. Returns the answer.
+/// Runs a join whose first half holds 10 KiB of a budget of 15 KiB and calls `wait`, while the
+/// second half requests 10 KiB. Returns the result of that request.
 fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let started = AtomicBool::new(false);
     let first = || {
@@ -111,7 +111,8 @@ fn handle_task_stays_in_pool() {
     });
 }
 
-/// Even if the serial run needs more memory than was declared, no request exceeds the budget.
+/// Even if the serial run needs more memory than the policy's `serial` value, no request exceeds
+/// the budget.
 #[test]
 fn understated_serial_need_respects_budget() {
     watched(|| {

@@ -25,7 +25,7 @@ const BACKOFFS: [&str; 6] = [
     "combination",
 ];
 
-/// All idle policies by name, and some of them with parameters.
+/// Returns every idle policy with its default parameters, and some with others.
 fn idles() -> Vec<IdlePolicy> {
     let plain = [
         "elastic",
@@ -261,7 +261,7 @@ fn idle_pool_wakes_for_work() {
             let builder = Pool::builder().workers(3).share(SharePolicy::Off);
             let pool = built(builder.idle(idle));
             for _ in 0..20 {
-                // No matter how the workers rest, they all come, so the closures meet.
+                // However the workers rest, all of them wake up, so the closures meet.
                 let meeting = Barrier::new(3);
                 pool.scope(|s| {
                     for _ in 0..3 {

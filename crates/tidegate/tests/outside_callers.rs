@@ -1,5 +1,5 @@
-//! Callers that are not workers of the pool: threads outside all pools, more of them than the pool
-//! has slots, and workers of other pools.
+//! Callers that are not workers of the pool: threads outside all pools (more of them than the pool
+//! has slots), and workers of other pools.
 
 mod support;
 
@@ -224,8 +224,8 @@ fn ending_thread_may_call_everything() {
                 let count = ended.clone();
                 let call = move || {
                     use_all_free_functions();
-                    // This waits for another thread, for which the caller needs a thread-local
-                    // value.
+                    // This call waits for another thread, which needs a thread-local value of the
+                    // caller.
                     use_all_methods(&pool);
                 };
                 let used = call.clone();

@@ -1,5 +1,5 @@
-//! Panics, as a full cross product: the place of the panic, whether it happens on a thief, whether
-//! it is nested, and what happens to the pool.
+//! Panics, in a full cross product of cases: where the panic happens, whether it happens on a
+//! thief, whether it is nested, and what happens to the pool.
 //!
 //! One checker covers all cases: the payload arrives unchanged, every closure that has started has
 //! ended, the other panics went to `on_panic` with their numbers, every value was dropped once, and
@@ -55,7 +55,7 @@ const PLACES: [Place; 15] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Case {
     place: Place,
-    /// Whether a thief gets what it can steal. If not, the pool has only one thread.
+    /// Whether a thief runs the part that can be stolen. Otherwise the pool has only one thread.
     stolen: bool,
     /// Whether the panic happens in a scope inside a join, each with its own tasks.
     nested: bool,
@@ -108,13 +108,13 @@ impl Stage {
         }
     }
 
-    /// A thief must run the part that calls this first.
+    /// Called by the part that a thief must run in a `stolen` case.
     fn at_the_thief(&self, owner: ThreadId) {
         assert_eq!(current().id() != owner, self.case.stolen, "{:?}", self.case);
         self.elsewhere.open();
     }
 
-    /// Called by the part that the owner runs, so that a thief takes the other part.
+    /// Called by the part that the owner runs. Waits until a thief runs the other part.
     fn wait_for_the_thief(&self) {
         if self.case.stolen {
             self.elsewhere.wait();

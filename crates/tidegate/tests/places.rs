@@ -1,4 +1,4 @@
-//! Places: which threads run the tasks of which place, and that no task is forgotten.
+//! Places: which threads run the tasks of a place. No task may be forgotten.
 
 mod support;
 
@@ -10,7 +10,7 @@ use tidegate::{
     policy::{PlaceBy, SharePolicy, StealAmount},
 };
 
-/// A pool with `places` places and `each` workers at each place.
+/// Returns the builder of a pool with `places` places and `each` workers at each place.
 fn placed(places: usize, each: usize) -> Builder {
     let builder = Pool::builder()
         .workers(places * each)
@@ -332,7 +332,7 @@ fn placed_panic_surfaces_at_scope() {
     });
 }
 
-/// The CPUs that the calling thread may run on, according to the kernel.
+/// Returns the CPUs that the calling thread may run on, according to the kernel.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn allowed_here() -> tidegate::machine::CpuList {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux has it");

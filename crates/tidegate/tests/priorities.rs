@@ -19,7 +19,7 @@ fn alone<'scope>(body: impl FnOnce(&Scope<'scope>) + Send) {
     of(1).install(|| tidegate::scope(body));
 }
 
-/// Of tasks with the same number, the oldest starts first.
+/// Of two tasks with the same priority, the older one starts first.
 #[test]
 fn lowest_number_begins_first() {
     watched(|| {

@@ -169,7 +169,7 @@ fn until_still(beats: &std::sync::atomic::AtomicUsize) {
     }
 }
 
-/// A preempted thread runs its call of the broadcast after its task, not in the middle of the task.
+/// A preempted thread runs its part of the broadcast after its task, not in the middle of the task.
 #[test]
 fn preempted_thread_finishes_before_broadcast() {
     use std::sync::Arc;
@@ -216,7 +216,7 @@ fn preempted_thread_finishes_before_broadcast() {
                     IN_TASK.with(|it| it.load(Ordering::SeqCst))
                 })
             });
-            // The third thread sleeps, so it wakes and makes its call immediately.
+            // The third thread sleeps, so it wakes and runs its part immediately.
             delivered.wait();
             let then = beats.load(Ordering::SeqCst);
             while beats.load(Ordering::SeqCst) == then {

@@ -112,7 +112,7 @@ fn worker_is_robbed_after_broadcast() {
     });
 }
 
-/// A broadcast's call has waited on top of the scope's waiter.
+/// A part of a broadcast has waited on top of the scope's waiter.
 #[test]
 fn scope_waiter_helps_after_broadcast() {
     watched(|| {

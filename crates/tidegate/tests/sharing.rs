@@ -16,13 +16,13 @@ use support::{Gate, fib, pool, soak, watched};
 use tidegate_share::{Location, Observer};
 
 const WORKS: &str = "job_that_works";
-/// The number of workers in each pool of these tests: one for each processor, so that two pools
-/// must divide the processors.
+/// Returns the number of workers in each pool of these tests: one for each processor, so that two
+/// pools must divide the processors.
 fn processors() -> usize {
     tidegate::machine::Machine::read().usable().len()
 }
 
-/// The maximum number of processors that each of two jobs gets.
+/// Returns the maximum number of processors that each of two jobs gets.
 fn half() -> usize {
     processors().div_ceil(2)
 }
@@ -40,7 +40,7 @@ fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bo
     job(path, pid).is_some_and(|job| job.desire > 0 && processors.contains(&job.allotment))
 }
 
-/// The number of rows that any process has marked as in use. An observer's check cannot count them,
+/// Returns how many rows any process has marked as in use. An observer's check cannot count them,
 /// because it would free the rows of dead processes.
 fn claims_in_use(path: &Path) -> usize {
     let table = std::fs::read(path).unwrap();
@@ -79,7 +79,7 @@ fn survivor_inherits_killed_job_processors() {
         let mut slowest = Duration::ZERO;
         for kill in 0..kills {
             let mut victim = Job::start(WORKS, &home.path(), &[]);
-            // The other half of the victims may die before they appear in the table.
+            // Every second victim may die before it appears in the table.
             if kill % 2 == 0 {
                 soon("the victim is there", PATIENCE, || {
                     has(&home.path(), victim.pid(), 1..=half())
@@ -208,7 +208,7 @@ fn job_desires_processors_during_broadcast() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(BROADCASTS, &home.path(), &[]);
-        // Shortly after the job's last fork, only the broadcast still shows as a desire.
+        // Soon after the job's last fork, only the broadcast keeps its desire above 0.
         let mut seen = 0;
         soon("it desires some again and again", PATIENCE, || {
             let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);

@@ -237,8 +237,8 @@ fn drop_works_in_every_state() {
     });
 }
 
-/// A pool with two threads and no spare threads. Its exit handlers spawn a task, which spawns
-/// another task and forks.
+/// Creates a pool with two threads and no spare threads. Its exit handlers spawn a task, which
+/// spawns another task and forks.
 fn spawning_on_exit(amount: tidegate::policy::StealAmount, ran: &Arc<Tally>) -> Pool {
     let ran = ran.clone();
     let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
@@ -300,8 +300,8 @@ fn ending_threads_may_broadcast_and_wait() {
                     assert!(numbers.iter().copied().eq(0..numbers.len()));
                     tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
                     assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
-                    // Counts the handlers that have not panicked, because the pool would not pass a
-                    // panic on.
+                    // Counts the handlers that have not panicked, because the pool does not
+                    // propagate a handler's panic.
                     others.come();
                 });
                 drop(built(builder));
@@ -311,7 +311,7 @@ fn ending_threads_may_broadcast_and_wait() {
     });
 }
 
-/// In which kind of task the last reference to the task's own pool is dropped.
+/// The kind of task in which the last reference to the task's own pool is dropped.
 #[derive(Clone, Copy)]
 enum Inside {
     Task,
@@ -373,7 +373,7 @@ fn own_task_may_drop_pool() {
                     drop(pool);
                     go.open();
                     ran.wait_for(TASKS + 1);
-                    // The pool's threads end without help.
+                    // The pool's threads end by themselves.
                     support::until(|| lives.get().0 == lives.get().1);
                 }
             }

@@ -1,5 +1,5 @@
-//! Every way to fork, once, on two workers: small enough for Miri, which also detects if a frame is
-//! used after its end.
+//! Every way to fork, once, on two workers. The tests are small enough for Miri, which also detects
+//! uses of a stack frame after its end.
 
 mod support;
 

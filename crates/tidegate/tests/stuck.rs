@@ -26,7 +26,8 @@ fn alone(test: &str) {
     Job::start(test, &folder.path().join("table"), &[]).end();
 }
 
-/// Claims nearly all processors while `act` runs. When `act` starts, its pool has only one slot.
+/// Runs `act` while another job claims nearly all processors. When `act` starts, its pool has only
+/// one slot.
 fn beside_a_glutton(act: impl FnOnce(&Pool)) {
     beside(&[CpuMask::MOST], act);
 }

@@ -25,11 +25,13 @@ impl Drop for AtEnd {
     }
 }
 
-/// Starts a thread that calls `f` at its end, after it has lost its number. Waits for the thread.
+/// Starts a thread that calls `f` at its end, after it has given up its number. Waits for the
+/// thread.
 fn at_the_end_of_a_thread(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::spawn(|| {
         AT_END.set(Some(AtEnd(Some(Box::new(f)))));
-        // The thread gets its number only now, because Linux destroys the newest value first.
+        // The thread must get its number last, because Linux destroys the newest thread-local value
+        // first.
         WorkerLocal::new(|| ()).with(|()| ());
     });
     thread.join().expect("the closure does not panic");

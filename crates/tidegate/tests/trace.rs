@@ -38,7 +38,7 @@ fn traced(options: &[(&str, &str)]) -> Trace {
         assert_eq!(pool.install(|| forks(6)), 64);
         std::thread::sleep(Duration::from_millis(15));
     }
-    // These tasks are spawned, in a call from this thread.
+    // Adds tasks that this thread spawns from outside the pool.
     pool.scope(|s| (0..20).for_each(|_| s.spawn(|_| assert_eq!(forks(1), 2))));
     pool.trace().expect("notes are taken")
 }

@@ -11,8 +11,8 @@ use tidegate::{
 
 const ALONE: &str = "TIDEGATE_TEST_ALONE";
 
-/// Runs the calling test in a separate process, with these variables of Tidegate and no others. In
-/// that process, returns `None`.
+/// Runs the calling test in a separate process, with `variables` and no other variables of
+/// Tidegate. In that process, returns `None`.
 fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
     if std::env::var_os(ALONE).is_some() {
         return None;
@@ -89,7 +89,7 @@ fn bad_variables_are_reported_and_ignored() {
     }
 }
 
-/// The global pool ignores a larger amount if the queue in use does not support it.
+/// The global pool ignores a larger steal amount if the queue in use does not support it.
 #[test]
 fn global_pool_steals_one_task() {
     let test = "global_pool_steals_one_task";

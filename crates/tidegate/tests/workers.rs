@@ -9,7 +9,7 @@ fn pool(workers: usize) -> Pool {
     Pool::builder().workers(workers).build().expect("a pool")
 }
 
-/// A pool without spare threads, in which no caller takes part as a guest.
+/// Creates a pool without spare threads, which callers cannot join as guests.
 fn without_guests(workers: usize) -> Pool {
     let builder = Pool::builder().workers(workers).spare_threads(0);
     builder.build().expect("a pool")
@@ -78,7 +78,7 @@ fn nested_task_uses_its_worker_value() {
     pool.install(|| {
         log.with(|own| {
             own.borrow_mut().push("below");
-            // The caller's call runs on top of this frame, and the other call on another thread.
+            // The caller's part runs on top of this frame, and the other part on another thread.
             pool.broadcast(|_| log.with(|again| again.borrow_mut().push("on top")));
             assert_eq!(*own.borrow(), ["below", "on top"]);
         });

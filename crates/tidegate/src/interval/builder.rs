@@ -33,9 +33,9 @@ use std::ops::Deref;
 ///
 /// If that body panics or, in [`Scope::try_interval`](super::Scope::try_interval), returns an
 /// error, some edges may be missing. Therefore the intervals that it created and whose builders
-/// were dropped are skipped, and only those that were scheduled explicitly run. A builder that
-/// another body owns is scheduled when it is dropped, even if that body fails before it has added
-/// edges.
+/// were dropped are skipped, and only those that were scheduled explicitly run. If a builder was
+/// moved to another body, its interval is scheduled when the builder is dropped, even if that body
+/// fails before it has added edges.
 ///
 /// A body that waits for one of its intervals must schedule that interval. A body that creates many
 /// intervals should also schedule them, so that the first ones run while it creates the others. A
@@ -80,7 +80,7 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
 
     /// Makes the interval hold the lock from before its start until after its end.
     ///
-    /// Intervals inside a call of [`run`](fn@super::run) must not request a lock that an interval
+    /// Intervals inside a call to [`run`](fn@super::run) must not request a lock that an interval
     /// enclosing the call holds.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Replaces the list of a point that has occurred.
+    /// Stored instead of a list once the point has occurred.
     pub(super) const OCCURRED: *mut Self = without_provenance_mut(1);
 
     fn encode((node, which): Place) -> *mut Core {
@@ -57,7 +57,7 @@ impl Edge {
 /// # Safety
 /// 1. The caller has references to both nodes.
 pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
-    // SAFETY: the caller's references (1).
+    // SAFETY: the caller has references to both nodes (1).
     let a = unsafe { from.0.as_ref() };
     // SAFETY: as above.
     let b = unsafe { to.0.as_ref() };
@@ -130,8 +130,8 @@ fn closes_cycle(
     let tree = unsafe { to.0.as_ref() }.tree();
     // One search at a time: another search must not withdraw an edge that this search is following.
     let _order = tree.order();
-    // Pairs with itself in other threads: of several concurrent searches, the last one sees the
-    // edges of all.
+    // Pairs with this same barrier in other threads: of several concurrent searches, the last one
+    // sees all edges that are being added.
     barrier::full();
     let closes = reaches(to, from, above, most);
     if closes {
@@ -144,8 +144,8 @@ fn closes_cycle(
     closes
 }
 
-/// Adds one to the number of points that a point waits for. Returns `false` if the point has
-/// already occurred.
+/// Increments the number of points that a point waits for. Returns `false` if the point has already
+/// occurred.
 fn count_up(words: PointWords<'_>) -> bool {
     let one_more = |count| {
         assert!(count < MOST_WAITING, "too many edges to one point");
@@ -166,7 +166,7 @@ pub(super) unsafe fn check_follower(
     node: NonNull<Core>,
     body: NonNull<Core>,
 ) -> Result<(), UsageError> {
-    // SAFETY: the caller's reference (1).
+    // SAFETY: the caller has a reference to `node` (1).
     let core = unsafe { node.as_ref() };
     let wrong = |wrong| {
         Err(UsageError::new(
@@ -190,8 +190,8 @@ pub(super) unsafe fn check_follower(
     Ok(())
 }
 
-/// Pushes an edge onto the list of a point or of a body's return. `None` if the point has occurred
-/// or the body has returned.
+/// Pushes an edge onto the list of a point or of a body's return. Returns `None` if the point has
+/// occurred or the body has returned.
 pub(super) fn push(
     list: &AtomicPtr<Edge>,
     to: Place,
@@ -208,7 +208,7 @@ pub(super) fn push(
     };
     let edge = blocks::place(edge, current.map(WorkerThread::blocks));
     loop {
-        // SAFETY: placed above, and in no list yet.
+        // SAFETY: the edge was placed above, and is in no list yet.
         let after = unsafe { &edge.as_ref().after };
         // Relaxed: published by the compare-exchange below.
         after.store(seen, Ordering::Relaxed);
@@ -228,22 +228,22 @@ pub(super) fn push(
     }
 }
 
-/// How two points are related by the tree alone.
+/// How the tree alone orders two points.
 enum Kinship {
-    /// The first comes before the second, because of how the intervals are nested.
+    /// The first point comes before the second, because of how the intervals are nested.
     Implied,
-    /// The second comes before the first.
+    /// The second point comes before the first.
     Reversed,
-    /// The second is the start of an interval that has begun.
+    /// The second point is the start of an interval that has begun.
     Begun,
-    /// The first has occurred.
+    /// The first point has occurred.
     Over,
     /// The points lie below different children of `above`. `forward` says whether the first point
     /// lies below the older child.
     Apart { above: NonNull<Core>, forward: bool },
 }
 
-/// Returns `None` if the second point has occurred.
+/// Determines how the tree orders two points. Returns `None` if the second one has occurred.
 fn kinship(from: Place, to: Place) -> Option<Kinship> {
     // SAFETY: the caller of `add` has references to both nodes.
     let a = unsafe { from.0.as_ref() };
@@ -258,10 +258,10 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
     if let (Some(above), true) = (a.parent, a.parent == b.parent) {
         // The most frequent case, in which there is no need to walk up the tree.
         let forward = a.number < b.number;
-        // A node that has ended may have had a different parent at the same address, in which case
-        // its number means nothing. Many programs keep handles to ended intervals and order new
-        // ones after them. If one of those edges were mistaken for a backward one, every later edge
-        // of the whole tree would need a search.
+        // `a` may have ended under an earlier parent whose memory the current parent reuses; then
+        // its number is meaningless. Many programs keep handles to ended intervals and order new
+        // ones after them. If such an edge were mistaken for a backward one, every later edge of
+        // the whole tree would need a search.
         if !forward && a.end().has_occurred() {
             return Some(Kinship::Over);
         }
@@ -336,7 +336,7 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
     false
 }
 
-/// The points that wait for the point to which this list belongs. Empty if that point has occurred.
+/// Returns the points that wait for the point that owns `list`; none if that point has occurred.
 ///
 /// # Safety
 /// 1. The point does not occur during the iteration.
@@ -349,7 +349,7 @@ pub(super) unsafe fn targets(list: &AtomicPtr<Edge>) -> impl Iterator<Item = Pla
     let edges = std::iter::from_fn(move || {
         // SAFETY: an edge stays in the list until the point occurs (1).
         let edge = unsafe { next.as_ref() }?;
-        // Relaxed, both: acquired with the list.
+        // Relaxed, both: the values were acquired with the list.
         next = edge.after.load(Ordering::Relaxed);
         Some(Edge::decode(edge.target.load(Ordering::Relaxed)))
     });

@@ -42,8 +42,8 @@ pub enum UsageErrorKind {
     LockOrder,
 }
 
-/// The error returned if an order between intervals, or a lock, is rejected. The rejected call has
-/// no effect.
+/// The error returned if an order between intervals or the request of a lock is rejected. The
+/// rejected call has no effect.
 ///
 /// ```
 /// use tidegate::interval;
@@ -74,7 +74,7 @@ impl UsageError {
         }
     }
 
-    /// Why the order or the lock was rejected.
+    /// Returns why the order or the lock was rejected.
     ///
     /// ```
     /// use tidegate::interval::{self, Lock, UsageErrorKind};
@@ -186,8 +186,8 @@ impl Failure {
         }
     }
 
-    /// The name of the interval that failed, followed by those of the intervals that contain it, up
-    /// to the inline interval, which is called `root`.
+    /// Returns the name of the interval that failed, followed by those of the intervals that
+    /// contain it, up to the inline interval, which is called `root`.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {
@@ -204,8 +204,8 @@ impl Failure {
         &self.chain
     }
 
-    /// How many other intervals failed. Intervals that were skipped because of a failure don't
-    /// count.
+    /// Returns how many other intervals failed. Intervals that were skipped because of a failure
+    /// don't count.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {
@@ -236,7 +236,7 @@ impl Failure {
         matches!(self.cause, Cause::Stalled(_))
     }
 
-    /// The error that the failed body returned. `None` if the body panicked, or on a stall.
+    /// Returns the error that the failed body returned, or `None` after a panic or a stall.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {
@@ -253,7 +253,7 @@ impl Failure {
         }
     }
 
-    /// The payload of the failed body's panic.
+    /// Returns the payload of the failed body's panic.
     ///
     /// ```
     /// let failure = tidegate::interval::run(|s| {

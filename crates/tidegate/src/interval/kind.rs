@@ -58,14 +58,14 @@ where
         // SAFETY: the scope is in the runner's frame; its lifetimes are those of the call that
         // created this node.
         let body = unsafe { body.cast::<Scope<'scope, 'env>>().as_ref() };
-        // SAFETY: a node of this type, alive while it runs.
+        // SAFETY: `core` is part of a node of this type, which is alive while it runs.
         let node: &Self = unsafe { core.cast().as_ref() };
-        // SAFETY: the slot belongs to the runner, and has held the closure until now.
+        // SAFETY: the slot belongs to the runner, and holds the closure until this read.
         let closure = node
             .slot
             .with_mut(|slot| unsafe { slot.cast::<F>().read() });
         let value = closure(body)?;
-        // SAFETY: the slot belongs to the runner, and is empty.
+        // SAFETY: the slot belongs to the runner, and is empty now that the closure has run.
         node.slot
             .with_mut(|slot| unsafe { slot.cast::<T>().write(value) });
         node.core.mark(mark::VALUE);
@@ -73,7 +73,7 @@ where
     }
 
     unsafe fn drop_body(core: NonNull<Core>) {
-        // SAFETY: a node of this type, alive while it is processed.
+        // SAFETY: `core` is part of a node of this type, which is alive while it is processed.
         let node: &Self = unsafe { core.cast().as_ref() };
         // SAFETY: the slot belongs to the runner, and holds the closure, which will not run.
         node.slot
@@ -81,7 +81,7 @@ where
     }
 
     unsafe fn value(core: NonNull<Core>) -> NonNull<()> {
-        // SAFETY: a node of this type; the caller has a reference.
+        // SAFETY: `core` is part of a node of this type, and the caller has a reference to it.
         let node: &Self = unsafe { core.cast().as_ref() };
         let slot = node.slot.with(<*const Slot<F, T>>::cast_mut);
         // A value lies at the beginning of its slot.
@@ -89,7 +89,8 @@ where
     }
 
     unsafe fn drop_value(core: NonNull<Core>) {
-        // SAFETY: a node of this type; the caller has the node's last reference.
+        // SAFETY: `core` is part of a node of this type, and the caller has the last reference to
+        // it.
         let node: &Self = unsafe { core.cast().as_ref() };
         // SAFETY: the slot holds a value, and no other thread can access it any more.
         node.slot
@@ -97,8 +98,8 @@ where
     }
 
     unsafe fn release(core: NonNull<Core>, current: Option<WorkerThread<'_>>) {
-        // SAFETY: 1. from `place` in `create`, and the caller has the last reference; 2. closure
-        // and value are gone, and the rest needs no drop.
+        // SAFETY: 1. `create` has placed the node, and the caller has the last reference; 2.
+        // closure and value are gone, and the other fields need no drop.
         unsafe { blocks::release(core.cast::<Self>(), current.map(WorkerThread::blocks)) };
     }
 }

@@ -1,4 +1,4 @@
-//! The life of an interval: it is scheduled, starts, runs or is skipped, and ends.
+//! The life cycle of an interval: it is scheduled, starts, runs or is skipped, and ends.
 //! docs/intervals.md lists the steps.
 
 use super::Scope;
@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
-/// The task of a node: runs the node, then the node that this has made ready, and so on.
+/// The task of a node: runs the node, then a node that this one has made ready, and so on.
 pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
     let current = WorkerThread::from(runner);
     let mut next = Some(header.cast::<Core>());
@@ -34,7 +34,7 @@ pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
 }
 
 /// # Safety
-/// 1. Everything before the start has occurred, and this is called once.
+/// 1. Everything before the start has occurred, and this function is called once for the node.
 unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     // SAFETY: the end has not occurred, so the runtime's reference keeps the node alive (1).
     let core = unsafe { node.as_ref() };
@@ -47,7 +47,8 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             core.mark(mark::FAILED);
         }
         let dropped = unwind::catch(|| {
-            // SAFETY: a node of that kind; this function owns its closure, which has not run (1).
+            // SAFETY: the kind is that of the node; this function owns the closure, which has not
+            // run (1).
             unsafe { (core.kind.drop_body)(node) };
         });
         if let Err(payload) = dropped {
@@ -65,7 +66,8 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             .map(|recorder| (recorder, clock::now()));
         let current = ready.current().expect("bodies run on workers");
         let body = Scope::of(node, current);
-        // SAFETY: a node of that kind; this function owns its closure and runs it once (1).
+        // SAFETY: the kind is that of the node; this function owns the closure and runs it once
+        // (1).
         let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
         children = body.children();
         if let Some((recorder, from)) = recorder {
@@ -99,7 +101,7 @@ pub(super) fn end_body(node: NonNull<Core>, children: u32, ready: &mut Ready<'_>
     }
 }
 
-/// Lets the end of an interval occur, and the ends of ancestors that waited only for it.
+/// Makes the end of an interval occur, and then the ends of ancestors that waited only for it.
 pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
     let mut node = first;
     loop {
@@ -112,7 +114,7 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
         core.tree().unwatch(core);
         ready.release(core.end().after, failed);
         lock::give_back(core, ready);
-        // SAFETY: 1. the runtime's reference, which is not used any more.
+        // SAFETY: 1. this drops the runtime's reference; the node is not used afterwards.
         unsafe { Core::let_go(node, ready.current()) };
         let Some(parent) = parent else {
             return;
@@ -142,7 +144,6 @@ pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
     }
 }
 
-/// Turns a draft into a scheduled interval.
 pub(super) fn schedule(node: NonNull<Core>) {
     // SAFETY: the node has not started.
     let waiting = unsafe { node.as_ref() }.start().waiting;
@@ -191,13 +192,12 @@ pub(super) fn skip(node: NonNull<Core>, ready: &mut Ready<'_>) {
     unsafe { execute(node, ready) };
 }
 
-/// The task of a node, created when the node may run.
 fn task_of(node: NonNull<Core>) -> Task {
     // SAFETY: 1. a node becomes ready once, and is alive until it has run.
     unsafe { Task::from_raw(node.cast()) }
 }
 
-/// Submits a node that may run to the scheduler.
+/// Submits a ready node to the scheduler.
 pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
     // SAFETY: the node has not run.
     let core = unsafe { node.as_ref() };

@@ -139,7 +139,7 @@ impl Lock {
     }
 
     /// Requests the lock for an interval. Returns whether the interval now holds the lock; if not,
-    /// it gets the lock later.
+    /// it is queued and gets the lock later.
     fn request(&self, node: NonNull<Core>) -> bool {
         // SAFETY: the node has not started.
         let core = unsafe { node.as_ref() };
@@ -224,7 +224,7 @@ impl Lock {
         Ok(())
     }
 
-    /// Adds the lock to those that the draft will hold.
+    /// Adds the lock to those that the draft requests, in the order of their numbers.
     pub(super) fn add_to(&self, core: &Core) {
         let locks = &mut core.extras_or_new().lock().locks;
         let at = locks.partition_point(|other| other.0.number < self.0.number);
@@ -335,7 +335,7 @@ pub struct Locked<T> {
 }
 
 impl<T> Locked<T> {
-    /// Guards data with a new lock.
+    /// Wraps `data` in a new lock.
     ///
     /// ```
     /// let names = tidegate::interval::Locked::new(vec!["ebb"]);
@@ -349,7 +349,7 @@ impl<T> Locked<T> {
         }
     }
 
-    /// The lock, for [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
+    /// Returns the lock, to pass to [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
     ///
     /// ```
     /// use tidegate::interval::{self, Locked};
@@ -425,8 +425,8 @@ mod tests {
     use super::Lock;
     use crate::fork::forks::{BADLY, End, end_of, exit, holding};
 
-    /// A thread of the parent holds the lock's mutex during the fork, so it may have been handing
-    /// the lock over.
+    /// Another thread of the parent process holds the lock's mutex during the fork, so it may have
+    /// been handing the lock over.
     #[test]
     fn a_lost_lock_aborts_the_child() {
         let pool = crate::Pool::builder().workers(1).build().unwrap();

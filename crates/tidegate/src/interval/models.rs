@@ -41,7 +41,7 @@ fn loom_calls_edge_added_as_source_occurs() {
                 cell.check();
                 read.happen();
             });
-            // Another worker runs `first`.
+            // `first`, which another worker runs, ends this wait.
             begun.park();
             first.end().before(next.start()).unwrap();
         });
@@ -99,7 +99,7 @@ fn loom_calls_builder_drop_races_return() {
                 cell.write();
             });
             creator.schedule();
-            // Another worker runs `creator`.
+            // `creator`, which another worker runs, ends this wait.
             news.park();
             drop(passed.lock().unwrap().take());
         });

@@ -46,7 +46,7 @@ pub(super) mod mark {
     pub(in super::super) const SKIP: u32 = 1;
     /// Something before the end has failed.
     pub(in super::super) const FAILED: u32 = 2;
-    /// The body has left a value.
+    /// The node holds a value.
     pub(in super::super) const VALUE: u32 = 4;
     /// The node has or had children.
     pub(in super::super) const PARENT: u32 = 8;
@@ -80,7 +80,7 @@ impl PointWords<'_> {
     }
 }
 
-/// Data that few intervals have.
+/// Optional data that few intervals need.
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
@@ -194,7 +194,8 @@ impl Core {
         self.scoped.scope()
     }
 
-    /// Like `scope`, for a thread that processes this node, or has a handle to it or its draft.
+    /// Like `scope`, but returns a reference. The caller must be processing this node, or have a
+    /// handle to it or its draft.
     pub(super) fn live_scope(&self) -> &ScopeCore {
         // SAFETY: the scope waits until this node has ended, and handles are used only inside the
         // call that waits for the scope.
@@ -224,7 +225,6 @@ impl Core {
         self.scoped.is_uncounted()
     }
 
-    /// Records that the body of this interval has failed.
     pub(super) fn fail(&self, cause: Cause) {
         self.mark(mark::FAILED | mark::BROKEN);
         self.tree().keep(cause, self);
@@ -233,7 +233,7 @@ impl Core {
     pub(super) fn extras(&self) -> Option<&Mutex<Extras>> {
         // Acquire pairs with `extras_or_new`.
         let extras = self.extras.load(Ordering::Acquire);
-        // SAFETY: created in `extras_or_new`, and freed with the node.
+        // SAFETY: `extras_or_new` created the extras, which are freed with the node.
         unsafe { extras.as_ref() }
     }
 
@@ -247,7 +247,7 @@ impl Core {
             self.extras
                 .compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
         if made.is_err() {
-            // SAFETY: created above, and no other thread has seen it.
+            // SAFETY: the box was created above, and no other thread has seen it.
             drop(unsafe { Box::from_raw(new) });
         }
         self.extras().expect("made just now")
@@ -258,7 +258,7 @@ impl Core {
             .is_some_and(|extras| extras.lock().name.is_some())
     }
 
-    /// The interval's name for messages. `root` for an inline interval without a name.
+    /// Returns the interval's name for messages; `root` for an inline interval without a name.
     pub(super) fn name(&self) -> String {
         let name = self.extras().and_then(|extras| extras.lock().name.clone());
         match (name, self.parent) {
@@ -268,15 +268,16 @@ impl Core {
         }
     }
 
-    /// The value, if the end has occurred and the body has left a value.
+    /// Returns a pointer to the value; `None` if the interval has not ended, has failed, or has no
+    /// value.
     ///
     /// # Safety
     /// 1. The caller has a reference to the node.
     pub(super) unsafe fn value(node: NonNull<Self>) -> Option<NonNull<()>> {
-        // SAFETY: the caller's reference (1).
+        // SAFETY: the caller has a reference (1).
         let core = unsafe { node.as_ref() };
         let there = core.end().has_occurred() && core.has(mark::VALUE) && !core.has(mark::FAILED);
-        // SAFETY: a node of its kind, alive (1).
+        // SAFETY: the kind is that of the node, which is alive (1).
         there.then(|| unsafe { (core.kind.value)(node) })
     }
 
@@ -302,22 +303,24 @@ impl Core {
             return;
         }
         if core.has(mark::VALUE) {
-            // SAFETY: a node of its kind, with a value; this was the last reference.
+            // SAFETY: the kind is that of the node, which has a value; this was the last reference.
             let dropped = unwind::catch(|| unsafe { (core.kind.drop_value)(node) });
             if let Err(payload) = dropped {
                 core.tree().report(payload, core);
             }
         }
-        // Relaxed: acquired with the last reference.
+        // Relaxed: the pointer was acquired with the last reference.
         let extras = core.extras.load(Ordering::Relaxed);
         if !extras.is_null() {
-            // SAFETY: from `extras_or_new`, and no other thread has access to the node.
+            // SAFETY: `extras_or_new` allocated the extras, and no other thread has access to the
+            // node.
             drop(unsafe { Box::from_raw(extras) });
         }
         if core.has(mark::PARENT) {
             core.tree().bury(node, current);
         } else {
-            // SAFETY: 1. as above, and no thread can reach the node through a child.
+            // SAFETY: 1. this was the last reference, the value and the extras are gone, and no
+            // child can lead another thread to the node.
             unsafe { Self::free(node, current) };
         }
     }
@@ -327,7 +330,7 @@ impl Core {
     pub(super) unsafe fn free(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
         // SAFETY: the node's memory is still live (1).
         let kind = unsafe { node.as_ref() }.kind;
-        // SAFETY: a node of this kind (1).
+        // SAFETY: the kind is that of the node, to which no reference is left (1).
         unsafe { (kind.release)(node, current) };
     }
 }

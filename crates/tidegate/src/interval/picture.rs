@@ -42,7 +42,7 @@ impl Graph {
         }
         let roots = self.intervals.iter().enumerate();
         let roots = roots.filter(|(_, interval)| interval.parent.is_none());
-        // Output that is still to be written: an interval, or `None` for the end of a frame.
+        // The output not yet written: an interval, or `None` for the end of a frame.
         let mut next: Vec<Option<usize>> = roots.map(|(number, _)| Some(number)).rev().collect();
         while let Some(item) = next.pop() {
             let Some(number) = item else {

@@ -10,7 +10,7 @@ use tidegate_sync::atomic::{AtomicPtr, Ordering};
 /// The nodes that one thread's actions have made ready.
 pub(super) struct Ready<'a> {
     current: Option<WorkerThread<'a>>,
-    /// Whether the first node that may run is kept for the caller.
+    /// Whether the first ready node is kept for the caller.
     has_hand: bool,
     hand: Option<NonNull<Core>>,
     rest: Vec<Todo>,
@@ -22,7 +22,7 @@ enum Todo {
 }
 
 impl<'a> Ready<'a> {
-    /// A list that submits all nodes to the scheduler.
+    /// Creates a list that submits all nodes to the scheduler.
     pub(super) fn without_hand(current: Option<WorkerThread<'a>>) -> Self {
         Self {
             current,
@@ -32,7 +32,8 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// A list that keeps the first node for the caller, and submits the others to the scheduler.
+    /// Creates a list that keeps the first node for the caller, and submits the others to the
+    /// scheduler.
     pub(super) fn with_hand(current: WorkerThread<'a>) -> Self {
         let mut ready = Self::without_hand(Some(current));
         ready.has_hand = true;
@@ -43,7 +44,7 @@ impl<'a> Ready<'a> {
         self.current
     }
 
-    /// Adds a node that may run.
+    /// Adds a node whose body can run now.
     pub(super) fn runs(&mut self, node: NonNull<Core>) {
         if self.has_hand && self.hand.is_none() && life::stays_in_hand(node, self.current) {
             self.hand = Some(node);
@@ -52,13 +53,13 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Adds a node that starts, but whose body does not run.
+    /// Adds a node that starts now, but whose body is skipped.
     pub(super) fn skips(&mut self, node: NonNull<Core>) {
         self.rest.push(Todo::Skip(node));
     }
 
-    /// Lets a point occur, or a body return: counts down all points in `list`, in the order in
-    /// which the edges were added.
+    /// Marks a point as occurred, or a body as returned, and counts down all points in `list`, in
+    /// the order in which the edges were added.
     pub(super) fn release(&mut self, list: &AtomicPtr<Edge>, failed: bool) {
         // AcqRel: publishes what came before the point to threads that find that it has occurred,
         // and acquires the edges.
@@ -77,7 +78,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Records that a point waits for one point less. If it now waits for none, starts or ends the
+    /// Records that a point waits for one fewer point. If it now waits for none, starts or ends the
     /// interval. `failed` says whether something before the point has failed.
     pub(super) fn count_down(&mut self, node: NonNull<Core>, which: Which, failed: bool) {
         // SAFETY: the point waits for this count-down.
@@ -125,7 +126,7 @@ impl Drop for Ready<'_> {
 fn reversed(mut list: *mut Edge) -> *mut Edge {
     let mut turned = null_mut();
     while let Some(edge) = NonNull::new(list) {
-        // SAFETY: an edge of the caller's list, alive until it is taken out.
+        // SAFETY: the edge is in the caller's list, so it is alive until the caller takes it out.
         let after = unsafe { &edge.as_ref().after };
         // Relaxed, both: as in `release`.
         list = after.load(Ordering::Relaxed);

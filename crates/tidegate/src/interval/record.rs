@@ -1,8 +1,8 @@
 //! A record of the intervals of one or more runs, for graphs and pictures.
 //!
-//! A tree that is being recorded has a [`Recorder`]. The number that an interval has in the
-//! recording is kept among the interval's extras. In trees that are not recorded, each interval and
-//! edge costs one check.
+//! A tree that is being recorded has a [`Recorder`]. An interval's index in the recording is stored
+//! in the interval's extras. In trees that are not recorded, each interval and edge costs one
+//! check.
 
 use super::node::{Core, Which};
 use super::{Failure, Scope, run_in};
@@ -58,9 +58,9 @@ impl Recorder {
         Self::default()
     }
 
-    /// Like [`run`](fn@super::run), but records all intervals inside. These include intervals
-    /// inside calls of [`Scope::inline`](super::Scope::inline), but not those inside another call
-    /// of `run`.
+    /// Like [`run`](fn@super::run), but records all intervals created in `f`, including those
+    /// inside calls to [`Scope::inline`](super::Scope::inline), but not those inside a nested call
+    /// to `run`.
     ///
     /// ```
     /// use tidegate::interval::Recorder;
@@ -84,7 +84,7 @@ impl Recorder {
         run_in(Some(self.0.clone()), f)
     }
 
-    /// Returns everything that was recorded.
+    /// Returns the graph of everything that was recorded.
     ///
     /// ```
     /// use tidegate::interval::Recorder;
@@ -209,8 +209,8 @@ pub struct Edge {
 }
 
 impl Graph {
-    /// All intervals that were created. The root of a run comes before all other intervals of that
-    /// run.
+    /// Returns all intervals that were created. The root of a run comes before all other intervals
+    /// of that run.
     ///
     /// ```
     /// use tidegate::interval::Recorder;
@@ -228,7 +228,7 @@ impl Graph {
         &self.intervals
     }
 
-    /// All declared orders, in the order in which they were added.
+    /// Returns all edges, in the order in which they were added.
     ///
     /// ```
     /// use tidegate::interval::Recorder;

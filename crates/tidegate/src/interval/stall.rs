@@ -58,10 +58,10 @@ struct Node<'a> {
     label: String,
 }
 
-/// The watched intervals that have not ended, in the order in which they were created, and the
-/// points that each of their points waits for.
 struct Waiting<'a> {
+    /// The watched intervals that have not ended, in the order in which they were created.
     nodes: Vec<Node<'a>>,
+    /// For each point, the points of watched intervals that it waits for, as text.
     before: HashMap<Place, Vec<String>>,
 }
 
@@ -153,7 +153,7 @@ fn count(core: &Core, which: Which) -> u32 {
     core.words(which).waiting.load(Ordering::Relaxed)
 }
 
-/// The numbers of the intervals from the root to this one.
+/// Returns the child numbers of the intervals on the path from the root to this one.
 fn path(core: &Core) -> Vec<u32> {
     // SAFETY: the ancestors of an interval that has not ended have not ended either.
     let parent = |core: &&Core| core.parent.map(|parent| unsafe { parent.as_ref() });
@@ -164,8 +164,7 @@ fn path(core: &Core) -> Vec<u32> {
     path
 }
 
-/// Joins the first of these texts, and adds how many of the `count` items are missing from the
-/// list.
+/// Joins the first [`MOST_LISTED`] texts, and adds how many of the `count` items are not listed.
 fn list(texts: &[String], count: usize, separator: &str) -> String {
     let listed = &texts[..texts.len().min(MOST_LISTED)];
     let all = listed.join(separator);

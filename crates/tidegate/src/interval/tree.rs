@@ -19,7 +19,7 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 /// if known.
 type Watched = BTreeMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
-/// The data is in the frame of the inline interval's call.
+/// Lives in the stack frame of the call that runs the inline interval.
 #[derive(Default)]
 pub(super) struct Tree {
     /// Whether the root's end has occurred.
@@ -28,8 +28,9 @@ pub(super) struct Tree {
     failure: Mutex<Option<Failure>>,
     /// How many threads are walking from nodes up to their ancestors.
     walkers: AtomicUsize,
-    /// Nodes that must not be freed while threads walk, and how many there are.
+    /// Nodes that will be freed once no thread is walking.
     graves: Mutex<Graves>,
+    /// The number of nodes in `graves`.
     buried: AtomicUsize,
     /// The locks that intervals of this tree hold.
     holds: Mutex<Vec<Lock>>,
@@ -87,15 +88,15 @@ impl Tree {
         unsafe { scope.set_extension(NonNull::from(self).cast()) };
     }
 
-    /// The tree of the intervals that are tasks of `scope`.
+    /// Returns the tree whose intervals are the tasks of `scope`.
     pub(super) fn of(scope: &ScopeCore) -> &Self {
         let extension = scope.extension().expect("a scope of intervals");
         // SAFETY: an extension is a tree that outlives the scope (`ScopeCore::set_extension`).
         unsafe { extension.cast::<Self>().as_ref() }
     }
 
-    /// The light side of the barrier between two threads that add edges. It is a full fence if the
-    /// heavy side may have no effect.
+    /// Executes the light side of the barrier between two threads that add edges; a full fence if
+    /// the heavy side may have no effect.
     pub(super) fn light(&self) {
         if self.has_barrier {
             barrier::light();
@@ -172,7 +173,7 @@ impl Tree {
     /// Frees a node that had children and has no reference left: now if no thread is walking,
     /// otherwise later.
     pub(super) fn bury(&self, node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
-        // Relaxed: a stale value only delays the freeing, because the next call of `bury` checks
+        // Relaxed: a stale value only delays the freeing, because the next call to `bury` checks
         // again.
         let graves = if self.buried.load(Ordering::Relaxed) > 0 {
             let mut graves = self.graves.lock();
@@ -222,7 +223,8 @@ impl Tree {
         self.unordered.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until no other thread searches for a cycle.
+    /// Waits until no other thread is searching for a cycle, and keeps other searches from starting
+    /// until the guard is dropped.
     pub(super) fn order(&self) -> MutexGuard<'_, ()> {
         self.order.lock()
     }
@@ -233,7 +235,7 @@ impl Tree {
 
     pub(super) fn gives(&self, lock: &Lock) {
         let mut holds = self.holds.lock();
-        // Search from the end, because the lock was probably taken recently.
+        // Searches from the end, because the lock was probably taken recently.
         if let Some(at) = holds.iter().rposition(|other| other == lock) {
             holds.swap_remove(at);
         }
@@ -263,8 +265,8 @@ impl Graves {
 impl Drop for Graves {
     fn drop(&mut self) {
         for node in self.0.drain(..) {
-            // SAFETY: 1. buried when its last reference was gone, and no thread walks: either the
-            // tree has ended, or `bury` has checked.
+            // SAFETY: 1. the node was buried when its last reference was gone, and no thread walks:
+            // either the tree has ended, or `bury` has checked.
             unsafe { Core::free(node, WorkerThread::get()) };
         }
     }

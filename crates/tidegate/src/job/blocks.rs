@@ -1,10 +1,10 @@
 //! Memory for spawned tasks: blocks of two sizes. A worker that has run a task keeps the task's
 //! block, and uses it for the next task that it spawns.
 //!
-//! So if one worker spawns and runs a task, either step costs a few instructions instead of an
-//! allocator call. A block goes to the list of the worker that ran the task, so blocks may move
-//! from a worker that spawns to a worker that steals. A list keeps at most [`KEPT`] bytes and gives
-//! further blocks back to the allocator. A value that does not fit into a block is allocated
+//! So if one worker spawns and runs a task, each of the two steps costs a few instructions instead
+//! of an allocator call. A block goes to the list of the worker that ran the task, so blocks may
+//! move from a worker that spawns to a worker that steals. A list keeps at most [`KEPT`] bytes and
+//! gives further blocks back to the allocator. A value that does not fit into a block is allocated
 //! separately. Tasks use the large blocks, and the edges between intervals use the small ones.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -18,7 +18,7 @@ const SMALL: usize = 16;
 /// The maximum number of bytes that a worker keeps in blocks of each size.
 const KEPT: usize = 32 * 1024;
 
-/// The blocks that one worker keeps.
+/// Free blocks of both sizes, which one worker keeps for its next tasks.
 #[derive(Default)]
 pub(crate) struct Blocks {
     large: List<LARGE>,
@@ -52,8 +52,8 @@ const fn fits<T>(size: usize) -> bool {
     size_of::<T>() <= size && align_of::<T>() <= ALIGN
 }
 
-/// Moves `value` to a block, or to a separate allocation if it does not fit. `blocks` is given if
-/// the calling thread is a worker.
+/// Moves `value` to a block, or to a separate allocation if it does not fit. `blocks` is `None`
+/// unless the calling thread is a worker.
 #[inline]
 pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
     if !fits::<T>(LARGE) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use tidegate_policy::show_size;
 
-/// Displays a number of bytes in readable form.
+/// Displays a number of bytes in human-readable form.
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {

@@ -1,10 +1,10 @@
 //! The plan of a pool that keeps the depth-first order ([`tidegate_policy::memory::plan`]), and the
 //! mapping of the plan's names to tasks, scopes and threads.
 //!
-//! This module knows neither the pool nor its workers: threads are numbers, and sleeping threads
-//! are [`Event`]s. A forked task is in the plan and nowhere else. Tasks that come from outside, or
-//! that go to a place or an inbox, are unknown to the plan until they begin; they come after all
-//! others.
+//! This module does not depend on the pool or its workers: it identifies threads by numbers, and
+//! wakes sleeping threads through [`Event`]s. A forked task is in the plan and nowhere else. Tasks
+//! that come from outside, or that go to a place or an inbox, are unknown to the plan until they
+//! begin; they come after all others.
 
 use super::error::{Holder, ReservationError};
 use crate::job::{Header, Task};
@@ -24,22 +24,22 @@ use tidegate_sync::seed;
 
 pub(super) struct Ordered {
     plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
-    /// The plan's names of tasks, by the task's address. An entry lasts from the fork until the
-    /// task begins or, for a half, until its joiner resumes.
+    /// Maps a task's address to the plan's name for the task. An entry lasts from the fork until
+    /// the task begins or, for a half, until its joiner resumes.
     tasks: ByAddress<book::Task>,
-    /// The plan's names of scopes, by the scope's address. An entry lasts from the first task of
-    /// the scope until the scope ends.
+    /// Maps a scope's address to the plan's name for the scope. An entry lasts from the first task
+    /// of the scope until the scope ends.
     scopes: ByAddress<book::Scope>,
     /// For each thread, the events that its tasks sleep on, innermost last.
     asleep: Vec<Vec<Arc<Event>>>,
     /// For each thread, the unanswered requests of its tasks, innermost last.
     asks: Vec<Vec<Request>>,
-    /// For each reservation, by its number, the request that was granted.
+    /// The granted requests, indexed by the number of the reservation.
     reservations: Vec<Option<Request>>,
     rng: Rng,
     /// Whether a rescue has found nothing to begin, and the plan has not changed since.
     pub(super) in_vain: bool,
-    /// The value of `in_vain` before the current turn.
+    /// The value of `in_vain` before the current call to `turn`.
     was_in_vain: bool,
 }
 
@@ -94,7 +94,8 @@ pub(super) fn address<T>(of: &T) -> usize {
 }
 
 impl Ordered {
-    /// Creates the plan for this policy. `None` if the policy does not keep the depth-first order.
+    /// Creates the plan for this policy. Returns `None` if the policy does not keep the depth-first
+    /// order.
     pub(super) fn new(
         memory: MemoryPolicy,
         workers: usize,
@@ -183,7 +184,7 @@ impl Ordered {
         self.tasks.insert(header, name);
     }
 
-    /// Returns the plan's name of the scope at this address. The scope may be new to the plan.
+    /// Returns the plan's name for the scope at this address. The scope may be new to the plan.
     fn open(&mut self, scope: usize) -> book::Scope {
         if let Some(name) = self.scopes.get(&scope) {
             return *name;
@@ -193,7 +194,7 @@ impl Ordered {
         name
     }
 
-    /// Announces that the scope has a task that the plan will not know until the task begins.
+    /// Announces that the scope has a task that the plan will not know about until the task begins.
     pub(super) fn expect(&mut self, scope: &ScopeCore) {
         let scope = self.open(address(scope));
         self.apply(Command::Expect(scope));
@@ -289,7 +290,7 @@ impl Ordered {
                 scope.map(Until::Scope)
             }
             Awaited::Outside(_) => None,
-            // The plan has known of this wait since `ask`.
+            // The plan has known about this wait since `ask`.
             Awaited::Memory(_) => return,
         };
         self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
@@ -304,8 +305,8 @@ impl Ordered {
         }
     }
 
-    /// Requests memory for thread `t`. `Err` is the event to sleep on before calling
-    /// [`answer`](Self::answer).
+    /// Requests memory for thread `t`. If there is no answer yet, returns the event that the thread
+    /// must sleep on before it calls [`answer`](Self::answer).
     pub(super) fn ask(
         &mut self,
         t: usize,
@@ -322,7 +323,7 @@ impl Ordered {
         }
     }
 
-    /// Returns the answer to the request of thread `t`, which was woken for it.
+    /// Returns the answer to the request of thread `t`, which was woken because there is one.
     pub(super) fn answer(&mut self, t: usize) -> Result<book::Reservation, ReservationError> {
         let request = self.asks[t].pop().expect("a thread that asked");
         match self.apply(Command::Answer(t)).answer() {
@@ -346,8 +347,8 @@ impl Ordered {
         self.apply(Command::GiveBack(t, reservation, bytes));
     }
 
-    /// Sets the budget. `Err` is the smallest valid budget; `None` means that the plan has no
-    /// budget.
+    /// Sets the budget. If `bytes` is too low, returns the lowest valid budget as the error.
+    /// Returns `None` if the plan has no budget.
     pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
         let (_, serial) = self.plan.plan().budget()?;
         if bytes < serial {
@@ -378,7 +379,8 @@ impl Ordered {
         event.expect("the plan wakes only sleeping threads")
     }
 
-    /// The reservations by the source location where they were made, largest first.
+    /// Returns the reservations, grouped by the source location where they were made, largest
+    /// first.
     pub(super) fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<Holder> = vec![];
         for (bytes, at) in self.reservations.iter().flatten() {

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use tidegate_policy::memory::Hybrid;
 use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
 
-/// The sleepers of each CPU slot, and the number of bytes that each thread was granted since it
-/// last slept or began a task.
 pub(super) struct Sleepers {
     policy: Hybrid,
+    /// The sleepers of each CPU slot.
     cpu_slots: Vec<Rounds<Arc<Event>>>,
+    /// For each thread, the bytes that it was granted since it last slept or began a task.
     granted: Vec<u64>,
 }
 
@@ -128,8 +128,7 @@ pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     due.inspect(Event::open_kept).is_some()
 }
 
-/// Resets the thread's count of granted bytes, because the thread has no frames and begins another
-/// task.
+/// Resets the thread's count of granted bytes. Called when a thread without frames begins a task.
 pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     if let Some(mut sleepers) = worker.shared().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;

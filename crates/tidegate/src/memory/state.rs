@@ -11,13 +11,14 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 pub(crate) struct Memory {
-    /// The sum of all reservations, unless the plan counts them; `peak` is its maximum.
+    /// The sum of all reservations in bytes; 0 if the plan counts them.
     declared: AtomicU64,
+    /// The maximum of `declared` so far.
     peak: AtomicU64,
     sleeps: AtomicU64,
     rule: Rule,
     // Copies of the rule's state, written under the rule's lock and read without the lock.
-    /// Whether the rule could use a free slot.
+    /// Whether the rule has a task or a sleeper that could use a free slot.
     work: AtomicBool,
     /// How many tasks in the plan have not begun.
     unstarted: AtomicUsize,
@@ -80,7 +81,7 @@ impl Memory {
         }
     }
 
-    /// The commands and replies of the plan, if they are recorded.
+    /// Returns the plan's commands and replies, if they are recorded.
     pub(crate) fn trace(&self) -> Option<Stream> {
         let ordered = self.ordered()?;
         let recorder = ordered.recorder()?;
@@ -112,15 +113,15 @@ impl Memory {
         self.unstarted.load(Ordering::Relaxed)
     }
 
-    /// Changes the plan, if there is one, and wakes the threads whose requests this answered. Also
-    /// returns whether the change created work where there was none.
+    /// Changes the plan, if there is one, and wakes the threads whose requests the change answers.
+    /// Also returns whether there is work now but there was none before.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
         let mut ordered = self.ordered()?;
         let result = ordered.turn(change);
         let answered = ordered.settle();
         let rises = self.mirror_plan(&mut ordered);
         drop(ordered);
-        // The thread that changed the plan may be in the middle of a task and keeps its slot.
+        // The thread that changed the plan may be in the middle of a task, so it keeps its slot.
         answered.iter().for_each(Event::open_owed);
         Some((result, rises))
     }
@@ -169,7 +170,8 @@ impl Memory {
         self.sleeps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The declared bytes, their peak, and how often a task has slept while waiting for memory.
+    /// Returns the declared bytes, their peak, and how often a task has slept while waiting for
+    /// memory.
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
         // Relaxed, all: for statistics.
         let [declared, peak, sleeps] =

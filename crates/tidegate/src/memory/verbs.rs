@@ -28,8 +28,8 @@ pub(crate) enum Look<'a> {
     Of(&'a ScopeCore),
     /// The task that all waiting threads depend on.
     Rescue,
-    /// No task: the worker's slot, which only threads with frames could use, goes to the first
-    /// parked task. The worker may itself be the thread of that task.
+    /// None: the worker's slot, which only threads with frames could use, goes to the first parked
+    /// task. The worker may itself be the thread of that task.
     Parked,
 }
 
@@ -68,7 +68,7 @@ fn ask(worker: WorkerThread<'_>, request: Request) -> Result<book::Reservation, 
     answer.expect("a pool with a plan")
 }
 
-/// Releases the memory of a reservation that consists of these parts.
+/// Releases a reservation of `bytes` bytes. `parts` are its grants in the plan.
 pub(super) fn release(
     pool: &PoolInner,
     bytes: u64,
@@ -84,7 +84,7 @@ pub(super) fn release(
     }
 }
 
-/// Changes the plan, if the pool has one, and wakes the threads whose requests this answered.
+/// Changes the plan, if the pool has one, and wakes the threads whose requests the change answers.
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
     let (result, rises) = change_plan(pool, with)?;
     if rises {
@@ -181,7 +181,7 @@ pub(crate) fn end(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.end(worker.index));
 }
 
-/// Records that the worker has no frames any more.
+/// Records that the worker has no frames left.
 pub(crate) fn leave(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.leave(worker.index));
 }
@@ -202,8 +202,8 @@ pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     change(worker.shared(), |plan| plan.goes_on(worker.index, awaited));
 }
 
-/// Announces that the scope has a task that the plan does not know, because the task comes from
-/// outside, or goes to a place or an inbox.
+/// Announces that the scope has a task that the plan does not know about, because the task comes
+/// from outside, or goes to a place or an inbox.
 pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
     if pool.is_inherited() {
         return;

@@ -105,8 +105,8 @@ impl Builder {
     /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
     ///
     /// Each thread of the pool has its own backoff, created when the thread starts and dropped when
-    /// it ends. Whenever the thread has looked everywhere and found no task, it asks its backoff
-    /// how to rest; once it has found a task, it resets the backoff. A backoff does not slow down
+    /// it ends. Whenever the thread has looked everywhere and found no task, its backoff decides
+    /// how it rests; once it has found a task, it resets the backoff. A backoff does not slow down
     /// forks. If every worker without a task sleeps, new tasks wait until the first sleep ends. A
     /// sleep ends early in the same cases as under a built-in idle policy, and lasts at most
     /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
@@ -185,7 +185,7 @@ impl Builder {
     /// [`VictimPolicy::Hierarchical`], which prefers near victims.
     ///
     /// That policy computes distances from the machine's caches and nodes, and assumes that workers
-    /// run where [`places`](Self::places) says.
+    /// run on the CPUs that [`places`](Self::places) describes.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).victim("last-victim".parse()?).build()?;
@@ -323,8 +323,8 @@ impl Builder {
     /// Sets how many threads the pool may have beyond one per worker, for waiting workers and
     /// guests (`TIDEGATE_SPARE_THREADS`).
     ///
-    /// This is the same limit as [`max_threads`](Self::max_threads), but counted from the number of
-    /// workers; it suffices to set one of the two. The range is 0 to 32768 minus the number of
+    /// This is another form of the limit [`max_threads`](Self::max_threads), which counts all
+    /// threads; it suffices to set one of the two. The range is 0 to 32768 minus the number of
     /// workers. The default follows from that of `max_threads`: three spare threads per worker.
     ///
     /// ```
@@ -357,7 +357,7 @@ impl Builder {
 
     /// Sets how many threads may be in [`blocking`](fn@crate::blocking) calls without counting
     /// towards [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is
-    /// 512, and the range 0 to 16384; together with `max_threads` it must not exceed 32768.
+    /// 512 and the range is 0 to 16384; together with `max_threads` it must not exceed 32768.
     ///
     /// While fewer threads block, the pool starts another thread whenever a task waits and a
     /// worker's slot is free. At the limit, or if the operating system refuses to start a thread,
@@ -456,9 +456,9 @@ impl Builder {
     }
 
     /// Sets the name of the pool. Each thread of the pool is named after the pool and its own
-    /// number, like `render-0`. The default is `tidegate`; in the table of jobs, an unnamed pool
-    /// has the name of its program. An empty name counts as none. [`build`](Self::build) returns an
-    /// error if the name contains control characters.
+    /// number, like `render-0`. The default is `tidegate`; in the table of jobs, an unnamed pool is
+    /// listed under its program's name. An empty name counts as none. [`build`](Self::build)
+    /// returns an error if the name contains control characters.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(1).name("render").build()?;
@@ -472,9 +472,8 @@ impl Builder {
         self
     }
 
-    /// Sets the address space of each thread's stack, in bytes: 64 KiB to 64 GiB, or to 1 GiB on
-    /// 32-bit machines; by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched
-    /// cost memory.
+    /// Sets the size of each thread's stack, in bytes: 64 KiB to 64 GiB (1 GiB on 32-bit machines),
+    /// by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched use memory.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).stack_size(64 << 20).build()?;
@@ -490,7 +489,7 @@ impl Builder {
     /// Sets how many tasks spawned by callers outside the pool may wait in the queue until a worker
     /// begins them: at least 1. By default there is no bound.
     ///
-    /// If a call of [`Pool::spawn`](crate::Pool::spawn) exceeds the bound, it queues its task and
+    /// If a call to [`Pool::spawn`](crate::Pool::spawn) exceeds the bound, it queues its task and
     /// blocks; [`Pool::try_spawn`](crate::Pool::try_spawn) returns the closure instead. Each time a
     /// worker begins a task, the caller that has waited longest continues. So the queue has at most
     /// this many tasks, plus one for each waiting caller. A task of the pool itself never waits,

@@ -8,8 +8,8 @@ use std::fmt;
 pub struct Closed {
     /// Called with each panic that no join, scope or handle can return to a caller.
     pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync>,
-    /// The name of the setting that determined the number of threads, for messages. Unused if the
-    /// builder sets no number.
+    /// The name of the setting that determined the number of threads, for error messages. Unused if
+    /// the builder sets no number.
     pub threads_by: &'static str,
     /// Whether the tasks spawned by a thread begin in the order in which they were spawned, rather
     /// than latest first.

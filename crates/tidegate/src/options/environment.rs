@@ -15,15 +15,16 @@ use tidegate_policy::Tunable;
 use tidegate_policy::tunables::Setting;
 use tidegate_sync::stderr::print_line;
 
-/// If `1`, pools print their options, unless the builder decides; see [`crate::explain`].
+/// If this variable is `1`, pools print their options unless the builder overrides it; see
+/// [`crate::explain`].
 const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
 
 /// How invalid values in the environment are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Environment {
-    /// They are returned as errors.
+    /// An invalid value is returned as an error.
     Strict,
-    /// They are printed to standard error and replaced by valid values.
+    /// An invalid value is printed to standard error and replaced by a valid one.
     Forgiving,
 }
 

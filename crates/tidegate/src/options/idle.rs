@@ -11,8 +11,8 @@ pub(crate) enum IdleRule {
 }
 
 impl IdleRule {
-    /// A backoff set on the builder overrides the environment variable, just as an idle policy
-    /// does.
+    /// Chooses the rule: a backoff set on the builder overrides the environment variable, just as
+    /// an idle policy does.
     pub(super) fn of(
         idle: Option<IdlePolicy>,
         backoff: Option<BackoffFactory>,
@@ -38,7 +38,7 @@ impl IdleRule {
         matches!(self, Self::Custom(_))
     }
 
-    /// The idle policy, unless a custom backoff replaces it.
+    /// Returns the idle policy, unless a custom backoff replaces it.
     pub(crate) fn built_in(&self) -> Option<IdlePolicy> {
         match self {
             Self::BuiltIn(idle) => Some(*idle),

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use tidegate_policy::tunables;
 use tidegate_policy::{MemoryPolicy, QueueKind, StealAmount, WaitPolicy};
 
-/// Options that are compatible with each other.
+/// The values of these options after they were checked against each other.
 pub(super) struct Orders {
     pub(super) amount: StealAmount,
     pub(super) wait: WaitPolicy,
@@ -15,7 +15,7 @@ pub(super) struct Orders {
     pub(super) memory: MemoryPolicy,
 }
 
-/// The values set on the builder.
+/// The values set on the builder, if any.
 type Given = (
     Option<StealAmount>,
     Option<WaitPolicy>,
@@ -49,9 +49,9 @@ impl Orders {
     }
 }
 
-/// The wait policy and the queue kind to use with a memory policy, which imposes its own order. If
-/// an environment variable contradicts the memory policy and errors are forgiven, the memory policy
-/// wins.
+/// Returns the wait policy and the queue kind to use with a memory policy, which imposes its own
+/// order. If an environment variable contradicts the memory policy and errors are forgiven, the
+/// memory policy wins.
 fn beside_space(
     (memory, space_from): (MemoryPolicy, Source),
     (wait, wait_from): (WaitPolicy, Source),
@@ -83,7 +83,7 @@ fn beside_space(
     Ok((WaitPolicy::Descendants, (QueueKind::Split, queue_from)))
 }
 
-/// The number of tasks that a steal takes. A thief takes several tasks at once only from a split
+/// Returns how many tasks a steal takes. A thief takes several tasks at once only from a split
 /// deque, and only if the memory policy does not keep the order of the serial run.
 fn steal_amount(
     (amount, from): (StealAmount, Source),

@@ -5,7 +5,7 @@ use super::items::private::{Piece, Sealed};
 use crate::owned::Storage;
 use std::slice;
 
-/// Chunks of `size` items of a slice, for [`for_each`](crate::for_each) and
+/// Divides a slice into chunks of `size` items, for [`for_each`](crate::for_each) and
 /// [`map_reduce`](crate::map_reduce). The last chunk is shorter if `size` does not divide the
 /// length.
 ///
@@ -28,7 +28,7 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[
     Chunks { slice, size }
 }
 
-/// Mutable chunks of `size` items of a slice, for [`for_each`](crate::for_each) and
+/// Divides a slice into mutable chunks of `size` items, for [`for_each`](crate::for_each) and
 /// [`map_reduce`](crate::map_reduce). The last chunk is shorter if `size` does not divide the
 /// length.
 ///
@@ -128,7 +128,7 @@ impl<'s, T> IntoIterator for ChunksMut<'s, T> {
     }
 }
 
-/// How many items the first `chunks` chunks have. Only the last chunk may be shorter.
+/// Returns how many items the first `chunks` chunks have. Only the last chunk may be shorter.
 fn items<T>(slice: &[T], chunks: usize, size: usize) -> usize {
     slice.len().min(chunks.saturating_mul(size))
 }

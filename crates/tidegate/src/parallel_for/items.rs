@@ -49,7 +49,7 @@ pub trait ParallelItems: Send + Sized + private::Sealed {
     type Piece<'a>: private::Piece<Item = Self::Item>
     where
         Self: 'a;
-    /// All items as one piece.
+    /// Returns all items as one piece.
     #[doc(hidden)]
     fn pieces(self, storage: &mut Storage<Self>) -> Self::Piece<'_>;
 }

@@ -30,8 +30,8 @@ use tidegate_sync::clock;
 /// ```
 ///
 /// # Panics
-/// If `map` or `reduce` panics. The first panic continues in the caller after all calls that had
-/// begun have ended. The remaining values and items are dropped.
+/// If `map` or `reduce` panics, resumes the first panic after all calls that had begun have ended.
+/// The remaining values and items are dropped.
 pub fn map_reduce<I, T, M, R>(items: I, map: M, reduce: R) -> Option<T>
 where
     I: ParallelItems,
@@ -97,7 +97,7 @@ fn plan<'a, P: Piece, T, M, R>(
 }
 
 struct Tree<'a, M, R> {
-    /// How many items a block has; the last one may have fewer.
+    /// The number of items in a block; the last block may have fewer.
     length: usize,
     map: &'a M,
     reduce: &'a R,
@@ -144,7 +144,7 @@ impl<M, R> Tree<'_, M, R> {
         items.map(self.map).fold(first, self.reduce)
     }
 
-    /// Computes the first block.
+    /// Computes the value of the first block.
     fn begin<P, T>(&self, blocks: Blocks<P, T>) -> Blocks<P, T>
     where
         P: Piece,

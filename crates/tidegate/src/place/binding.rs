@@ -19,7 +19,7 @@ struct State {
 }
 
 impl Binding {
-    /// Allows the calling thread to be bound, to any of the CPUs in `usable`.
+    /// Allows the pool to bind the calling thread to any of the CPUs in `usable`.
     pub(super) fn arrive(&self, usable: &CpuList) {
         let all = CpuSet::from_iter(usable.as_slice().iter().copied());
         // The thread that started this thread may have been bound, and threads inherit the binding.
@@ -44,7 +44,7 @@ impl Binding {
         }
     }
 
-    /// Removes the binding, because the thread leaves the pool.
+    /// Removes the binding. Called when the thread leaves the pool.
     pub(super) fn depart(&self) {
         self.to(None);
         *self.0.lock() = None;

@@ -16,7 +16,7 @@ pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
     worker.position.binding.to(cpu);
 }
 
-/// The distance between the CPU slots of two workers.
+/// Returns the distance between the CPU slots that two workers have or had most recently.
 pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
     let cpu_slot = |t| {
         pool.worker_if(t)
@@ -25,7 +25,7 @@ pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
     pool.layout().distance(cpu_slot(a), cpu_slot(b))
 }
 
-/// The smallest place that this worker belongs to.
+/// Returns the smallest place that this worker belongs to.
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
     let layout = worker.shared().layout();
     let group = layout.around(worker.position.cpu_slot()).next();
@@ -40,8 +40,8 @@ pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
         .any(|g| g == group)
 }
 
-/// Gives this thread its CPU slot when it becomes one of the pool's own threads, which may be
-/// bound.
+/// Called when this thread becomes one of the pool's own threads. Records its CPU slot and, if the
+/// pool binds threads, binds the thread.
 pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if shared.options.bind {
@@ -53,7 +53,7 @@ pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     bind(worker);
 }
 
-/// Unbinds this thread, because it is no longer one of the pool's own threads.
+/// Called when this thread is no longer one of the pool's own threads. Removes its binding.
 pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
     worker.position.binding.depart();
 }
@@ -78,7 +78,8 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     moved
 }
 
-/// The workers that run a task of one of this worker's places without belonging to that place.
+/// Returns the workers that run a task of one of this worker's places without belonging to that
+/// place.
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
     let shared = worker.shared();
     let some = shared.places.any_away();
@@ -99,7 +100,7 @@ pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = us
 }
 
 /// Takes a task from a place of other workers, for the search. Until [`come_home`], the workers of
-/// that place look here for what the task forks.
+/// that place also try to steal the task's forks from this worker.
 pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     let (task, group) = take_elsewhere(worker)?;
     // The worker may have moved to that place to take the task.

@@ -1,4 +1,4 @@
-//! Taking tasks from places, in the order that docs/places.md specifies.
+//! Takes tasks from places, in the order that docs/places.md specifies.
 
 use super::stand::move_to;
 use crate::job::Task;
@@ -40,7 +40,7 @@ pub(super) fn take_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
     open.or_else(|| take_strict_beyond(worker, |_| true))
 }
 
-/// Takes a strict task of a place that no other worker can reach, because all slots are held.
+/// Takes a strict task whose place no other worker can serve now, because all slots are held.
 pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     // Relaxed: a hint.
@@ -89,8 +89,8 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     groups_beyond(worker).into_iter().find_map(go)
 }
 
-/// The groups to which this worker does not belong, nearest first. Empty while no task waits in any
-/// place.
+/// Returns the groups to which this worker does not belong, nearest first; none while no task waits
+/// in any place.
 fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
     if worker.shared().places.len() == 0 {
         return Vec::new();

@@ -1,6 +1,6 @@
 //! How a pool ends.
 //!
-//! The pool's handle and every detached task *hold* the pool. When the last of them lets go, the
+//! The pool's handle and every detached task *hold* the pool. When the last hold is removed, the
 //! pool drains: its threads run the remaining tasks. When all of its threads are idle, each runs
 //! its exit handler. A handler may spawn tasks, so the threads go back to work afterwards. They
 //! leave together when all handlers have returned and no work is left. So all threads are available
@@ -19,21 +19,21 @@ use tidegate_sync::clock;
 /// The progress of a pool's end. Stages only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// The pool is held.
+    /// The pool's handle or a detached task holds the pool.
     Open,
     /// The pool is no longer held; its threads run the remaining tasks.
     Draining,
     /// No tasks remained; the threads call their exit handlers, and run the tasks that the handlers
     /// spawn.
     Exiting,
-    /// The threads leave.
+    /// The threads leave the pool.
     Over,
 }
 
 impl Stage {
     const ALL: [Self; 4] = [Self::Open, Self::Draining, Self::Exiting, Self::Over];
 
-    /// The stage that follows once all threads are idle.
+    /// Returns the stage that follows once all threads are idle.
     fn next(self) -> Option<Self> {
         match self {
             Self::Draining => Some(Self::Exiting),

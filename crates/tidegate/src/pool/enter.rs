@@ -36,7 +36,7 @@ pub(crate) fn install_by<R: Send>(
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-/// If the system has refused every thread, the caller runs the spawned tasks.
+/// Runs the spawned tasks on the calling thread if the system has refused every thread.
 pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
     if let Some(t) = members::admit_if_alone(pool) {
         visit(pool, t, |_| ());
@@ -87,7 +87,7 @@ fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) ->
     f(visit.stay.0.current())
 }
 
-/// The visit of a guest. Dropping it ends first the stay and then the admission.
+/// A guest's visit. Dropping it ends the stay first, and then the admission.
 struct Visit<'a> {
     stay: Stay,
     _admitted: Admitted<'a>,

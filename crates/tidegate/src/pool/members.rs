@@ -8,7 +8,8 @@ use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
 
 /// Puts a task into the inbox of each thread of the pool, and wakes the threads that sleep. `tasks`
-/// gets the number of threads, and returns a function that creates the task for each of them.
+/// is called with the number of threads, and returns a function that creates the task for each of
+/// them.
 ///
 /// Holds the ledger's lock throughout, so that two broadcasts reach every inbox in the same order
 /// and no thread leaves in between.
@@ -28,7 +29,7 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
         // has taken it. A preempted thread looks at its inbox later.
         worker.sleeper.parker.unpark();
     }
-    // The lock is released before the user's closure is dropped, which `task` may own.
+    // Unlock before dropping `task`, which may own the user's closure.
     drop(ledger);
 }
 
@@ -71,8 +72,8 @@ pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
 
 /// Whether the system has refused every thread of the pool.
 pub(crate) fn is_alone(pool: &PoolInner) -> bool {
-    // Relaxed: the flag is written by the thread that creates the pool, unless the pool has
-    // threads.
+    // Relaxed: if the pool has no threads, only the thread that creates the pool has written the
+    // flag.
     let refused = pool.refused.load(Ordering::Relaxed);
     // A closed pool never takes guests.
     refused && pool.kind().may_grow() && has_no_threads(pool, &pool.ledger())
@@ -82,13 +83,13 @@ fn has_no_threads(pool: &PoolInner, ledger: &Ledger) -> bool {
     ledger.was_refused() && threads_in(pool, ledger).next().is_none()
 }
 
-/// The threads that belong to the pool, except guests.
+/// Returns the numbers of the threads that belong to the pool, except guests.
 fn threads_in(pool: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
     let here = |w: &&Worker| ledger.status(w.index) != Status::Gone && !w.membership.is_guest.get();
     pool.workers().filter(here).map(|w| w.index)
 }
 
-/// Gives each of the first threads a slot, before any of them runs.
+/// Gives each of the pool's first `threads` threads a slot, before any of them runs.
 pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
     let mut ledger = pool.ledger();
     let admitted: Vec<usize> = (0..threads).filter_map(|_| ledger.admit()).collect();
@@ -110,7 +111,7 @@ pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     let mut ledger = pool.ledger();
     // Relaxed: see `is_alone`.
     pool.refused.store(true, Ordering::Relaxed);
-    // This must happen before the pool can end without this thread.
+    // Moved under the ledger's lock, before the pool can end without this thread.
     while let Some(part) = pool.worker(t).inbox.pop() {
         pool.injector.push(part);
     }
@@ -123,12 +124,12 @@ pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     pool.advance_end(&pool.ledger());
 }
 
-/// The number of threads that belong to the pool, except guests.
+/// Returns the number of threads that belong to the pool, except guests.
 pub(crate) fn thread_count(pool: &PoolInner) -> usize {
     threads_in(pool, &pool.ledger()).count()
 }
 
-/// Called when a guest leaves or a thread of the pool ends.
+/// Removes thread `t` from the pool, when a guest leaves or a thread of the pool ends.
 pub(crate) fn dismiss(pool: &PoolInner, t: usize) {
     let mut ledger = pool.ledger();
     let served = ledger.stop(t, Status::Gone);

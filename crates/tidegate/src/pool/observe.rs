@@ -7,7 +7,7 @@ use crate::worker::Worker;
 use tidegate_policy::trace::Source;
 use tidegate_sync::atomic::Ordering;
 
-/// The pool's statistics since its creation.
+/// Returns the pool's statistics since its creation.
 pub(crate) fn stats(pool: &PoolInner) -> Stats {
     let (declared, peak, sleeps) = pool.memory.figures();
     let mut sum = Stats {
@@ -39,7 +39,7 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
     sum
 }
 
-/// The trace so far, if the pool records one.
+/// Returns the trace so far, if the pool records one.
 pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
     let options = &pool.options;
     options.trace.then(|| {

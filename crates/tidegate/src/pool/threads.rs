@@ -20,7 +20,6 @@ use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
 use tidegate_sync::{barrier, thread};
 
-/// The handles of a pool's threads.
 #[derive(Default)]
 pub(super) struct Threads {
     /// Running threads, each with its number; the share controller has no number.
@@ -36,7 +35,7 @@ impl Threads {
     }
 
     /// Records that thread `index` is about to end before the pool does. Returns the handle of the
-    /// previous thread that did the same.
+    /// last thread that ended early.
     fn end(&mut self, index: usize) -> Option<JoinHandle<()>> {
         let is_it = |(number, _): &(Option<usize>, JoinHandle<()>)| *number == Some(index);
         let at = self.running.iter().position(is_it)?;
@@ -75,8 +74,8 @@ impl UnstartedThread {
         self.index
     }
 
-    /// Returns the size of the thread's stack, in bytes of address space, if [`start`](Self::start)
-    /// creates the thread.
+    /// Returns the stack size, in bytes of address space, that the thread gets from
+    /// [`start`](Self::start).
     #[must_use]
     pub fn stack_size(&self) -> usize {
         self.shared.options.stack_size
@@ -97,7 +96,7 @@ impl UnstartedThread {
         };
         members::dismiss(&self.shared, self.index);
         if let Some(before) = before {
-            // A panic of that thread would have aborted the process.
+            // Cannot fail: a panic of that thread would have aborted the process.
             let _ = before.join();
         }
         std::mem::forget(guard);
@@ -139,7 +138,7 @@ impl Drop for UnstartedThread {
     }
 }
 
-/// Removes the hold on a pool if some of its threads could not be started.
+/// A guard that removes the hold of the pool's handle if threads could not be started.
 struct LetGo<'a>(&'a PoolInner);
 
 impl Drop for LetGo<'_> {
@@ -184,8 +183,8 @@ impl PoolInner {
         let shared = Self::new(options);
         let mut unstarted = shared.recruit().into_iter();
         let caller = unstarted.by_ref().take(usize::from(with_caller)).next();
-        // The guard works even if `start` panics. The pool ends before the threads that were not
-        // started leave it.
+        // The guard removes the hold even if `start` panics. It is dropped before `unstarted`, so
+        // the pool ends before the threads that were not started leave it.
         let let_go = LetGo(&shared);
         if let Err(error) = unstarted.try_for_each(&mut start) {
             let some = unstarted.len() + 1 < shared.options.workers;
@@ -233,7 +232,7 @@ impl PoolInner {
         ));
     }
 
-    /// The life of a thread of the pool, from its start handler to its exit handler.
+    /// Runs a thread of the pool, from its start handler to its exit handler.
     fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
@@ -256,7 +255,7 @@ impl PoolInner {
             current.membership.has_exited.set(true);
             search.live();
         }
-        // Dropped before the thread's last event, because this may run user code.
+        // Dropped before the thread's last event, because dropping the backoff may run user code.
         drop(search);
         place::leave_cpu_slot(current);
         current.sleeper.wake_affinity.depart();
@@ -312,7 +311,7 @@ impl PoolInner {
 
     fn join_threads(&self) {
         while let Some(handle) = { self.threads.lock().pop() } {
-            // A panic of that thread would have aborted the process.
+            // Cannot fail: a panic of that thread would have aborted the process.
             let _ = handle.join();
         }
     }

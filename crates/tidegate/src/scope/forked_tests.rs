@@ -52,8 +52,8 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// The join finds a task above its half and puts it into the scope's queue, which is created
-    /// for it.
+    /// Above its half, the join finds a task and puts it into the scope's queue, which it must
+    /// create first.
     #[test]
     fn with_queue_made_in_child() {
         let ran = AtomicUsize::new(0);
@@ -72,7 +72,7 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// The join finds a task that belongs to the parent above its half.
+    /// Above its half, the join finds a task that belongs to the parent.
     #[test]
     fn without_the_injector() {
         let end = end_in(&alone(), |shared| {
@@ -112,7 +112,7 @@ mod ends {
     }
 }
 
-/// A scope that another thread may access: the scope ends after that thread.
+/// A scope that another thread may access. The scope ends after that thread.
 struct Shown(NonNull<ScopeCore>);
 
 // SAFETY: the scope is Sync, and waits for the thread.

@@ -2,8 +2,8 @@
 //!
 //! As in [`super::in_order`], a task is in a queue, and a stand-in is in the spawner's deque.
 //! Whichever stand-in a worker runs, it then runs the first task of that queue. But here the queue
-//! belongs to the scope and serves all workers: no task begins while a task with a smaller number
-//! waits. The price is one lock that all workers share.
+//! belongs to the scope and serves all workers: no task begins while a task with a smaller
+//! `priority` waits. The cost is one lock that all workers share.
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
@@ -20,7 +20,7 @@ impl<'scope> Scope<'scope> {
     /// This is for searches in which the order determines the amount of work, such as shortest
     /// paths. All workers lock the same queue, so tasks should take at least a few microseconds.
     /// The order relative to tasks from [`spawn`](Self::spawn) or of other scopes is unspecified.
-    /// Otherwise, and for panics, this works like `spawn`.
+    /// In all other respects, including panics, this works like `spawn`.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -60,7 +60,7 @@ impl ScopeCore {
     }
 }
 
-/// Tasks that wait for their turn.
+/// The tasks that have not begun.
 #[derive(Default)]
 pub(super) struct Waiting(Mutex<Line>);
 

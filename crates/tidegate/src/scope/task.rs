@@ -7,7 +7,7 @@ use crate::worker::WorkerThread;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// The beginning of a task object that was spawned into a scope.
+/// The first field of every task that was spawned into a scope.
 #[repr(C)]
 pub(crate) struct Scoped {
     header: Header,
@@ -18,7 +18,7 @@ pub(crate) struct Scoped {
 }
 
 impl Scoped {
-    /// Creates the beginning of a task object for `scope`. The task is not yet counted there.
+    /// Creates the first field of a task for `scope`. The task is not yet counted there.
     ///
     /// # Safety
     /// 1. `scope` lasts until the task has run.
@@ -29,7 +29,7 @@ impl Scoped {
     ) -> Self {
         let latch = Latch::for_scoped();
         Self {
-            // SAFETY: 1. by this function's condition 2; 2. this is a `Scoped`.
+            // SAFETY: 1. guaranteed by the caller (2); 2. this is a `Scoped`.
             header: unsafe { Header::new(run, latch) },
             scope,
             counted: Cell::new(false),
@@ -60,7 +60,7 @@ impl Scoped {
         }
     }
 
-    /// The scope of this task. The pointer is valid while the scope lasts.
+    /// Returns the scope of this task. The pointer is valid while the scope lasts.
     pub(crate) fn scope(&self) -> NonNull<ScopeCore> {
         self.scope
     }
@@ -97,8 +97,8 @@ impl Task {
     where
         F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send,
     {
-        // SAFETY: 1. by this function's condition 1; 2. it begins a task of this type, which is run
-        // once.
+        // SAFETY: 1. guaranteed by the caller (1); 2. the `Scoped` begins a task of this type,
+        // which is run once.
         let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };
         let placed = blocks::place(
             ScopedTask { scoped, closure },
@@ -118,14 +118,13 @@ impl Task {
             .then(|| unsafe { self.as_raw().cast().as_ref() })
     }
 
-    /// The scope that this task was spawned into.
+    /// Returns the scope that this task was spawned into, if any.
     pub(crate) fn scope(&self) -> Option<&ScopeCore> {
         // SAFETY: the scope waits for its tasks, and this one has not run.
         self.as_scoped()
             .map(|scoped| unsafe { scoped.scope.as_ref() })
     }
 
-    /// Whether the task belongs to `scope`.
     pub(crate) fn is_of(&self, scope: &ScopeCore) -> bool {
         self.scope().is_some_and(|own| std::ptr::eq(own, scope))
     }
@@ -138,7 +137,7 @@ impl Task {
     }
 
     /// Whether the task belongs to `scope` and is covered by the count of the worker in whose deque
-    /// the task is.
+    /// it lies.
     #[inline]
     pub(crate) fn is_covered_by(&self, scope: &ScopeCore) -> bool {
         self.as_scoped().is_some_and(|scoped| {

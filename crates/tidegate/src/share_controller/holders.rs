@@ -1,5 +1,5 @@
 //! The holders of slots, as the share controller observes them from cycle to cycle: which of them
-//! are stuck, and whose turn is over.
+//! are stuck, and which of them must give their slot to another thread.
 
 use crate::pool::{PoolInner, signal};
 use crate::sleep::wake;
@@ -13,7 +13,7 @@ pub(super) struct Holders {
     threads: Vec<Option<Silence>>,
     /// When the last turn ended. `None` if no thread is owed a slot.
     turned: Option<Nanos>,
-    /// The number of the thread from which the next turn starts to choose the threads that leave.
+    /// The number of the thread at which the next turn starts to choose holders.
     next: usize,
 }
 
@@ -23,13 +23,13 @@ struct Silence {
     since: Nanos,
     /// The thread's processor time at the moment `since`.
     computed: Option<Nanos>,
-    /// Whether the thread was stuck when it was last judged.
+    /// Whether the thread was stuck when it was last judged; `None` before the first judgement.
     stuck: Option<bool>,
 }
 
 impl Holders {
-    /// Returns how many holders of slots are stuck, and how many have stopped polling. If something
-    /// `waits` for a slot, all running threads are probed.
+    /// Returns how many holders of slots are stuck, and how many have stopped polling. If a task or
+    /// thread `waits` for a slot, sends a probe to all running threads.
     pub(super) fn look(
         &mut self,
         shared: &PoolInner,
@@ -40,7 +40,7 @@ impl Holders {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(shared.worker_count(), None);
         let (mut stuck, mut silent) = (0, 0);
-        // A thread that has only just been given a slot has no worker yet.
+        // A thread that was given a slot only just now may have no worker yet.
         for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
             let silence = silence.filter(|_| worker.deque.raised() & signal::PROBE != 0);
@@ -63,7 +63,8 @@ impl Holders {
         (stuck, silent)
     }
 
-    /// If a turn is over, asks as many holders to leave as there are threads that are owed a slot.
+    /// If a turn has ended, asks as many holders to give up their slots as there are threads that
+    /// are owed one.
     pub(super) fn take_turns(&mut self, shared: &PoolInner, ledger: &Ledger, now: Nanos) {
         if !ledger.owes() {
             self.turned = None;

@@ -51,7 +51,7 @@ struct ShareController {
     shares: Shares,
 }
 
-/// The address space of the controller's stack. The controller reads files and formats a line; no
+/// The size of the controller's stack in bytes. The controller reads files and formats a line; no
 /// user code runs on this stack.
 const STACK: usize = 256 * 1024;
 
@@ -81,8 +81,8 @@ impl ShareController {
 
     /// Runs until the pool ends.
     pub(crate) fn run(mut self) {
-        // If the system refuses the shorter slice, the controller runs later while all processors
-        // are busy.
+        // If the system refuses the shorter time slice, the controller is scheduled later while all
+        // processors are busy.
         let _ = shorten_slice(Duration::from_nanos(CONTROLLER_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
@@ -111,8 +111,8 @@ impl ShareController {
         }
     }
 
-    /// Called when the pool has begun to work. Returns false if the pool has already stopped and no
-    /// other jobs divide the machine. Nothing is published in that case.
+    /// Called when the pool has begun to work. Returns false, without publishing anything, if the
+    /// pool has already stopped and no other job shares the machine.
     fn begin(&mut self) -> bool {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
@@ -235,7 +235,7 @@ impl ShareController {
                 Rules::slots(&self.controller().notes, share, counts)
             }
         };
-        // The pool may have all slots that it wants, even if it wants a different number a moment
+        // If the pool may have all slots that it wants, there is no cap: it may want more a moment
         // later.
         let cap = if fair >= wanted { usize::MAX } else { fair };
         let lent = self.lend(fair, now);
@@ -258,7 +258,8 @@ impl ShareController {
         let room = self.shared.most().saturating_sub(fair);
         let sees_work = look::finds_work(&self.shared);
         let ledger = self.shared.ledger();
-        // When the number of slots fell, holders that had no worker yet were not asked.
+        // When the number of slots fell, holders that had no worker yet were not asked to give up
+        // their slots.
         wake::ask_holders(&self.shared, &ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
@@ -269,8 +270,8 @@ impl ShareController {
         let waits = !ledger.has_free() && (sees_work || ledger.owes());
         let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
         if stuck == 0 {
-            // If threads are stuck, overcommitted threads are in no other thread's way, and the
-            // stuck threads may be waiting for them.
+            // Not asked while threads are stuck: then overcommitted threads are in no other
+            // thread's way, and the stuck threads may be waiting for them.
             wake::ask_overcommitted(&self.shared, &ledger, now);
         }
         let wait = Wait {
@@ -291,7 +292,7 @@ impl ShareController {
                 return;
             }
             if !self.presence.wait(Duration::from_nanos(until - now)) {
-                // Without a table no other job has any part of the machine, and nothing happens
+                // Without a table, no other job has a share of the machine, and nothing changes
                 // until the next look.
                 let _ = self.apply(clock::now());
                 let length = if self.presence.is_alone() {
@@ -313,8 +314,8 @@ impl ShareController {
                 self.calm = 0;
             }
             if others == 0 && self.shares.others > 0 {
-                // Another job has arrived. It divides the machine by what this job publishes, so
-                // publish soon.
+                // Another job has arrived. Its share depends on what this job publishes, so publish
+                // soon.
                 return;
             }
             let gap = CHANGE_GAP.default.min(until.saturating_sub(clock::now()));
@@ -324,7 +325,7 @@ impl ShareController {
         }
     }
 
-    /// Gives up the seat, because the pool ends.
+    /// Gives up the seat. Called when the pool ends.
     fn leave(&mut self) {
         *self.controller().waker.lock() = None;
         self.presence.leave();

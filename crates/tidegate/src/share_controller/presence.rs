@@ -12,9 +12,9 @@ pub(super) struct Presence {
     /// The job's name in the table.
     job: Name,
     pool: String,
-    /// Whether to print where the table is, or why the pool has no seat. `said` is the last
-    /// message, so that none is repeated.
+    /// Whether to print where the table is, or why the pool has no seat.
     explain: bool,
+    /// The last message, so that none is repeated.
     said: Option<String>,
     neighbours: Neighbours,
     /// The load of other processes, in thousandths of a processor.

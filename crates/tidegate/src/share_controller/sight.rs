@@ -15,7 +15,7 @@ pub(super) struct Sight {
     cycle: Cycle,
 }
 
-/// Sums over all workers.
+/// Counters, summed over all workers.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     attempts: u64,
@@ -66,7 +66,7 @@ impl Totals {
 }
 
 impl Sight {
-    /// Takes a first look, without an earlier look to compare it with.
+    /// Takes the first look: reads the counters, but measures no cycle yet.
     pub(super) fn of(shared: &PoolInner) -> Self {
         Self {
             at: clock::now(),
@@ -75,7 +75,7 @@ impl Sight {
         }
     }
 
-    /// Measures the cycle since the last look. `shares` is how the machine is now divided.
+    /// Measures the cycle since the last look. `shares` says how the machine is divided now.
     pub(super) fn look(&mut self, shared: &PoolInner, shares: Shares) -> &Cycle {
         let (now, totals) = (clock::now(), Totals::of(shared));
         let cycle = &mut self.cycle;
@@ -103,7 +103,8 @@ impl Sight {
         cycle
     }
 
-    /// The fraction of the pool's processor time that went into work in the last cycle, per mille.
+    /// Returns the fraction of the pool's processor time that went into work in the last cycle, per
+    /// mille.
     pub(super) fn efficiency(&self) -> u32 {
         let cycle = &self.cycle;
         let all = cycle.length.saturating_mul(cycle.allotment as u64).max(1);

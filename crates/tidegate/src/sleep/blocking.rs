@@ -29,8 +29,8 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
             pool.options.max_blocking_threads,
         ),
     };
-    // Reads the number before the line is written, which may take long: the ledger must not stay
-    // locked meanwhile.
+    // Read before the line is written: writing may take long, and the ledger must not stay locked
+    // meanwhile.
     let blocked = pool.ledger().blocked();
     print_line(format_args!(
         "pool {}: tasks wait because {blocked} threads are in blocking calls, and {why}",
@@ -38,7 +38,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
     ));
 }
 
-/// Gives the slot away; the task continues without one. From here on, its forks become public
+/// Gives the slot away; the task continues without one. From now on, its forks become public
 /// immediately.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);

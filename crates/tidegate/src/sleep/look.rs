@@ -18,8 +18,8 @@ pub(super) struct Seen {
     pub(super) free: FreeGroups,
 }
 
-/// What waiter `t` can do with the tasks that `publisher` has made visible or, without a publisher,
-/// with the tasks of all workers.
+/// Returns what waiter `t` can do with the tasks that `publisher` has made visible or, without a
+/// publisher, with the tasks of all workers.
 pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
     let waiter = pool.worker(t);
     // A waiter that rouses other threads looks for work itself.
@@ -60,7 +60,7 @@ pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) ->
         return false;
     }
     match publisher {
-        // A scope's waiter may take from an alternative queue, a joiner may not.
+        // A scope's waiter may take from an alternative queue; a joiner may not.
         Some(publisher) if publisher.alt_queue.is_some() => waiter.awaits_scope_of(publisher),
         Some(publisher) => leads_to(pool, waiter, publisher),
         None => {
@@ -97,16 +97,17 @@ fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
     false
 }
 
-/// Whether there is work for a worker that gets a slot now: in a queue, public, or private and
-/// still to be exposed.
+/// Whether there is work for a worker that gets a slot now: in a queue, public, or private and not
+/// yet exposed.
 pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
     sees_unplaced(pool) || sees_placed(pool, ledger)
 }
 
-/// Whether there is still work for which to start a thread. A look and a wake-up are not one step:
-/// in between, a worker may take the task and enter a blocking call, and the slot that it frees is
-/// no reason to start a thread. Alternative queues may hide tasks from a look, so they always
-/// count. So does a deque with too few tasks for a thief, because it may have many soon.
+/// Whether there is still work that justifies starting a thread. Looking for work and waking a
+/// thread are not one atomic step: in between, a worker may take the task and enter a blocking
+/// call, and the slot that it frees is no reason to start a thread. Alternative queues may hide
+/// tasks from a look, so they always count. So does a deque with too few tasks for a thief, because
+/// it may have many soon.
 pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
     let has_any = |worker: &Worker| worker.has_work() && !is_leaving(pool, worker);
     pool.options.queue != QueueKind::Split || sees_work(pool, ledger) || pool.workers().any(has_any)

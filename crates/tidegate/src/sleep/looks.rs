@@ -21,8 +21,9 @@ pub(crate) enum Asked {
 
 impl Asked {
     /// Orders the signal before the caller's next look. Running owners store tasks without a fence,
-    /// so only the process-wide barrier can order the two. If no other owner runs, no task is in a
-    /// store buffer, and a full fence is enough. Returns `false` if the system has no such barrier.
+    /// so this takes the process-wide barrier. If no other owner runs, no task is in a store
+    /// buffer, and a full fence is enough. Returns `false` if the system lacks the barrier that is
+    /// needed.
     #[must_use]
     pub(crate) fn order(self) -> bool {
         match self {
@@ -51,9 +52,9 @@ impl Looks {
         }
     }
 
-    /// The looks that remain after the hungry signal was raised. `ordered` is whether a barrier
-    /// orders the signal before them. If none does, the sleeper looks twice: tasks that an owner
-    /// pushed before it could see the signal are visible after a short sleep.
+    /// Returns the looks that remain after the hungry signal was raised. `ordered` says whether a
+    /// barrier orders the signal before them. If none does, the sleeper looks twice: tasks that an
+    /// owner pushed before it could see the signal are visible after a short sleep.
     pub(super) fn begin(ordered: bool) -> Self {
         Self {
             left: if ordered { 1 } else { 2 },
@@ -61,7 +62,8 @@ impl Looks {
         }
     }
 
-    /// The looks that remain to a sleeper that has roused other threads, with the result `wake`.
+    /// Returns the remaining looks of a sleeper that has roused other threads with the result
+    /// `wake`.
     pub(super) fn after(wake: Wake, ordered: bool) -> Self {
         Self {
             exhausted: wake == Wake::Exhausted,

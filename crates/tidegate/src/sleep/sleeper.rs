@@ -25,7 +25,7 @@ pub(crate) struct Sleeper {
     /// worker's own thread writes this.
     pub(crate) is_preempted: Hint<bool>,
     /// The time until which the worker may run without a slot and is not asked to stop. 0 if the
-    /// worker has a slot, or has had one since it was last allowed to run without.
+    /// worker has a slot, or has had one since it was last allowed to run without one.
     unasked_until: Hint<u64>,
 }
 
@@ -79,8 +79,8 @@ impl Sleeper {
         self.unasked_until() == Some(Nanos::MAX)
     }
 
-    /// The time until which this worker runs without a slot and is not asked to stop; `None` if it
-    /// was not allowed to run without a slot, and the maximum while it needs none.
+    /// Returns the time until which this worker runs without a slot and is not asked to stop;
+    /// `None` if it was not allowed to run without a slot, and `Nanos::MAX` while it needs none.
     pub(crate) fn unasked_until(&self) -> Option<Nanos> {
         Some(self.unasked_until.get()).filter(|until| *until > 0)
     }

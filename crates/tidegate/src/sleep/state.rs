@@ -73,14 +73,13 @@ impl Sleep {
         self.slots.set(slots);
     }
 
-    /// The number of workers that are searching.
     pub(crate) fn searching(&self) -> usize {
         // Relaxed: a hint for the share controller.
         self.searching.load(Ordering::Relaxed)
     }
 
-    /// Counts the caller as a searcher. If enough workers are searching already, returns `false`
-    /// instead: the caller then goes to sleep after one look.
+    /// Counts the caller as a searcher. If `limited` is set and enough workers are searching
+    /// already, returns `false` instead: the caller then goes to sleep after one look.
     pub(crate) fn begin_search(&self, limited: bool) -> bool {
         let most = if limited {
             max_searchers(self.slots())
@@ -88,9 +87,9 @@ impl Sleep {
             usize::MAX
         };
         let one_more = |searching| (searching < most).then_some(searching + 1);
-        // AcqRel read-modify-writes here and in `end_search`: the full fences on both sides order a
-        // publisher that reads the count before a decrement before the searcher's last look.
-        // Relaxed on failure: then the count is only read.
+        // AcqRel read-modify-writes here and in `end_search`: if a publisher reads the count from
+        // before a searcher decrements it, the full fences on both sides make the published work
+        // visible to that searcher's last look. Relaxed on failure: then the count is only read.
         self.searching
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more)
             .is_ok()

@@ -73,7 +73,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     );
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
-    // This happens under the lock, so that the waiter sees the mark when it sees that it runs.
+    // This happens under the lock, so that a waiter that finds itself running also sees the mark.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
         let rescues = matches!(wake, Wake::Rescue(_));
         pool.worker(t).sleeper.call(rescues);
@@ -168,7 +168,7 @@ pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
     }
 }
 
-/// Asks the workers that run without a slot to stop if no slot is free, except those whose
+/// If no slot is free, asks the workers that run without a slot to stop, except those whose
 /// permitted time has not passed.
 pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     let is_over = |worker: &Worker| {
@@ -185,7 +185,7 @@ pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     }
 }
 
-/// Asks all slot holders to give their slots up if too many slots are held.
+/// If too many slots are held, asks all slot holders to give theirs up.
 pub(crate) fn ask_holders(pool: &PoolInner, ledger: &Ledger) {
     if ledger.excess() > 0 {
         raise_at(pool, ledger.holders(), signal::GIVE_UP);
@@ -216,7 +216,7 @@ pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>
         Wake::Nobody | Wake::Gone | Wake::Exhausted => {}
         Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t) => {
             if publisher.is_some() {
-                // The publisher keeps its CPU.
+                // The publisher continues on its CPU, so the thread should wake on another one.
                 pool.worker(t).sleeper.wake_affinity.keep_off_here();
             }
             unpark(pool, t);
@@ -232,8 +232,8 @@ pub(crate) fn unpark(pool: &PoolInner, t: usize) {
     pool.worker(t).sleeper.wake();
 }
 
-/// Called when a half has been moved. If its joiner sleeps, wakes the joiner, which then looks
-/// again.
+/// Called when a half has been moved to another queue or worker. If its joiner sleeps, wakes the
+/// joiner, which then looks for the half again.
 pub(crate) fn wake_joiner(pool: &PoolInner, joiner: Option<usize>) {
     if let Some(joiner) = joiner {
         unpark(pool, joiner);
@@ -257,8 +257,8 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> 
     opened == Opened::Given
 }
 
-/// Sets the number of slots to what the user wants and other processes leave. Wakes threads that
-/// are owed a slot, or asks for slots back.
+/// Sets the number of slots to the number that the user wants, limited to what other processes
+/// leave. Wakes threads that are owed a slot, or asks for slots back.
 pub(crate) fn resize(pool: &PoolInner) {
     let mut ledger = pool.ledger();
     let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
@@ -267,7 +267,7 @@ pub(crate) fn resize(pool: &PoolInner) {
     let served = ledger.set_slots(slots);
     publish(pool, &ledger);
     ask_holders(pool, &ledger);
-    // The plan may be locked under the ledger's lock, but not the other way round.
+    // Lock order: the plan may be locked while the ledger is, but not the other way round.
     pool.memory.set_workers(slots);
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));

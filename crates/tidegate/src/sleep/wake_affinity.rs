@@ -17,14 +17,14 @@ pub(crate) struct WakeAffinity(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The worker's thread, while it may be moved.
+    /// The worker's thread, while wakers may change its affinity.
     thread: Option<Tid>,
     asleep: bool,
     off: Option<usize>,
 }
 
 impl WakeAffinity {
-    /// Allows the calling thread to be moved from now on.
+    /// Allows wakers to change the calling thread's affinity from now on.
     pub(crate) fn arrive(&self) {
         *self.0.lock() = State {
             thread: Some(Tid::this()),
@@ -32,7 +32,7 @@ impl WakeAffinity {
         };
     }
 
-    /// Called when the thread leaves. It is no longer moved.
+    /// Called when the thread leaves. Wakers no longer change its affinity.
     pub(crate) fn depart(&self) {
         self.let_back();
         self.0.lock().thread = None;
@@ -57,7 +57,7 @@ impl WakeAffinity {
         }
     }
 
-    /// Called when the thread runs. The kernel may place it freely again.
+    /// Called once the thread runs again. Lets the kernel place it freely.
     pub(crate) fn let_back(&self) {
         let mut state = self.0.lock();
         state.asleep = false;

@@ -74,7 +74,7 @@ pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     let own = worker.own_queue()?;
     let task = own.take();
     if own.offers() {
-        // A take may make tasks available to thieves that only the owner could reach before.
+        // After a take, thieves may be able to reach tasks that only the owner could reach before.
         wake::work_visible(worker.shared(), Some(worker.worker()));
     }
     task
@@ -116,9 +116,9 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     }
 }
 
-/// Takes tasks out of the worker's own queue until it finds this half. The tasks before it were
-/// spawned inside the first half or, if the owner gets the oldest task first, are older than the
-/// half.
+/// Takes tasks out of the worker's own queue until it finds `half`. The tasks that come out before
+/// were spawned inside the first half of the join or, if the queue returns the oldest task first,
+/// are older than `half`.
 fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     while let Some(task) = take(worker) {
         if std::ptr::eq(task.header(), half) {

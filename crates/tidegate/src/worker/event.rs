@@ -25,7 +25,8 @@ worker_local!(
     static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
 );
 
-/// The calling thread's parker, or a fresh one while the thread's local values are being destroyed.
+/// Returns the calling thread's parker, or a new one if the thread's local values are being
+/// destroyed.
 fn parker() -> Arc<Parker> {
     let own = PARKER.try_with(|cell| cell.get_or_init(Arc::default).clone());
     own.unwrap_or_default()
@@ -58,7 +59,7 @@ impl Event {
 
     /// Opens an event that the caller keeps alive.
     pub(crate) fn open_kept(self: &Arc<Self>) {
-        // SAFETY: 1. the caller's reference keeps it alive.
+        // SAFETY: 1. the caller's reference keeps the event alive.
         unsafe { Self::open(NonNull::from(&**self)) };
     }
 
@@ -74,7 +75,7 @@ impl Event {
     /// # Safety
     /// 1. `this` is live until it is opened.
     pub(crate) unsafe fn open(this: NonNull<Self>) {
-        // SAFETY: 1. by this function's condition 1.
+        // SAFETY: 1. guaranteed by the caller (1).
         unsafe { Self::open_by(this, WorkerThread::get()) };
     }
 
@@ -85,10 +86,10 @@ impl Event {
     unsafe fn open_by(this: NonNull<Self>, giver: Option<WorkerThread<'_>>) {
         // The clone keeps the waiter alive beyond the store, which is the last access to the frame
         // that contains the event.
-        // SAFETY: live (1).
+        // SAFETY: `this` is live (1).
         let waiter = unsafe { this.as_ref() }.waiter.clone();
         // No reference to the whole event lasts beyond the store.
-        // SAFETY: live (1).
+        // SAFETY: `this` is live (1).
         let open = unsafe { &this.as_ref().open };
         // Release pairs with the Acquire in `is_open`.
         open.store(true, Ordering::Release);

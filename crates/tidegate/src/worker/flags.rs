@@ -12,15 +12,17 @@ use tidegate_policy::Nanos;
 use tidegate_policy::search::{FlagGap, flag_unanswered};
 use tidegate_sync::clock;
 
-/// The victim that this thief has asked, and when.
+/// A thief's requests for work: when it last made one, and to which victim.
 #[derive(Default)]
 pub(super) struct Flags {
     pub(super) gap: FlagGap,
+    /// When this thief last raised a flag.
     last: Option<Nanos>,
+    /// The victim whose answer this thief awaits, and when the thief asked it.
     asked: Option<(usize, Nanos)>,
     /// Whether this thief raised the hungry signal at its last rest and has found nothing since.
-    /// `hungry_at` is when it raised the signal.
     pub(super) hungry: bool,
+    /// When this thief raises or raised the hungry signal.
     hungry_at: Option<Nanos>,
     /// The thief's cursors into the alternative queues of its victims.
     pub(super) beside: Cursors,
@@ -78,8 +80,8 @@ impl Flags {
         allowed
     }
 
-    /// Called when the victim had a task. Asks the victim for more in advance, for the time after
-    /// this task has run.
+    /// Called after a successful steal. Asks the victim for more in advance, so that this thief
+    /// finds another task when the stolen one has run.
     pub(super) fn answered(&mut self, victim: &Worker) {
         self.asked = None;
         self.ask(victim, clock::now());

@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn leaving_guest_passes_on_stolen_batch() {
         // A pool that shares the machine may have only one slot while another job is active. The
-        // thread that blocks would hold that slot, and no slot would be free for the guest.
+        // busy thread would hold that slot, and none would be free for the guest.
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);
         let pool = builder.max_threads(3).build().unwrap();
         let (started, has_started) = channel();

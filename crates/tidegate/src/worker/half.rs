@@ -22,7 +22,7 @@ where
     F: FnOnce(WorkerThread<'_>, bool) -> R + Send,
     R: Send,
 {
-    /// Creates a half. Its closure gets the worker that runs the half, and whether the half was
+    /// Creates a half. Its closure receives the worker that runs the half, and whether the half was
     /// stolen.
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
@@ -53,7 +53,7 @@ where
         self.closure.with_mut(|closure| {
             // SAFETY: the pointer is to our own field, which no other thread accesses (1).
             let closure = unsafe { &mut *closure };
-            // SAFETY: taken once (1, 2).
+            // SAFETY: the closure is taken only once (1, 2).
             unsafe { ManuallyDrop::take(closure) }
         })
     }

@@ -32,12 +32,13 @@ where
         }
     }
 
-    /// Offers the task and waits until it has run.
+    /// Passes the task to `offer` and waits until it has run.
     pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
         // Our frame must not end before the task has run, not even because of a panic in the
         // runtime.
         let guard = unwind::AbortOnUnwind;
-        // SAFETY: this is the only task, and it is live until it has run: we stay here until then.
+        // SAFETY: this is the only `Task` of `self`, which is live until the task has run: this
+        // function does not return before.
         offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
         wait::for_event(&self.done);
         std::mem::forget(guard);

@@ -3,7 +3,7 @@
 //! A join in steps:
 //! 1. The second closure and room for its result, a [`Half`], are in the caller's frame (`join`,
 //!    inlined into the user's function).
-//! 2. The worker pushes a pointer to the half (`push_half`). If a signal waits or the deque is
+//! 2. The worker pushes a pointer to the half (`push_half`). If a signal is pending or the deque is
 //!    full, the push goes through `push_cold`, which answers the signal.
 //! 3. The worker runs the first closure. If that panics, [`Abandon`] drops the second closure or
 //!    waits for its thief.
@@ -51,7 +51,7 @@ impl WorkerThread<'_> {
             .map(|header| unsafe { Task::from_raw(header) })
     }
 
-    /// Pushes a task. Returns the task if the ring is full.
+    /// Pushes a task. Returns the task as an error if the deque is full.
     #[inline]
     pub(crate) fn push_task(self, task: Task) -> Result<(), Task> {
         match self.deque().push(task.as_raw()) {
@@ -83,7 +83,7 @@ impl WorkerThread<'_> {
         self.join_running(a, move |_| b())
     }
 
-    /// Like `join`, but `b` gets the worker that runs it.
+    /// Like `join`, but `b` receives the worker that runs it.
     #[inline(always)]
     pub(crate) fn join_running<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
@@ -113,7 +113,7 @@ impl WorkerThread<'_> {
         (ra, self.second_half(half, position))
     }
 
-    /// Like [`join`](Self::join), but `b` runs even if `a` panics. The argument of `b` is whether
+    /// Like [`join`](Self::join), but `b` runs even if `a` panics. The argument of `b` says whether
     /// `b` was stolen.
     #[inline(always)]
     pub(crate) fn join_both<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
@@ -169,8 +169,7 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// Called if the first half has panicked. The second half runs here, or has run on a thief,
-    /// before the panic continues.
+    /// Resumes the panic of the first half, after the second half has run here or on a thief.
     #[cold]
     #[inline(never)]
     fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
@@ -264,7 +263,7 @@ impl WorkerThread<'_> {
         let deque = self.deque();
         if !alt::move_out(self) && signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
-                // Flags and the hungry signal wait until there is work.
+                // Raised again: flags and the hungry signal stay pending until there is work.
                 self.worker().deque.raise(signals & FOR_WORK);
             } else {
                 self.set_exposed_at(clock::now());

@@ -1,4 +1,4 @@
-//! Data per worker.
+//! Per-worker data.
 //!
 //! A [`WorkerLocal`] is an array of values whose index is the number of the calling thread
 //! ([`with_number`]): no two live threads have the same number. So a value belongs to one thread at
@@ -35,10 +35,10 @@ use tidegate_sync::thread::with_number;
 ///
 /// A task may see the value in an intermediate state that another task has left. While a task waits
 /// inside [`with`](Self::with), for instance in a join, its worker may run another task on top that
-/// also calls `with`. Both get the same value. That is safe, but a borrow of a `RefCell` that is
-/// held over a join may panic.
+/// also calls `with`. Both get the same value. That is safe, but a `RefCell` borrow that is held
+/// across a join may panic.
 ///
-/// A call costs a thread-local variable and two loads, which is a few nanoseconds. No two values
+/// A call costs one thread-local access and two loads, which is a few nanoseconds. No two values
 /// share a cache line.
 ///
 /// ```
@@ -160,7 +160,7 @@ impl<T: Send> WorkerLocal<T> {
 }
 
 impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
-    /// The values start as `T::default()`.
+    /// Creates an empty `WorkerLocal`; each value starts as `T::default()`.
     fn default() -> Self {
         Self::new(T::default)
     }

@@ -1,5 +1,5 @@
-//! What a waiting worker may run: tasks that it is waiting for, found by leapfrogging over the
-//! waits of other workers.
+//! Finds tasks that a waiting worker may run: descendants of what it waits for. It follows the
+//! waits of other workers to find them (leapfrogging).
 //!
 //! docs/waiting.md describes the rules and why they are correct.
 
@@ -16,7 +16,7 @@ use crate::scope;
 use crate::scope::ScopeCore;
 use tidegate_deque::Steal;
 
-/// The number of waits that a robber follows from worker to worker.
+/// The maximum number of waits that a robber follows from worker to worker.
 pub(crate) const HOPS: usize = 8;
 
 /// A worker that waits, and meanwhile looks for a task that it may run.
@@ -155,8 +155,8 @@ impl<'a> Robber<'a> {
         robbed
     }
 
-    /// Keeps a half, or a task of the scope that the robber waits for. Passes other tasks on to
-    /// their queues.
+    /// Returns the task if it is a half, or a task of the scope that the robber waits for. Passes
+    /// any other task on to its queue.
     fn keep_or_pass_on(&self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
         let wanted = match (task.scope(), scope) {
             (Some(_), Some(scope)) => task.is_of(scope),

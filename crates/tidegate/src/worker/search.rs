@@ -93,7 +93,8 @@ impl<'a> Search<'a> {
             if let Some(task) = self.own_task().or_else(|| self.search()) {
                 self.run_at_base(task);
             } else if worker.inbox.len() > 0 {
-                // Other threads may have left work to this worker's search.
+                // Other threads may rely on this worker to search for their tasks, but it runs its
+                // inbox first.
                 wake::rouse(worker.shared());
                 inbox::run(worker);
                 worker.shared().check_process();
@@ -111,8 +112,8 @@ impl<'a> Search<'a> {
 
     /// Takes one of this worker's own tasks. After a rest, the thread that woke this worker relies
     /// on it to search, which this task delays. So another thread must be woken for the remaining
-    /// tasks. If it were woken before this worker has taken its task, it might be woken for a last
-    /// task that this worker takes itself.
+    /// tasks. It is woken only after this worker has taken its task; otherwise it might be woken
+    /// for a single task, which this worker takes itself.
     fn own_task(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let task = self.worker.own_task()?;
@@ -369,8 +370,8 @@ mod tests {
     use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
     use tidegate_policy::{QueueKind, SharePolicy};
 
-    /// The status of an idle thread after another thread has rested and begun the first task of a
-    /// batch of `tasks` tasks.
+    /// Returns the status of an idle thread after another thread has rested and begun the first
+    /// task of a batch of `tasks` tasks.
     fn status_of_idle_beside_batch(tasks: usize) -> Status {
         let builder = Pool::builder()
             .queue(QueueKind::ChaseLev)
@@ -417,7 +418,7 @@ mod tests {
             fn reset(&mut self) {}
         }
         let [made, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        // Relaxed, here and below: all on this thread.
+        // Relaxed, here and below: everything runs on this thread.
         let set = |flag: &Arc<AtomicBool>| {
             let flag = flag.clone();
             move || flag.store(true, Ordering::Relaxed)

@@ -22,7 +22,6 @@ impl WorkerThread<'_> {
         own.or_else(|| self.stolen_batch.pop_last())
     }
 
-    /// Tries to steal from one victim.
     pub(super) fn attempt(self, victim: &Worker, flags: &mut Flags) -> Option<Task> {
         for _ in 0..=STEAL_RETRIES.default {
             self.tally.attempts.add(1);
@@ -36,8 +35,8 @@ impl WorkerThread<'_> {
                     self.count_steal(victim, k);
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_in_batch(task));
-                        // A sleeper's last look did not see these tasks while this worker held
-                        // them.
+                        // While this worker held these tasks, the last look of a worker that was
+                        // about to sleep could not see them.
                         wake::work_visible(self.shared(), Some(self.worker()));
                     }
                     return youngest;
@@ -70,7 +69,8 @@ impl WorkerThread<'_> {
         None
     }
 
-    /// Steals as many tasks as the steal amount says. Returns the youngest task, and the others.
+    /// Steals as many tasks as the pool's `StealAmount` says. Returns the youngest task, and the
+    /// others.
     fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
         let mut youngest = None;
         let older = Cell::new(Vec::new());
@@ -116,7 +116,6 @@ impl WorkerThread<'_> {
     }
 }
 
-/// Takes tasks out of another worker's deque.
 pub(crate) fn steal_from(
     victim: &Worker,
     amount: impl FnOnce(u64) -> u64,

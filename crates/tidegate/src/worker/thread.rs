@@ -36,13 +36,13 @@ impl<'a> std::ops::Deref for WorkerThread<'a> {
 }
 
 impl<'a> WorkerThread<'a> {
-    /// The calling thread's worker, or `None` outside all pools.
+    /// Returns the calling thread's worker, or `None` outside all pools.
     #[inline(always)]
     pub(crate) fn get() -> Option<Self> {
         let worker = CURRENT.with(Cell::get);
-        // SAFETY: set by `Membership::enter`, which keeps the pool and so the worker alive until it
-        // restores the previous pointer. The value stays on this thread (`not_send`) and in frames
-        // above that guard.
+        // SAFETY: `Membership::enter` set the pointer. That guard keeps the pool and so the worker
+        // alive until it restores the previous pointer. The value stays on this thread (`not_send`)
+        // and in frames above the guard.
         let worker = unsafe { worker.as_ref() }?;
         Some(Self {
             worker,
@@ -50,13 +50,14 @@ impl<'a> WorkerThread<'a> {
         })
     }
 
-    /// The calling thread's worker, if it currently runs for `pool`.
+    /// Returns the calling thread's worker, if it currently runs for `pool`.
     #[inline]
     pub(crate) fn of(pool: &PoolInner) -> Option<Self> {
         Self::get().filter(|current| std::ptr::eq(current.shared(), pool))
     }
 
-    /// The calling thread's worker in `pool`, if it runs for `pool` now or in a frame below.
+    /// Returns the calling thread's worker in `pool`, if it runs for `pool` now or in a frame
+    /// below.
     pub(crate) fn in_pool(pool: &PoolInner) -> Option<Self> {
         let mut here = Self::get();
         while let Some(current) = here {
@@ -74,8 +75,9 @@ impl<'a> WorkerThread<'a> {
         here
     }
 
-    /// From here on, this worker's tasks descend from none of its earlier tasks, nor from those of
-    /// an earlier thread with its number. Returns the new generation of the worker's base.
+    /// Separates the tasks that this worker forks from now on from all earlier ones: they do not
+    /// descend from its earlier tasks, nor from those of an earlier thread with its number. Returns
+    /// the new generation of the worker's base.
     pub(crate) fn forget_base(self) -> Gen {
         // Release, before the new generation: see `enter_base`.
         self.base_scope.store(null_mut(), Ordering::Release);
@@ -95,12 +97,12 @@ impl<'a> WorkerThread<'a> {
         f(self)
     }
 
-    /// The pool that this worker belongs to.
+    /// Returns the pool that this worker belongs to.
     #[inline]
     pub(crate) fn shared(self) -> &'a PoolInner {
         let shared = self.worker.pool.get();
-        // SAFETY: set by `Membership::enter`, which holds an Arc of the pool for as long as a
-        // `WorkerThread` can exist.
+        // SAFETY: `Membership::enter` set the pointer, and holds an Arc of the pool for as long as
+        // a `WorkerThread` can exist.
         unsafe { &*shared }
     }
 
@@ -109,7 +111,7 @@ impl<'a> WorkerThread<'a> {
         matches!(awaited, Awaited::Outside(_)) && self.shared().kind().helps_outside_waits()
     }
 
-    /// This worker, for [`Task::run`](crate::job::Task::run).
+    /// Returns this worker as the argument for [`Task::run`](crate::job::Task::run).
     #[inline(always)]
     pub(crate) fn as_runner(self) -> Runner<'a> {
         // SAFETY: 1. this thread is the worker for all of 'a.
@@ -121,7 +123,7 @@ impl<'a> WorkerThread<'a> {
         self.worker
     }
 
-    /// The owner's side of this worker's deque.
+    /// Returns the owner's side of this worker's deque.
     #[inline(always)]
     pub(crate) fn deque(self) -> Owner<'a, Header> {
         // SAFETY: only the thread that is this worker has a `WorkerThread`, and membership passes
@@ -129,19 +131,20 @@ impl<'a> WorkerThread<'a> {
         unsafe { self.worker.deque.owner() }
     }
 
-    /// The scope whose tasks in this deque need no separate counts, see [`mod@crate::scope`].
+    /// Returns the scope whose tasks in this deque need no separate counts, see
+    /// [`mod@crate::scope`].
     #[inline]
     pub(crate) fn covers(self) -> *const ScopeCore {
         self.worker.own.covers.get()
     }
 
-    /// The position in the deque at which the innermost context began: the tasks below belong to
-    /// frames below.
+    /// Returns the position in the deque at which the innermost context began. The tasks below it
+    /// belong to frames below.
     pub(crate) fn floor(self) -> u64 {
         self.worker.own.floor.get()
     }
 
-    /// Begins a context that covers `scope` and the tasks that the deque will hold from here on.
+    /// Begins a context that covers `scope` and the tasks that the deque will hold from now on.
     /// Returns the interrupted context.
     #[inline]
     pub(crate) fn enter_context(self, scope: *const ScopeCore) -> Context {
@@ -192,7 +195,7 @@ impl<'a> WorkerThread<'a> {
         before
     }
 
-    /// Resets the count of preemptions, because a task begins with a slot.
+    /// Resets the count of preemptions. Called when a task begins with a slot.
     pub(crate) fn forget_preemptions(self) {
         self.worker.own.preemptions.set(0);
     }
@@ -205,20 +208,19 @@ impl<'a> WorkerThread<'a> {
         self.worker.own.blocking.set(blocking);
     }
 
-    /// The memory that this worker keeps for tasks.
+    /// Returns the memory blocks that this worker keeps for new tasks.
     #[inline]
     pub(crate) fn blocks(self) -> OwnBlocks<'a> {
         // SAFETY: 1. this thread is the worker for all of 'a.
         unsafe { OwnBlocks::new(&self.worker.own.blocks) }
     }
 
-    /// Begins a phase. Returns the phase before it.
+    /// Enters a phase. Returns the previous one.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
         self.notes.note(Event::Phase, &[phase as u64]);
         self.tally.phases.enter(phase)
     }
 
-    /// Records a theft in the trace.
     pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
         self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
     }
@@ -232,8 +234,8 @@ impl<'a> WorkerThread<'a> {
 impl<'a> From<Runner<'a>> for WorkerThread<'a> {
     #[inline(always)]
     fn from(runner: Runner<'a>) -> Self {
-        // SAFETY: made only by `WorkerThread::as_runner`, from this thread's worker, which it
-        // remains for all of 'a.
+        // SAFETY: only `WorkerThread::as_runner` makes a runner, from the worker that this thread
+        // is for all of 'a.
         let worker = unsafe { runner.as_ptr().cast::<Worker>().as_ref() };
         let not_send = PhantomData;
         Self { worker, not_send }
@@ -248,15 +250,14 @@ impl FrameWorker {
         Self(NonNull::from(current.worker))
     }
 
-    /// Returns that worker. Unlike [`WorkerThread::get`], it also finds the worker in a child made
-    /// by `fork`.
+    /// Returns the worker. Unlike [`WorkerThread::get`], this also works in a child made by `fork`.
     ///
     /// # Safety
     /// 1. The caller runs on the thread for which this was made, in a frame above the frame that
     ///    made it.
     pub(crate) unsafe fn current(&self) -> WorkerThread<'_> {
-        // SAFETY: the thread's time as this worker, during which the pool keeps the worker, lasts
-        // until that frame ends (1).
+        // SAFETY: the thread remains this worker, so the pool keeps the worker alive, until that
+        // frame ends (1).
         let worker = unsafe { self.0.as_ref() };
         let not_send = PhantomData;
         WorkerThread { worker, not_send }

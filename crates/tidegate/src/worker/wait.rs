@@ -24,12 +24,11 @@ use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop, thread};
 
-/// What a worker waits for.
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
     Half(&'a Header),
-    /// Like `Half`, but for a thread that is unwinding: the thread runs nothing meanwhile, and also
-    /// continues if no thread has begun the half.
+    /// Like `Half`, but for a thread that is unwinding: the thread runs nothing while it waits, and
+    /// also stops waiting if no thread has begun the half.
     HalfUnwinding(&'a Header),
     Scope(&'a ScopeCore),
     /// An event outside the pool: nothing may be robbed.
@@ -67,7 +66,7 @@ impl<'a> Awaited<'a> {
         }
     }
 
-    /// The phase in which the waiter's sleep is counted.
+    /// Returns the phase in which the waiter's sleep is counted.
     pub(crate) fn phase(self) -> Phase {
         match self {
             Self::Memory(_) => Phase::Memory,
@@ -77,7 +76,7 @@ impl<'a> Awaited<'a> {
         }
     }
 
-    /// Whether the waiter may run anything meanwhile.
+    /// Whether the waiter may run tasks while it waits.
     pub(crate) fn may_help(self) -> bool {
         !matches!(self, Self::HalfUnwinding(_))
     }
@@ -94,7 +93,7 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
             let thief = worker.shared().worker(thief.worker);
             thief.victim.unprofitable_steal.set(true);
         }
-        // This worker may fork before the thief asks for more.
+        // Raised in advance: this worker may fork before the thief asks for more.
         (Theft::Worthwhile, _) => worker.worker().deque.raise(signal::FLAG),
         (Theft::Regretted | Theft::Trifling, _) => {}
     }
@@ -106,9 +105,10 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> boo
     loop {
         match half.latch.state() {
             State::Open => return false,
-            // If the half is not in the queue, its next taker is about to record that in the latch.
+            // If the half is not in the queue, the thread that took it out is about to record that
+            // in the latch.
             State::Kept(_) | State::Queued if worker.take_unbegun_half(half).is_none() => {
-                // In a child made by `fork`, that taker may be a thread of the parent.
+                // In a child made by `fork`, that thread may exist only in the parent.
                 worker.shared().check_process();
                 thread::yield_now();
             }
@@ -136,7 +136,7 @@ pub(crate) fn for_event(event: &Event) {
 }
 
 /// Waits for `awaited`, and afterwards restores this worker's previous state. Returns the thief of
-/// the awaited half, if this worker has seen which worker that is.
+/// the awaited half, if this worker has learned which worker that is.
 pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
@@ -150,7 +150,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     memory::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
     memory::goes_on(worker, awaited);
-    // The ledger may have called this waiter when its wait was already over.
+    // The ledger may have called this waiter after its wait had ended.
     wake::pass_call_on(worker);
     let _ = worker.enter_phase(phase);
     if blocked {
@@ -190,8 +190,8 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let scope = worker.base_scope.load(Ordering::Relaxed);
     let alone = deque.is_empty();
     let own = worker.forget_base();
-    // Older tasks of this worker are in front of this task's descendants, unless the deque is
-    // empty.
+    // Unless the deque is empty, a robber would find older tasks of this worker before the
+    // descendants of this task.
     record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
@@ -204,8 +204,8 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     // Release, after the generation: as in `enter_base`.
     worker.base_scope.store(scope, Ordering::Release);
     worker.waiting.set_thief(waits_for);
-    // The task may have consumed the signal of a waiter, and published tasks that this waiter may
-    // not take.
+    // The task may have consumed a waiter's signal, and published tasks that that waiter may not
+    // take.
     if worker.shared().sleep.has_vacancy() {
         worker.worker().deque.raise(signal::HUNGRY);
     }
@@ -264,9 +264,8 @@ fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// In a child made by `fork`, runs the awaited half or a task of the awaited scope, if one is here
-/// that no thread has begun. Otherwise only the parent's threads could end the wait, so this aborts
-/// the child.
+/// In a child made by `fork`, runs the awaited half or a task of the awaited scope, if no thread
+/// has begun it. Otherwise only the parent's threads could end the wait, so the child aborts.
 #[cold]
 fn go_on_in_child(robber: &Robber<'_>) {
     let worker = robber.worker;

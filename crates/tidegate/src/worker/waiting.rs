@@ -1,4 +1,4 @@
-//! What a waiting worker shows to other threads.
+//! The state of a waiting worker that other threads read.
 
 use super::wait::Awaited;
 use crate::cells::Hint;
@@ -16,9 +16,9 @@ pub(crate) struct Waiting {
     /// The scope that this worker waits for; null while it waits for none. Other threads only
     /// compare this pointer.
     pub(crate) scope: Hint<*const ScopeCore>,
-    /// Whether the worker may run a task meanwhile.
+    /// Whether the worker may run tasks while it waits.
     pub(crate) may_help: Hint<bool>,
-    /// Whether the worker may run any task of the pool's queues.
+    /// Whether the worker, while it waits, may run any task of the pool's queues.
     pub(crate) may_run_queued: Hint<bool>,
     /// Whether the worker waits for memory, or for its turn to get memory.
     pub(crate) for_memory: Hint<bool>,

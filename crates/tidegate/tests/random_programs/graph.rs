@@ -26,7 +26,6 @@ pub struct Node {
     pub task: Task,
     /// Whether the interval returns an error.
     pub fails: bool,
-    /// The intervals inside this one.
     pub children: Vec<Task>,
     pub inline: Option<Graph>,
     /// An interval that receives this interval's value.
@@ -114,7 +113,7 @@ impl Node {
         }
     }
 
-    /// The tasks that have run when this interval ends.
+    /// Returns the tasks that have run when this interval ends.
     fn tasks(&self) -> impl Iterator<Item = &Task> {
         self.children.iter().chain([&self.task])
     }
@@ -123,7 +122,7 @@ impl Node {
         self.tasks().chain(&self.then)
     }
 
-    /// The nodes that have ended when this node starts.
+    /// Returns the nodes that have ended when this node starts.
     fn earlier<'a>(&self, graph: &'a Graph) -> impl Iterator<Item = &'a Node> {
         self.edges.iter().filter_map(|edge| match edge {
             Edge::EndToStart(other) => Some(&graph.nodes[*other]),
@@ -264,7 +263,7 @@ impl<'env> Run<'env> {
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
-    /// The value of a graph without failures.
+    /// Returns the value of a graph without failures.
     fn value(self) -> u64 {
         for (number, lock) in self.locks.into_iter().enumerate() {
             let holders = |node: &&Node| node.locks.contains(&number);

@@ -44,7 +44,7 @@ pub struct Task {
 pub enum Step {
     Spin(u32),
     YieldPoint,
-    /// If a call panics, it is the one on thread 0.
+    /// Makes a broadcast. Only the call on thread 0 may panic.
     Broadcast(Option<Panic>),
     Join(Box<[Task; 2]>),
     Scope(Vec<Step>),
@@ -115,10 +115,11 @@ pub struct Reservation {
 /// How a reservation ends.
 #[derive(Clone, Copy, Debug)]
 pub enum ReservationEnd {
-    /// It is given back at the end of the list of steps, unless [`Step::Free`] comes first.
+    /// The reservation is given back at the end of the list of steps, unless [`Step::Free`] comes
+    /// first.
     Stays,
     Forgotten,
-    /// It is kept until all callers have returned.
+    /// The reservation is kept until all callers have returned.
     Kept,
     OnForeignThread,
     InHalf,

@@ -1,4 +1,4 @@
-//! Runs random programs on the public interface.
+//! Runs random programs through the public interface.
 
 use crate::graph;
 use crate::oracle::{CAUGHT, Panic, Returned, mix};
@@ -22,7 +22,7 @@ pub struct Around<'a, 'env> {
     places: Arc<[PlaceId]>,
 }
 
-/// What a list of steps holds until its end.
+/// The resources that a list of steps holds until its end.
 #[derive(Default)]
 struct Frame {
     reservations: Vec<memory::Reservation>,
@@ -157,7 +157,7 @@ fn scope<'env>(world: &'env World, inside: &'env [Step], scopes: &[Around<'_, 'e
     mix(value, returned.value())
 }
 
-/// A spawned task only knows its own scope.
+/// A spawned task can spawn only into its own scope.
 fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env>]) {
     let around = &scopes[scopes.len() - 1 - spawn.outward];
     let Around { scope, places, .. } = around;

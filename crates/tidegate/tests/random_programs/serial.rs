@@ -25,7 +25,7 @@ struct Serial {
     graphs: usize,
 }
 
-/// The sum of all values or, if there are panics, all payloads.
+/// Returns the sum of all values or, if there are panics, all payloads.
 fn all(outcomes: Vec<Outcome>) -> Outcome {
     let (mut sum, mut payloads, mut panics) = (0_u64, BTreeSet::new(), false);
     for outcome in outcomes {

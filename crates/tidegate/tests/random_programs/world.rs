@@ -23,8 +23,9 @@ pub struct Store {
     pub kept: Mutex<Vec<memory::Reservation>>,
     /// The total size of all forgotten reservations, in bytes.
     pub forgotten: AtomicUsize,
-    /// How often each worker's value was visited, and how often all together.
+    /// How often each worker's value was visited.
     pub local: WorkerLocal<Cell<usize>>,
+    /// How often all workers' values were visited together.
     pub visits: AtomicUsize,
 }
 
@@ -46,11 +47,11 @@ impl Store {
     /// Makes a reservation. If it stays, it becomes the last in `held`.
     pub fn reserve(&self, wanted: &Reservation, held: &mut Vec<memory::Reservation>) {
         let Ok(mut reservation) = memory::reserve(wanted.bytes) else {
-            // There is not enough memory, so give some back.
+            // Not enough memory: give some back.
             drop(held.pop());
             return;
         };
-        // A budget may reject this. Then the reservation keeps its size.
+        // A budget may reject the growth. The reservation then keeps its size.
         let grow = |reservation: &mut memory::Reservation| _ = reservation.grow(wanted.grows_by);
         match wanted.end {
             ReservationEnd::Stays => {

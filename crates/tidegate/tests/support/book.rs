@@ -26,12 +26,11 @@ impl Book {
         }
     }
 
-    /// The number of values that have been created.
+    /// Returns how many values have been created.
     pub fn made(&self) -> usize {
         self.0.lock().unwrap().len()
     }
 
-    /// The number of live values.
     pub fn live(&self) -> usize {
         self.0.lock().unwrap().iter().filter(|n| **n == 0).count()
     }

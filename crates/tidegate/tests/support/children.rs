@@ -1,10 +1,10 @@
 //! Child processes that run one test of this program, with their own variables and limits.
 //!
-//! As an ordinary test, such a test does nothing.
+//! When such a test runs as an ordinary test, it does nothing.
 
 use std::process::{Command, Output};
 
-/// A variable that is set only in children.
+/// The environment variable that is set only in children.
 const CHILD: &str = "TIDEGATE_TEST_CHILD";
 
 pub fn is_child() -> bool {
@@ -20,8 +20,8 @@ pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
 }
 
 /// Like `child`, but limits the child's address space. When the child has nearly used it up, the
-/// system refuses further threads. ThreadSanitizer needs more address space than such a limit
-/// leaves.
+/// system refuses to start further threads. ThreadSanitizer needs more address space than such a
+/// limit leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Output {
     // The shell sets the limit, which includes the child's own size.

@@ -17,9 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How a child ended.
 #[derive(Debug, PartialEq)]
 pub enum End {
-    /// It exited with this code.
+    /// The child exited with this code.
     Exit(i32),
-    /// This signal ended it.
+    /// This signal ended the child.
     Signal(i32),
 }
 
@@ -27,8 +27,9 @@ pub const WELL: End = End::Exit(0);
 pub const BADLY: i32 = 1;
 pub const PANICKED: i32 = 2;
 
-/// Makes panics in children print nothing. The default hook takes locks, which another thread may
-/// have held during the fork: a thread that prints the backtrace of its panic holds them for long.
+/// Keeps panics in children from printing anything. The default hook takes locks, which another
+/// thread may have held during the fork: a thread that prints the backtrace of its panic holds them
+/// for long.
 fn silence_children() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -101,14 +102,14 @@ pub fn in_child(check: impl FnOnce() -> bool) -> End {
     }
 }
 
-/// A thread that holds something, for instance a lock.
+/// A thread that holds a lock or another resource.
 pub struct Held {
     gates: Arc<(Barrier, Barrier)>,
     thread: JoinHandle<()>,
 }
 
-/// Starts a thread that calls `hold`, which must take something, such as a lock, and then call its
-/// argument. Returns when the thread holds it.
+/// Starts a thread that calls `hold`, which must take a lock or another resource and then call its
+/// argument. Returns when the thread holds the resource.
 pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
     let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
     let theirs = gates.clone();
@@ -122,7 +123,7 @@ pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
 }
 
 impl Held {
-    /// Forks, and then lets the thread end in the parent. In the child, the thread is missing.
+    /// Forks. The parent then lets the thread end; the child does not have this thread.
     pub fn fork(self) -> Option<libc::pid_t> {
         let child = fork()?;
         self.gates.1.wait();

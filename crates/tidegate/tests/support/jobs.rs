@@ -15,10 +15,10 @@ use tidegate_share::{Location, Observer};
 /// If a step takes longer, it counts as a failure.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A variable that tells a job which test to play.
+/// The environment variable that names the test that a job must run.
 const ROLE: &str = "TIDEGATE_TEST_ROLE";
 
-/// Whether this process is a job and must play `test`.
+/// Whether this process is a job that must run `test`.
 pub fn plays(test: &str) -> bool {
     std::env::var(ROLE).is_ok_and(|role| role == test)
 }
@@ -136,13 +136,13 @@ pub fn soon(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) ->
     begin.elapsed()
 }
 
-/// The jobs in the table at `path`.
+/// Returns the jobs in the table at `path`.
 pub fn jobs(path: &Path) -> Vec<tidegate_share::Job> {
     let observer = Observer::open(&Location::at(path)).unwrap_or_else(|error| panic!("{error}"));
     observer.map_or(Vec::new(), |mut observer| observer.jobs().unwrap())
 }
 
-/// The job of process `pid`, if it is in the table.
+/// Returns the job of process `pid`, if it is in the table.
 pub fn job(path: &Path, pid: u32) -> Option<tidegate_share::Job> {
     jobs(path).into_iter().find(|job| job.pid == pid)
 }

@@ -52,7 +52,7 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
     }
 }
 
-/// An event that occurs once. Other threads wait for it busily, without polling the runtime.
+/// An event that occurs once. Other threads busy-wait for it, without polling the runtime.
 #[derive(Default)]
 pub struct Gate(AtomicBool);
 
@@ -89,14 +89,13 @@ pub fn let_others_sleep() {
     std::thread::sleep(std::time::Duration::from_millis(30));
 }
 
-/// Waits busily for a condition, and yields the processor to other threads.
+/// Busy-waits for a condition, yielding the processor to other threads.
 pub fn until(condition: impl Fn() -> bool) {
     while !condition() {
         std::thread::yield_now();
     }
 }
 
-/// Counts arrivals.
 #[derive(Default)]
 pub struct Tally(AtomicUsize);
 
@@ -136,12 +135,11 @@ impl Log {
     }
 }
 
-/// A pool with `workers` workers and otherwise default options.
 pub fn pool(workers: usize) -> Pool {
     built(Pool::builder().workers(workers))
 }
 
-/// A pool without spare threads, so that no thread takes over a waiting worker's slot.
+/// Creates a pool without spare threads, so that no thread takes over a waiting worker's slot.
 pub fn bare_pool(workers: usize) -> Pool {
     // With other queues, tasks that wait for each other need spare threads.
     let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
@@ -155,7 +153,7 @@ pub fn built(builder: tidegate::Builder) -> Pool {
 /// A steal amount of each kind.
 pub const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Half, StealAmount::Fixed(2)];
 
-/// Fibonacci, with a join at every call.
+/// Computes a Fibonacci number, with a join at every call.
 pub fn fib(n: u64) -> u64 {
     if n < 2 {
         return n;
@@ -175,9 +173,9 @@ pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     }
 }
 
-/// Runs a loop over short leaves while nothing else runs. Checks that no more leaves run at the
-/// same time than there are slots, plus the threads that continued without a slot after their grace
-/// period.
+/// Runs a loop over short leaves while nothing else runs. Checks that the number of leaves that run
+/// at the same time never exceeds the number of slots plus the number of threads that continued
+/// without a slot after their grace period.
 #[track_caller]
 pub fn at_most_at_once(pool: &Pool, slots: usize) {
     let overcommitted = || pool.stats().counters.overcommitted as usize;

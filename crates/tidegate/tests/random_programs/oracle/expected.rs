@@ -40,7 +40,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// This fate, except that a panic may prevent the task from running.
+    /// Returns this fate, except that a panic may prevent the task from running.
     pub fn unless_a_panic_prevents_it(self) -> Self {
         match self {
             Self::Never => Self::Never,

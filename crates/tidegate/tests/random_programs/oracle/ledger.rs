@@ -67,7 +67,7 @@ impl Ledger {
         }
     }
 
-    /// The number of tokens and payloads that exist. Payloads are included because a panic outlives
+    /// Returns how many tokens and payloads exist. Payloads are included because a panic outlives
     /// the closure that it comes from.
     pub fn live(&self) -> usize {
         self.live.load(Ordering::Acquire)
@@ -182,14 +182,13 @@ pub fn unclaimed(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// A panic's message.
 fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("no text")
 }
 
-/// A part of a task's closure that counts how often the closure runs and is dropped.
+/// A value in a task's closure that counts how often the closure runs and is dropped.
 pub struct Token {
     ledger: Arc<Ledger>,
     task: usize,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 impl Ledger {
-    /// Returns a guard for a call. When it is dropped, even by a panic, it checks that these tasks
-    /// have ended.
+    /// Returns a guard for a call. When it is dropped, even by a panic, it checks that `tasks` have
+    /// ended.
     pub fn waits_for<'a>(&'a self, tasks: impl IntoIterator<Item = usize> + 'a) -> impl Drop + 'a {
         let mut tasks: Vec<usize> = tasks.into_iter().collect();
         AtEnd(move || {
