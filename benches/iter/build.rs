@@ -1,5 +1,5 @@
-//! Passes the versions of the packages that the program is built from, and which rayon-core is
-//! linked, to the program.
+//! Passes the versions of rayon, rayon-core, Tidegate and the compiler to the program, in
+//! environment variables.
 
 use std::path::Path;
 

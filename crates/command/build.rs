@@ -1,5 +1,5 @@
-//! Passes the versions of the compared runtimes, from the lock file and the compiler, to the
-//! program.
+//! Passes the versions of the compared runtimes, which it takes from the lock file and the
+//! compiler, to the program.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Turns bytes into operations on a table of jobs, as the table's tests do with random bytes.
+//! Turns bytes into operations on a job table, as the table's tests do with random bytes.
 //!
-//! Under cargo-fuzz (`cargo +nightly fuzz run table`), the fuzzer chooses the bytes. Built as an
+//! Under cargo-fuzz (`cargo +nightly fuzz run table`), the fuzzer chooses the bytes. If built as an
 //! ordinary program, it takes file names and replays each file once, so that a finding can be
 //! examined without the fuzzer.
 
@@ -13,7 +13,7 @@ mod assault;
 #[cfg(target_os = "linux")]
 use assault::assault;
 
-/// Only Linux has a table.
+/// Job tables exist only on Linux.
 #[cfg(not(target_os = "linux"))]
 fn assault(_: &std::path::Path, _: &[u8]) {}
 

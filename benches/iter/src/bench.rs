@@ -1,4 +1,5 @@
-//! Carries out requests: times chains, checks their results, and keeps what later samples reuse.
+//! Carries out requests: times chains, checks their results, and keeps inputs and correct results
+//! for later samples.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -16,15 +17,14 @@ use crate::request::{Order, Place, Request};
 use crate::trouble::Trouble;
 use crate::usage::Usage;
 
-/// The calls before the clock starts take at least 1/`WARM_UP` of a sample's time. They wake the
-/// workers and show how long a call takes.
+/// Warm-up calls take at least 1/`WARM_UP` of a sample's time. They wake the workers, and show how
+/// long a call takes.
 const WARM_UP: u32 = 4;
 
-/// A pool, inputs, and correct results.
 pub struct Bench {
     pool: ThreadPool,
     inputs: HashMap<usize, Input>,
-    /// The digest of the serial version's result, keyed by chain and number of items.
+    /// The digests of the serial results, keyed by chain and number of items.
     right: HashMap<(&'static str, usize), u64>,
 }
 
@@ -38,7 +38,7 @@ impl Bench {
         })
     }
 
-    /// Answers a request.
+    /// Carries out a request and returns the answer.
     pub fn carry_out(&mut self, request: &Request) -> Result<Value, Trouble> {
         match *request {
             Request::Sample(ref order) => self.sample(order),
@@ -54,7 +54,7 @@ impl Bench {
         }
     }
 
-    /// Times a chain, and checks the last call's result outside the measured time.
+    /// Times a chain. Checks the result of the last call outside the measured time.
     fn sample(&mut self, order: &Order) -> Result<Value, Trouble> {
         let Order {
             chain,
@@ -89,18 +89,16 @@ fn wrong(chain: &Chain, items: usize, place: Place) -> String {
     format!("{name} of {items} items called {place} differs from its serial version")
 }
 
-/// The measurements of one sample.
 struct Timed {
-    /// Nanoseconds per call.
     nanos: f64,
-    /// The resources that all calls together used.
+    /// The resources that all timed calls together used.
     used: Usage,
-    /// The result of the last call.
     last: Output,
 }
 
 impl Timed {
-    /// Times calls back to back for about `length`, or one call if that takes longer.
+    /// Times consecutive calls for about `length`. If one call takes longer than that, times one
+    /// call.
     fn take(length: Duration, call: impl Fn() -> Output) -> Self {
         let start = Instant::now();
         let mut last = black_box(call());
@@ -206,7 +204,7 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
             Output::Nothing
         });
-        // However slow the machine is, at least one call warms up and one is timed.
+        // Even on a slow machine, at least one call warms up and one is timed.
         assert!(calls.get() >= 2 && timed.nanos >= 1e6, "{}", timed.nanos);
     }
 }

@@ -1,8 +1,8 @@
-//! A table of chains: each parallel version next to the serial one with the same closures.
+//! A table of chains, each with a serial and a parallel version.
 //!
-//! Both versions call the same functions on the same items and differ only in the word `par`. Every
-//! parallel call must give the serial version's result. A chain that collects or sorts allocates
-//! its result and drops it in the measured time, as a user's loop would.
+//! Both versions call the same closures on the same items, and differ only in the parallel
+//! iterator. Every parallel call must give the serial version's result. A chain that collects or
+//! sorts allocates and drops its result within the measured time, as a user's loop would.
 
 use rayon::prelude::*;
 
@@ -12,31 +12,24 @@ use crate::trouble::Trouble;
 use Output::{Nothing, Number, Numbers, Smalls, Words};
 
 pub struct Chain {
-    /// The chain's name.
     pub name: &'static str,
     /// The numbers of items on which the chain is measured, in increasing order.
     pub sizes: &'static [usize],
-    /// The places from which the chain is called.
+    /// Where the chain is called from when it is measured.
     pub places: &'static [Place],
-    /// The serial version.
     pub serial: Work,
-    /// The parallel version.
     pub parallel: Work,
 }
 
-/// A chain's code. Calling it through a pointer keeps the compiler from moving parts of it out of
-/// the timed loop.
+/// A chain's code. It is called through a pointer, so that the compiler cannot move parts of it out
+/// of the timed loop.
 pub type Work = fn(&Input) -> Output;
 
-/// The result of a chain.
 pub enum Output {
-    /// The chain returns nothing.
     Nothing,
-    /// One number.
     Number(u64),
-    /// A new list of numbers.
     Numbers(Vec<u64>),
-    /// A sorted copy of the small numbers.
+    /// A sorted copy of the 32-bit numbers.
     Smalls(Vec<u32>),
     /// A sorted copy of the words.
     Words(Vec<&'static str>),
@@ -44,12 +37,12 @@ pub enum Output {
 
 const SIZES: &[usize] = &[1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// With ten million words, the words and their text would take half a gigabyte in each process.
+/// Ten million words and their text would take half a gigabyte in each process, so that size is
+/// left out.
 const SIZES_OF_WORDS: &[usize] = &[1_000, 10_000, 100_000, 1_000_000];
 
 const PLACES: &[Place] = &[Place::Inside, Place::Outside];
 
-/// Every chain.
 pub static CHAINS: [Chain; 10] = [
     Chain {
         name: "map_sum",
@@ -142,7 +135,6 @@ pub static CHAINS: [Chain; 10] = [
     },
 ];
 
-/// Returns the chain with this name.
 pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
     CHAINS
         .iter()
@@ -153,10 +145,9 @@ pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
         })
 }
 
-/// Items per chunk.
 const CHUNK: usize = 64;
 
-/// Returns a number with few bits, so that sums of such numbers do not overflow.
+/// Returns a number of at most 24 bits, so that sums of such numbers do not overflow.
 fn weigh(item: &u64) -> u64 {
     item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
@@ -165,24 +156,24 @@ fn weigh_all(chunk: &[u64]) -> u64 {
     chunk.iter().map(weigh).sum()
 }
 
-/// Keeps about half of the items, in a pattern that no branch predictor can learn.
+/// Keeps about half of the items, in a pattern that a branch predictor cannot learn.
 fn is_kept(item: &u64) -> bool {
     item % 2 == 0
 }
 
-/// Returns up to seven numbers.
+/// Returns a range of up to seven numbers.
 fn few(item: &u64) -> std::ops::Range<u64> {
     0..item % 8
 }
 
-/// Returns a copy of `items`, changed by `change`.
+/// Returns a copy of `items` to which `change` has been applied.
 fn changed<T: Copy>(items: &[T], change: impl FnOnce(&mut [T])) -> Vec<T> {
     let mut copy = items.to_vec();
     change(&mut copy);
     copy
 }
 
-/// The least and the greatest of some numbers, and their sum.
+/// The minimum, the maximum and the sum of some numbers.
 struct Extent {
     least: u64,
     most: u64,
@@ -218,7 +209,7 @@ impl Extent {
 }
 
 impl Output {
-    /// Returns a hash of every item of this result and its position.
+    /// Returns a hash of all items of the result in their order.
     pub fn digest(&self) -> u64 {
         match self {
             Nothing => 0,

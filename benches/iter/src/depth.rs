@@ -1,4 +1,4 @@
-//! Nested scopes: whether a given number fits on the stack, and how much stack each scope takes.
+//! Nests scopes, and measures how much stack each scope takes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::pools;
 use crate::trouble::Trouble;
 
-/// Enters this many nested scopes on a new pool, and measures how much stack they take.
+/// Nests this many scopes on a new pool, and measures how much stack each takes.
 pub fn measure(levels: usize, workers: usize, stack: usize) -> Result<Value, Trouble> {
     let pool = pools::start(ThreadPoolBuilder::new().stack_size(stack), workers)?;
     let descent = Descent::default();
@@ -21,29 +21,28 @@ pub fn measure(levels: usize, workers: usize, stack: usize) -> Result<Value, Tro
     });
     let bottom = descent.bottom.into_inner().ok().flatten();
     let bottom = bottom.ok_or_else(|| Trouble::Wrong(format!("level {levels} was not reached")))?;
-    // The stack grows towards lower addresses on every platform that rayon supports.
+    // Stacks grow towards lower addresses on every platform that rayon supports.
     let bytes = top.address.saturating_sub(bottom.address) as f64 / levels as f64;
     let one_thread = !descent.moved.into_inner();
     Ok(json!({ "levels": levels, "bytes_per_level": one_thread.then_some(bytes) }))
 }
 
-/// What the nested scopes record about themselves.
 #[derive(Default)]
 struct Descent {
-    /// Whether a level ran on a different thread than the first level.
+    /// Whether any level ran on a different thread than the first level.
     moved: AtomicBool,
-    /// The place on the stack where the last level ran.
+    /// The position on the stack at which the last level ran.
     bottom: Mutex<Option<Foothold>>,
 }
 
-/// A place on a stack.
+/// A position on a thread's stack.
 struct Foothold {
     thread: ThreadId,
     address: usize,
 }
 
 impl Foothold {
-    /// Returns a location in its caller's frame, or close to it.
+    /// Returns a position in its caller's frame or close to it.
     #[inline(always)]
     fn here() -> Self {
         let local = 0_u8;
@@ -81,8 +80,8 @@ mod tests {
     #[test]
     fn stack_per_level_is_constant() {
         let bytes = |levels| measure(levels, 1, 64 << 20).unwrap()["bytes_per_level"].as_f64();
-        // Nothing can be measured on a runtime that lets another thread run the tasks while one
-        // waits.
+        // There is nothing to measure on a runtime on which another thread may run a task while the
+        // first thread waits for it.
         if let (Some(few), Some(many)) = (bytes(100), bytes(1000)) {
             assert!(
                 few > 16.0 && (0.9..1.1).contains(&(many / few)),

@@ -1,11 +1,10 @@
-//! The program's greeting: its versions, and what it can measure.
+//! The program's greeting: the versions that it was built from, and the chains that it can measure.
 
 use serde_json::{Value, json};
 
 use crate::chains::{CHAINS, Chain};
 use crate::request::Place;
 
-/// Returns the first line of output.
 pub fn greeting() -> Value {
     let tidegate = Some(env!("TIDEGATE_LINKED")).filter(|version| !version.is_empty());
     json!({

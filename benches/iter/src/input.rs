@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-/// The seed of the sequence.
 const SEED: u64 = 0x7464_6761_7465;
 
-/// Lengths of words, as a range whose end is excluded.
+/// The range of a word's length. Its end is excluded.
 const LETTERS: (usize, usize) = (4, 20);
 
-/// The first `items` items of each kind. A kind is created when a chain first uses it.
+/// The first `items` items of each kind. The items of a kind are created when a chain first uses
+/// them.
 pub struct Input {
     items: usize,
     numbers: OnceLock<Vec<u64>>,
@@ -17,7 +17,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// Creates an input of this many items.
     pub fn new(items: usize) -> Self {
         Self {
             items,
@@ -27,27 +26,25 @@ impl Input {
         }
     }
 
-    /// Returns the numbers.
     pub fn numbers(&self) -> &[u64] {
         self.numbers
             .get_or_init(|| (0..self.items).map(number).collect())
     }
 
-    /// Returns the 32-bit numbers.
     pub fn smalls(&self) -> &[u32] {
         let small = |index| (number(index) >> 32) as u32;
         self.smalls
             .get_or_init(|| (0..self.items).map(small).collect())
     }
 
-    /// Returns the words. Their text is never freed.
+    /// Returns the words, whose text is never freed.
     pub fn words(&self) -> &[&'static str] {
         self.words.get_or_init(|| words(self.items))
     }
 }
 
-/// Returns the number at `index` of the sequence: splitmix64, whose state is the index times a
-/// constant.
+/// Returns the pseudorandom number at `index`: splitmix64, whose state is the seed plus a multiple
+/// of the index.
 fn number(index: usize) -> u64 {
     let state = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut mixed = SEED.wrapping_add(state);

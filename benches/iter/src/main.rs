@@ -1,11 +1,10 @@
-//! Chains of rayon's iterators, timed for `tidegate-lab compare iter`.
+//! Times chains of rayon's iterators for `tidegate-lab compare iter`.
 //!
 //! Two packages build this source: `stock` with the rayon-core that rayon's authors publish, and
-//! `tidegate` with Tidegate's rayon-core in its place. Nothing else differs, so a difference in
-//! time is due to the runtime. The parent process drives the program, and passes the number of
-//! workers as its only argument. The program prints a greeting ([`identity`]), reads a [`request`]
-//! from each line of standard input and answers it with a line on standard output, all in JSON,
-//! until the input ends.
+//! `tidegate` with Tidegate's rayon-core in its place. Nothing else differs, so any difference in
+//! time is due to the runtime. The parent process passes the number of workers as the only
+//! argument. The program prints a greeting ([`identity`]), reads a [`request`] from each line of
+//! standard input and answers it with a line on standard output, all in JSON, until the input ends.
 //!
 //! | answer | when |
 //! | --- | --- |
@@ -15,7 +14,7 @@
 //! | `{"wrong": ".."}` | a parallel result differs from the serial one |
 //! | `{"error": ".."}` | the request cannot be carried out |
 //!
-//! The parent decides what is measured, how often and in which order, and draws the conclusions.
+//! The parent decides what to measure, how often and in which order, and evaluates the answers.
 
 #![forbid(unsafe_code)]
 
@@ -49,8 +48,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the global pool and the bench's private pool. The argument is the number of workers of
-/// each.
+/// Starts the global pool and the bench's private pool. The program's argument is the number of
+/// workers of each.
 fn start() -> Result<Bench, Trouble> {
     let argument = env::args().nth(1).unwrap_or_default();
     let workers = argument.parse().map_err(|_| {
@@ -60,8 +59,8 @@ fn start() -> Result<Bench, Trouble> {
     Bench::new(workers)
 }
 
-/// Prints the greeting, then answers each request until there are no more. If the bench could not
-/// be created, prints the reason instead of the greeting.
+/// Prints the greeting, then answers each request until the input ends. If there is no bench
+/// because the pools did not start, prints the reason instead of the greeting.
 fn serve(
     bench: Result<Bench, Trouble>,
     requests: impl BufRead,

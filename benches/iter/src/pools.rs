@@ -1,4 +1,4 @@
-//! Starts pools.
+//! Starts rayon's pools.
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -9,7 +9,7 @@ pub fn start(builder: ThreadPoolBuilder, workers: usize) -> Result<ThreadPool, T
     builder.build().map_err(|error| refused(workers, &error))
 }
 
-/// Starts the global pool, which runs every call from outside a pool.
+/// Starts the global pool, which runs all calls from outside a pool.
 pub fn start_global(workers: usize) -> Result<(), Trouble> {
     let builder = ThreadPoolBuilder::new().num_threads(workers);
     builder

@@ -1,10 +1,10 @@
-//! The requests of the parent, one JSON object per line.
+//! The parent's requests, one JSON object per line.
 //!
-//! | `do` | with | requests |
+//! | `do` | fields | what is done |
 //! | --- | --- | --- |
-//! | `sample` | `chain`, `items`, `micros`, `place` | the time of a call, repeated for this long |
-//! | `idle` | `millis` | what the process uses while it sleeps this long |
-//! | `depth` | `levels`, `workers`, `stack` | nested scopes, with `stack` bytes per thread |
+//! | `sample` | `chain`, `items`, `micros`, `place` | a chain is timed for `micros` microseconds |
+//! | `idle` | `millis` | the process sleeps and measures its resource usage |
+//! | `depth` | `levels`, `workers`, `stack` | scopes are nested on threads with `stack` bytes |
 
 use std::time::Duration;
 
@@ -14,47 +14,41 @@ use crate::chains::{self, Chain};
 use crate::trouble::Trouble;
 
 pub enum Request {
-    /// Times a chain.
     Sample(Order),
     /// Sleeps for this many milliseconds.
     Idle(u64),
-    /// Enters nested scopes.
+    /// Enters nested scopes on a new pool.
     Depth {
-        /// The number of scopes.
         levels: usize,
-        /// The number of workers of the pool.
         workers: usize,
         /// The stack size of each worker in bytes.
         stack: usize,
     },
 }
 
-/// Which chain is timed, and how.
 pub struct Order {
     pub chain: &'static Chain,
-    /// The number of items.
     pub items: usize,
-    /// For how long the chain is called, back to back.
+    /// The total time for which the chain is called repeatedly.
     pub length: Duration,
-    /// Where the chain is called from.
     pub place: Place,
 }
 
-/// Where a chain is called from.
+/// The place that a chain is called from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A worker of a pool; all calls are within one `install`.
+    /// A worker. One `install` contains all calls of a sample.
     Inside,
-    /// A thread that is not a worker; the chain enters the global pool.
+    /// A thread outside all pools. The chain itself enters the global pool.
     Outside,
-    /// A thread that is not a worker; each call is an `install` into a pool.
+    /// A thread outside all pools. Each call is an `install` into a pool.
     Install,
 }
 
 impl Place {
     pub const ALL: [Self; 3] = [Self::Inside, Self::Outside, Self::Install];
 
-    /// The place's name in requests and in the greeting.
+    /// Returns the name that requests and the greeting use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Inside => "inside",
@@ -73,7 +67,6 @@ impl Place {
 }
 
 impl Request {
-    /// Parses a request from a line.
     pub fn read(line: &str) -> Result<Self, Trouble> {
         let fields: Value = serde_json::from_str(line)
             .map_err(|error| Trouble::Refused(format!("{line:?} is not JSON: {error}")))?;
@@ -101,7 +94,7 @@ fn text<'a>(fields: &'a Value, name: &str) -> Result<&'a str, Trouble> {
     fields[name].as_str().ok_or_else(|| missing(fields, name))
 }
 
-/// Reads an integer that is at least 0.
+/// Reads a field that must be an integer of at least 0.
 fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
     let count = fields[name].as_u64();
     count
@@ -109,7 +102,7 @@ fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
         .ok_or_else(|| missing(fields, name))
 }
 
-/// Reads an integer that is at least 1.
+/// Reads a field that must be an integer of at least 1.
 fn number(fields: &Value, name: &str) -> Result<usize, Trouble> {
     match count(fields, name)? {
         0 => Err(missing(fields, name)),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// CPU time in nanoseconds, and how often a thread gave up its processor in order to wait.
+/// CPU time in nanoseconds, and the number of voluntary context switches.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     cpu_nanos: Option<u64>,
@@ -10,7 +10,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns the resources that the process uses while `work` runs, and the result of `work`.
+    /// Runs `work`. Returns the resources that the process used during it, and its result.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = imp::now();
         let result = work();
@@ -22,7 +22,6 @@ impl Usage {
         (used, result)
     }
 
-    /// Returns the fields of an answer.
     pub fn to_json(self) -> Value {
         json!({ "cpu_nanos": self.cpu_nanos, "wakeups": self.wakeups })
     }
@@ -39,7 +38,8 @@ mod imp {
     use nix::time::{ClockId, clock_gettime};
     use std::time::Duration;
 
-    /// CPU time is not read with `getrusage`, which may return the value at the last clock tick.
+    /// Does not read the CPU time with `getrusage`, which may return its value at the last clock
+    /// tick.
     pub(super) fn now() -> Usage {
         let cpu = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from);
         let counted = getrusage(UsageWho::RUSAGE_SELF).ok();

@@ -1,11 +1,11 @@
 //! The command line: subcommands, options, and the parameters of each program.
 //!
 //! Options are declared here. Parameters come from the registry of programs, which also checks
-//! their values. Every program is a subcommand of `run` and of `compare`, with its own `--help`
-//! that lists the program's parameters, their valid values and the fields of its result. Positional
-//! parameters can also be passed by name.
+//! their values. Every program is a subcommand of `run` and `compare`, whose `--help` lists the
+//! program's parameters, their valid values and the fields of its result. Positional parameters can
+//! also be passed by name.
 //!
-//! A value that the parser accepts is never parsed again.
+//! Values are parsed only once: the commands get typed values and not text.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -287,8 +287,7 @@ mod tests {
         [command].into_iter().chain(below).collect()
     }
 
-    /// The parser wraps lines at the width of the terminal, so hard line breaks would make the text
-    /// ragged.
+    /// The parser wraps text at the terminal's width, so hard line breaks would leave short lines.
     #[test]
     fn help_paragraphs_have_no_line_breaks() {
         let cli = Cli::command();

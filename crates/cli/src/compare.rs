@@ -1,4 +1,4 @@
-//! `tidegate compare`: runs a program on several runtimes, interleaved.
+//! `tidegate compare`: runs a program on several runtimes, with interleaved runs.
 //! [`tidegate_command::compare`] does the work.
 
 use tidegate_command::compare::{self, program};

@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     run(|cli: Cli| carry_out(cli.command))
 }
 
-/// Runs the command. If a program panics because it exceeds its memory budget, the panic becomes an
-/// error.
+/// Runs a subcommand. If a program panics because it exceeds its memory budget, the panic becomes a
+/// failure.
 fn carry_out(command: Command) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(|| choose(command))).unwrap_or_else(|panic| {
         let error = panic

@@ -1,6 +1,6 @@
-//! The jobs in the table, for the commands that display them.
+//! The rows of the job table, for the commands that display them.
 //!
-//! `tidegate-share` finds and reads the table. This module formats its rows as text and as JSON. It
+//! `tidegate-share` finds and reads the table. This module formats the rows as text and as JSON. It
 //! neither joins the table nor creates one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,24 +11,22 @@ use tidegate_share::{Job, Kind, Location, Refusal};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value as Cell, show_age};
 
-/// A job, as a row of the table.
+/// A job's row in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The ID of the job's process.
     pub pid: u32,
-    /// The job's name.
     pub name: String,
     /// The number of processors that the job could use.
     pub desire: usize,
     /// The number of processors that the job is entitled to.
     pub allotment: usize,
-    /// The number of the job's running workers.
+    /// The number of workers that the job is running.
     pub in_use: usize,
-    /// The fraction of its processors' time that the job spends on work, in permille.
+    /// The fraction of its processors' time that the job spends on work, in thousandths.
     pub efficiency: u32,
-    /// The job's weight relative to other jobs.
+    /// The job's weight relative to other jobs' weights.
     pub weight: usize,
-    /// The maximum number of processors for this job.
+    /// The maximum number of processors that the job may get.
     pub limit: usize,
     /// When the job joined the table, in nanoseconds since 1970.
     pub since: u64,
@@ -57,7 +55,7 @@ impl From<&Job> for Row {
 }
 
 impl Row {
-    /// Returns the object that `--json` prints.
+    /// Returns the row as `--json` prints it.
     pub fn to_json(&self) -> Value {
         json!({
             "pid": self.pid,
@@ -73,12 +71,12 @@ impl Row {
         })
     }
 
-    /// The efficiency as a percentage.
+    /// Returns the efficiency as a percentage.
     pub fn efficiency_text(&self) -> String {
         format!("{} %", (self.efficiency + 5) / 10)
     }
 
-    /// Returns how long ago the job joined, or zero if the clock was set back.
+    /// Returns how long ago the job joined, or zero if the clock has been set back since.
     pub fn age(&self, now: Duration) -> Duration {
         now.saturating_sub(Duration::from_nanos(self.since))
     }
@@ -94,7 +92,7 @@ pub fn now() -> Duration {
     now.unwrap_or_default()
 }
 
-/// Returns the rows as a table, with the most important columns first.
+/// Returns a table of the rows, with the most important columns first.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "pid",
@@ -124,19 +122,19 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Finds the table for this user and environment.
+/// Finds the job table of this user and environment.
 pub fn find() -> Result<Location, Failure> {
     Location::find().map_err(|refusal| Failure::Impossible(refusal.to_string()))
 }
 
-/// The path of the table, and why that path was chosen.
+/// Returns the table's path, and the reason why this path is used.
 pub fn place(location: &Location) -> String {
     let path = location.path().display().to_string();
     format!("{} ({})", path.escape_debug(), location.why())
 }
 
-/// The error that explains why the table cannot be read. It includes the advice from `refusal`, and
-/// says what that means for jobs.
+/// Returns the failure if the table cannot be read. Its text includes the advice from `refusal`,
+/// and states the consequence for jobs.
 pub fn refused(refusal: &Refusal) -> Failure {
     let meaning = match refusal.kind() {
         Kind::Untrusted | Kind::NoFile | Kind::Damaged => {

@@ -1,8 +1,8 @@
 //! `tidegate table`: inspects and cleans up the file through which jobs share the machine.
 //!
-//! `check` prints the path of the file and why it was chosen, the live jobs, and the jobs that died
-//! without leaving. It frees the rows of dead jobs, as any other job would eventually do. It does
-//! not change an untrusted file. If there is no file, `check` reports whether a job could create
+//! `check` prints the file's path and why it was chosen, the live jobs, and the jobs that died
+//! without leaving. It frees the rows of dead jobs, as any other job would eventually do, but it
+//! does not change an untrusted file. If there is no file, it reports whether a job could create
 //! one.
 
 use std::io;

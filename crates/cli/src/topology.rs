@@ -1,4 +1,4 @@
-//! Topology files of hypothetical machines.
+//! Reads topology files, which may describe hypothetical machines.
 
 use std::path::Path;
 
@@ -8,7 +8,6 @@ use tidegate_command::failure::Failure;
 use tidegate_command::input;
 use tidegate_command::standard::shown_input;
 
-/// Reads and parses a topology file.
 pub fn read(file: &Path) -> Result<Topology, Failure> {
     let topology = input::text(file)?.parse();
     topology.map_err(|error| Failure::Usage(format!("{}: {error}", shown_input(file))))

@@ -15,7 +15,7 @@ pub fn print(format: TableFormat) -> Result<(), Failure> {
     table(&rows).print(format)
 }
 
-/// Returns the table, with the most important columns first.
+/// Puts the most important columns first.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "name", "default", "variable", "unit", "basis", "range", "reason",

@@ -15,7 +15,7 @@ fn rows(arguments: &str) -> Vec<Value> {
     rows
 }
 
-/// The runtime and the number of workers of a row.
+/// Returns the runtime and the number of workers of a row.
 fn lane(row: &Value) -> (&str, u64) {
     let workers = row["workers"].as_u64().unwrap();
     (row["runtime"].as_str().unwrap(), workers)
@@ -52,7 +52,7 @@ fn programs_are_compared_on_every_runtime() {
             tidegate["ratio_to_serial"].as_f64().unwrap() > 0.0,
             "{tidegate}"
         );
-        // rayon has neither intervals nor priorities.
+        // rayon has neither intervals nor priorities, so it cannot run these programs.
         let alone = entry.intervals || entry.name == "sssp";
         let ratio = tidegate["ratio_to_rayon"].as_f64();
         assert_eq!(ratio.is_none(), alone, "{tidegate}");
@@ -68,7 +68,7 @@ fn tidegate_runs_beside_chosen_rivals() {
     assert!(rows[0]["ratio_to_rayon"].is_null() && rows[0]["ratio_to_serial"].is_null());
 }
 
-/// The output must explain why.
+/// The output must state why the lane is not applicable.
 #[test]
 fn unsupported_locality_is_not_applicable() {
     let compared = "compare mergesort --locality best --with rayon --workers 2 --repeat 1";
@@ -117,7 +117,7 @@ fn compare_table_names_runtime_versions() {
     );
 }
 
-/// The CSV output must have all columns, and the table without `--wide` must fit into 80 columns.
+/// The CSV output must have all columns, and the table without `--wide` must fit in 80 columns.
 #[test]
 fn compare_csv_has_all_columns() {
     let print = |format: &str| {
@@ -145,7 +145,7 @@ fn compared_pools_follow_sharing_flags() {
     let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
     let mut command = tidegate(&line);
     command.env("TIDEGATE_EXPLAIN", "1");
-    // Test with and without the variable that sets the stack size, which a user may have set.
+    // Test with and without the variable, which a user may have set.
     for stack in [None, Some("1000000")] {
         command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
         let output = command.assert().success().get_output().clone();

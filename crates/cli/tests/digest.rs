@@ -1,7 +1,7 @@
-//! `tidegate run digest`: its output besides the result.
+//! `tidegate run digest`: its output in addition to the result.
 //!
-//! These tests run only on Linux: file systems of other systems reject such names, and lack
-//! `/dev/full`.
+//! These tests run only on Linux: other systems lack `/dev/full`, and their file systems reject
+//! some of the file names.
 
 #![cfg(target_os = "linux")]
 
@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use support::{complaint, json, tidegate};
 use tempfile::TempDir;
 
-/// All kinds of file names: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
-/// escape sequence.
+/// File names of all kinds: plain, with a space, escaped by `sha256sum`, not UTF-8, with a terminal
+/// escape sequence, and `-`.
 const NAMES: [&[u8]; 7] = [
     b"plain",
     b"with space",
@@ -105,7 +105,7 @@ fn names_in_messages_are_escaped_too() {
     }
 }
 
-/// Without `--verbose`, the list stops at ten; with it, all problems are listed.
+/// With `--verbose`, the list must contain all problems.
 #[test]
 fn problem_list_stops_at_ten() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn digest_counts_are_verified_serially() {
     assert_eq!(serial["result"], found["result"]);
 }
 
-/// The summary must also contain the rate.
+/// The summary must also state the rate.
 #[test]
 fn digest_summary_explains_its_workers() {
     let folder = folder();
@@ -168,7 +168,7 @@ fn closed_pipe_ends_output_quietly() {
         "run digest --json",
         "run digest --help",
     ] {
-        // The process that should read from this pipe has exited.
+        // The process that should read from this pipe has already exited.
         let mut reader = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
         let pipe = reader.stdin.take().unwrap();
         reader.wait().unwrap();

@@ -1,4 +1,4 @@
-//! `tidegate machine`: topology files, and the tree.
+//! `tidegate machine`: topology files and `--tree`.
 
 mod support;
 
@@ -15,8 +15,8 @@ fn text(command: &mut assert_cmd::Command) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The command with a topology file that has this content. The file is deleted with the returned
-/// folder.
+/// Returns the command with a topology file that has this content. Dropping the folder deletes the
+/// file.
 fn with_content(arguments: &str, content: &[u8]) -> (tempfile::TempDir, assert_cmd::Command) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made up.txt");
@@ -60,7 +60,7 @@ machine  9 cpus: 0-8
     assert_eq!(text(&mut command), expected);
 }
 
-/// Collects the kind and the properties of each object, the outermost object first.
+/// Collects a line for each object of the tree, parents before children.
 fn flatten(tree: &Value, depth: usize, found: &mut Vec<String>) {
     assert_eq!(keys(tree), ["kind", "id", "size_bytes", "cpus", "children"]);
     let cpus: Vec<usize> = serde_json::from_value(tree["cpus"].clone()).unwrap();

@@ -1,5 +1,4 @@
-//! `tidegate replay`: the trace of every program must replay without a difference, and can be
-//! exported.
+//! `tidegate replay`: every program's trace must replay without a difference, and can be exported.
 
 mod support;
 
@@ -30,12 +29,13 @@ fn replayed_decisions_match_every_program() {
     }
 }
 
-/// The command must end with exit code 1.
+/// The exit code must be 1, and the output must name the decision that differs.
 #[test]
 fn changed_rule_fails_the_replay() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
-    // The first partition is serial, so thieves rest several times in at least some of the runs.
+    // The first partition is serial, so that thieves rest several times in at least some of the
+    // runs.
     let line = "run quicksort 300000 --workers 3 --repeat 10 --idle linear --share off --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
@@ -59,7 +59,7 @@ fn timeline_has_a_row_per_worker() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     let drawn = folder.path().join("drawn.json");
-    // The run is long enough for thieves, and perhaps spare threads, to take part.
+    // The run must be long enough for thieves to steal, and perhaps for spare threads to start.
     let line = "run quicksort 300000 --workers 2 --repeat 10 --share on --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut replay = tidegate("replay --json");
@@ -156,7 +156,7 @@ fn standard_output_is_for_one_thing() {
     }
 }
 
-/// The error must name the file and the allowed range.
+/// The error must name the file and state the allowed range.
 #[test]
 fn impossible_trace_workers_are_rejected() {
     let folder = tempfile::tempdir().unwrap();

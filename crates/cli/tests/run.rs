@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;
 
-/// A command that runs the program for a few milliseconds.
+/// Returns a command that runs the program for a few milliseconds.
 fn tiny(name: &str, folder: &TempDir) -> assert_cmd::Command {
     let mut command = tidegate(&format!("run {name} --size tiny --workers 2"));
     if name == "digest" {
@@ -64,7 +64,7 @@ fn java_grande_size_names_are_accepted() {
     assert!(told.contains("expected one of test, A, B"), "{told}");
 }
 
-/// The keys of the options in a run's JSON.
+/// The names of the options in a run's JSON.
 const OPTIONS: [&str; 12] = [
     "idle",
     "steal",
@@ -187,7 +187,7 @@ fn serial_run_is_not_self_verified() {
     assert!(found["reference"].is_null());
 }
 
-/// Runs the command. Returns its output, and the first word or two of each line.
+/// Runs the command, and returns its output and the label of each line.
 fn labels(arguments: &str) -> (String, Vec<String>) {
     let output = tidegate(arguments).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
@@ -287,7 +287,7 @@ fn every_option_affects_the_report() {
     }
 }
 
-/// Programs whose tasks share data must give the correct answer in every locality.
+/// The tasks of these programs share data. The answer must be correct in every locality.
 #[test]
 fn localities_verify_on_several_places() {
     for program in ["cachestress", "mergesort", "blockmatmul"] {
@@ -397,7 +397,7 @@ fn a_bad_environment_variable_is_named() {
     }
 }
 
-/// The pictures show an additional run that is not among the measured runs.
+/// Pictures show an additional run, which is not one of the measured runs.
 #[test]
 fn separate_run_draws_intervals() {
     let folder = tempfile::tempdir().unwrap();
@@ -416,7 +416,7 @@ fn separate_run_draws_intervals() {
         "{said}"
     );
     let [dot, svg] = [dot, svg].map(|file| std::fs::read_to_string(file).unwrap());
-    // Each item waits for its previous stage, and for the previous item in its stage.
+    // Each item waits for its own previous stage, and for the previous item in the same stage.
     let edges = dot.matches(" -> ").count();
     assert!(edges >= 10 * 2 + 9 * 3, "{dot}");
     assert!(svg.matches("<rect").count() > 10 * 3, "{svg}");
@@ -474,7 +474,7 @@ fn budget_below_serial_peak_is_rejected() {
     assert!(told.contains("bytes=1KiB is below serial=2KiB"), "{told}");
 }
 
-/// In these cases, a reservation exceeds the budget, or the serial run needs more memory than
+/// In each case, a reservation exceeds the whole budget, or the serial run needs more memory than
 /// stated.
 #[test]
 fn exceeded_budget_prints_one_error() {

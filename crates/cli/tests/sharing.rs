@@ -121,7 +121,7 @@ fn check_fails_if_table_is_impossible() {
     }
 }
 
-/// Both commands must print why this path was chosen.
+/// Both commands must also print the table's path, and why it was chosen.
 #[test]
 fn jobs_and_check_create_no_folder() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn jobs_and_check_create_no_folder() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// The check that reports the job also frees its row.
+/// The first check must also free the killed job's row.
 #[test]
 fn killed_job_is_reported_once() {
     let home = Home::new();
@@ -184,7 +184,7 @@ fn check_names_live_and_dead_jobs() {
     );
 }
 
-/// The error must say what the user can do.
+/// The error must also state what the user can do.
 #[test]
 fn untrusted_table_is_rejected_and_kept() {
     let home = Home::new();

@@ -19,7 +19,7 @@ const OPTIONS: [&str; 10] = [
     "allotments",
 ];
 
-/// Each program must do all of its work, and the output must have every field.
+/// Each program must also do all its work, and the output must have every field.
 #[test]
 fn simulated_programs_stay_within_bounds() {
     let expected = [
@@ -76,7 +76,7 @@ fn simulated_programs_stay_within_bounds() {
     }
 }
 
-/// The seed of the machine must not change the program's input.
+/// Only the program's own seed must change its input. The machine's seed must not.
 #[test]
 fn simulation_is_deterministic() {
     let bytes = |line: &str| {
@@ -98,7 +98,7 @@ fn simulation_is_deterministic() {
     assert_eq!((sim_seed, seed), (1.into(), 7.into()));
 }
 
-/// The file must set the number of processors and their distances.
+/// The file must set the number of processors and the distances between them.
 #[test]
 fn topology_file_sets_simulated_machine() {
     for (file, processors, distance) in [
@@ -180,7 +180,7 @@ fn cost_file_sets_fork_costs() {
     };
     let forks = 986;
     assert_eq!(dearer("fork"), 1_000 * forks);
-    // Nothing follows the last joins, so their added cost does not delay any work.
+    // No work follows the last joins, so their higher cost does not delay anything.
     assert!((1_000 * (forks - 15)..=1_000 * forks).contains(&dearer("join")));
 }
 
@@ -250,7 +250,7 @@ const FIGURES: [&str; 14] = [
     "bounds_broken",
 ];
 
-/// Each row must equal the output of a run with only that seed.
+/// Each row must equal the output of a run with that seed alone.
 #[test]
 fn several_seeds_print_rows_and_summary() {
     let line = "sim uts --tree tiny --processors 8 --json";
@@ -385,7 +385,7 @@ fn instances_arrive_at_given_times() {
     assert!(random(1).is_sorted() && random(1)[0] > 0.0);
 }
 
-/// If all jobs have all processors, the jobs take turns, so each of them takes longer.
+/// If every job has all processors, the jobs take turns on them, so each job takes longer.
 #[test]
 fn unlimited_jobs_share_in_time_slices() {
     let line = "sim loopy 64 --steps 30000 --processors 4 --json --instances";
@@ -435,7 +435,7 @@ fn job_events_follow_published_trace() {
     assert_eq!(allotments, expected);
 }
 
-/// The events come from a file or from standard input.
+/// The events must be accepted in a file and on standard input.
 #[test]
 fn allotment_rules_divide_differently() {
     let events = r#"[["arrive", 1, 2], ["arrive", 2, 16]]"#;
@@ -455,7 +455,7 @@ fn allotment_rules_divide_differently() {
     assert!(text.contains("1: 2, 2: 14"), "{text}");
 }
 
-/// The command must print nothing besides the error.
+/// The command must print nothing except the error.
 #[test]
 fn bad_event_is_reported_by_position() {
     for (events, words) in [
@@ -522,7 +522,7 @@ fn tasks_near_data_miss_less() {
         );
         let found = json(&mut tidegate(&line));
         assert_eq!(found["cache_bytes"], 20 << 10);
-        // Each of 16 tasks reads an array of 5,000 integers three times.
+        // Each of the 16 tasks reads an array of 5,000 integers three times.
         assert_eq!(found["touched_bytes"], 16 * 3 * 20_000);
         found["missed_bytes"].as_u64().unwrap()
     };

@@ -1,11 +1,11 @@
-//! `tidegate sim --allotments`: limits on the processors of jobs over time.
+//! `tidegate sim --allotments`: limits on the processors of each job over time.
 
 mod support;
 
 use serde_json::Value;
 use support::{json, tidegate};
 
-/// 16 ms of work in 64 equal tasks on eight processors.
+/// Simulates 16 ms of work in 64 equal tasks on eight processors.
 fn loopy(arguments: &str) -> Value {
     let line = "sim loopy 64 --steps 150000 --processors 8 --json";
     json(&mut tidegate(&format!("{line} {arguments}")))
@@ -21,7 +21,8 @@ fn run_time_follows_its_allotments() {
     let given = loopy("--allotments 0ms:2,1ms:1,5ms:8");
     assert_eq!(all["options"]["allotments"], Value::Null);
     assert_eq!(given["options"]["allotments"], "0ns:2,1ms:1,5ms:8");
-    // The job does 6 ms of work in 5 ms, and the other 10 ms of work on eight processors.
+    // In the first 5 ms, the job does 2 ms of work on two processors and 4 ms on one. It does the
+    // other 10 ms of work on eight processors.
     let ideal = 0.005 + 0.010 / 8.0;
     let time = number(&given, "t");
     assert!(time > ideal && time < ideal * 1.2, "{time} {ideal}");

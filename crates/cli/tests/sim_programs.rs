@@ -5,7 +5,7 @@ mod support;
 use serde_json::{Value, json};
 use support::{complaint, json, keys, tidegate};
 
-/// The command `sim fib 15` with these other programs as `--job`.
+/// Returns the command `sim fib 15` that also runs these programs with `--job`.
 fn mix(arguments: &str, others: &[&str]) -> assert_cmd::Command {
     let mut command = tidegate(&format!("sim fib 15 --processors 4 {arguments}"));
     for other in others {

@@ -1,7 +1,6 @@
 //! `tidegate top`, on a pseudo terminal and without a terminal.
 //!
-//! Unit tests cover the drawing. These tests cover the main loop, and check that the terminal is
-//! restored.
+//! Unit tests cover the drawing. These tests cover the main loop and the restoring of the terminal.
 #![cfg(target_os = "linux")]
 
 #[path = "support/jobs.rs"]
@@ -24,19 +23,19 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use support::{complaint, tidegate};
 
-/// `top`, running on a terminal of 80 columns and 24 lines.
+/// `top` on a terminal with 80 columns and 24 lines.
 struct Screen {
     child: Child,
     keys: File,
-    /// The program's side of the terminal, to inspect its state.
+    /// The program's end of the terminal, from which tests read the terminal's state.
     terminal: OwnedFd,
     output: Receiver<Vec<u8>>,
     /// The screen that a user would see.
     seen: vt100::Parser,
 }
 
-/// Starts the program on a terminal. Returns it with both sides of the terminal: the one that takes
-/// keys, and the one that is the program's screen.
+/// Starts the program on a pseudo terminal. Returns both ends of the terminal: the test writes keys
+/// to the first, and the second belongs to the program.
 fn start(home: &Home) -> (Child, File, OwnedFd) {
     let size = Winsize {
         ws_row: 24,
@@ -49,13 +48,13 @@ fn start(home: &Home) -> (Child, File, OwnedFd) {
 
 fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
     let pair = openpty(size, None).expect("a pseudo terminal");
-    // Close-on-exec copies. If the program inherited the side with the keys, it would never see
-    // that side close.
+    // Use copies, because they are closed on exec. If the program inherited the test's end, it
+    // would never see that end close.
     let copy = |side: OwnedFd| side.try_clone().expect("one more of it");
     let (keys, screen) = (copy(pair.master), copy(pair.slave));
     let end = || screen.try_clone().expect("one more of it");
     let mut command = home.program("top --every 100ms");
-    // The program gets its own process group, as if started by a shell, so that it doesn't stop the
+    // Like a shell, give the program its own process group, so that stopping it does not stop the
     // test.
     command.process_group(0);
     let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
@@ -84,7 +83,6 @@ impl Screen {
         }
     }
 
-    /// Waits until the screen contains `text`.
     fn wait_for(&mut self, text: &str) {
         self.wait_until(|seen| seen.contents().contains(text));
     }
@@ -114,7 +112,7 @@ impl Screen {
         stat.expect("it runs").contains(") T ")
     }
 
-    /// Continues the program after a stop, and waits until it has retaken the terminal and redrawn
+    /// Continues the stopped program, and waits until it has taken over the terminal and redrawn
     /// the screen.
     fn go_on(&mut self) {
         self.signal(Signal::SIGCONT);
@@ -138,7 +136,7 @@ impl Screen {
         !state.local_flags.intersects(kept)
     }
 
-    /// Waits for the output that restores the terminal, and until the program exits.
+    /// Waits until the program has restored the terminal and exited.
     fn end(mut self) -> ExitStatus {
         self.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());
         let status = self.child.wait().expect("it ends");
@@ -170,7 +168,7 @@ fn quit_keys_restore_the_terminal() {
     }
 }
 
-/// A caught signal must still end the process as that signal.
+/// The process must still end by the signal that it caught.
 #[test]
 fn signals_restore_the_terminal() {
     let home = Home::new();
@@ -200,7 +198,7 @@ fn suspending_restores_terminal_and_redraws() {
     screen.quit();
 }
 
-/// Other programs have used the terminal in the meantime.
+/// Other programs have used the terminal while `top` was stopped.
 #[test]
 fn resuming_takes_the_terminal_back() {
     let home = Home::new();
@@ -208,7 +206,7 @@ fn resuming_takes_the_terminal_back() {
     screen.wait_for("quit");
     screen.signal(Signal::SIGSTOP);
     eventually(|| screen.is_stopped());
-    // Change the terminal's state, as a shell does.
+    // Change the terminal's state, as a shell would.
     let mut state = screen.state();
     state.local_flags |= LocalFlags::ECHO | LocalFlags::ICANON;
     tcsetattr(&screen.terminal, SetArg::TCSANOW, &state).expect("a terminal");
@@ -217,7 +215,7 @@ fn resuming_takes_the_terminal_back() {
     screen.quit();
 }
 
-/// The test makes the table appear, disappear and become damaged.
+/// The table appears, disappears and becomes damaged while `top` runs.
 #[test]
 fn table_changes_are_shown() {
     let home = Home::new();
@@ -241,7 +239,7 @@ fn table_changes_are_shown() {
 fn closed_terminal_ends_top() {
     let (child, mut keys, _terminal) = start(&Home::new());
     let mut running = Running(child);
-    // Wait until the program draws.
+    // Wait until the program has drawn something.
     keys.read_exact(&mut [0; 64]).expect("it writes");
     drop(keys);
     let start = Instant::now();
@@ -256,7 +254,7 @@ fn terminal_without_size_is_reported() {
     let (child, mut keys, screen) = start_with(None, &Home::new());
     drop(screen);
     let mut told = String::new();
-    // This read fails once the last program has closed the other side of the terminal.
+    // This read fails once the last process has closed the other end of the terminal.
     let _ = keys.read_to_string(&mut told);
     assert!(
         told.contains("it has no size") && told.contains("stty"),

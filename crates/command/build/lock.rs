@@ -1,6 +1,6 @@
 //! Reads versions from a lock file and from the compiler, for build scripts.
 //!
-//! The programs that `compare iter` builds have their own lock files, and use this module, too.
+//! The programs that `compare iter` builds have their own lock files, and also use this module.
 
 use std::env;
 use std::path::Path;
@@ -21,14 +21,13 @@ impl Lock {
         Self(std::fs::read_to_string(path).unwrap_or_default())
     }
 
-    /// Returns the version of `package`.
     pub fn version(&self, package: &str) -> &str {
         self.field(package, "version")
             .unwrap_or("of an unknown version")
     }
 
-    /// Returns the origin of the linked rayon-core. The lock file alone doesn't show whether it is
-    /// Tidegate's.
+    /// Returns where the linked rayon-core comes from. The lock file alone doesn't show whether it
+    /// is Tidegate's.
     pub fn source_of_rayon_core(&self) -> &'static str {
         let source = self.field("rayon-core", "source");
         match source.and_then(|source| source.split('+').next()) {
@@ -39,7 +38,6 @@ impl Lock {
         }
     }
 
-    /// Returns a field of a package's entry.
     fn field(&self, package: &str, field: &str) -> Option<&str> {
         let name = format!("name = \"{package}\"");
         let entry = self.0.lines().skip_while(|line| *line != name);
@@ -49,7 +47,7 @@ impl Lock {
     }
 }
 
-/// Returns the version of the linked rayon-core if it is Tidegate's.
+/// Returns the version of the linked rayon-core, or `None` if it isn't Tidegate's.
 pub fn tidegate() -> Option<String> {
     println!("cargo::rerun-if-env-changed={TIDEGATE}");
     env::var(TIDEGATE).ok()

@@ -36,7 +36,7 @@ mod linux {
     }
 }
 
-/// Always fails, because this system cannot bind threads.
+/// Returns an error, because this system cannot bind threads.
 #[cfg(not(target_os = "linux"))]
 pub fn bind_to(_cpu: usize) -> Result<(), crate::failure::Failure> {
     Err(crate::failure::Failure::Impossible(

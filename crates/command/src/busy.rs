@@ -1,17 +1,18 @@
-//! Measures how much of the machine other programs use during a measurement.
+//! Measures how many processors other programs use during a measurement.
 
 use std::time::Instant;
 
-/// Other programs disturb a measurement if they keep more processors busy than this.
+/// If other programs keep more processors busy than this, they disturb a measurement.
 const BUSY: f64 = 0.2;
 
-/// Measures what other programs use, from the time when it is started.
+/// Measures how many processors other programs have used since the `Watch` was started.
 pub struct Watch {
     start: Instant,
     before: Option<Times>,
 }
 
-/// CPU time in seconds: of all programs since the machine started, and of this process.
+/// CPU times in seconds: `machine` of all programs since the machine started, `ours` of this
+/// process and its children.
 #[derive(Clone, Copy)]
 struct Times {
     machine: f64,
@@ -28,8 +29,9 @@ impl Watch {
     }
 
     /// Returns how many processors other programs kept busy on average since the start, if that is
-    /// enough to disturb a measurement. `None` if it isn't enough, or if the system doesn't report
-    /// it. A child of this process counts as this process only after it has been waited for.
+    /// enough to disturb a measurement. Returns `None` if it isn't enough, or if the system doesn't
+    /// report it. The time of a child counts as this process's only after this process has waited
+    /// for it.
     pub fn disturbance(&self) -> Option<f64> {
         let (before, after) = self.before.zip(imp::times())?;
         let used = (after.machine - before.machine) - (after.ours - before.ours);

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use crate::failure::Failure;
 use crate::standard::{is_standard, shown_input};
 
-/// The maximum length of a text file in bytes. Even a topology file that names each CPU of the
-/// largest machine for every core, cache and node is shorter.
+/// The maximum length of a text file, in bytes. A topology file is shorter, even if it lists each
+/// CPU of the largest machine for every core, cache and node.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the whole file.
@@ -20,7 +20,7 @@ pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
 /// Reads the file as UTF-8.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let shown = shown_input(file);
-    // If the file is longer than the limit, this additional byte shows that.
+    // One byte more than the limit, to detect a longer file.
     let bytes = read(file, BYTES_MAX + 1)?;
     if bytes.len() as u64 > BYTES_MAX {
         let what = format!("{shown} is too long: expected at most {BYTES_MAX} bytes");

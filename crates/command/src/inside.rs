@@ -1,9 +1,9 @@
-//! Runs a body on a runtime through one function per runtime, to reduce the amount of compiled
+//! Runs a body on a runtime through a single function per runtime, to reduce the amount of compiled
 //! code.
 //!
 //! [`Runtime::install`] is generic over the body, so each program would instantiate the runtime's
-//! entry code again. The indirect call happens once per root task. It isn't measured if the body
-//! reads the clock.
+//! entry code again. Here, the body is a trait object. The indirect call happens once per root
+//! task, and isn't measured if the body itself reads the clock.
 
 use tidegate_workloads::Runtime;
 

@@ -1,8 +1,8 @@
-//! The runtime's options. A flag takes precedence over an environment variable, and that over the
-//! default.
+//! The options of the runtime. A flag takes precedence over an environment variable, which takes
+//! precedence over the default.
 //!
-//! `Pool::builder` applies the same order and checks. This module repeats them, because the report
-//! on a run contains the values in effect and the reason for the number of workers.
+//! `Pool::builder` applies the same precedence and checks. This module repeats them, because the
+//! report on a run contains the options in effect and the reason for the number of workers.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use tidegate_policy::{Nanos, show_time};
 use crate::arguments::whole;
 use crate::failure::Failure;
 
-/// The names of all options that only pools have. A run without a pool rejects them.
+/// The names of all options that only apply to pools. A run without a pool rejects them.
 pub const OF_POOLS: [&str; 13] = [
     "workers",
     "idle",
@@ -82,7 +82,7 @@ pub struct SharingFlags {
 }
 
 impl SharingFlags {
-    /// Returns environment variables that have the same effect as the given flags.
+    /// Returns environment variables that have the same effect as these flags.
     pub fn as_variables(&self) -> Vec<(&'static str, String)> {
         let share = variable(&tunables::SHARE, self.share);
         let weight = variable(&tunables::WEIGHT, self.weight);
@@ -100,7 +100,7 @@ fn variable<T>(
     Some((tunable.variable?, flag?.to_string()))
 }
 
-/// Returns an option's help text, which comes from the table of tunables.
+/// Returns an option's help text, which is generated from its tunable.
 pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     let row = tunable.row();
     let mut text = format!(
@@ -119,12 +119,12 @@ pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     text
 }
 
-/// Like [`help`], but for an option whose values take parameters.
+/// Like [`help`], but for an option whose values have parameters.
 pub fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
     help(tunable) + " [parameters: see `tidegate tunables`]"
 }
 
-/// Parses a number of workers.
+/// Returns a parser for a number of workers.
 pub fn workers() -> impl TypedValueParser<Value = usize> {
     match tunables::WORKERS.allowed {
         Allowed::Between(Some(least), Some(most)) => whole(least, most),
@@ -132,7 +132,6 @@ pub fn workers() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-/// Parses a weight.
 fn weight() -> impl TypedValueParser<Value = usize> {
     match tunables::WEIGHT.allowed {
         Allowed::Between(least, most) => whole(least, most),
@@ -140,13 +139,13 @@ fn weight() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-/// Parses the time between two estimates. The error omits the option's name, because clap adds the
+/// Parses the time between two estimates. The error doesn't name the option, because clap adds the
 /// name of the flag.
 pub fn est_cycle(text: &str) -> Result<Nanos, ParseError> {
     tunables::EST_CYCLE.parse(text).map_err(ParseError::alone)
 }
 
-/// Parses a switch. The error omits the option's name, because clap adds the name of the flag.
+/// Parses a switch. The error doesn't name the option, because clap adds the name of the flag.
 fn switch(text: &str) -> Result<bool, ParseError> {
     tunables::BIND.parse(text).map_err(ParseError::alone)
 }
@@ -158,8 +157,8 @@ pub struct Options {
     pub workers: usize,
     /// How the number of workers was chosen.
     pub why: String,
-    /// The value of `--workers`. Without this flag, the pool itself chooses the number of workers,
-    /// so that the pool knows the reason.
+    /// The value of `--workers`. Without this flag, the pool chooses the number of workers itself,
+    /// so that its own reports give the reason.
     flag: Option<usize>,
     idle: IdlePolicy,
     steal: StealAmount,
@@ -205,8 +204,8 @@ impl Options {
         })
     }
 
-    /// Returns these options for a pool whose runs are not measured: it records no trace and prints
-    /// no explanation.
+    /// Returns these options for a pool whose runs are not measured, which records no trace and
+    /// prints no explanation.
     #[must_use]
     pub fn unobserved(&self) -> Self {
         Self {
@@ -233,8 +232,8 @@ impl Options {
             .desire(self.desire)
             .est_cycle(Duration::from_nanos(self.est_cycle))
             .trace(self.trace)
-            // The panic hook reports all panics except those of refused reservations. The latter
-            // end the run, and the command reports the first of them.
+            // The panic hook reports all panics except those of refused reservations. A refused
+            // reservation ends the run, and the command reports the first one.
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
@@ -264,7 +263,7 @@ impl Options {
     }
 }
 
-/// Turns a builder's error into one that names flags instead of the builder's methods.
+/// Converts a builder's error into one that names flags instead of the builder's methods.
 fn named_by_flags(error: &BuildError) -> Failure {
     let named = OF_POOLS.iter().fold(error.to_string(), |text, name| {
         text.replace(&format!("Builder::{name}"), &format!("--{name}"))
@@ -272,14 +271,14 @@ fn named_by_flags(error: &BuildError) -> Failure {
     Failure::Usage(named)
 }
 
-/// Returns an error if the environment contains invalid pool options.
+/// Checks that the environment contains no invalid options of pools.
 pub fn check_environment() -> Result<(), Failure> {
     let pool = Pool::builder().workers(1).build();
     pool.map(drop)
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the number of workers, and the reason for that number.
+/// Returns the number of workers and the reason for it.
 pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure> {
     if let Some(workers) = flag {
         return Ok((workers, "set by --workers".into()));
@@ -293,7 +292,7 @@ pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure
     Ok((machine.default_workers(), machine.reason()))
 }
 
-/// Returns the value of the flag, or else of the environment variable, or else the default.
+/// Returns the value of the flag, else the value of the environment variable, else the default.
 pub fn value<T: Setting>(flag: Option<T>, tunable: &Tunable<T>) -> Result<T, Failure> {
     match (flag, from_environment(tunable)) {
         (Some(value), _) => Ok(value),

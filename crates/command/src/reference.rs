@@ -1,17 +1,17 @@
 //! Checks the results of programs.
 //!
-//! The reference is the published answer, or, if none is published, the answer of the serial
-//! version. The answers of a program that reads files may differ because the files changed. Before
-//! a comparison, such a program removes the changed files from both outputs, and the report lists
-//! these files.
+//! The reference is the published answer or, if none is published, the answer of the serial
+//! version. If a program reads files, its answers may differ because the files changed between two
+//! runs. Such a program removes the changed files from both outputs before they are compared, and
+//! the report lists these files.
 
 use tidegate_workloads::{Answer, Program};
 
-/// The correct answer of a program, and the source of that answer.
+/// The correct answer of a program, and where it comes from.
 pub struct Reference<P: Program> {
     answer: Answer,
     source: &'static str,
-    /// The serial version's output, if the answer comes from the serial version.
+    /// The serial version's output, if the answer comes from it.
     output: Option<P::Output>,
 }
 
@@ -27,8 +27,8 @@ pub struct Found<P: Program> {
 pub struct Verdict {
     /// Whether the run's answer is the reference answer.
     pub agrees: bool,
-    /// Descriptions of what changed outside the program between the runs and was therefore ignored.
-    /// They are safe to print on a terminal.
+    /// Descriptions of the changes outside the program between the runs, which were ignored. They
+    /// are safe to print on a terminal.
     pub changed: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl<P: Program> Found<P> {
 }
 
 impl<P: Program> Reference<P> {
-    /// Returns the published answer; `None` if no answer is published.
+    /// Returns the published answer, or `None` if no answer is published.
     pub fn published(program: &P) -> Option<Self> {
         program.published().map(|published| Self {
             answer: published.answer,
@@ -52,7 +52,7 @@ impl<P: Program> Reference<P> {
         })
     }
 
-    /// Makes the serial version's result the reference.
+    /// Creates a reference from the serial version's result.
     pub fn serial(found: Found<P>) -> Self {
         Self {
             answer: found.answer,
@@ -61,13 +61,13 @@ impl<P: Program> Reference<P> {
         }
     }
 
-    /// Returns a description of the reference's source.
+    /// Returns a description of where the answer comes from.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// Compares a run with the reference. Parts that changed outside the program are removed from
-    /// both first.
+    /// Compares a run with the reference. First removes parts that changed outside the program from
+    /// both.
     pub fn check(&mut self, program: &P, input: &P::Input, found: &mut Found<P>) -> Verdict {
         let mut changed = Vec::new();
         if found.answer != self.answer

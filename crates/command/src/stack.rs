@@ -1,7 +1,7 @@
 //! Provides a thread with a large stack for programs that recurse deeply.
 //!
 //! The serial version of a program runs on the calling thread, and so does the parallel version on
-//! some runtimes. The deepest tree that has a name would overflow the stack of a main thread.
+//! some runtimes. The deepest tree of the program `uts` would overflow the stack of a main thread.
 //! Threads that other libraries start have the standard library's default stack size. Only an
 //! environment variable can change that size, and only before the first thread starts: see
 //! [`restart`].
@@ -11,7 +11,7 @@ use std::thread;
 
 use crate::failure::Failure;
 
-/// Size of the stack in bytes. Only the pages that are used take up memory.
+/// The size of the stack, in bytes. Only pages that are used take up memory.
 const STACK: usize = 512 << 20;
 
 /// The variable that sets the default stack size of threads.
@@ -38,8 +38,8 @@ fn refused(error: &io::Error) -> Failure {
     ))
 }
 
-/// Restarts the program with these environment variables. The default stack size becomes larger,
-/// too, unless the user has set it.
+/// Restarts the program with these environment variables. Also increases the default stack size,
+/// unless the user has set it.
 #[cfg(unix)]
 pub fn restart(variables: &[(&str, String)]) -> Result<(), Failure> {
     use std::os::unix::process::CommandExt;
@@ -70,7 +70,8 @@ fn not_again(error: &io::Error) -> Failure {
     ))
 }
 
-/// Keeps the default stack size. Rejects variables, because this system cannot replace a process.
+/// Keeps the default stack size, and rejects any variables, because this system cannot replace a
+/// process.
 #[cfg(not(unix))]
 pub fn restart(variables: &[(&str, String)]) -> Result<(), Failure> {
     match variables.first() {

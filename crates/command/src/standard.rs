@@ -1,5 +1,5 @@
-//! The file name `-`, which means standard input or output. A file with the name `-` must be
-//! written as `./-`.
+//! The file name `-`, which means standard input or output. A file named `-` must be written as
+//! `./-`.
 
 use std::path::Path;
 

@@ -1,21 +1,21 @@
 //! Medians and ranks of samples, with confidence intervals.
 //!
-//! A 95 % confidence interval is Efron's percentile bootstrap (1979). Each draw resamples every
-//! sample with replacement, and computes the statistic from the medians of the new samples. The
-//! interval contains the middle 95 % of the values drawn. The seed is constant, so the same runs
-//! always give the same interval.
+//! The 95 % confidence intervals are computed by Efron's percentile bootstrap (1979). Each draw
+//! resamples every sample with replacement, and computes the statistic from the medians of the new
+//! samples. The interval contains the middle 95 % of the drawn values. The seed is constant, so the
+//! same runs always give the same interval.
 
 use tidegate_policy::Rng;
 
-/// Number of draws.
+/// The number of bootstrap draws.
 const DRAWS: usize = 2000;
 
-/// The fraction of drawn values below the interval, which is also the fraction above it.
+/// The fraction of the drawn values below the interval, and also the fraction above it.
 const TAIL: f64 = 0.025;
 
 const SEED: u64 = 0x626f_6f74;
 
-/// One figure per run, in increasing order. This is empty if there were no runs.
+/// The figures of several runs, one per run, in increasing order; empty if there were no runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample(Vec<f64>);
 
@@ -58,8 +58,8 @@ impl Sample {
         self.0.last().copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns the median, or NaN if there are no figures. For an even number of runs it is the
-    /// mean of the two in the middle.
+    /// Returns the median, or NaN if there are no figures. For an even number of runs, it is the
+    /// mean of the two middle figures.
     pub fn median(&self) -> f64 {
         let middle = self.0.len() / 2;
         match &self.0[..] {
@@ -69,8 +69,8 @@ impl Sample {
         }
     }
 
-    /// Returns the 99th percentile by nearest rank, or NaN if there are no figures. For fewer
-    /// than 100 runs it is the largest figure.
+    /// Returns the 99th percentile by nearest rank, or NaN if there are no figures. For fewer than
+    /// 100 runs, it is the largest figure.
     pub fn p99(&self) -> f64 {
         let rank = (0.99 * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
@@ -81,7 +81,7 @@ impl Sample {
         Interval::of(&[self], |medians| medians[0])
     }
 
-    /// Returns the ratio of the medians of this sample and `other`.
+    /// Returns the ratio of this sample's median to that of `other`.
     pub fn over(&self, other: &Self) -> Interval {
         Interval::of(&[self, other], |medians| medians[0] / medians[1])
     }
@@ -120,7 +120,7 @@ impl Interval {
         }
     }
 
-    /// A value that is known exactly.
+    /// Creates an interval for a value that is known exactly.
     pub fn exact(value: f64) -> Self {
         Self {
             value,
@@ -129,12 +129,12 @@ impl Interval {
         }
     }
 
-    /// Whether the value was measured.
+    /// Returns whether the value was measured.
     pub fn is_measured(self) -> bool {
         !self.value.is_nan()
     }
 
-    /// The value and its interval, multiplied by `factor` to convert them to other units.
+    /// Returns the value and its interval, multiplied by `factor` to convert them to another unit.
     pub fn times(self, factor: f64) -> Self {
         Self {
             value: self.value * factor,
@@ -143,8 +143,8 @@ impl Interval {
         }
     }
 
-    /// The value, followed by the ends of its interval if they differ, all formatted by `show`.
-    /// Returns an empty string if the value was not measured.
+    /// Returns the value, followed by the ends of its interval if they differ, all formatted by
+    /// `show`. Returns an empty string if the value was not measured.
     pub fn show(self, show: impl Fn(f64) -> String) -> String {
         if !self.is_measured() {
             return String::new();

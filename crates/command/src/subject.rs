@@ -1,6 +1,6 @@
-//! A program behind a trait object, so that code using it is compiled only once.
+//! A program as a trait object, so that code that uses it is compiled only once.
 //!
-//! [`compare`](crate::compare) is in the same crate, so that both modules use the same instances of
+//! [`compare`](crate::compare) is in the same crate, so that both modules share the instances of
 //! generic code.
 
 use std::hint::black_box;
@@ -23,7 +23,7 @@ pub struct Check {
     pub runs: usize,
     /// The number of runs with a different answer.
     pub wrong: usize,
-    /// Descriptions of what changed during the runs and was ignored.
+    /// Descriptions of the changes during the runs that were ignored.
     pub changed: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl<P: Program> Candidate for P {
     }
 }
 
-/// Passes the program with this name and these parameters to `work`.
+/// Finds the program with this name, applies these parameters, and passes it to `work`.
 pub fn find(
     name: &str,
     size: Size,
@@ -73,14 +73,14 @@ impl Visitor for Shown<'_> {
     }
 }
 
-/// Where a run of a program takes place.
+/// Where and how a program runs.
 #[derive(Clone, Copy)]
 pub enum On<'a> {
-    /// On this thread. The program's serial version runs.
+    /// On this thread, with the program's serial version.
     Thread,
-    /// On a pool. The program's parallel version runs.
+    /// On a pool, with the program's parallel version.
     Pool(&'a Tidegate),
-    /// On a pool that records intervals. The program must have intervals.
+    /// On a pool that records intervals. The program must consist of intervals.
     Recorded(&'a Recorded),
 }
 
@@ -98,31 +98,31 @@ pub trait Subject<'a> {
     /// Returns the progress of the current run.
     fn progress(&self) -> Option<&'a Progress>;
 
-    /// Returns an error if the pool lacks something that the program requires.
+    /// Checks that the pool has everything that the program requires.
     fn fits(&self, pool: &Tidegate) -> Result<(), Failure>;
 
     /// Restores the program's input to its initial state.
     fn reset(&mut self);
 
-    /// Runs the program, and returns the time that the run took.
+    /// Runs the program once, and returns the time that this took.
     fn run(&mut self, on: On<'_>) -> Duration;
 
-    /// Keeps the output of the last run for the check.
+    /// Keeps the output of the last run for the final check.
     fn keep(&mut self);
 
-    /// Compares all kept outputs with the published answer. Without one, compares them with the
-    /// output of the last run, if that output wasn't kept.
+    /// Compares all kept outputs with the published answer, or, if there is none, with the output
+    /// of the last run. Returns `None` if there is no published answer and that output was kept.
     fn check(&mut self) -> Option<Check>;
 
     /// Returns the answer of the last kept run.
     fn answer(&self) -> &Answer;
 }
 
-/// A program with its input and its runs so far.
+/// A program with its input and the results of its runs.
 pub struct Trial<'a, P: Program> {
     program: &'a P,
     input: P::Input,
-    /// The output of the last run, until that output is kept.
+    /// The output of the last run, until it is kept or checked.
     output: Option<P::Output>,
     found: Vec<Found<P>>,
 }
@@ -196,7 +196,7 @@ impl<'a, P: Program> Subject<'a> for Trial<'a, P> {
                 *output = Some(result);
             }),
             // The condition is constant, so the compiler doesn't instantiate programs without
-            // intervals a second time.
+            // intervals for `Recorded`.
             On::Recorded(pool) if P::INTERVALS => inside(pool, &mut |fork| {
                 *output = Some(program.parallel::<Recorded>(input, fork));
             }),

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use tidegate_workloads::Program;
 
-/// Minimum total time of the runs in a sample.
+/// The minimum total time of the runs in a sample.
 pub const SAMPLE: Duration = Duration::from_millis(5);
 
-/// Returns the mean time of a run in nanoseconds, and the output of the last run.
+/// Returns the mean time of a run, in nanoseconds, and the output of the last run.
 pub fn timed<P: Program>(
     program: &P,
     input: &mut P::Input,

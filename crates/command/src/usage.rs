@@ -1,4 +1,4 @@
-//! The resources that this process has used, as counted by the system.
+//! The resources that this process has used, as reported by the operating system.
 //!
 //! | | Linux | other Unix | elsewhere |
 //! |---|---|---|---|
@@ -6,10 +6,9 @@
 //! | voluntary and all context switches | `getrusage` | `getrusage` | unknown |
 //! | peak memory | `/proc/self/status` | unknown | unknown |
 //!
-//! `getrusage` isn't used for CPU time, because for a single thread, Linux returns the time as of
-//! the last clock tick. It isn't used for peak memory either, because its figure includes the
-//! memory of the process before `exec`, so a small program that is started by a large one looks
-//! large.
+//! `getrusage` isn't used for CPU time, because on Linux, its time for a single thread is only
+//! updated at clock ticks. It isn't used for peak memory either, because its figure includes the
+//! peak before `exec`: a small program that was started by a large one would look large.
 //!
 //! Unknown figures are `None`, and `null` in JSON. They are never estimated.
 
@@ -17,19 +16,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// CPU time and context switches, since the process started or between two moments.
+/// CPU time and context switches, either since the process started or between two points in time.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// User and system CPU time of all threads.
     pub cpu: Option<Duration>,
-    /// Voluntary context switches. At each, a thread slept and had to be woken.
+    /// Voluntary context switches. After each, a sleeping thread had to be woken.
     pub wakeups: Option<u64>,
     /// Voluntary and involuntary context switches.
     pub switches: Option<u64>,
 }
 
 impl Usage {
-    /// Zero usage, as the start of a sum.
+    /// Returns zero usage, from which a sum can start.
     pub fn none() -> Self {
         Self {
             cpu: Some(Duration::ZERO),
@@ -43,7 +42,7 @@ impl Usage {
         imp::process()
     }
 
-    /// Runs `work`. Returns the usage meanwhile, and the result of `work`.
+    /// Runs `work`. Returns the process's usage during that time, and the result of `work`.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = Self::now();
         let result = work();
@@ -77,7 +76,7 @@ fn difference<T: std::ops::Sub<Output = T>>(after: Option<T>, before: Option<T>)
     Some(after? - before?)
 }
 
-/// Returns the CPU time of the calling thread so far.
+/// Returns the CPU time that the calling thread has used.
 pub fn thread_cpu() -> Option<Duration> {
     imp::thread_cpu()
 }

@@ -12,7 +12,7 @@ use tidegate_command::failure::Failure;
 /// The root of the checkout.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The path of a file or folder in the checkout. Fails if the file does not exist.
+/// Returns the path of a file or folder in the checkout. Fails if it does not exist.
 pub fn checkout(path: &str) -> Result<PathBuf, Failure> {
     existing(Path::new(CHECKOUT).join(path))
 }
@@ -27,7 +27,7 @@ fn existing(path: PathBuf) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Builds the targets that `arguments` select from the package at `manifest`, optimised and with
+/// Builds the targets that `arguments` select from the package at `manifest`, with `--release` and
 /// `--locked`. Returns the executables. If `target` is given, it replaces the package's own target
 /// folder.
 ///
@@ -66,7 +66,7 @@ pub fn build(
     }
 }
 
-/// The output of `cargo metadata` with these arguments for the package at `manifest`.
+/// Returns the output of `cargo metadata` for the package at `manifest`.
 pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
     let arguments = [&["metadata", "--format-version", "1"], arguments].concat();
     let text = run(manifest, &arguments)?;
@@ -78,8 +78,8 @@ pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
     })
 }
 
-/// Runs cargo with these arguments on the package at `manifest` and returns its standard output.
-/// The error contains cargo's messages.
+/// Runs cargo with these arguments on the package at `manifest`. Returns cargo's standard output;
+/// an error contains cargo's messages.
 pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let output = output(cargo(manifest, arguments).stderr(Stdio::piped()))?;
     match output.status.success() {
@@ -115,7 +115,7 @@ fn output(command: &mut Command) -> Result<Output, Failure> {
     })
 }
 
-/// The executables that cargo's messages report.
+/// Extracts the paths of executables from cargo's JSON messages.
 fn executables(messages: &str) -> Vec<PathBuf> {
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
@@ -142,7 +142,7 @@ mod tests {
         assert!(executables("").is_empty());
     }
 
-    /// Checks that the manifests of both sides exist in this checkout.
+    /// The packages for stock rayon and for Tidegate must exist in this checkout.
     #[test]
     fn missing_checkout_is_reported() {
         for side in ["stock", "tidegate"] {

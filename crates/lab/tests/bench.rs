@@ -75,7 +75,7 @@ fn row_times_are_consistent() {
     }
 }
 
-/// A number of processors that exceeds the machine's is rejected.
+/// A number of processors that exceeds the machine's must be rejected.
 #[test]
 fn jobs_may_be_confined_to_processors() {
     let rows = rows("--only alone --processors 1");
@@ -119,13 +119,14 @@ fn calibrate_measures_every_simulator_cost() {
     let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
     let table = tidegate_policy::tunables::rows();
     let costs = table.iter().map(|row| row.name);
-    // The bench has no cost of unwinding, because Tidegate's victims do not unwind frames.
+    // The bench does not measure the cost of unwinding, because Tidegate's victims do not unwind
+    // frames.
     let others = ["sim.processors", "sim.cache", "sim.unwind"];
     let costs = costs.filter(|name| name.starts_with("sim.") && !others.contains(name));
     assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
     for row in rows.as_array().unwrap() {
-        // The distances between all processors of the machine may be equal. It is also a matter of
-        // chance whether a thread is observed to lose its processor.
+        // All processors of the machine may be equally distant, and a thread may never be seen to
+        // lose its processor, so these two costs may be missing.
         let may_lack = row["name"] == "sim.distance" || row["name"] == "sim.slice";
         assert!(row["nanos"].is_u64() || may_lack, "{row}");
         assert!(
@@ -158,7 +159,7 @@ fn bench_job_rejects_unknown_instructions() {
         ));
 }
 
-/// There must also be a row for each queue and interval program.
+/// There must also be a row for each pair of a queue and an interval program.
 #[test]
 fn queue_bench_has_rows_per_queue() {
     let found = json(&mut lab("bench queues --repeat 1 --json"));
@@ -227,7 +228,7 @@ fn place_bench_covers_every_locality() {
         assert!(positive("seconds") && positive("ratio"), "{row}");
         assert!(row["steals"].is_number(), "{row}");
         for count in ["cache_references", "last_level_misses"] {
-            // Many machines deny access to the counters.
+            // Many machines deny access to the performance counters.
             assert!(row[count].is_number() || row[count].is_null(), "{row}");
         }
     }
@@ -298,7 +299,7 @@ fn place_bench_needs_two_workers() {
     );
 }
 
-/// The names of the programs made of intervals.
+/// Returns the names of the programs made of intervals.
 fn programs() -> impl Iterator<Item = &'static str> {
     let programs = ENTRIES.iter().filter(|entry| entry.intervals);
     programs.map(|entry| entry.name)

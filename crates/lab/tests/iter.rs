@@ -12,7 +12,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use support::{ROW, complaint, json, keys, lab};
 
-/// The command with fake programs; `fake` selects their defect.
+/// Returns the command with fake programs; `fake` selects their defect.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("compare iter --size {size} --repeat 6"));
     command
@@ -33,7 +33,7 @@ fn list<'a>(found: &'a Value, name: &str) -> &'a [Value] {
     found[name].as_array().unwrap()
 }
 
-/// The chain, number of items, place and number of workers of each cell.
+/// Returns the chain, number of items, place and number of workers of each cell.
 fn cells(found: &Value) -> Vec<(&str, u64, &str, u64)> {
     let cells = list(found, "cells").iter().map(|cell| {
         assert_eq!(keys(cell), CELL);
@@ -162,7 +162,7 @@ fn text_has_a_table_and_facts() {
     assert!(text.contains("| 0.50x | 0.50x | 0.50x | slow |"), "{text}");
 }
 
-/// If a program's stack overflows, the fact has no value, and the comparison continues.
+/// If a program's stack overflows, its fact has no value, and the comparison continues.
 #[test]
 fn stack_overflow_is_a_missing_fact() {
     let found = json(&mut iter("shallow", "--json --chain rev"));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, lab};
 use tempfile::TempDir;
 
-/// The command with its own folder and fake programs; `fake` selects their defect.
+/// Creates the command with its own folder and fake programs; `fake` selects their defect.
 fn bench(folder: &Path, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("bench rayon-programs ndarray --json {arguments}"));
     let package = env!("CARGO_MANIFEST_DIR");
@@ -34,7 +34,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// How many times programs have run in this folder.
+/// Returns how many times programs have run in this folder.
 fn runs(folder: &TempDir) -> usize {
     let runs = fs::read_to_string(folder.path().join("runs"));
     runs.map_or(0, |runs| runs.lines().count())
@@ -93,7 +93,7 @@ fn runtimes_run_alone_and_twice() {
     assert_eq!(runs, [&one[..], &two].concat());
 }
 
-/// The stock copy must get the versions that Tidegate's rayon-core replaces.
+/// The lock files must be equal, although only Tidegate's copy patches rayon-core.
 #[test]
 fn both_copies_lock_equal_versions() {
     let folder = folder();

@@ -14,8 +14,8 @@ fn reproduced(experiment: &str, flag: &str) -> Value {
     json(lab(&line).arg(folder.path()))
 }
 
-/// The page of the simulated `adaptive`. This experiment takes the longest, so it runs only once
-/// for all tests.
+/// Returns the page of the simulated `adaptive`. This experiment takes the longest, so it runs only
+/// once for all tests.
 fn simulated() -> &'static Value {
     static PAGE: OnceLock<Value> = OnceLock::new();
     PAGE.get_or_init(|| reproduced("adaptive", "--sim"))
@@ -52,7 +52,7 @@ fn simulated_page_covers_every_rule() {
     assert_eq!(page, &reproduced("adaptive", "--sim"));
 }
 
-/// The page of `two-level` with these flags.
+/// Returns the page of `two-level` with these flags.
 fn two_level(flags: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let line = format!("reproduce two-level {flags} --size tiny --runs 1 --json --dir");
@@ -153,7 +153,8 @@ fn every_scheduler_respects_its_budget() {
     let page = reproduced("memory", "--sim");
     assert_eq!(page, reproduced("memory", "--sim"));
     let sections = page["sections"].as_array().unwrap();
-    // Seven programs, a summary of all programs, and the sweep of parameters.
+    // One section for each of seven programs, one for all programs, and one for the parameter
+    // sweep.
     assert_eq!(sections.len(), 9);
     for section in &sections[..7] {
         let charts = section["charts"].as_array().unwrap();
@@ -163,7 +164,7 @@ fn every_scheduler_respects_its_budget() {
         for line in peaks["lines"].as_array().unwrap() {
             for point in line["points"].as_array().unwrap() {
                 let peak = point["y"].as_f64().unwrap();
-                // Peaks are relative to the serial run's declared bytes.
+                // Peaks are relative to the declared bytes of the serial run.
                 let most = if line["name"] == "budget" { 1.101 } else { 1e3 };
                 assert!((0.999..most).contains(&peak), "{line}");
             }
@@ -253,7 +254,6 @@ fn report_never_overwrites_its_source() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
 }
 
-/// A page without results.
 fn empty(experiment: &str) -> String {
     let page = value!({
         "experiment": experiment, "title": "One", "source": "", "made": [], "findings": [], "sections": [],

@@ -1,12 +1,12 @@
 //! Counts the words in all files below a path, with ordinary rayon code.
 //!
 //! The source does not mention Tidegate: only `Cargo.toml` makes the program run on it. Folders,
-//! files and the text of each file are split in parallel. The words are grouped by `fold` and
+//! files and the text of each file are split in parallel. The words are counted with `fold` and
 //! `reduce`, and sorted in parallel.
 //!
-//! A word is a run of letters and digits, in lower case. Bytes that are not UTF-8 separate words,
-//! as spaces do. Links below the path are not followed. Files and folders that cannot be read are
-//! reported and left out.
+//! A word is a run of letters and digits, converted to lower case. Bytes that are not UTF-8
+//! separate words, as spaces do. Links below the path are not followed. Files and folders that
+//! cannot be read are reported and skipped.
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,7 +35,7 @@ struct Arguments {
     json: bool,
 }
 
-/// What was found below a path.
+/// The words and problems that were found below a path.
 #[derive(Default)]
 struct Found {
     files: u64,
@@ -63,7 +63,7 @@ impl Found {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // If the path itself is a link, it is followed.
+    // Unlike links below the path, the path itself is followed if it is a link.
     let mut found = match arguments.path.canonicalize() {
         Ok(path) => find(&path),
         Err(error) => Found::problem(&arguments.path, error),
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             true => writeln!(io::stdout(), "{report:#}"),
             false => print(&report),
         };
-        // The reader of the output may close its end at any time.
+        // A closed standard output is not an error: its reader may stop at any time.
         if let Err(error) = printed.or_else(unless_closed) {
             eprintln!("rayon-app: standard output cannot be written: {error}");
             complete = false;
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
     ExitCode::from(if complete { 0 } else { 3 })
 }
 
-/// Finds everything below `path`.
+/// Finds all files and words below `path`.
 fn find(path: &Path) -> Found {
     look(path).unwrap_or_else(|error| Found::problem(path, error))
 }
@@ -113,7 +113,7 @@ fn look(path: &Path) -> io::Result<Found> {
     })
 }
 
-/// Returns how often each word occurs.
+/// Returns how often each word occurs in `text`.
 fn count(text: &str) -> HashMap<String, u64> {
     text.par_split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -125,7 +125,7 @@ fn count(text: &str) -> HashMap<String, u64> {
         .reduce(HashMap::new, merge)
 }
 
-/// Merges the smaller map into the larger one.
+/// Adds the counts of the smaller map to the larger one.
 fn merge(a: HashMap<String, u64>, b: HashMap<String, u64>) -> HashMap<String, u64> {
     let (mut large, small) = if a.len() < b.len() { (b, a) } else { (a, b) };
     for (word, times) in small {
@@ -134,7 +134,7 @@ fn merge(a: HashMap<String, u64>, b: HashMap<String, u64>) -> HashMap<String, u6
     large
 }
 
-/// Creates the report. Words that are equally frequent, or equally long, are in alphabetical order.
+/// Creates the report. Equally frequent or equally long words are in alphabetical order.
 fn report(found: Found, top: usize) -> Value {
     let mut words: Vec<(String, u64)> = found.counts.into_par_iter().collect();
     words.par_sort_unstable_by(|(a, times_a), (b, times_b)| times_b.cmp(times_a).then(a.cmp(b)));

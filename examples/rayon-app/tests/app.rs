@@ -1,4 +1,4 @@
-//! Runs the program on test folders, and compares it with a serial computation.
+//! Runs the program on test folders, and compares its report with a serial computation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,7 +46,7 @@ fn a_serial_computation_finds_the_same() {
     for file in 0..40_u64 {
         let mut text = String::new();
         for place in 0..file * 50 {
-            // There are only 997 different numbers, so that files share words.
+            // Use only 997 different words, so that files share words.
             let number = (file * 7919 + place * 104_729) % 997;
             text += &format!("w{number}\n");
             *counts.entry(format!("w{number}")).or_insert(0_u64) += 1;
@@ -85,8 +85,8 @@ fn what_is_missing_is_told() {
     );
 }
 
-/// A folder that cannot be opened is left out, and the other folders are counted. The superuser can
-/// open every folder.
+/// A file that cannot be read must be reported, and the other files counted. The superuser can read
+/// every file.
 #[cfg(unix)]
 #[test]
 fn unreadable_entries_are_left_out() {

@@ -1,7 +1,7 @@
 //! Runs ndarray's parallel operations on square arrays: `arrays SIDE REPETITIONS`.
 //!
-//! No operation adds numbers across the pieces of an array, so the result does not depend on where
-//! rayon splits it.
+//! No operation adds numbers across pieces of an array, so the result does not depend on where
+//! rayon splits the array.
 
 use std::env;
 

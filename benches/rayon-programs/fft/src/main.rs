@@ -1,7 +1,8 @@
-//! Transforms a polynomial back and forth with ark-poly: `fft LOG2_OF_SIZE REPETITIONS`.
+//! Repeatedly transforms a polynomial forward and back with ark-poly: `fft LOG2_OF_SIZE
+//! REPETITIONS`.
 //!
-//! Each stage of a transform is one parallel loop, so small sizes fork often and do little work
-//! between the forks.
+//! Each stage of a transform is one parallel loop, so with small sizes the program forks often and
+//! does little work between forks.
 
 use std::env;
 
@@ -19,7 +20,7 @@ fn main() {
     let mut values: Vec<Fr> = (1..=size as u64).map(|n| Fr::from(n * n)).collect();
     for _ in 0..repetitions {
         domain.fft_in_place(&mut values);
-        // Without this change, every second transform would start from the same values.
+        // Without this change, every repetition would transform the same values.
         values[0] += Fr::from(1_u64);
         domain.ifft_in_place(&mut values);
     }

@@ -12,7 +12,7 @@ fn main() {
     };
     let (rows, columns, trees) = (argument(), argument(), argument());
     let mut random = fastrand::Rng::with_seed(1);
-    // The values are stored column by column, as the library expects.
+    // The library expects the values column by column.
     let data: Vec<f64> = (0..rows * columns).map(|_| random.f64()).collect();
     let label = |row: usize| {
         let value = |column: usize| data[column % columns * rows + row];

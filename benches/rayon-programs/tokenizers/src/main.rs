@@ -8,7 +8,6 @@ use tokenizers::{
     DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, TokenizerBuilder, TokenizerImpl,
 };
 
-/// Words per line.
 const WORDS: usize = 12;
 
 type Tokenizer =
@@ -36,12 +35,13 @@ fn main() -> tokenizers::Result<()> {
     Ok(())
 }
 
-/// Returns lines of words. As in natural language, some words are far more frequent than others.
+/// Returns lines of made-up words. As in natural language, some words are far more frequent than
+/// others.
 fn text(lines: usize) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut letter = |among: &[u8]| char::from(among[random.usize(..among.len())]);
     let mut syllable = |_| [letter(b"bcdfghklmnprstvz"), letter(b"aeiouy")];
-    // The words have one to four syllables.
+    // The words have one to four syllables each.
     let words: Vec<String> = (0..20_000)
         .map(|number| (0..=number % 4).flat_map(&mut syllable).collect())
         .collect();

@@ -1,4 +1,4 @@
-//! The value of `sim --job`: another program, written as on the command line.
+//! The value of `sim --job`: another program with its parameters, spelled as on the command line.
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
@@ -11,7 +11,7 @@ use super::simulation::simulated;
 pub struct OtherProgram {
     pub text: String,
     pub chosen: Chosen,
-    /// The program's size; `None` for the simulation's size.
+    /// The program's size; `None` for the size of the simulation.
     pub size: Option<Size>,
 }
 
@@ -45,8 +45,9 @@ fn size(matches: &ArgMatches) -> Option<Size> {
     matches.get_one("size").copied()
 }
 
-/// The command that parses a value of `--job`. It has the subcommands of `sim`, but `--size` is
-/// their only option, because the other options describe the machine.
+/// Returns the command that parses a value of `--job`. Like `sim`, it has a subcommand for each
+/// program. But these have only the option `--size`, because the other options of `sim` describe
+/// the machine.
 fn command() -> Command {
     let size = Arg::new("size")
         .long("size")

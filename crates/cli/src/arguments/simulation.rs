@@ -1,7 +1,7 @@
-//! What `sim` runs: a program with its options, or a list of jobs that arrive and leave.
+//! What `sim` simulates: a program, or a list of jobs that arrive and leave.
 //!
-//! The options of a program's simulation belong to the program's subcommand and not to `sim`,
-//! because `sim jobs` doesn't use them.
+//! The options of a simulation belong to the program's subcommand instead of `sim`, because `sim
+//! jobs` does not use them.
 
 use std::path::PathBuf;
 
@@ -140,8 +140,8 @@ pub(super) fn simulated() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.simulated)
 }
 
-/// A program's subcommand. Its help doesn't describe a result, because a simulation doesn't compute
-/// the program's result.
+/// Returns a program's subcommand. Its help describes no result, because a simulation does not
+/// compute the program's result.
 fn command(entry: &Entry) -> Command {
     let command = SimulationFlags::augment_args(program(entry)).about(entry.summary);
     command.after_help("JSON: see `sim --help`.")

@@ -1,5 +1,5 @@
-//! `tidegate machine`: describes this machine, or one from a topology file, and explains the number
-//! of workers.
+//! `tidegate machine`: describes this machine or one from a topology file, and explains the default
+//! number of workers.
 
 mod tree;
 
@@ -26,7 +26,7 @@ pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {
             false => output::to_stdout(|out| tree.draw(out)),
         };
     }
-    // The environment applies only to this machine, not to one from a file.
+    // The environment variables apply to this machine, but not to a machine from a file.
     let (workers, why) = match arguments.topology {
         Some(_) => (machine.default_workers(), machine.reason()),
         None => options::number_of_workers(None)?,

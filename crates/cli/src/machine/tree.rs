@@ -1,11 +1,12 @@
-//! The resources that the usable CPUs share, as a tree: drawn as text, or as nested objects.
+//! A tree of the resources that the usable CPUs share, drawn as text or converted to nested
+//! objects.
 //!
-//! A branch is a set of CPUs, with all resources that exactly these CPUs share, the largest kind
-//! first. A branch's parent is the smallest branch that contains it. Sets are added in order of
-//! size. If a set partly overlaps a smaller set, it becomes a leaf next to that set, so the tree
-//! shows everything even if the sets are not nested.
+//! A branch is a set of CPUs, together with all resources that exactly these CPUs share, largest
+//! kind first. A branch's parent is the smallest branch that contains its CPUs. Sets are added in
+//! order of size. If a set partly overlaps a smaller set, it becomes a leaf next to that set, so
+//! the tree shows all sets even if they are not nested.
 //!
-//! The tree shows every set of a topology. `Topology::places` uses only the sets that distinguish
+//! The tree shows all sets of a topology. `Topology::places` uses only the sets that distinguish
 //! CPUs.
 
 use std::cmp::Reverse;
@@ -29,24 +30,24 @@ struct Thing {
 struct Branch {
     cpus: CpuList,
     things: Vec<Thing>,
-    /// Whether the branch overlaps siblings.
+    /// Whether the branch overlaps some of its siblings.
     overlaps: bool,
-    /// Indices of the child branches.
+    /// The indices of the child branches.
     children: Vec<usize>,
 }
 
 pub struct Tree {
     branches: Vec<Branch>,
-    /// Index of the machine's branch.
+    /// The index of the branch that stands for the whole machine.
     root: usize,
 }
 
 impl Tree {
-    /// Builds the tree of the CPUs that workers may use.
+    /// Builds a tree of the CPUs that workers may use.
     pub fn of(machine: &Machine) -> Self {
         let usable = machine.usable();
         let mut branches: Vec<Branch> = Vec::new();
-        // For each CPU, the largest branch so far that contains it.
+        // Maps each CPU to the largest branch so far that contains it.
         let mut largest: BTreeMap<usize, usize> = BTreeMap::new();
         let mut across = Vec::new();
         let all = (usable.clone(), vec![Thing::new("machine", None, None)]);
@@ -77,7 +78,7 @@ impl Tree {
         tree
     }
 
-    /// Adds an overlapping branch as a leaf below the smallest branch that contains it.
+    /// Adds an overlapping branch as a leaf below the smallest branch that contains all its CPUs.
     fn add_leaf(&mut self, mut leaf: Branch) {
         leaf.children.clear();
         let mut parent = self.root;
@@ -93,7 +94,6 @@ impl Tree {
         self.branches[parent].children.push(number);
     }
 
-    /// Sorts siblings by their CPUs.
     fn sort(&mut self) {
         for parent in 0..self.branches.len() {
             let mut children = std::mem::take(&mut self.branches[parent].children);
@@ -125,7 +125,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns nested JSON objects, one per resource.
+    /// Converts the tree to nested JSON objects, one for each resource.
     pub fn to_json(&self) -> Value {
         self.json_of(self.root)
     }
@@ -143,7 +143,8 @@ impl Tree {
                 "children": children,
             })];
         }
-        // Each branch has at least one resource. This is the outermost resource.
+        // Each branch has at least one resource, so this is the object of the branch's outermost
+        // resource.
         children.pop().unwrap_or_default()
     }
 }
@@ -154,7 +155,7 @@ impl Thing {
         Self { kind, id, bytes }
     }
 
-    /// Formats the resource, as in `node 0` or `L3 16 MiB`.
+    /// Formats the resource, for instance as `node 0` or `L3 16 MiB`.
     fn shown(&self) -> String {
         let id = self.id.map(|id| id.to_string());
         let size = self.bytes.map(show_whole_bytes);
@@ -163,8 +164,8 @@ impl Thing {
     }
 }
 
-/// Returns each set of CPUs that share a resource, the smallest set first. Each set has its shared
-/// resources, the largest kind first.
+/// Returns each set of CPUs that share any resources, smallest set first, with these resources,
+/// largest kind first.
 fn sets(topology: &Topology, usable: &CpuList) -> Vec<(CpuList, Vec<Thing>)> {
     let mut sets: BTreeMap<CpuList, Vec<Thing>> = BTreeMap::new();
     let mut add = |cpus: &CpuList, thing| {

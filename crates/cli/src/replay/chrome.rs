@@ -1,8 +1,8 @@
-//! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto also reads.
+//! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto can also read.
 //!
-//! The timeline has a row for each worker's phases, a mark for each steal, and a graph of the
-//! desire. Times are relative to the first decision. The format is described in "Trace Event
-//! Format" (Duca and Sinclair).
+//! The timeline shows a row with each worker's phases, a mark for each steal, and a graph of the
+//! desire. Times are relative to the first decision. "Trace Event Format" (Duca and Sinclair)
+//! describes the format.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,6 @@ use tidegate::trace::{Event, Record, Source, Stream, Trace, phase};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::write_file;
 
-/// Writes the timeline to a file.
 pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {
     write_file(path, "a timeline", |out| {
         let mut events = Events {
@@ -34,7 +33,7 @@ fn begins(trace: &Trace) -> u64 {
     firsts.min().unwrap_or(0)
 }
 
-/// Writes events one by one, because a long trace would be too large for a single JSON value.
+/// Writes one event at a time, because a single JSON value for a long trace would be too large.
 struct Events<'a> {
     out: &'a mut dyn Write,
     begins: u64,
@@ -93,7 +92,7 @@ impl Events<'_> {
         self.end_phase(since, last, index)
     }
 
-    /// Writes the worker's current phase, which ends at `until`.
+    /// Writes the worker's phase that began at `since` and ends at `until`, if there is one.
     fn end_phase(
         &mut self,
         since: Option<(u64, &str)>,

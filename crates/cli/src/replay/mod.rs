@@ -1,9 +1,9 @@
-//! `tidegate replay`: repeats the scheduling decisions of a recorded pool and compares them with
+//! `tidegate replay`: repeats the scheduling decisions of a recorded pool, and compares them with
 //! the recorded ones.
 //!
-//! The input is a trace that `run --trace` wrote. The policies of this version make their decisions
-//! from the recorded inputs alone; see [`tidegate::trace`]. With `--chrome`, the trace is also
-//! exported as a timeline, even if a decision differs.
+//! The input is a trace that `run --trace` wrote. This version's policies make each decision from
+//! its recorded inputs alone; see [`tidegate::trace`]. With `--chrome`, the command also exports
+//! the trace as a timeline, even if a decision differs.
 
 mod chrome;
 
@@ -55,7 +55,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     report.verdict()
 }
 
-/// The size of a stream: its decisions, and the time that they span.
+/// A summary of a stream: the number of its decisions, and the time from the first to the last.
 struct Extent {
     source: String,
     decisions: u64,
@@ -88,7 +88,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Returns the number of decisions that were compared.
+    /// Returns how many decisions were compared: all, or those before the first difference.
     fn decisions(&self) -> u64 {
         let Some(difference) = &self.difference else {
             return self.streams.iter().map(|stream| stream.decisions).sum();

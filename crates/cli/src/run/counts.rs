@@ -1,4 +1,4 @@
-//! Prints a pool's counters as JSON and as text, under the names of [`Stats`].
+//! Prints a pool's counters as JSON and as text. The names are those of [`Stats`].
 
 use std::fmt;
 
@@ -7,7 +7,6 @@ use tidegate::{Breakdown, Counters, Stats, Waiting};
 
 use tidegate_command::output::{WIDTH, show_count, show_seconds, show_value};
 
-/// Returns the event counters as JSON.
 pub fn counters(counters: &Counters) -> Value {
     json!({
         "dispatched": counters.dispatched,
@@ -29,7 +28,7 @@ pub fn counters(counters: &Counters) -> Value {
     })
 }
 
-/// Returns the seconds spent per activity, in total and for each worker.
+/// Returns the seconds that were spent on each activity, in total and by each worker.
 pub fn breakdown(stats: &Stats) -> Value {
     let mut sum = split(&stats.breakdown);
     let workers = stats.per_worker.iter();
@@ -47,7 +46,7 @@ fn split(breakdown: &Breakdown) -> Map<String, Value> {
     ])
 }
 
-/// Returns the seconds that workers spent without a slot, by reason, as JSON.
+/// Returns the seconds that workers spent without a slot, for each reason.
 pub fn waiting(waiting: &Waiting) -> Value {
     times([
         ("no_work", waiting.no_work),
@@ -66,7 +65,7 @@ fn times<const N: usize>(times: [(&str, f64); N]) -> Map<String, Value> {
         .collect()
 }
 
-/// Writes the counters and the breakdown of time, summed over all workers.
+/// Writes the sums of all workers' counters and times.
 pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Value::Object(counters) = counters(&stats.counters) {
         let words = counters.iter();
@@ -78,14 +77,14 @@ pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = show_seconds(seconds.as_f64().unwrap_or_default());
         format!("{name} {seconds},")
     });
-    // The number of threads exceeds the number of slots: it includes spare threads, guests, and
+    // The number of threads can exceed the number of slots: it includes spare threads, guests and
     // waiters without a slot.
     let threads = show_count(stats.per_worker.len(), "thread");
     let total = format!("total of {threads}, with or without a slot");
     wrapped(f, "time split", words.chain([total]))
 }
 
-/// Writes words in lines of at most 80 characters. The first line begins with a label.
+/// Writes words in lines of at most 80 characters. The first line begins with the label.
 fn wrapped(
     f: &mut fmt::Formatter<'_>,
     label: &str,

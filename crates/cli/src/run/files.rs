@@ -1,4 +1,5 @@
-//! The output of `digest` besides its result: a line per file, files with problems, and the rate.
+//! The output of `digest` in addition to its result: a line for each file, the files with problems,
+//! and the rate.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,10 +8,10 @@ use tidegate_workloads::digest::{ProblemKind, Report, printable};
 
 use tidegate_command::output::show_rate;
 
-/// The maximum number of files with problems, of each kind, that are listed without `--verbose`.
+/// The maximum number of files that are listed for each kind of problem without `--verbose`.
 const NAMED: usize = 10;
 
-/// Writes a line per file in the format of `sha256sum`.
+/// Writes a line for each file, in the format of `sha256sum`.
 pub fn list(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut written = Ok(());
     report.lines(|line| {
@@ -21,9 +22,7 @@ pub fn list(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     written
 }
 
-/// The rate at which files were read.
 pub struct Rate {
-    /// The number of bytes read.
     pub bytes: u64,
     pub seconds: f64,
 }
@@ -35,12 +34,12 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The lists of files with problems, or that changed.
+/// Lists the files with problems, and the files that changed between runs.
 pub struct Details<'a> {
     pub found: &'a Report,
     /// The paths of files that changed between the runs.
     pub changed: &'a [String],
-    /// Whether to list all files, even if there are many.
+    /// Whether to list all files, even if there are more than [`NAMED`].
     pub all: bool,
 }
 

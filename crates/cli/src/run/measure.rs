@@ -1,4 +1,4 @@
-//! Runs a program repeatedly, on a pool or serially, and measures its time and resources.
+//! Runs a program repeatedly, on a pool or serially, and measures the times and the resources used.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,54 +16,51 @@ use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, On, Subject};
 use tidegate_command::usage::{self, Usage};
 
-/// The number of measured runs, unless the user sets it.
+/// The default number of measured runs.
 pub const REPEAT: u32 = 3;
 
-/// Runs shorter than this, in seconds, say little about a runtime, because starting and waking the
-/// workers dominates.
+/// The time in seconds below which a run is too short to judge a runtime, because starting and
+/// waking workers dominates.
 const SHORT: f64 = 10e-3;
 
-/// What to run, and how.
 pub struct Plan {
-    /// The pool's options.
     pub options: Options,
     /// The number of measured runs, at least one.
     pub repeat: u32,
     /// Whether an unmeasured run comes first.
     pub warm_up: bool,
-    /// Whether to run the serial version instead of the parallel version.
+    /// Whether to run only the serial version, without a pool.
     pub serial: bool,
-    /// The pictures to draw.
     pub pictures: PictureArguments,
     /// Where to write the pool's trace; `None` to record no trace.
     pub trace: Option<PathBuf>,
 }
 
-/// The outcome of all runs.
+/// The results of all runs.
 pub struct Run {
-    /// The comparison with the reference answer; `None` if no reference is known.
+    /// How the answers compare with the reference; `None` if no reference is known.
     pub check: Option<Check>,
-    /// Times of the measured runs.
+    /// The times of the measured runs.
     pub seconds: Sample,
-    /// Time of the serial version.
+    /// The time of the serial version in seconds.
     pub serial_seconds: f64,
     /// The resources that all measured runs together used.
     pub used: Usage,
-    /// Peak memory of the process until the end of the measured runs, in bytes.
+    /// The process's peak memory until the end of the measured runs, in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Peak of the memory that tasks had declared, in bytes.
+    /// The peak of the memory that tasks declared, in bytes.
     pub peak_declared_bytes: u64,
-    /// The pool's counters; `None` if there was no pool.
+    /// The pool's statistics; `None` if there was no pool.
     pub stats: Option<Stats>,
     /// The intervals of an additional, unmeasured run; `None` if no pictures are drawn.
     pub graph: Option<Graph>,
-    /// How many processors other programs kept busy during the runs; `None` if too few to disturb
-    /// the runs.
+    /// How many processors other programs kept busy during the runs; `None` if they were too few to
+    /// disturb the runs.
     pub disturbance: Option<f64>,
 }
 
 impl Run {
-    /// Returns an error if a result is wrong.
+    /// Returns a failure if any answer is wrong.
     pub fn verdict(&self, program: &str) -> Result<(), Failure> {
         match &self.check {
             Some(Check {
@@ -92,16 +89,16 @@ impl Run {
     }
 }
 
-/// The runs of a program according to a plan.
+/// Carries out the runs of a plan.
 pub struct Runs<'a> {
     plan: &'a Plan,
     progress: Progress,
-    /// Whether to draw pictures.
     drawn: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// Checks the plan. The caller does this before it prepares the input.
+    /// Checks the plan. Must be called before the input is prepared, so that an invalid plan fails
+    /// early.
     pub fn begin(plan: &'a Plan, name: &str, intervals: bool) -> Result<Self, Failure> {
         let drawn = plan.pictures.wanted(name, intervals)?;
         let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
@@ -113,7 +110,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Runs `program` as planned and checks its answers.
+    /// Runs `program` as planned, and checks its answers.
     pub fn all(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
         if self.plan.warm_up {
             self.warm_up(program)?;
@@ -134,14 +131,14 @@ impl<'a> Runs<'a> {
         Ok(run)
     }
 
-    /// Runs once without measuring, so that files are cached and memory is mapped. This run has its
-    /// own pool, so that it affects neither the counters nor the trace. Only the measured pool
-    /// prints an explanation with `TIDEGATE_EXPLAIN=1`.
+    /// Runs the program once without measuring it, so that files are cached and memory is mapped.
+    /// This run has its own pool, so it affects neither the counters nor the trace, and only the
+    /// measured pool prints an explanation if `TIDEGATE_EXPLAIN=1` is set.
     fn warm_up(&self, program: &mut dyn Subject<'_>) -> Result<(), Failure> {
         const WHAT: &str = "warm-up";
         if self.plan.serial {
             self.once(program, WHAT, On::Thread);
-            // Read the peak in order to reset it.
+            // Reading the peak resets it.
             let _ = Counted::take_peak();
             return Ok(());
         }
@@ -185,8 +182,7 @@ impl<'a> Runs<'a> {
             serial_seconds: 0.0,
             used,
             peak_rss_bytes: usage::peak_rss_bytes(),
-            // This is the serial version's peak. If there is a pool, the pool's own figure replaces
-            // it.
+            // The peak of the serial version. If there is a pool, the pool's own count replaces it.
             peak_declared_bytes: Counted::take_peak(),
             stats: None,
             graph: None,
@@ -194,7 +190,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Runs the program once more, to record its intervals.
+    /// Runs the program once more in order to record its intervals.
     fn record(&self, program: &mut dyn Subject<'_>, pool: Tidegate) -> Graph {
         let pool = Recorded::new(pool);
         self.once(program, "recorded run", On::Recorded(&pool));
@@ -202,7 +198,7 @@ impl<'a> Runs<'a> {
         pool.end()
     }
 
-    /// Runs the program once. `what` describes the run in the progress line.
+    /// Runs the program once. The progress line shows `what`.
     fn once(&self, program: &mut dyn Subject<'_>, what: &str, on: On<'_>) -> (Usage, Duration) {
         program.reset();
         let what = format!("{}: {what}", program.name());
@@ -222,7 +218,7 @@ mod tests {
     use tidegate_workloads::{Answer, program::Field};
     use tidegate_workloads::{Program, Runtime};
 
-    /// A program whose parallel version returns `parallel` and whose serial version returns 1.
+    /// A program whose parallel version answers `parallel` and whose serial version answers 1.
     struct Answers {
         parallel: u64,
     }

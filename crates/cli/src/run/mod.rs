@@ -1,16 +1,17 @@
-//! `tidegate run`: runs one program, checks its result, and reports times and counters.
+//! `tidegate run`: runs a program, checks its result, and reports times and counters.
 //!
-//! The order is: prepare the input, warm up, run the program `--repeat` times, read its times and
-//! resources, run the serial version once, compare, print. The serial version comes last so that
-//! the figures don't include its memory and CPU time. It runs even if the answer is published,
-//! because the speedup needs its time. With `--serial`, only the serial version runs.
+//! The steps are: prepare the input, warm up, run the program `--repeat` times, read the times and
+//! resources, run the serial version once, compare the results, print. The serial version comes
+//! last, so that the figures do not include its memory and CPU time. It runs even if the right
+//! answer is published, because the speedup needs its time. With `--serial`, only the serial
+//! version runs.
 //!
-//! With an explicit `--repeat`, there is no warm-up. The first run of a program that reads files
-//! may then wait for the disk, while the serial version finds the files in the file cache.
-//! Therefore, the report contains no speedup in that case.
+//! With an explicit `--repeat`, there is no warm-up. If the program reads files, its first run may
+//! then wait for the disk, while the serial version finds the files in the cache. Therefore, the
+//! report shows no speedup in this case.
 //!
-//! Pictures show an additional run after the measured runs. Every run is checked; the reported
-//! result is that of the last run.
+//! Pictures show an additional run after the measured runs. Every run is checked, and the result of
+//! the last run is reported.
 
 use tidegate_workloads::digest::{self, Digest};
 use tidegate_workloads::{Program, Size, Values};
@@ -74,7 +75,7 @@ fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), F
     })
 }
 
-/// The plan of a run, and how to print the run.
+/// Prints a run, in the format that the options request.
 struct Printed<'a> {
     plan: &'a Plan,
     stats: bool,
@@ -100,7 +101,7 @@ impl Printed<'_> {
     }
 }
 
-/// Runs `digest`. Unlike other programs, it also prints its rate and lists of files.
+/// Runs `digest`. Unlike other programs, `digest` also prints its rate and lists of files.
 fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Result<(), Failure> {
     let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
     let program = Digest::from_values(&values)?;

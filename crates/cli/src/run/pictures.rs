@@ -8,7 +8,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{find_room, show_count, to_stderr, write_file};
 use tidegate_command::standard::shown_output;
 
-/// With more intervals than this, a picture is hard to read.
+/// A picture with more intervals than this is hard to read.
 const MANY: usize = 2_000;
 
 const PICTURE: &str = "a picture";
@@ -41,7 +41,7 @@ impl PictureArguments {
         Ok(true)
     }
 
-    /// Writes the pictures, and prints a line for each.
+    /// Writes the pictures, and prints a line for each of them.
     pub fn write(&self, graph: &Graph) -> Result<(), Failure> {
         let drawn = show_count(graph.intervals().len(), "interval");
         let pictures: [(_, fn(_) -> _, _); 2] = [

@@ -16,7 +16,6 @@ use tidegate_command::output::{
 use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, Subject};
 
-/// The report on a run.
 pub struct Report<'a> {
     workload: &'static str,
     parameters: Answer,
@@ -30,13 +29,13 @@ pub struct Report<'a> {
     peak_rss_bytes: Option<u64>,
     peak_declared_bytes: u64,
     stats: Option<&'a Stats>,
-    /// Whether the text includes the details that `--stats` adds.
+    /// Whether the text includes the details that `--stats` requests.
     full: bool,
     notes: Vec<String>,
 }
 
 impl<'a> Report<'a> {
-    /// Creates the report on `run`. If it is `full`, it includes the counters.
+    /// Creates the report on `run`. The text of a `full` report includes the counters.
     pub fn new(program: &'a dyn Subject<'_>, plan: &'a Plan, run: &'a Run, full: bool) -> Self {
         Self {
             workload: program.name(),
@@ -60,7 +59,6 @@ impl<'a> Report<'a> {
         self.check.is_some_and(|check| check.wrong == 0)
     }
 
-    /// Returns the object that `--json` prints.
     pub fn to_json(&self) -> Value {
         let seconds = json!({
             "min": self.seconds.min(),
@@ -139,7 +137,7 @@ fn row(f: &mut fmt::Formatter<'_>, label: &str, value: String) -> fmt::Result {
 }
 
 impl Report<'_> {
-    /// Writes the notes, which come after the rest of the report.
+    /// Writes the notes, which follow the rest of the report.
     pub fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
         self.notes
             .iter()
@@ -198,10 +196,11 @@ impl Report<'_> {
         }
     }
 
-    /// Returns the label and the text of the line that compares the runs with the serial version.
+    /// Returns the label and the text of the line about the serial version.
     fn speedup(&self) -> (&'static str, String) {
         let serial = show_seconds(self.serial_seconds);
-        // Without a warm-up, only the serial version certainly found the files in the cache.
+        // Without a warm-up, the runs may have waited for the disk, while the serial version found
+        // the files in the cache, so a speedup would be misleading.
         if self.reads_files && !self.plan.warm_up {
             let when = match self.plan.serial {
                 true => "median of these runs",

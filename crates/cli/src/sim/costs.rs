@@ -1,4 +1,4 @@
-//! Cost files, as printed by `tidegate-lab bench calibrate --json`.
+//! Reads cost files, which `tidegate-lab bench calibrate --json` prints.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use tidegate_command::failure::Failure;
 use tidegate_command::input;
 use tidegate_command::standard::shown_input;
 
-/// A cost in the file. The other fields of a row are for human readers.
+/// A row of the file. Its other fields are for human readers.
 #[derive(Deserialize)]
 struct Row {
     name: String,
-    /// The cost, or `null` if it could not be measured, in which case the default applies. Unlike
-    /// `null`, a missing field is an error.
+    /// The cost in nanoseconds. `null` means that the cost could not be measured, so the default
+    /// applies. A missing field is an error.
     #[serde(deserialize_with = "Option::deserialize")]
     nanos: Option<u64>,
 }
 
-/// Returns the default costs, overridden by those in the file.
+/// Returns the default costs, except for those that the file overrides.
 pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     let mut costs = Costs::default();
     let Some(file) = file else {

@@ -1,7 +1,7 @@
-//! Runs programs on the simulated machine: as one job or several, with one seed or many.
+//! Runs programs on the simulated machine: as one job or several, with one seed or several.
 //!
-//! Runs with different seeds are independent, so they are tasks of a pool. The results are ordered
-//! by seed, so they don't depend on the number of workers.
+//! Runs with different seeds are independent, so they are tasks of a pool. The results are in the
+//! order of the seeds, so they do not depend on the number of workers.
 
 use serde_json::{Map, Value, json};
 use tidegate::Pool;
@@ -20,11 +20,10 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options::value;
 use tidegate_command::output::{Progress, show_count, show_seconds};
 
-/// The simulations to run.
 pub struct Experiment {
-    /// The programs; the jobs take them in turn.
+    /// The programs, which the jobs take in turn.
     pub subjects: Vec<Subject>,
-    /// The simulated machine, with the first seed.
+    /// The settings of the simulated machine, including the first seed.
     pub settings: Settings,
     /// The path of the topology file; `None` without `--topology`.
     pub topology: Option<String>,
@@ -32,15 +31,13 @@ pub struct Experiment {
     pub costs: Option<String>,
     /// How many processors each job gets.
     pub width: Width,
-    /// The number of jobs.
     pub instances: usize,
-    /// When the jobs arrive; `None` if all arrive at the start.
+    /// When the jobs arrive; `None` if all of them arrive at the start.
     pub arrivals: Option<Arrivals>,
-    /// The number of seeds.
     pub seeds: usize,
 }
 
-/// The outcome of a run, and the theoretical bounds of each job.
+/// The outcome of a run, and each job's theoretical bounds.
 pub struct Done {
     pub seed: u64,
     pub outcome: Outcome,
@@ -48,7 +45,6 @@ pub struct Done {
 }
 
 impl Experiment {
-    /// Creates an experiment from the options.
     pub fn new(
         chosen: &Chosen,
         flags: &SimulationFlags,
@@ -89,14 +85,14 @@ impl Experiment {
         })
     }
 
-    /// Returns the program that a job runs.
+    /// Returns the program that the job with this index runs.
     pub fn subject(&self, job: usize) -> &Subject {
         &self.subjects[job % self.subjects.len()]
     }
 
-    /// Returns T1 and Tinf of the programs as JSON fields.
+    /// Returns each program's work (T1) and span (Tinf) as JSON fields.
     pub fn sizes(&self, outcome: &Outcome) -> Map<String, Value> {
-        // The first job of each program has the program's index.
+        // The first job that runs a program has the same index as the program.
         let sizes = self
             .subjects
             .iter()
@@ -118,15 +114,14 @@ impl Experiment {
         }
     }
 
-    /// Runs the programs with every seed. Results are in the order of the seeds.
+    /// Runs the programs with every seed, and returns the results in the order of the seeds.
     pub fn run(&self) -> Result<Vec<Done>, Failure> {
         let progress = Progress::start(self.seeds as u64);
         let labels = labels(&self.subjects);
         progress.say(&format!("{labels}: simulating"));
         let one = |number: usize| {
             let mut far = |events: u64, now| {
-                // With several simulations at once, their progress messages would contradict each
-                // other.
+                // Progress messages of several simulations at once would contradict each other.
                 if self.seeds == 1 {
                     let (millions, now) = (events / 1_000_000, show_seconds(now as f64 / 1e9));
                     progress.say(&format!(
@@ -195,7 +190,7 @@ impl Experiment {
     }
 }
 
-/// Returns the number of bytes that the bound of a memory policy counts as one action.
+/// Returns how many bytes count as one action in the bound of the memory policy.
 fn k_of(memory: MemoryPolicy) -> u64 {
     match memory {
         MemoryPolicy::DepthFirst(policy) => policy.k as u64,
@@ -204,7 +199,7 @@ fn k_of(memory: MemoryPolicy) -> u64 {
     }
 }
 
-/// Returns the allotment policy. It is allowed only with `--desire`.
+/// Returns the allotment policy. Fails if `--allot` is given without `--desire`.
 fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
     match (flags.allot, flags.desire) {
         (Some(rule), None) => Err(Failure::Usage(format!(
@@ -214,7 +209,8 @@ fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
     }
 }
 
-/// Returns the time between two estimates of a job's desire.
+/// Returns the time between two estimates of a job's desire. Fails if `--est-cycle` is given
+/// without `--desire`.
 fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     match (flags.est_cycle, flags.desire) {
         (Some(cycle), None) => Err(Failure::Usage(format!(
@@ -225,8 +221,8 @@ fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     }
 }
 
-/// Returns the number of jobs: by default one per time of `--arrivals`, or one per program if there
-/// are no times.
+/// Returns the number of jobs. The default is one job for each time of `--arrivals`, or one for
+/// each program if there are no times.
 fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Failure> {
     let programs = subjects.len();
     let told = flags.arrivals.as_ref().map(Arrivals::count);
@@ -254,7 +250,7 @@ fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Fai
     }
 }
 
-/// Returns the number of seeds. Fails if the last seed would be too large.
+/// Returns the number of seeds. Fails if the last seed would exceed the range.
 fn seeds(flags: &SimulationFlags) -> Result<usize, Failure> {
     let seeds = flags.seeds.unwrap_or(1);
     match flags.sim_seed.checked_add(seeds as u64 - 1) {

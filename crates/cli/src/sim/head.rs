@@ -1,4 +1,4 @@
-//! The first part of every report: programs, machine and policies.
+//! The beginning of every report, which describes programs, machine and policies.
 
 use std::fmt;
 
@@ -9,7 +9,6 @@ use tidegate_sim::{Deques, Settings};
 use super::experiment::Experiment;
 use tidegate_command::output::{show_bytes, show_count, show_fields};
 
-/// The first part of a report.
 pub struct Head<'a> {
     experiment: &'a Experiment,
 }
@@ -19,8 +18,8 @@ impl<'a> Head<'a> {
         Self { experiment }
     }
 
-    /// Returns the first JSON fields of a report. They include the program and the seed if there is
-    /// only one.
+    /// Returns the first JSON fields of a report. If there is only one program, they include its
+    /// name and parameters; if there is only one seed, they include the seed.
     pub fn to_json(&self, seed: Option<u64>) -> Map<String, Value> {
         let mut fields = match &self.experiment.subjects[..] {
             [only] => only.to_json(),

@@ -1,7 +1,7 @@
-//! `tidegate sim jobs`: prints the allotment of every job after every event in a file.
+//! `tidegate sim jobs`: prints every job's allotment after every event in a file.
 //!
-//! The whole file is checked first, so an error at its end leaves standard output empty. Messages
-//! count events from 0.
+//! The whole file is checked first, so that nothing is printed on standard output if a late event
+//! is invalid. Messages number events from 0.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -18,7 +18,8 @@ use tidegate_command::input;
 use tidegate_command::output;
 use tidegate_command::standard::shown_input;
 
-/// Returns the maximum desire of a job, which is the size of the largest simulated machine.
+/// Returns the maximum desire of a job: the number of processors of the largest machine that can be
+/// simulated.
 fn most_desired() -> u64 {
     match SIM_PROCESSORS.allowed {
         Allowed::Between(_, most) => most as u64,
@@ -26,7 +27,6 @@ fn most_desired() -> u64 {
     }
 }
 
-/// An arrival, a change of desire, or a departure.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrive(u64, usize),
@@ -56,7 +56,7 @@ pub fn run(arguments: &JobsArguments, processors: usize) -> Result<(), Failure> 
     })
 }
 
-/// Prints one step per line, because all steps together may be too large for a single JSON value.
+/// Prints one step per line. A single JSON value for all steps might be too large.
 fn print_json<'a>(
     steps: impl Iterator<Item = (&'a Value, Event)>,
     machine: &mut AllotState,
@@ -140,7 +140,7 @@ fn desired(value: &Value) -> Result<usize, String> {
     })
 }
 
-/// Returns a value as JSON, shortened to one line.
+/// Formats a value as JSON in one line, and shortens the line.
 fn brief(value: &Value) -> String {
     const MOST: usize = 60;
     let text = value.to_string();
@@ -151,8 +151,7 @@ fn brief(value: &Value) -> String {
 }
 
 impl Event {
-    /// Returns an error if an arriving job is already present, or if any other event is for a job
-    /// that is absent.
+    /// Checks that an arriving job is absent, and that the job of any other event is present.
     fn check(self, here: &mut BTreeSet<u64>) -> Result<Self, String> {
         match self {
             Self::Arrive(job, _) if !here.insert(job) => {

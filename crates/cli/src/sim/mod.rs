@@ -1,13 +1,14 @@
 //! `tidegate sim`: simulates a program, or jobs that share a machine.
 //!
-//! Without `--desire`, a job has all processors. With it, a job starts with one processor, and
-//! later gets as many as it desires. `--job` adds jobs of other programs, `--instances` sets the
-//! number of jobs, and `--seeds` repeats the simulation with many seeds. `sim jobs` runs no tasks:
-//! it passes the arrivals, desires and departures from a file to the allotment policy.
+//! Without `--desire`, a job always has all processors. With it, a job starts with one processor,
+//! and later gets as many as it desires, if possible. `--job` adds jobs of other programs,
+//! `--instances` sets the number of jobs, and `--seeds` repeats the simulation with several seeds.
+//! `sim jobs` runs no tasks: it passes the arrivals, desires and departures in a file to the
+//! allotment policy.
 //!
-//! With `--topology`, the machine has one processor per CPU in the file, and worker `i` is on the
-//! `i`-th processor. The file thus determines which victims a hierarchical thief tries first, and
-//! the cost of looking at a victim. `sim jobs` doesn't use distances.
+//! With `--topology`, the machine has one processor for each CPU in the file, and worker `i` is on
+//! the `i`-th processor. So the file determines which victims a hierarchical thief tries first, and
+//! the cost of a steal attempt. `sim jobs` does not use distances.
 //!
 //! The simulation never reads the clock, so the same command line always prints the same bytes.
 
@@ -45,11 +46,10 @@ pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     }
 }
 
-/// An experiment and its output format.
 struct Printed {
     experiment: Experiment,
     format: TableFormat,
-    /// Whether to print a row per run even if there is only one run.
+    /// Whether to print a row for each run even if there is only one run.
     by_seed: bool,
 }
 
@@ -76,7 +76,7 @@ impl Printed {
         judge(experiment, &runs)
     }
 
-    /// Prints a table of the runs or of the jobs.
+    /// Prints a table with a row for each run or for each job.
     fn print(&self, head: &Head<'_>, runs: &[Done], sheet: &Sheet) -> Result<(), Failure> {
         let experiment = &self.experiment;
         if self.format.json {
@@ -98,7 +98,7 @@ impl Printed {
     }
 }
 
-/// Returns an error if any run exceeded a bound.
+/// Returns a failure if any run exceeded a bound.
 fn judge(experiment: &Experiment, runs: &[Done]) -> Result<(), Failure> {
     for run in runs {
         for (job, bounds) in run.bounds.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The processors of the simulated machine and their distances.
+//! The processors of the simulated machine, and the distances between them.
 
 use std::path::Path;
 
@@ -9,14 +9,13 @@ use tidegate_policy::tunables::SIM_PROCESSORS;
 use crate::topology;
 use tidegate_command::failure::Failure;
 
-/// The processors of the simulated machine.
 pub struct Processors<'a> {
     pub count: usize,
     topology: Option<(&'a Path, Topology)>,
 }
 
 impl<'a> Processors<'a> {
-    /// Combines the two options. Returns an error if they contradict each other.
+    /// Combines `--processors` and `--topology`. Fails if they contradict each other.
     pub fn of(count: Option<usize>, file: Option<&'a Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             let count = count.unwrap_or(SIM_PROCESSORS.default);
@@ -40,7 +39,7 @@ impl<'a> Processors<'a> {
         }
     }
 
-    /// Returns the tree of distances between workers, one worker per processor.
+    /// Returns the tree of distances between workers. Each processor has one worker.
     pub fn places(&self) -> PlaceTree {
         match &self.topology {
             None => PlaceTree::flat(self.count),

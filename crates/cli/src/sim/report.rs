@@ -10,7 +10,6 @@ use super::experiment::{Done, Experiment};
 use super::head::Head;
 use tidegate_command::output::{show_bytes, show_ratio, show_seconds};
 
-/// The report on a run.
 pub struct Report<'a> {
     head: Head<'a>,
     run: &'a Done,
@@ -23,7 +22,7 @@ fn seconds(time: Nanos) -> f64 {
 }
 
 impl<'a> Report<'a> {
-    /// Creates the report on a run of one job.
+    /// Creates a report on a run that has only one job.
     pub fn new(head: Head<'a>, experiment: &'a Experiment, run: &'a Done) -> Self {
         let job = &run.outcome.jobs[0];
         Self {
@@ -34,7 +33,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the object that `--json` prints.
     pub fn to_json(&self) -> Value {
         let mut fields = self.head.to_json(Some(self.run.seed));
         if let Value::Object(figures) = self.figures() {

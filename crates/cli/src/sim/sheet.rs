@@ -1,4 +1,4 @@
-//! A table of figures, with a row per run or per job of one run, and with a summary.
+//! A table of figures with a row for each run, or for each job of one run, and a summary.
 
 use serde_json::{Map, Number, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
@@ -7,7 +7,6 @@ use super::experiment::{Done, Experiment};
 use tidegate_command::output::{Table, Value as Cell};
 use tidegate_command::statistics::Sample;
 
-/// The unit of a figure.
 #[derive(Clone, Copy)]
 enum Unit {
     Seconds,
@@ -16,7 +15,7 @@ enum Unit {
     Mean,
 }
 
-/// The name and the unit of a column. The columns of a table are in order of importance.
+/// The name and unit of a column. Tables list their columns in order of importance.
 struct Column(&'static str, Unit);
 
 /// The first columns of a table of runs.
@@ -25,7 +24,7 @@ const OF_RUN: &[Column] = &[
     Column("mean_response", Unit::Seconds),
 ];
 
-/// The last column of a table of runs.
+/// The last columns of a table of runs.
 const LAST_OF_RUN: &[Column] = &[Column("worst_response", Unit::Seconds)];
 
 /// The first columns of a table of jobs.
@@ -49,13 +48,13 @@ const OF_BOTH: &[Column] = &[
     Column("bounds_broken", Unit::Count),
 ];
 
-/// Numbered rows of figures.
+/// A table of figures whose rows are numbered.
 pub struct Sheet {
-    /// The JSON names of the list of rows, and of a row's number.
+    /// The JSON names of the list of rows and of a row's number.
     names: [&'static str; 2],
     columns: Vec<&'static Column>,
     rows: Vec<(u64, Vec<f64>)>,
-    /// The program of each row, if there are several programs.
+    /// The program of each row; `None` if there is only one program.
     programs: Option<Vec<String>>,
 }
 
@@ -90,7 +89,7 @@ fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
 }
 
 impl Sheet {
-    /// Creates a row per run.
+    /// Creates a table with a row for each run.
     pub fn of_runs(runs: &[Done]) -> Self {
         let row = |run: &Done| {
             let jobs = &run.outcome.jobs;
@@ -113,7 +112,7 @@ impl Sheet {
         }
     }
 
-    /// Creates a row per job of a run.
+    /// Creates a table with a row for each job of a run.
     pub fn of_jobs(experiment: &Experiment, run: &Done) -> Self {
         let jobs = run.outcome.jobs.iter().zip(&run.bounds).enumerate();
         let rows = jobs.map(|(number, (job, bounds))| {
@@ -132,7 +131,7 @@ impl Sheet {
         }
     }
 
-    /// Returns the median, minimum and maximum of each column, or an empty list if there is only
+    /// Returns the median, minimum and maximum of each column. The list is empty if there is only
     /// one row.
     fn summary(&self) -> Vec<(&'static str, Vec<f64>)> {
         if self.rows.len() < 2 {
@@ -207,7 +206,7 @@ impl Sheet {
     }
 }
 
-/// Returns a figure as JSON. A whole count becomes an integer.
+/// Converts a figure to JSON. A count becomes an integer if it is whole.
 fn exact(Column(_, unit): &Column, figure: f64) -> Value {
     match unit {
         Unit::Count | Unit::Bytes if figure.fract() == 0.0 => (figure as u64).into(),

@@ -1,4 +1,4 @@
-//! A simulated program without its type, so that code using it is compiled only once.
+//! A simulated program whose type is erased, so that the code that uses it is compiled only once.
 
 use std::sync::OnceLock;
 
@@ -10,10 +10,9 @@ use crate::arguments::{OtherProgram, SimulationFlags};
 use tidegate_command::arguments::Chosen;
 use tidegate_command::failure::Failure;
 
-/// A program of a simulation.
 pub struct Subject {
     pub name: &'static str,
-    /// The program as written on the command line.
+    /// The program and its parameters, spelled as on the command line.
     pub label: String,
     pub parameters: Answer,
     dag: Box<dyn Fn() -> Box<dyn AnyDag> + Sync>,
@@ -34,7 +33,7 @@ pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
-/// Erases a program's type. The string is the program's label.
+/// Erases a program's type. The field is the program's label.
 struct Typed(String);
 
 impl SimulatedVisitor for Typed {
@@ -64,15 +63,15 @@ impl Subject {
         (self.dag)()
     }
 
-    /// Returns the program's work and span if each `k` bytes count as an action. All calls in a
-    /// simulation have the same `k`.
+    /// Returns the program's work and span. Each `k` bytes of a reservation count as one action.
+    /// All calls of a simulation pass the same `k`, so the result is computed only once.
     pub fn extent(&self, k: u64) -> &WorkSpan {
         self.extent
             .get_or_init(|| WorkSpan::with_k(&*self.dag(), k))
     }
 }
 
-/// Lists the programs in one line.
+/// Returns all programs' labels in one line.
 pub fn labels(subjects: &[Subject]) -> String {
     let labels: Vec<_> = subjects.iter().map(|subject| &subject.label[..]).collect();
     labels.join(" + ")

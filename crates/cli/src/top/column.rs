@@ -1,4 +1,4 @@
-//! The columns of the screen: titles, widths, cells and sort orders.
+//! The columns of the screen: their titles, widths, cells and sort orders.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -8,15 +8,13 @@ use crate::roster::Row;
 /// A column of the screen. Rows can be sorted by any column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// The process ID.
     Pid,
-    /// The job's name.
     Name,
     /// The number of processors that the job could use.
     Desire,
     /// The number of processors that the job is entitled to.
     Allotment,
-    /// The number of the job's running workers.
+    /// The number of workers that the job is running.
     InUse,
     /// The fraction of its processors' time that the job spends on work.
     Efficiency,
@@ -36,8 +34,8 @@ impl Column {
         Self::Since,
     ];
 
-    /// All columns, the most important one first. If space is short, columns are dropped from the
-    /// end.
+    /// All columns, with the most important one first. If space is short, the last ones are
+    /// dropped.
     pub const BY_WEIGHT: [Self; 7] = [
         Self::Name,
         Self::InUse,
@@ -48,7 +46,6 @@ impl Column {
         Self::Efficiency,
     ];
 
-    /// Returns the title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Pid => "pid",
@@ -64,13 +61,13 @@ impl Column {
     /// Returns the key that sorts by this column, and the index of that letter in the title.
     pub fn key(self) -> (char, usize) {
         match self {
-            // The letter i would be hard to remember, so "in use" has u.
+            // `u` stands for "in use", because `i` would be hard to remember.
             Self::InUse => ('u', 3),
             _ => (self.title().chars().next().unwrap_or(' '), 0),
         }
     }
 
-    /// Returns the minimum width.
+    /// Returns the minimum width in cells.
     pub fn width(self) -> u16 {
         match self {
             Self::Pid => 7,
@@ -80,7 +77,7 @@ impl Column {
         }
     }
 
-    /// Returns the text of the column in a row, at the time `now` since 1970.
+    /// Returns the text of this column in `row`. `now` is the time since 1970.
     pub fn cell(self, row: &Row, now: Duration) -> String {
         match self {
             Self::Pid => row.pid.to_string(),
@@ -93,7 +90,7 @@ impl Column {
         }
     }
 
-    /// Compares two rows: numbers in descending order; names, IDs and ages in ascending order.
+    /// Compares two rows: numbers in descending order, and names, IDs and ages in ascending order.
     pub fn compare(self, a: &Row, b: &Row) -> Ordering {
         match self {
             Self::Pid => a.pid.cmp(&b.pid),

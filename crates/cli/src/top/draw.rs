@@ -25,22 +25,22 @@ use super::column::Column;
 use super::screen::{Screen, Tracked};
 use tidegate_command::output::show_count;
 
-/// Bars of zero to eight eighths of a cell.
+/// Bars that fill zero to eight eighths of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// Space between two columns, in cells.
+/// The space between two columns, in cells.
 const GAP: u16 = 2;
-/// Minimum width of a job's history. If there is less space, the history is omitted.
+/// The minimum width of a job's history in cells. If there is less space, the history is left out.
 const HISTORY: u16 = 8;
-/// Maximum width of a name when a history is shown.
+/// The maximum width of a name if a history is shown, in cells.
 const NAME: u16 = 32;
 
 const PLAIN: Style = Style::new();
 const QUIET: Style = Style::new().add_modifier(Modifier::DIM);
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-/// The style of a job that has all the processors that it desires.
+/// The style of a job that has all processors that it desires.
 const CONTENT: Style = Style::new().fg(Color::Cyan);
-/// The style of a job that is deprived or stalled.
+/// The style of a job that is deprived of processors or stalled.
 const WANTING: Style = Style::new().fg(Color::Yellow);
 
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
@@ -73,12 +73,12 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     put(buffer, lines.help, help(lines.help.width));
 }
 
-/// Returns the number of rows that fit on a screen of this size.
+/// Returns how many rows fit on a screen of this size.
 pub fn room(area: Rect) -> usize {
     Lines::of(area).rows.height.into()
 }
 
-/// The position of each line. A line that doesn't fit has no height.
+/// The areas of the lines. A line that does not fit has height 0.
 struct Lines {
     title: Rect,
     place: Rect,
@@ -131,12 +131,12 @@ impl Lines {
     }
 }
 
-/// Draws a line if it fits.
+/// Draws `text` if `line` has a height.
 fn put<'a>(buffer: &mut Buffer, line: Rect, text: impl Into<Line<'a>>) {
     text.into().render(line, buffer);
 }
 
-/// Returns the title line: the program's name and the machine's load.
+/// Returns the first line: the program's name and the machine's load.
 fn title(screen: &Screen, width: u16) -> Line<'static> {
     let load = &screen.load;
     let mut parts = vec![(1, Span::styled("tidegate top", STRONG))];
@@ -155,11 +155,11 @@ fn title(screen: &Screen, width: u16) -> Line<'static> {
     fitting(parts, width)
 }
 
-/// Returns a line with the number of jobs, the sums over all jobs that are not stalled, and the
-/// range of jobs on the screen.
+/// Returns the line with the number of jobs, the sums over all jobs that are not stalled, and the
+/// range of visible jobs.
 fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'static> {
-    // A stalled job's row still shows the processors that it had when it stalled, but other jobs
-    // have taken them over.
+    // A stalled job's row still shows the processors that it had before, but other jobs have taken
+    // them over.
     let moving = || rows.iter().filter(|job| !job.row.stalled);
     let sum = |of: fn(&Tracked) -> usize| moving().map(of).sum::<usize>();
     if rows.is_empty() {
@@ -181,7 +181,7 @@ fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'stati
     fitting(parts, width)
 }
 
-/// Joins parts of a line. Drops the parts with the lowest rank until the rest fits.
+/// Joins the parts of a line. If they do not fit, drops those with the lowest rank first.
 fn fitting(mut parts: Vec<(u8, Span<'static>)>, width: u16) -> Line<'static> {
     const BETWEEN: &str = "   ";
     let joined = |parts: &[(u8, Span<'static>)]| {
@@ -202,10 +202,10 @@ fn fitting(mut parts: Vec<(u8, Span<'static>)>, width: u16) -> Line<'static> {
     line
 }
 
-/// The columns that fit, with their positions and widths.
+/// The columns that fit, as `(column, position, width)`.
 struct Columns {
     columns: Vec<(Column, u16, u16)>,
-    /// Position and width of the history.
+    /// The position and width of the history.
     history: Option<(u16, u16)>,
 }
 
@@ -253,7 +253,7 @@ impl Columns {
         }
         for &(column, x, width) in &self.columns {
             let (style, text) = match column == screen.sort {
-                // The mark for the sort order is in the gap between two columns.
+                // The mark of the sort order is in the gap between two columns.
                 true => {
                     let mark = if screen.reverse { "▲" } else { "▼" };
                     let text = match column {
@@ -298,7 +298,8 @@ impl Columns {
     }
 }
 
-/// Draws a cell: names aligned left, numbers right. If a name doesn't fit, it ends in an ellipsis.
+/// Draws a cell. Names are aligned left, and numbers right. A name that does not fit ends in an
+/// ellipsis.
 fn cell(
     buffer: &mut Buffer,
     (x, y, width): (u16, u16, u16),
@@ -321,8 +322,8 @@ fn cell(
     buffer.set_stringn(x, y, text, length, style);
 }
 
-/// Draws the number of processors that a job recently used, the latest at the right. A full cell
-/// stands for the maximum of desire and usage in that time.
+/// Draws how many processors a job recently used, with the latest value on the right. A full cell
+/// stands for the maximum of desire and usage in the visible part of the history.
 fn history(buffer: &mut Buffer, (x, y, width): (u16, u16, u16), tracked: &Tracked) {
     let known = tracked.history.len().min(width.into());
     let latest = tracked.history.iter().rev().take(known);
@@ -342,13 +343,13 @@ fn history(buffer: &mut Buffer, (x, y, width): (u16, u16, u16), tracked: &Tracke
     }
 }
 
-/// Returns a cell filled up to `part`, but at least `least` eighths.
+/// Returns a bar that fills the fraction `part` of a cell, and at least `least` eighths.
 fn bar(part: f64, least: usize) -> &'static str {
     let eighths = (part * 8.0).round().clamp(0.0, 8.0) as usize;
     BARS[eighths.max(least)]
 }
 
-/// Shortens a path at its start, because its end is more informative.
+/// Shortens a path at its beginning, because its end tells more.
 fn shorten(text: &str, width: u16) -> String {
     let width = usize::from(width);
     if Span::raw(text).width() <= width {
@@ -365,7 +366,7 @@ fn shorten(text: &str, width: u16) -> String {
     format!("…{kept}")
 }
 
-/// Returns the line of keys, in its long form if that fits.
+/// Returns the line that explains the keys, in its long form if that fits.
 fn help(width: u16) -> Line<'static> {
     let key = |letter: String| Span::styled(letter, STRONG.add_modifier(Modifier::UNDERLINED));
     let word = |text: String| Span::styled(text, QUIET);

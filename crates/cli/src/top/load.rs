@@ -1,14 +1,14 @@
-//! The load that all programs put on the machine.
+//! The load on the machine from all programs.
 //!
 //! It is computed from the kernel's counters for all processors, so it is known only on Linux. It
-//! ignores the limits of containers and quotas; `tidegate machine` prints those.
+//! does not consider the limits of containers and quotas, which `tidegate machine` prints.
 
-/// The machine's load between two readings.
+/// The load between two readings of the kernel's counters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
     /// The fraction of time that each processor was busy.
     pub processors: Vec<f64>,
-    /// The fraction of time that all processors together were busy.
+    /// The fraction of time that all processors together were busy; `None` if unknown.
     pub all: Option<f64>,
     /// The load averages: running and runnable threads over the last 1, 5 and 15 minutes.
     pub averages: Option<[f32; 3]>,
@@ -21,7 +21,7 @@ mod imp {
     use super::Load;
     use procfs::{CpuTime, Current, CurrentSI, KernelStats, LoadAverage};
 
-    /// Measures the load of the machine.
+    /// Measures the machine's load between two readings.
     #[derive(Debug)]
     pub struct Meter(Option<KernelStats>);
 
@@ -31,7 +31,7 @@ mod imp {
             Self(KernelStats::current().ok())
         }
 
-        /// Returns the load since the last reading.
+        /// Takes a reading, and returns the load since the previous one.
         pub fn read(&mut self) -> Load {
             let before = std::mem::replace(&mut self.0, KernelStats::current().ok());
             let averages = LoadAverage::current().ok();
@@ -44,7 +44,7 @@ mod imp {
             };
             let pairs = before.cpu_time.iter().zip(&now.cpu_time);
             Load {
-                // If a processor was added or removed, the two readings no longer match processor
+                // If processors were added or removed, the two readings cannot be matched processor
                 // by processor.
                 processors: match before.cpu_time.len() == now.cpu_time.len() {
                     true => pairs
@@ -58,7 +58,8 @@ mod imp {
         }
     }
 
-    /// Returns the fraction of non-idle time between two readings, or `None` if no time has passed.
+    /// Returns the fraction of the time between two readings that was not idle, or `None` if no
+    /// time has passed.
     fn busy(before: &CpuTime, now: &CpuTime) -> Option<f64> {
         let (worked, rested) = (
             difference(worked, before, now),
@@ -69,7 +70,7 @@ mod imp {
     }
 
     fn difference(of: impl Fn(&CpuTime) -> u64, before: &CpuTime, now: &CpuTime) -> u64 {
-        // The difference saturates, because the kernel's iowait counter can decrease.
+        // Saturate, because the kernel's iowait counter can decrease.
         of(now).saturating_sub(of(before))
     }
 
@@ -89,7 +90,7 @@ mod imp {
         #[test]
         fn load_is_a_fraction() {
             let mut meter = Meter::start();
-            // The kernel counts in clock ticks, so the load is unknown until the next tick.
+            // The kernel counts clock ticks, so the load is unknown until the next tick.
             let load = std::iter::repeat_with(|| meter.read())
                 .find(|load| load.all.is_some())
                 .unwrap();
@@ -104,7 +105,7 @@ mod imp {
 mod imp {
     use super::Load;
 
-    /// A meter for systems on which the load is unknown.
+    /// A meter for systems on which the load is always unknown.
     #[derive(Debug)]
     pub struct Meter;
 

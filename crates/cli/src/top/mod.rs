@@ -6,11 +6,11 @@
 //! | [`load`] | measures the load of the machine |
 //! | [`screen`] | the state of the view, and the effect of keys |
 //! | [`mod@column`] | the columns and their sort orders |
-//! | [`draw`] | draws the view, as a function of the screen state and its size |
+//! | [`draw`] | draws the view, as a pure function of its state and size |
 //! | [`terminal`] | takes the terminal and restores it |
 //!
-//! It reads the table more often than it draws, because a stalled job is recognized only after
-//! several reads. It doesn't join the table, and it doesn't change any job.
+//! `top` reads the table more often than it draws, because it takes several reads to recognize a
+//! stalled job. It neither joins the table nor changes any job.
 
 mod column;
 mod draw;
@@ -33,8 +33,8 @@ use terminal::{Signals, Terminal};
 use tidegate_command::failure::Failure;
 use watch::Watch;
 
-/// Time between two screen updates. `tidegate tunables` doesn't list it, because it doesn't affect
-/// the runtime.
+/// The option for the time between two screen updates. `tidegate tunables` does not list it,
+/// because it does not affect the runtime.
 const EVERY: Tunable<u64> = Tunable {
     name: "--every",
     unit: Unit::Time,
@@ -45,16 +45,16 @@ const EVERY: Tunable<u64> = Tunable {
     basis: Basis::Guessed,
 };
 
-/// Maximum time between two checks of the table and of signals.
+/// The maximum time between two checks of the table and of the signals.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Parses the time between two screen updates.
+/// Parses the value of `--every`.
 pub fn every(text: &str) -> Result<Duration, String> {
     let nanos = EVERY.parse(text).map_err(|error| error.to_string())?;
     Ok(Duration::from_nanos(nanos))
 }
 
-/// Returns the help text of the option `--every`.
+/// Returns the help text of `--every`.
 pub fn help_of_every() -> String {
     let row = EVERY.row();
     let (why, allowed, default) = (row.why, row.allowed, row.default);
@@ -73,8 +73,8 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     let location = roster::find()?;
     let screen = Screen::new(roster::place(&location));
     let lost = |error| Failure::Impossible(format!("the terminal cannot be used: {error}"));
-    // The kernel stops a background process here until the process owns the terminal. Signals still
-    // end the process until `Signals` catches them.
+    // If the process runs in the background, the kernel stops it here until it owns the terminal.
+    // Until `Signals` catches them, signals still end the process.
     let mut terminal = Terminal::open().map_err(lost)?;
     let signals = Signals::note().map_err(lost)?;
     let watch = Watch::new(location);
@@ -84,7 +84,7 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     shown.map_err(lost)
 }
 
-/// Shows the screen until a key or a signal ends it.
+/// Shows the jobs until a key or a signal ends the loop.
 fn show(
     mut screen: Screen,
     mut watch: Watch,

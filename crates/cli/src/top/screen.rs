@@ -1,4 +1,4 @@
-//! The state of the screen, and the effect of keys. The module [`draw`](super::draw) draws it.
+//! The state of the screen, and what keys do to it. The module [`draw`](super::draw) draws it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,23 +9,21 @@ use super::column::Column;
 use super::load::Load;
 use crate::roster::Row;
 
-/// Length of the history, which is longer than what fits on a screen.
+/// The maximum length of a job's history, which is longer than what fits on a screen.
 const REMEMBERED: usize = 240;
 
-/// The state of the screen.
 #[derive(Debug)]
 pub struct Screen {
-    /// The path of the table, and why that path was chosen.
+    /// The table's path, and the reason why this path is used.
     pub place: String,
-    /// The machine's load.
     pub load: Load,
-    /// The time of the last update, since 1970.
+    /// The time of the latest update, since 1970.
     pub now: Duration,
     /// The jobs in display order, or a message if there are none.
     pub view: Result<Vec<Tracked>, String>,
-    /// The column that rows are sorted by.
+    /// The column by which rows are sorted.
     pub sort: Column,
-    /// Whether the order is reversed.
+    /// Whether the sort order is reversed.
     pub reverse: bool,
     /// The number of rows that have scrolled off the top of the screen.
     pub offset: usize,
@@ -34,25 +32,22 @@ pub struct Screen {
 /// A job and its recent history.
 #[derive(Clone, Debug)]
 pub struct Tracked {
-    /// The job's row in the table.
     pub row: Row,
-    /// The number of processors used and the number desired, the latest pair last.
+    /// Pairs of the number of processors used and the number desired, with the latest pair last.
     pub history: VecDeque<(usize, usize)>,
 }
 
-/// What the caller must do after a key.
+/// What a key press requests from the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// End the program.
     Quit,
-    /// Suspend the process until it is continued.
+    /// Stop the process, as Ctrl-Z does.
     Stop,
-    /// Redraw the screen.
     Draw,
 }
 
 impl Screen {
-    /// Creates an empty screen for the table at `place`.
+    /// Creates an empty screen for the table whose path and reason are `place`.
     pub fn new(place: String) -> Self {
         Self {
             place,
@@ -65,7 +60,7 @@ impl Screen {
         }
     }
 
-    /// Updates the screen with the jobs and load at the time `now`.
+    /// Shows these jobs and this load at the time `now`.
     pub fn update(&mut self, rows: Result<Vec<Row>, String>, load: Load, now: Duration) {
         let before = std::mem::replace(&mut self.view, Ok(Vec::new())).unwrap_or_default();
         (self.load, self.now) = (load, now);
@@ -76,7 +71,7 @@ impl Screen {
         self.arrange();
     }
 
-    /// Handles a key on a screen with room for `room` rows.
+    /// Handles a key press on a screen that has space for `room` rows.
     pub fn press(&mut self, key: KeyEvent, room: usize) -> Asked {
         if key.kind == KeyEventKind::Release {
             return Asked::Draw;
@@ -102,8 +97,8 @@ impl Screen {
         Asked::Draw
     }
 
-    /// Returns the index of the first visible row if `room` rows fit, so that the screen is full if
-    /// possible.
+    /// Returns the index of the first visible row if `room` rows fit. Limits the offset, so that
+    /// the screen is full if possible.
     pub fn first(&self, room: usize) -> usize {
         let rows = self.view.as_ref().map_or(0, Vec::len);
         self.offset.min(rows.saturating_sub(room))
@@ -134,7 +129,7 @@ impl Screen {
 }
 
 impl Tracked {
-    /// Adds `row` to the history that `before` has of the same job.
+    /// Appends `row` to the history of the same job in `before`.
     fn after(before: &[Self], row: Row) -> Self {
         let same = |tracked: &&Self| {
             let known = &tracked.row;

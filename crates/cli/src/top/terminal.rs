@@ -1,6 +1,6 @@
 //! Takes over the terminal for the screen, and restores it.
 //!
-//! | way out | restored by |
+//! | event | restored by |
 //! |---|---|
 //! | the loop ends, by key or error | the drop of [`Terminal`] |
 //! | a panic | ratatui's hook, before it prints the message |
@@ -17,14 +17,14 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{self, EnterAlternateScreen, disable_raw_mode, enable_raw_mode};
 
-/// The terminal, on its alternate screen and without echo.
+/// The terminal, switched to its alternate screen and without echo.
 pub struct Terminal(DefaultTerminal);
 
 impl Terminal {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// If the terminal cannot be taken, or has no size, like some pseudo terminals without a
+    /// If the terminal cannot be taken over, or has no size, like some pseudo terminals without a
     /// viewer.
     pub fn open() -> io::Result<Self> {
         let (columns, lines) = terminal::size()?;
@@ -44,12 +44,13 @@ impl Terminal {
         let _ = self.0.show_cursor();
     }
 
-    /// Retakes the terminal, whatever its state, and makes the next update draw the whole screen.
+    /// Takes over the terminal again, whatever its state, and makes the next update draw the whole
+    /// screen.
     ///
     /// # Errors
-    /// If the terminal cannot be taken.
+    /// If the terminal cannot be taken over.
     pub fn take_again(&mut self) -> io::Result<()> {
-        // Disable raw mode first; otherwise, enabling it might have no effect.
+        // If raw mode were not disabled first, enabling it might have no effect.
         disable_raw_mode()?;
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
@@ -94,10 +95,10 @@ mod imp {
     use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
     use signal_hook::{flag, low_level};
 
-    /// Time between two checks that the terminal still exists, in milliseconds.
+    /// The time between two checks that the terminal still exists, in milliseconds.
     const LOOK: u16 = 1000;
 
-    /// How long the loop may take to end after a signal. It takes a fraction of that, unless it
+    /// How long the loop may take to end after a signal. It takes a fraction of this unless it
     /// hangs.
     const GRACE: Duration = Duration::from_secs(1);
 
@@ -109,13 +110,13 @@ mod imp {
     }
 
     impl Signals {
-        /// Starts to catch signals.
+        /// Starts catching signals.
         pub fn note() -> io::Result<Self> {
             let ends = Arc::new(AtomicUsize::new(0));
             let again = Arc::new(AtomicBool::new(false));
             for signal in [SIGTERM, SIGHUP, SIGINT] {
-                // The order matters: only a second signal must find the flag set and end the
-                // process.
+                // The order matters: a first signal must not find the flag set, so that only a
+                // second signal ends the process immediately.
                 flag::register_conditional_default(signal, Arc::clone(&again))?;
                 flag::register(signal, Arc::clone(&again))?;
                 flag::register_usize(signal, Arc::clone(&ends), signal as usize)?;
@@ -136,12 +137,12 @@ mod imp {
             })
         }
 
-        /// Returns whether a signal has requested the end of the process.
+        /// Returns whether a caught signal has requested the end of the process.
         pub fn is_end_noted(&self) -> bool {
             self.ends.load(Ordering::Relaxed) != 0
         }
 
-        /// Ends the process in the same way as the caught signal would have done.
+        /// Ends the process in the way in which the caught signal would have ended it.
         pub fn end(&self) {
             match self.ends.load(Ordering::Relaxed) {
                 0 => {}
@@ -149,18 +150,18 @@ mod imp {
             }
         }
 
-        /// Sends a stop signal to all processes of the shell job, including this one, as a terminal
-        /// does for Ctrl-Z when it isn't in raw mode.
+        /// Sends a stop signal to all processes of the shell job, including this one, because a
+        /// terminal in raw mode does not do so on Ctrl-Z.
         pub fn ask_to_stop(&self) {
-            // If this process is a session leader, no shell could continue it.
+            // No shell could continue a session leader.
             if getsid(None) != Ok(getpid()) {
                 let whole_job = Pid::from_raw(0);
-                // Sending a signal to one's own process group cannot fail.
+                // Sending a signal to the caller's own process group cannot fail.
                 let _ = kill(whole_job, Signal::SIGTSTP);
             }
         }
 
-        /// Returns whether a signal has requested a stop. Returns true once per signal.
+        /// Returns whether a signal has requested a stop since the last call.
         pub fn is_stop_noted(&self) -> bool {
             self.stops.swap(false, Ordering::Relaxed)
         }
@@ -168,18 +169,18 @@ mod imp {
         /// Stops the process until it is continued.
         pub fn stop(&self) {
             obey(SIGTSTP);
-            // Set here, because another thread may receive SIGCONT slightly later.
+            // Set the flag here, because another thread may receive SIGCONT slightly later.
             self.goes_on.store(true, Ordering::Relaxed);
         }
 
-        /// Returns whether the process has been continued. Returns true once each time.
+        /// Returns whether the process has been continued since the last call.
         pub fn goes_on(&self) -> bool {
             self.goes_on.swap(false, Ordering::Relaxed)
         }
     }
 
-    /// Ends the process if the terminal is gone, because crossterm then reads from it in an endless
-    /// busy loop.
+    /// Ends the process if the terminal is gone, because crossterm would then read from it in an
+    /// endless loop. After a signal, ends the process if the loop has not ended it in time.
     fn end_where_the_loop_cannot(noted: &AtomicUsize) {
         while noted.load(Ordering::Relaxed) == 0 && !has_hung_up() {}
         thread::sleep(GRACE);
@@ -189,10 +190,10 @@ mod imp {
         }
     }
 
-    /// Waits for the terminal to disappear, up to a timeout.
+    /// Waits for the terminal to disappear, for at most [`LOOK`].
     fn has_hung_up() -> bool {
         let stdin = io::stdin();
-        // If no events are requested, the kernel reports only errors and hang-ups.
+        // With no events requested, the kernel reports only errors and hang-ups.
         let mut asked = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
         match poll(&mut asked, PollTimeout::from(LOOK)) {
             Ok(1..) => asked[0].any().unwrap_or(true),
@@ -200,9 +201,9 @@ mod imp {
         }
     }
 
-    /// Performs the default action of the signal.
+    /// Performs the signal's default action.
     fn obey(signal: i32) {
-        // If this fails, there is nothing left to try.
+        // If this fails, there is nothing else to try.
         let _ = low_level::emulate_default_handler(signal);
     }
 }

@@ -1,17 +1,15 @@
-//! Reads the table of jobs, which may appear, disappear or be replaced meanwhile.
+//! Reads the job table repeatedly. The table may appear, disappear or be replaced between reads.
 
 use tidegate_share::{Location, Observer, Refusal};
 
 use crate::roster::{self, Row};
 
-/// Reads the table repeatedly.
 pub struct Watch {
     location: Location,
     observer: Option<Observer>,
 }
 
 impl Watch {
-    /// Watches the table at `location`.
     pub fn new(location: Location) -> Self {
         Self {
             location,
@@ -19,7 +17,7 @@ impl Watch {
         }
     }
 
-    /// Returns the jobs currently in the table, or a message that explains why there are none.
+    /// Returns the jobs that are now in the table, or a message that explains why there are none.
     pub fn look(&mut self) -> Result<Vec<Row>, String> {
         match self.try_look() {
             Ok(Some(rows)) => Ok(rows),
@@ -32,8 +30,7 @@ impl Watch {
     }
 
     fn try_look(&mut self) -> Result<Option<Vec<Row>>, Refusal> {
-        // The same observer must stay open, because it detects stalled jobs by comparing several
-        // reads.
+        // Keep the observer open, because it recognizes stalled jobs by comparing several reads.
         if !self.observer.as_ref().is_some_and(Observer::is_current) {
             self.observer = Observer::open(&self.location)?;
         }

@@ -1,9 +1,9 @@
-//! Checks that the tests of both commands share.
+//! Helpers that the tests of both commands share.
 
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The fields of a row of a comparison.
+/// The fields of a comparison's row in JSON.
 pub const ROW: [&str; 16] = [
     "case",
     "runtime",
@@ -23,7 +23,7 @@ pub const ROW: [&str; 16] = [
     "wakeups",
 ];
 
-/// Adds arguments, which are separated by spaces, to the command, and isolates it from the
+/// Appends `arguments`, which are separated by spaces, and isolates the command from the
 /// environment.
 pub fn alone(mut command: Command, table: &str, arguments: &str) -> Command {
     for (name, _) in std::env::vars_os() {
@@ -31,7 +31,7 @@ pub fn alone(mut command: Command, table: &str, arguments: &str) -> Command {
             command.env_remove(name);
         }
     }
-    // The table is private, so that jobs outside the tests don't share it.
+    // A private table keeps the tests from sharing the machine with other jobs.
     command.env("TIDEGATE_TABLE", table);
     command.args(arguments.split_whitespace());
     command
@@ -43,8 +43,8 @@ pub fn json(command: &mut Command) -> Value {
     serde_json::from_slice(&output.stdout).expect("standard output is JSON")
 }
 
-/// Runs the command, which must exit with `code`, without a panic and without output. Returns its
-/// standard error.
+/// Runs the command, which must exit with `code`, print nothing to standard output and not panic.
+/// Returns its standard error.
 pub fn complaint(command: &mut Command, code: i32) -> String {
     let output = command.assert().code(code).stdout("").get_output().clone();
     let text = String::from_utf8(output.stderr).expect("messages are text");
@@ -52,13 +52,13 @@ pub fn complaint(command: &mut Command, code: i32) -> String {
     text
 }
 
-/// Returns the keys of an object, in order.
+/// Returns the keys of an object in their order.
 pub fn keys(value: &Value) -> Vec<&str> {
     let object = value.as_object().expect("an object");
     object.keys().map(String::as_str).collect()
 }
 
-/// Compares the output and exit code of `command` for each line with a snapshot.
+/// Runs `command` for each line, and compares the outputs and exit codes with a snapshot.
 pub fn assert_shown(name: &str, lines: &[impl AsRef<str>], command: fn(&str) -> Command) {
     let mut shown = String::new();
     for line in lines.iter().map(AsRef::as_ref) {

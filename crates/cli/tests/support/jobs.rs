@@ -1,4 +1,4 @@
-//! Starts jobs in other processes, with a private table.
+//! Runs jobs in other processes, with a private table.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 use super::support::{json, tidegate};
 
-/// The timeout of every wait.
+/// How long a test waits for anything before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder for a private table.
+/// The folder of a private table.
 pub struct Home(TempDir);
 
-/// A running program. Dropping this kills the program.
+/// A running program. Dropping this kills it.
 pub struct Running(pub Child);
 
 impl Home {
@@ -30,14 +30,14 @@ impl Home {
         self.0.path().join("table")
     }
 
-    /// Returns the command with these arguments, set to use this table.
+    /// Returns the command with these arguments, which uses the private table.
     pub fn tidegate(&self, arguments: &str) -> assert_cmd::Command {
         let mut command = tidegate(arguments);
         command.env("TIDEGATE_TABLE", self.table());
         command
     }
 
-    /// Like `tidegate`, but returns a command that runs in the background.
+    /// Like `tidegate`, but returns a command that can run in the background.
     pub fn program(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
         command.args(arguments.split_whitespace());
@@ -45,7 +45,7 @@ impl Home {
         command
     }
 
-    /// Starts a job that outlasts any test, and waits until the table shows its desire.
+    /// Starts a job that runs longer than any test, and waits until the table shows its desire.
     pub fn job(&self, arguments: &str) -> Running {
         let mut command = self.program(&format!("run fib 90 --repeat 1 --workers 1 {arguments}"));
         let child = command.stdout(Stdio::null()).spawn().expect("it starts");
@@ -60,7 +60,6 @@ impl Home {
         running
     }
 
-    /// Returns the jobs in the table.
     pub fn jobs(&self) -> Vec<Value> {
         let found = json(&mut self.tidegate("jobs --json"));
         found["jobs"].as_array().unwrap().clone()
@@ -68,7 +67,7 @@ impl Home {
 }
 
 impl Running {
-    /// Kills the job in a way that leaves it no time to clean up.
+    /// Kills the job so that it cannot clean up.
     pub fn kill(&mut self) {
         self.0.kill().expect("it runs");
         self.0.wait().expect("it has ended");
@@ -82,7 +81,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until the condition holds.
+/// Waits until `holds` returns true. Panics after [`PATIENCE`].
 pub fn eventually(holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! Runs the program under test, isolated from the environment.
+//! Runs the command under test, isolated from the environment.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -8,7 +8,7 @@ mod checks;
 
 pub use checks::*;
 
-/// Returns the command with these arguments, separated by spaces.
+/// Returns the command with these arguments, which are separated by spaces.
 pub fn tidegate(arguments: &str) -> Command {
     let command = assert_cmd::cargo::cargo_bin_cmd!("tidegate");
     checks::alone(

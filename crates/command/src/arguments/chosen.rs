@@ -1,8 +1,8 @@
 //! The program that the user chose on the command line.
 //!
-//! The subcommands of `run` and `compare` come from the registry, so a new program appears in both
-//! automatically. Their help lists the programs by group. The parser itself cannot group
-//! subcommands, so the subcommands are hidden, and the list is part of the help template.
+//! The subcommands of `run` and `compare` come from the registry of programs, so a new program
+//! appears in both automatically. Their help lists the programs by group. clap cannot group
+//! subcommands, so they are hidden, and the list is part of the help template.
 
 use std::ffi::OsString;
 
@@ -18,7 +18,7 @@ use tidegate_workloads::{Given, Program};
 pub struct Chosen {
     /// The program's name.
     pub name: &'static str,
-    /// The parameters, whose values aren't checked yet.
+    /// The values of the parameters, which haven't been checked yet.
     pub given: Given,
     /// Whether to print a line for every file.
     pub list: bool,
@@ -66,7 +66,7 @@ impl Subcommand for Chosen {
 }
 
 impl Chosen {
-    /// Returns the program and its parameters in the syntax of the command line.
+    /// Returns the program's name and parameters in the syntax of the command line.
     pub fn label(&self) -> String {
         let positional = self.given.positional.iter();
         let named = self.given.named.iter();
@@ -162,7 +162,6 @@ pub fn program(entry: &Entry) -> Command {
         .args(named)
 }
 
-/// Returns the help text about a program's result.
 fn result(entry: &Entry) -> String {
     let mut help = String::from("Result:\n");
     for field in entry.result {
@@ -171,24 +170,22 @@ fn result(entry: &Entry) -> String {
     help
 }
 
-/// Returns a parameter's positional argument.
 fn place(parameter: &Parameter, order: usize) -> Arg {
     let place = argument(place_id(parameter), parameter, order);
     match parameter.preset {
-        // The parser accepts the absence of a required argument if a conflicting argument is
-        // present.
+        // clap accepts a missing required argument if a conflicting argument is present.
         Preset::Required => place.required(true).conflicts_with(parameter.name),
         _ => place,
     }
 }
 
-/// Returns the identifier of a parameter's positional argument. The parameter's name identifies its
-/// named argument.
+/// Returns the identifier of a parameter's positional argument. Its named argument is identified by
+/// the parameter's name.
 fn place_id(parameter: &Parameter) -> String {
     format!("{} by position", parameter.name)
 }
 
-/// Returns an argument for a parameter. The help shows the argument at position `order`.
+/// Returns an argument for a parameter, which the help shows at position `order`.
 fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     let allowed = match parameter.kind {
         Kind::Path => String::new(),
@@ -204,7 +201,7 @@ fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     };
     Arg::new(id)
         .value_name(parameter.name.to_uppercase())
-        // Without this, the positional parameters would come last, sorted by name.
+        // Without this, clap would list the positional parameters last, sorted by name.
         .display_order(order)
         .help(format!("{}{allowed}{preset}", parameter.meaning))
         .help_heading("Parameters")

@@ -65,7 +65,8 @@ impl From<Size> for tidegate_workloads::Size {
     }
 }
 
-/// Parses the command line, does `work` and reports a failure. This is all that `main` has to do.
+/// Parses the command line, calls `work` and reports a failure. `main` only has to call this
+/// function.
 pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     let done = match parse::<C>() {
         Ok(command) => work(command),

@@ -1,4 +1,4 @@
-//! Parses integers within a range.
+//! Parsers for integers within a range.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use clap::builder::TypedValueParser;
 /// The maximum number of repetitions. It is limited because each result is kept until the end.
 const MOST_REPETITIONS: u32 = 100_000;
 
-/// Parses an integer from `least` to `most`.
+/// Returns a parser for an integer from `least` to `most`.
 pub fn whole<T>(least: T, most: T) -> impl TypedValueParser<Value = T>
 where
     T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
@@ -20,7 +20,7 @@ where
     }
 }
 
-/// Parses a number of repetitions.
+/// Returns a parser for a number of repetitions.
 pub fn repetitions() -> impl TypedValueParser<Value = u32> {
     whole(1, MOST_REPETITIONS)
 }

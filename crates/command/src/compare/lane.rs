@@ -9,7 +9,7 @@ use super::version;
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-/// Pause before a measurement, so that the threads of the previous lane can go idle.
+/// The pause before a measurement, during which the threads of the previous lane become idle.
 const SETTLE: Duration = Duration::from_millis(1);
 
 /// The result of one repetition.
@@ -50,7 +50,7 @@ impl<'a> Lane<'a> {
         Self::of(case, runtime, workers, Some(Box::new(take)))
     }
 
-    /// Creates a lane for a runtime that doesn't support the case.
+    /// Creates the lane of a runtime that doesn't support the case.
     pub fn not_applicable(case: &str, runtime: &'static str, workers: usize) -> Self {
         Self::of(case, runtime, workers, None)
     }

@@ -5,8 +5,8 @@
 //! result is a [`row`](row::Row) per lane. [`program`] creates the lanes of a program.
 //!
 //! Workers aren't bound, caches aren't cleared, and no sample is dropped. All runtimes use their
-//! default options, but environment variables can change Tidegate's options. The code that creates
-//! the pools doesn't know about flags. Therefore, the process turns its sharing flags into
+//! default options, except that environment variables can change Tidegate's. The code that creates
+//! the pools doesn't know the command's flags, so the process turns its sharing flags into
 //! environment variables and restarts itself.
 
 mod flags;
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::{options, stack};
 use row::Outcome;
 
-/// The options that every kind of comparison has.
+/// The options that all comparisons share.
 pub struct Setting {
     /// The requested rivals; `None` for the case's defaults.
     pub with: Option<Vec<Rival>>,
@@ -39,8 +39,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns the requested rivals, or `preset` if there is no request. Fails if rayon is among
-    /// the rivals, but this process was built with a rayon that runs on Tidegate.
+    /// Returns the requested rivals, or `preset` if the user requested none. Fails if they include
+    /// rayon and this process was built with a rayon that runs on Tidegate.
     pub fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
         let rivals = self.with.clone().unwrap_or_else(|| preset.to_vec());
         if rivals.contains(&Rival::Rayon) {
@@ -49,8 +49,8 @@ impl Setting {
         Ok(rivals)
     }
 
-    /// Returns the requested number of repetitions. Without a request, it is 2 for the tiny size,
-    /// and `preset` otherwise.
+    /// Returns the requested number of repetitions. By default, it is 2 for the tiny size, and
+    /// `preset` otherwise.
     pub fn repeat(&self, preset: u32) -> u32 {
         let preset = self.sized(2, preset);
         self.repeat.unwrap_or(preset)
@@ -61,8 +61,8 @@ impl Setting {
         if self.size == Size::Tiny { tiny } else { usual }
     }
 
-    /// Returns the requested numbers of workers. Without a request, they are one and the number
-    /// that the machine allows.
+    /// Returns the requested numbers of workers. By default, they are 1 and the number that the
+    /// machine allows.
     pub fn workers(&self) -> Result<Vec<usize>, Failure> {
         if !self.workers.is_empty() {
             return Ok(self.workers.clone());

@@ -2,11 +2,11 @@
 //! each runtime.
 //!
 //! A sample is the mean time of the runs that [`timed`](mod@timed) does. The thread that runs the
-//! root task reads the clock, so that the time to enter the runtime isn't measured. The answer of
-//! each sample's last run is checked.
+//! root task reads the clock, so the time to enter the runtime isn't measured. The answer of each
+//! sample's last run is checked.
 //!
 //! The number of samples depends on the time of the serial version, not on how much the samples
-//! vary. The table shows how much they vary.
+//! vary. The table shows the variation.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -30,13 +30,13 @@ use crate::stack;
 use crate::timed::{self, timed};
 use crate::usage::Usage;
 
-/// Total time of the samples in a row, unless the user sets the number of samples.
+/// The total time of a row's samples, unless the user sets the number of samples.
 const ROW: Duration = Duration::from_secs(5);
 
-/// Minimum and maximum number of samples in a row, unless the user sets the number.
+/// The minimum and maximum number of samples in a row, unless the user sets the number.
 const SAMPLES: (f64, f64) = (5.0, 101.0);
 
-/// The rivals that a program is compared with by default.
+/// The default rivals of a program.
 const RIVALS: &[Rival] = &[
     Rival::Serial,
     Rival::TwiceSerial,
@@ -51,7 +51,7 @@ pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
     visit(chosen.name, size, &chosen.given, Compared(setting))?
 }
 
-/// Compares the program that it visits.
+/// A visitor that compares the program.
 struct Compared<'a>(&'a Setting);
 
 impl Visitor for Compared<'_> {
@@ -89,7 +89,7 @@ impl Compared<'_> {
     }
 }
 
-/// The mean time of a sample's runs in nanoseconds, and the output of the last run.
+/// The mean time of a sample's runs, in nanoseconds, and the output of the last run.
 type Timed<P> = (f64, <P as Program>::Output);
 
 /// A program with its input and its correct answer.
@@ -98,16 +98,16 @@ pub struct Trial<'a, P: Program> {
     program: &'a P,
     input: RefCell<P::Input>,
     reference: RefCell<Reference<P>>,
-    /// The reasons why some runtimes are left out.
+    /// Explanations of why some runtimes are left out.
     refusals: RefCell<BTreeSet<String>>,
     /// The time of the serial version's first run.
     serial: Duration,
-    /// The times are divided by this.
+    /// All measured times are divided by this number.
     units: f64,
 }
 
 impl<'a, P: Program> Trial<'a, P> {
-    /// Prepares the input and runs the serial version, to get its time and its answer.
+    /// Prepares the input, and runs the serial version to get its time and its answer.
     pub fn new(program: &'a P, name: String) -> Result<Self, Failure> {
         let mut input = prepare(program)?;
         let start = Instant::now();
@@ -175,8 +175,8 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
             trial.refusals.borrow_mut().insert(refusal.to_string());
             return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
         }
-        // `applies_to` has rejected these programs. The condition is constant, so the compiler
-        // doesn't instantiate bodies that never run.
+        // `applies_to` has already rejected such programs. But this condition is constant, so the
+        // compiler doesn't instantiate bodies that never run.
         if P::INTERVALS && !R::INTERVALS {
             return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
         }
@@ -229,7 +229,7 @@ fn prepare<P: Program>(program: &P) -> Result<P::Input, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// Runs two serial copies at the same time, and returns the time of the slower copy.
+/// Runs two serial copies at the same time, and returns the time of the slower one.
 fn side_by_side(
     one: &mut dyn FnMut() -> f64,
     other: &mut (dyn FnMut() -> f64 + Send),

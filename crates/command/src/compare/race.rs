@@ -1,4 +1,4 @@
-//! A race: a case that can be measured on each runtime.
+//! A race: a case with the code that measures it on each runtime.
 
 use std::io;
 use std::num::NonZero;
@@ -10,10 +10,10 @@ use super::lane::Lane;
 use crate::failure::Failure;
 use crate::output::show_count;
 
-/// The name that serial lanes have instead of a runtime's name.
+/// The name of serial lanes, in place of a runtime's name.
 pub const SERIAL: &str = "serial";
 
-/// The name that lanes with two serial copies have instead of a runtime's name.
+/// The name of lanes with two serial copies, in place of a runtime's name.
 pub const TWICE_SERIAL: &str = "2xserial";
 
 /// A case with the code that creates its lanes.
@@ -21,26 +21,26 @@ pub trait Race<'a> {
     /// Returns the name of the case.
     fn name(&self) -> String;
 
-    /// Creates the lane of runtime `R`.
+    /// Creates the lane for runtime `R`.
     fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure>;
 
-    /// Creates the lane of Tidegate. Override this if Tidegate needs other code than the generic
-    /// lane.
+    /// Creates the lane for Tidegate. Override this if Tidegate needs different code from other
+    /// runtimes.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         self.on::<Tidegate>(workers)
     }
 
-    /// Creates the lane of chili. Override this if chili needs other code than the generic lane.
+    /// Creates the lane for chili. Override this if chili needs different code from other runtimes.
     fn on_chili(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         self.on::<Chili>(workers)
     }
 
-    /// Creates the lane of the serial version.
+    /// Creates the lane for the serial version.
     fn serial(&self) -> Result<Lane<'a>, Failure> {
         Ok(Lane::not_applicable(&self.name(), SERIAL, 1))
     }
 
-    /// Creates the lane of two serial copies that run at the same time.
+    /// Creates the lane for two serial copies that run at the same time.
     fn twice_serial(&self) -> Result<Lane<'a>, Failure> {
         Ok(Lane::not_applicable(&self.name(), TWICE_SERIAL, 2))
     }
@@ -63,8 +63,8 @@ pub fn lanes<'a>(
     })
 }
 
-/// Like [`lanes`], but creates each lane with `lane`, which takes `None` for Tidegate. This isn't
-/// generic over the race, so it is compiled only once.
+/// Like [`lanes`], but creates each lane by calling `lane`, with `None` for Tidegate. This function
+/// isn't generic over the race, so that it is compiled only once.
 fn in_order<'a>(
     rivals: &[Rival],
     workers: &[usize],
@@ -99,8 +99,8 @@ pub fn start<R: Runtime>(workers: usize) -> Result<R, Failure> {
     R::with_workers(workers).map_err(refused)
 }
 
-/// Starts chili as chili's users do: the thread that creates a scope also works. [`Chili`] instead
-/// runs the root task on a separate thread with a deep stack. That makes no difference if the task
+/// Starts chili as its users do: the thread that creates a scope also works. [`Chili`] instead runs
+/// the root task on a separate thread with a large stack. That makes no difference if the task
 /// itself reads the clock.
 pub fn start_chili(workers: usize) -> chili::ThreadPool {
     chili::ThreadPool::with_config(chili::Config {

@@ -42,7 +42,7 @@ pub struct Row {
     version: Option<String>,
     /// The number of workers.
     pub workers: usize,
-    /// The times in nanoseconds. This is empty if the runtime doesn't support the case.
+    /// The measured times in nanoseconds; empty if the runtime doesn't support the case.
     pub nanos: Sample,
     used: Usage,
     over_serial: Option<f64>,
@@ -150,12 +150,12 @@ impl Row {
     }
 }
 
-/// Rounds to one decimal place.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// A conclusion from the rows of a comparison: a text, and a table that replaces the table of rows.
+/// A conclusion that is drawn from the rows of a comparison: a text, and a table that replaces the
+/// table of rows.
 pub trait Conclusion: fmt::Display {
     /// Returns the table that replaces the rows.
     fn table(&self) -> Table;
@@ -168,11 +168,11 @@ pub trait Conclusion: fmt::Display {
 pub struct Outcome {
     /// The rows.
     pub rows: Vec<Row>,
-    /// Describes what the time in a row measures.
+    /// What the times in the rows measure, such as "one run".
     pub measure: String,
     /// Notes below the table.
     pub notes: Vec<String>,
-    /// The conclusion, which is printed instead of the rows. With a conclusion, the JSON is an
+    /// The conclusion, if any. Its table replaces the table of rows, and the JSON is then an
     /// object.
     pub conclusion: Option<Box<dyn Conclusion>>,
 }
@@ -225,7 +225,7 @@ impl Outcome {
         }
     }
 
-    /// Describes how many measurements each row has.
+    /// Returns the number of measurements per row, or its range.
     fn repetitions(&self) -> String {
         let measured = self.rows.iter().filter(|row| !row.nanos.is_empty());
         let counts: BTreeSet<_> = measured.map(|row| row.nanos.count()).collect();
@@ -235,7 +235,7 @@ impl Outcome {
         }
     }
 
-    /// Lists the compared runtimes, with their versions.
+    /// Lists the compared runtimes with their versions.
     fn versions(&self) -> String {
         let mut named: Vec<String> = Vec::new();
         for row in &self.rows {

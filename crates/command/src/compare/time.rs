@@ -1,4 +1,4 @@
-//! Work with a given duration, and differences between times.
+//! Busy waiting for a given time, and differences between times.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

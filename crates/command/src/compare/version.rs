@@ -1,12 +1,12 @@
-//! The versions of the compared runtimes, and a check that rayon runs on its own runtime.
+//! The versions of the compared runtimes, and a check that rayon does not run on Tidegate.
 //!
-//! rayon's runtime is a separate package, which Tidegate's rayon-core can replace. In a build with
-//! that package, a comparison with rayon would compare Tidegate with itself.
+//! rayon's runtime is a separate package, rayon-core, which Tidegate's rayon-core can replace. In a
+//! build with the replacement, a comparison with rayon would compare Tidegate with itself.
 
 use super::race::{SERIAL, TWICE_SERIAL};
 use crate::failure::Failure;
 
-/// What the build script calls this repository's rayon-core.
+/// The build script's name for the rayon-core in this repository.
 const OURS: &str = "this repository";
 
 /// Returns the version of a runtime, or `None` if it has no version.

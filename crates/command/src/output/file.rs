@@ -1,4 +1,4 @@
-//! Writes output files. The name of a file may stand for standard output.
+//! Writes output files. A file name may stand for standard output.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -8,11 +8,11 @@ use super::{to_stderr, to_stdout};
 use crate::failure::Failure;
 use crate::standard::is_standard;
 
-/// Returns whether human-readable output must go to standard error, because one of these files is
-/// standard output. Each file comes with the name of its option.
+/// Returns whether human-readable output must go to standard error, because one of `files` is
+/// standard output. Each file is paired with the name of its option.
 ///
 /// # Errors
-/// If two files, or a file and JSON, would both go to standard output.
+/// Returns an error if two files, or a file and JSON, would both go to standard output.
 pub fn is_aside(files: &[(&str, Option<&PathBuf>)], json: bool) -> Result<bool, Failure> {
     let files = files
         .iter()
@@ -42,14 +42,13 @@ pub fn answer(
     Ok(())
 }
 
-/// Returns an error if the file is certainly not writable. `what` describes its future content.
-/// Neither creates nor changes any file.
+/// Checks whether the file can be written, without creating or changing any file. An error means
+/// that writing would certainly fail. `what` describes the file's future contents.
 pub fn find_room(file: &Path, what: &str) -> Result<(), Failure> {
     room(file).map_err(|error| refused(file, what, &error))
 }
 
-/// Returns an error if writing `what` to `out` would overwrite one of the files that it is made
-/// from.
+/// Checks that writing `what` to `out` would not overwrite one of its input `files`.
 pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failure> {
     let is_file = |file: &&PathBuf| !is_standard(file) && !is_standard(out);
     let same = |file: &&PathBuf| match (fs::canonicalize(out), fs::canonicalize(file)) {
@@ -66,7 +65,7 @@ pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failu
     }
 }
 
-/// Writes a file whose content is described by `what`.
+/// Writes a file. `what` describes its contents in error messages.
 pub fn write_file(
     file: &Path,
     what: &str,

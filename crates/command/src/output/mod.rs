@@ -1,8 +1,8 @@
 //! All output of the process.
 //!
-//! A reader may close the pipe at any time (`| head -1`). That ends the output, but isn't an error,
-//! so the exit code still reflects only the work. Any other problem with standard output is an
-//! error.
+//! The reader of a pipe may close it at any time (`| head -1`). That ends the output but isn't an
+//! error, so the exit code still depends only on the work. Any other problem with standard output
+//! is an error.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 
@@ -23,11 +23,11 @@ pub use units::{
 
 use crate::failure::Failure;
 
-/// Lets `write` write to standard output.
+/// Calls `write` with a buffered writer to standard output.
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());
-    // If the writer were dropped, it would try to write the rest of its buffer again.
+    // Dropping the writer would try again to write the rest of its buffer.
     let _ = out.into_parts();
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Impossible(format!(
@@ -47,7 +47,7 @@ pub fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Escapes control characters as in Rust, except line breaks.
+/// Escapes control characters as Rust does, except line breaks.
 pub fn tame(text: &str) -> String {
     let mut tamed = String::with_capacity(text.len());
     for c in text.chars() {

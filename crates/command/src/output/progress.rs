@@ -1,7 +1,8 @@
 //! A progress line on the terminal for long commands.
 //!
-//! If standard error is a terminal, the line appears there after [`PATIENCE`]. Otherwise, there is
-//! no thread, no signal handler and no clock. Ctrl-C erases the line before the process ends.
+//! If standard error is a terminal, the line appears there after [`PATIENCE`]. Otherwise, this
+//! module starts no thread, installs no signal handler and reads no clock. Ctrl-C erases the line
+//! before the process ends.
 
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,13 +13,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{show_bytes, tame};
 
-/// A command that ends sooner than this shows no line.
+/// A command that takes less time than this shows no progress line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time between two updates of the line.
+/// The time between two updates of the line.
 const PICTURE: Duration = Duration::from_millis(250);
 
-/// The exit code after Ctrl-C. By convention it is 128 plus the signal's number.
+/// The exit code after Ctrl-C: by convention, 128 plus the signal's number.
 const INTERRUPTED: i32 = 130;
 
 /// The progress line. Dropping it erases the line.
@@ -43,7 +44,7 @@ impl Progress {
         progress
     }
 
-    /// Adds `steps` to the total.
+    /// Adds `steps` to the total number of steps.
     pub fn expect(&self, steps: u64) {
         self.bar.inc_length(steps);
         let template = match self.bar.length() {
@@ -55,7 +56,7 @@ impl Progress {
         }
     }
 
-    /// Shows a message that describes what the command is doing.
+    /// Sets the message that describes what the command is doing.
     pub fn say(&self, what: &str) {
         self.bar.set_message(tame(what));
     }
@@ -65,7 +66,7 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Runs `work`. The line shows `what`, followed by the program's own progress.
+    /// Runs `work`. Meanwhile, the line shows `what`, followed by the program's own progress.
     pub fn watch<T: Send>(
         &self,
         what: &str,
@@ -95,7 +96,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(Revealer { stop, thread }) = self.revealer.take() {
             drop(stop);
-            // The thread cannot panic. Even if it did, the line would be erased below.
+            // This thread cannot panic. Even if it did, the line would be erased below.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();

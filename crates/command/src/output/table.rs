@@ -1,8 +1,8 @@
 //! Tables: as Markdown with units for human readers, and as comma-separated values without units
 //! for programs.
 //!
-//! A Markdown table is at most [`WIDTH`] characters wide. The last columns are left out if they
-//! don't fit, and a line below says that `--wide` shows them.
+//! A Markdown table is at most [`WIDTH`] characters wide. Columns that don't fit are left out,
+//! starting with the last, and a line below the table mentions `--wide`, which shows them.
 
 use std::fmt;
 use std::time::Duration;
@@ -34,16 +34,16 @@ pub enum Value {
     Ratio(f64),
     /// A fraction, shown as a percentage.
     Share(f64),
-    /// An age in seconds.
+    /// An age in seconds, shown in one or two units.
     Age(f64),
-    /// No figure, because it is unknown or does not apply.
+    /// No figure, because it is unknown or not applicable.
     Missing,
 }
 
-/// A table.
+/// A table with a title, named columns and rows.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The title. This is empty if the text above the table describes it.
+    /// The title; empty if the text above the table serves as one.
     pub title: String,
     /// The names of the columns.
     pub columns: Vec<String>,
@@ -88,7 +88,7 @@ impl Value {
         figure.map_or(Self::Missing, unit)
     }
 
-    /// Returns the cell in the form for programs: without a unit, times in seconds.
+    /// Returns the cell in the form for programs: without a unit, and times in seconds.
     fn raw(&self) -> String {
         match self {
             Self::Text(text) if text.contains([',', '"', '\n']) => {
@@ -181,14 +181,14 @@ impl Table {
         }
     }
 
-    /// Returns the number of columns that fit, which is at least one.
+    /// Returns the number of columns that fit into [`WIDTH`] characters, at least 1.
     fn fitting(&self) -> usize {
         let cells = |column: usize| self.rows.iter().map(move |row| row[column].to_string());
         let mut used = 1;
         let fits = |column: &usize| {
             let name = self.columns[*column].chars().count();
             let widths = cells(*column).map(|text| text.chars().count());
-            // A space on either side of the cell, and a line after it.
+            // Each cell has a space on either side and a vertical bar after it.
             used += widths.fold(name, usize::max) + 3;
             used <= WIDTH
         };

@@ -11,23 +11,23 @@ pub fn show_number(number: f64) -> String {
     }
 }
 
-/// Shows a time in nanoseconds.
+/// Formats a time that is given in nanoseconds.
 pub fn show_nanos(nanos: f64) -> String {
     scaled(nanos, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// Shows a time in seconds.
+/// Formats a time that is given in seconds.
 pub fn show_seconds(seconds: f64) -> String {
-    // With this rounding, a whole number of nanoseconds stays whole.
+    // This rounding keeps a whole number of nanoseconds whole.
     show_nanos((seconds * 1e12).round() / 1e3)
 }
 
-/// Shows a number of bytes.
+/// Formats a number of bytes.
 pub fn show_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// Shows an exact number of bytes, in the largest unit that divides it.
+/// Formats an exact number of bytes, in the largest unit that divides it.
 pub fn show_whole_bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let whole = |&(shift, _): &(u32, &str)| bytes > 0 && bytes.is_multiple_of(1 << shift);
@@ -35,23 +35,23 @@ pub fn show_whole_bytes(bytes: u64) -> String {
     format!("{} {unit}", bytes >> shift)
 }
 
-/// Shows a number of bytes per second.
+/// Formats a number of bytes per second.
 pub fn show_rate(bytes_per_second: f64) -> String {
     format!("{}/s", show_bytes(bytes_per_second))
 }
 
-/// Shows a number of things. The plural of `noun` must end in s.
+/// Formats a number of things. The plural of `noun` must end in s.
 pub fn show_count(number: usize, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{ending}")
 }
 
-/// Shows a ratio.
+/// Formats a ratio.
 pub fn show_ratio(ratio: f64) -> String {
     format!("{ratio:.2}x")
 }
 
-/// Shows an age in one or two units, without spaces.
+/// Formats an age in one or two units, without spaces.
 pub fn show_age(age: Duration) -> String {
     let seconds = age.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -63,7 +63,7 @@ pub fn show_age(age: Duration) -> String {
     }
 }
 
-/// Shows `value` in the first unit that makes it less than `step`, which is the ratio of successive
+/// Formats `value` in the first unit in which it is less than `step`, the ratio of successive
 /// units.
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;

@@ -42,7 +42,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// The name on the command line.
+    /// Returns the case's name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Wake => "wake",
@@ -55,7 +55,7 @@ impl Case {
     }
 }
 
-/// Explains the output of `compare iter`.
+/// The part of the help text that explains the output of `compare iter`.
 const AFTER_ITER: &str = "\
 Builds two programs, one on the published rayon-core and one on this repository's, and samples them alternately, with \
 two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but sort_strings also \

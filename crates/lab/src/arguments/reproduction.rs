@@ -91,7 +91,7 @@ impl Experiments {
         Self::Scaling,
     ];
 
-    /// The name on the command line.
+    /// Returns the experiment's name on the command line.
     pub fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())

@@ -1,30 +1,29 @@
-//! The processors' counters of cache references and misses, read through the kernel.
+//! Counts cache references and misses with the processors' hardware counters, through the kernel.
 //!
-//! A counter belongs to the thread that opens it and to every thread that this one starts
-//! afterwards, directly or indirectly. So the counters are opened before any pool is made, and are
-//! read before and after the work to be counted. If the hardware has too few counters, the kernel
-//! multiplexes them; a count is then extrapolated from the time in which its counter was active.
+//! A counter counts for the thread that opens it, and for all threads that this thread or its
+//! descendants start later. So the counters are opened before any pool is created, and are read
+//! before and after the measured work. If the hardware has too few counters, the kernel multiplexes
+//! them; a count is then extrapolated from the time during which its counter was active.
 //!
-//! Containers, virtual machines and strict system settings may deny access. That is not an error;
-//! the figures are simply missing.
+//! Containers, virtual machines and strict system settings may deny access. That is not an error:
+//! the counts are then missing.
 
-/// The number of counted events.
 pub const EVENTS: usize = 2;
 
-/// References to caches, and misses in the last level: totals so far, or differences between two
-/// moments. `None` for an event that is not counted.
+/// The numbers of cache references and of last-level cache misses, as totals so far or as
+/// differences between two moments. An event that is not counted has `None`.
 pub type Counts = [Option<f64>; EVENTS];
 
 pub struct Counters(imp::Counters);
 
 impl Counters {
-    /// Opens the counters. If that fails, also returns the reason.
+    /// Opens the counters. If this fails, also returns the reason.
     pub fn open() -> (Self, Option<String>) {
         let (counters, refusal) = imp::open();
         (Self(counters), refusal)
     }
 
-    /// Runs `work`. Returns the events counted meanwhile, and the result of `work`.
+    /// Runs `work`. Returns the events that were counted during it, and its result.
     pub fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
         self.0.of(work)
     }
@@ -64,7 +63,6 @@ mod imp {
         )
     }
 
-    /// Explains why the kernel refused access.
     fn explain(error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::NotFound => {
@@ -105,7 +103,8 @@ mod imp {
         }
     }
 
-    /// The count between two moments; `None` if the counter was never active.
+    /// Returns the events counted between two moments, extrapolated to the whole time. `None` if
+    /// the counter was never active in between.
     pub(super) fn between(before: &CountAndTime, after: &CountAndTime) -> Option<f64> {
         let since = |of: fn(&CountAndTime) -> u64| of(after).saturating_sub(of(before)) as f64;
         let (enabled, running) = (since(|at| at.time_enabled), since(|at| at.time_running));
@@ -148,7 +147,7 @@ mod tests {
         }
     }
 
-    /// A counter that was never active has no value.
+    /// A counter that was never active has no count.
     #[test]
     fn multiplexed_counter_is_scaled() {
         assert_eq!(between(&at(10, 5, 5), &at(30, 15, 15)), Some(20.0));

@@ -17,31 +17,27 @@ use tidegate_workloads::Program;
 
 use tidegate_command::failure::Failure;
 
-/// The specification of a job.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The program and its parameters.
     pub program: String,
     pub parameters: Vec<(String, String)>,
-    /// The runtime and its number of workers.
     pub runtime: String,
     pub workers: usize,
-    /// Whether the job shares the machine, if its runtime supports sharing.
+    /// Whether the job shares the machine with other jobs, if its runtime supports that.
     pub share: SharePolicy,
     /// What the job's idle workers do; `None` for the runtime's default.
     pub idle: Option<IdlePolicy>,
     /// How many tasks a thief takes at once; `None` for the runtime's default.
     pub steal: Option<StealAmount>,
-    /// The memory policy, if the runtime has one. If this is set, the job's memory is counted.
+    /// The memory policy, if the runtime has one. If set, the job's memory is measured.
     pub memory: Option<MemoryPolicy>,
     /// How many of this process's processors the job may use; `None` for all.
     pub processors: Option<usize>,
-    /// How the job's share controller estimates the desire; `None` for the defaults.
+    /// How the job's share controller estimates its desire; `None` for the defaults.
     pub estimates: Option<Estimates>,
 }
 
-/// The rule by which a share controller estimates a job's desire, and the interval between
-/// estimates.
+/// How a share controller estimates its job's desire: the rule, and the time between two estimates.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimates {
     pub desire: DesirePolicy,
@@ -49,8 +45,8 @@ pub struct Estimates {
 }
 
 impl Spec {
-    /// The specification of a job that does not share the machine, and that runs with the runtime's
-    /// defaults on all processors.
+    /// Creates the specification of a job that does not share the machine, and runs on all
+    /// processors with the runtime's defaults.
     pub fn new(
         program: &str,
         parameters: Vec<(String, String)>,
@@ -71,7 +67,7 @@ impl Spec {
         }
     }
 
-    /// All parameters of a program, as the command line spells them.
+    /// Returns the program's parameters as `(name, value)`, spelled as on the command line.
     pub fn parameters_of<P: Program>(program: &P) -> Vec<(String, String)> {
         let text = |value: &Value| match value {
             Value::String(text) => text.clone(),
@@ -85,7 +81,7 @@ impl Spec {
     }
 }
 
-/// The request that a bench sends to a job's process.
+/// The request that a bench sends to a job's process when it starts.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Request {
     pub program: String,
@@ -94,7 +90,7 @@ pub struct Request {
     pub workers: usize,
     /// How many of this process's processors the job may use; `None` for all.
     pub processors: Option<usize>,
-    /// Whether the job's memory is counted.
+    /// Whether to measure the job's memory.
     #[serde(default)]
     pub counts_memory: bool,
 }
@@ -113,7 +109,7 @@ impl From<&Spec> for Request {
 }
 
 impl Request {
-    /// Confines this process to the processors that the job may use.
+    /// Binds this process to the processors that the job may use.
     #[cfg(target_os = "linux")]
     pub fn confine(&self) -> Result<(), Failure> {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -132,7 +128,8 @@ impl Request {
         sched_setaffinity(None, &some).map_err(refused)
     }
 
-    /// Fails if the job's processors are restricted, because this system cannot restrict them.
+    /// Fails if the job's processors are restricted, because restricting them is supported only on
+    /// Linux.
     #[cfg(not(target_os = "linux"))]
     pub fn confine(&self) -> Result<(), Failure> {
         match self.processors {
@@ -152,18 +149,18 @@ impl Estimates {
     }
 }
 
-/// A temporary folder for a table that no other jobs use. Dropping the handle deletes the folder.
+/// Creates a temporary folder for a table that only this bench's jobs use. Dropping the handle
+/// deletes the folder.
 pub fn folder() -> Result<tempfile::TempDir, Failure> {
     tempfile::tempdir()
         .map_err(|error| Failure::Impossible(format!("no folder for a table of jobs: {error}")))
 }
 
-/// The result of a job.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Done {
     /// Seconds from the start of the job to its end.
     pub seconds: f64,
-    /// CPU time; `None` if the system does not count it.
+    /// CPU time in seconds; `None` if the system does not report it.
     pub cpu_seconds: Option<f64>,
     pub context_switches: Option<u64>,
     pub told: Told,
@@ -172,13 +169,13 @@ pub struct Done {
 }
 
 impl Done {
-    /// CPU time in seconds; NaN if the system does not count it.
+    /// Returns the CPU time in seconds; NaN if the system does not report it.
     pub fn cpu(&self) -> f64 {
         self.cpu_seconds.unwrap_or(f64::NAN)
     }
 }
 
-/// The sums of all workers' counters in a job; zero on other runtimes.
+/// The sums of all workers' counters in a job. They are 0 on runtimes other than Tidegate.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Told {
     pub steals: u64,
@@ -189,7 +186,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// The increase since `before`.
+    /// Returns the increase since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             steals: self.steals - before.steals,
@@ -201,12 +198,12 @@ impl Told {
     }
 }
 
-/// A job's memory, and how the memory policy affected the job's tasks.
+/// A job's memory in bytes, and how often its tasks were stolen or put to sleep.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Memory {
-    /// The peak of the memory that the tasks had declared.
+    /// The peak of the memory that tasks declared.
     pub declared: u64,
-    /// The peak of resident memory; `None` if the system does not count it.
+    /// The peak resident memory; `None` if the system does not report it.
     pub resident: Option<u64>,
     /// The peak of the memory allocated beyond what was declared.
     pub undeclared: u64,
@@ -214,16 +211,16 @@ pub struct Memory {
     pub sleeps: u64,
 }
 
-/// Makes glibc's allocator keep freed memory and share it among all threads. By default, it returns
-/// large blocks to the system and keeps separate memory for each thread, so that page faults
-/// dominate the time.
+/// Makes glibc's allocator keep freed memory, and share it among all threads. By default, it
+/// returns large blocks to the system and keeps separate memory for each thread, so that page
+/// faults dominate the run time.
 const KEEP: [(&str, &str); 3] = [
     ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_TRIM_THRESHOLD_", "1000000000000"),
     ("MALLOC_MMAP_THRESHOLD_", "33554432"),
 ];
 
-/// A job's process, which is ready to start the program.
+/// A child process that is ready to run its program.
 pub struct Job {
     name: String,
     child: Child,
@@ -281,13 +278,12 @@ impl Job {
         Ok(job)
     }
 
-    /// Starts the program.
     pub fn go(&mut self) {
         self.say(&json!({"go": true}));
     }
 
     fn say(&mut self, line: &Value) {
-        // If the job has stopped reading, the attempt to read its answer reports why.
+        // If the job has stopped reading, `hear` reports why.
         let _ = self
             .requests
             .as_mut()
@@ -311,7 +307,7 @@ impl Job {
         })
     }
 
-    /// Waits for the job to end.
+    /// Waits for the job to end, and returns its result.
     pub fn done(&mut self) -> Result<Done, Failure> {
         let answer = self.hear()?;
         Done::deserialize(&answer).map_err(|error| {
@@ -327,15 +323,15 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // Kill the job in case it is still computing. Otherwise it would end anyway, once its input
-        // is closed.
+        // The job may still be computing, so kill it. An idle job would end by itself once its
+        // input is closed.
         self.requests = None;
         self.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs jobs, each started after its delay, and returns their results.
+/// Runs jobs, each of which starts after its delay, and returns their results.
 pub fn run(specs: &[(Spec, Duration)], table: &Path) -> Result<Vec<Done>, Failure> {
     let jobs = specs
         .iter()

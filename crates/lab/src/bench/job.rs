@@ -1,9 +1,9 @@
-//! A job of a bench: one program on one runtime, in its own process.
+//! A bench's job: one program on one runtime, in its own process.
 //!
 //! The bench and the job exchange lines of JSON through the job's standard input and output. The
-//! bench sends a request that says what to run. The job starts its threads, prepares the program's
-//! input and reports that it is ready. The bench then starts the run, and the job reports the
-//! result. The process keeps its resources until the bench closes the job's standard input.
+//! bench sends a request that specifies what to run. The job starts its threads, prepares the
+//! program's input and reports that it is ready. The bench then starts the run, and the job reports
+//! the result. The process keeps its resources until the bench closes the job's standard input.
 
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
@@ -21,7 +21,7 @@ use crate::ALLOCATOR;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{Usage, peak_rss_bytes};
 
-/// Serves the request on standard input.
+/// Carries out the request on standard input.
 pub fn serve() -> Result<(), Failure> {
     let line = next_line()?;
     let request = Request::deserialize(&line)
@@ -56,7 +56,7 @@ fn say(value: &Value) -> Result<(), Failure> {
     said.map_err(|error| Failure::Impossible(format!("nobody hears this job: {error}")))
 }
 
-/// Runs the program on the requested runtime.
+/// Runs the program on the runtime that the request names.
 struct OnRuntime(Request);
 
 impl Visitor for OnRuntime {
@@ -78,7 +78,7 @@ impl Visitor for OnRuntime {
     }
 }
 
-/// Converts a pool's statistics to the report on its memory and its workers.
+/// Converts a pool's statistics to a report on its memory and its workers.
 fn told(stats: &Stats) -> (Memory, Told) {
     let memory = Memory {
         declared: stats.memory.peak,
@@ -96,7 +96,8 @@ fn told(stats: &Stats) -> (Memory, Told) {
     (memory, told)
 }
 
-/// Prepares the program, waits for the bench's start signal, and runs it.
+/// Prepares the program, waits for the bench's start signal, runs the program and reports the
+/// result.
 fn run<P: Program, R: Runtime>(
     program: &P,
     request: &Request,

@@ -1,10 +1,10 @@
-//! `tidegate-lab bench`: measures how jobs divide this machine; what queues, places, intervals and
-//! memory policies gain or cost within a job; how fast programs written for rayon are; and what
-//! this machine's operations cost, as input for the simulator.
+//! `tidegate-lab bench`: measures how jobs share this machine; what queues, places, intervals and
+//! memory policies gain or cost within a job; how fast programs written for rayon are; and, as
+//! input for the simulator, what operations cost on this machine.
 //!
 //! Benches with several jobs run each job in its own process ([`job`]), which this process starts
-//! and controls ([`crew`]). The jobs share a private table, so they neither disturb unrelated jobs
-//! nor are disturbed by them.
+//! and controls ([`crew`]). The jobs share a private table, so they and unrelated jobs on the
+//! machine do not disturb each other.
 
 mod calibrate;
 mod counters;

@@ -1,11 +1,11 @@
-//! `bench places`: what hints about where tasks run gain, and what places cost programs that give
-//! no hints.
+//! `bench places`: how much programs gain if they hint where their tasks should run, and what
+//! places cost programs without hints.
 //!
 //! Each worker is its own place, as on a machine whose processors share no cache. All pools have
 //! the same number of workers.
 //!
-//! Sharing the machine is off: the pools live in one process, so each would leave processors to the
-//! pools created before it.
+//! The pools do not share the machine: they are all in one process, so each would leave processors
+//! to the pools created before it.
 
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::options;
 use tidegate_command::output::Value;
 
-/// The programs, and whether their tasks can be assigned to places.
+/// The programs, and whether their tasks have hints for places.
 const PROGRAMS: [(&str, bool); 5] = [
     (Cachestress::NAME, true),
     (Mergesort::NAME, true),
@@ -53,7 +53,6 @@ const COLUMNS: &[Column] = &[
     Column::new("cache_references", "cache references", Value::Number),
 ];
 
-/// Runs all programs and prints their rows.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let (workers, why) = options::number_of_workers(None)?;
     if workers < 2 {
@@ -61,7 +60,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
             "bench places: one worker ({why}) is one place, and two are the least; see TIDEGATE_WORKERS"
         )));
     }
-    // Opened before the pools are created, so that the counters include the pools' threads.
+    // Open the counters before creating the pools, so that they also count the pools' threads.
     let (mut counters, refusal) = Counters::open();
     let pools = Placed::all(workers)?;
     let ways = ways(arguments.size.into(), &pools);
@@ -80,7 +79,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     sheet(&rows, workers).print(arguments.format, &notes)
 }
 
-/// A pool, and the options it was built with.
+/// A pool and the options that it was built with.
 struct Placed {
     places: PlaceBy,
     bound: bool,
@@ -106,7 +105,7 @@ impl Placed {
     }
 }
 
-/// A program with the locality and the pool that it runs with.
+/// A program, the locality of its hints, and the pool that it runs on.
 struct Way<'a> {
     program: &'static str,
     locality: Option<Locality>,
@@ -114,11 +113,11 @@ struct Way<'a> {
     subject: Rc<Subject>,
 }
 
-/// One run, and the processors' counts during it.
+/// A run, and the hardware events that were counted during it.
 type Run = (Ran, Counts);
 
-/// The ways to run all programs. Programs with hints run in every locality on pools with several
-/// places; other programs run on every pool.
+/// Returns all combinations of program, locality and pool. A program with hints runs in every
+/// locality on the pools with several places; other programs run on every pool.
 fn ways(size: Size, pools: &[Placed]) -> Vec<Way<'_>> {
     let mut ways = Vec::new();
     for (program, hinted) in PROGRAMS {
@@ -159,8 +158,8 @@ impl Way<'_> {
         )
     }
 
-    /// Whether this is the way that others of the same program and binding are compared with: the
-    /// one that ignores hints or, for programs without hints, has a single place.
+    /// Whether this is the baseline for its program and binding: it ignores hints or, if the
+    /// program has none, runs on a pool with a single place.
     fn is_base(&self) -> bool {
         match self.locality {
             Some(locality) => locality == Locality::Ignorant,
@@ -180,7 +179,7 @@ fn sheet(rows: &[(&Way<'_>, Vec<Run>)], workers: usize) -> Sheet {
     for (way, runs) in rows {
         let base = rows.iter().find(|(base, _)| base.is_base_of(way));
         let base = base.map_or_else(Sample::default, |(_, runs)| seconds(runs));
-        // No figure for an event that was not counted in every run.
+        // An event that was not counted in every run has no figure.
         let counted = |event: usize| {
             let counts: Option<Vec<f64>> = runs.iter().map(|(_, counts)| counts[event]).collect();
             Sample::new(counts.unwrap_or_default()).interval()

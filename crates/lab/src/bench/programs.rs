@@ -1,4 +1,4 @@
-//! Times the programs made of intervals in interleaved runs, serially and on several pools.
+//! Times the programs made of intervals, serially and on several pools, with interleaved runs.
 
 use tidegate::{
     Pool,
@@ -11,15 +11,15 @@ use super::subject::Subject;
 use crate::engine::{Cell, Sample, Session};
 use tidegate_command::failure::Failure;
 
-/// The times of a program, in seconds.
+/// The run times of a program, in seconds.
 pub struct Times {
     pub program: &'static str,
     pub serial: Sample,
-    /// The times on each pool.
+    /// Run times on each pool, in the order of the pools.
     pub pools: Vec<Sample>,
 }
 
-/// A pool that does not share the machine with other jobs.
+/// Creates a pool that does not share the machine with other jobs.
 pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
     let builder = Pool::builder().workers(workers).queue(queue);
     let pool = builder.share(SharePolicy::Off).build();
@@ -27,7 +27,7 @@ pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// Times all programs in interleaved runs, serially and on each of these named pools.
+/// Times all programs, serially and on each of these named pools, with interleaved runs.
 pub fn time(
     session: &Session,
     size: Size,

@@ -1,4 +1,5 @@
-//! A program and its input, run in this process on some pool, and the figures of each run.
+//! Runs a program on pools of this process, with an input that is prepared only once, and returns
+//! the figures of each run.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -12,19 +13,22 @@ use tidegate_command::failure::Failure;
 use tidegate_command::reference::{Found, Reference};
 use tidegate_command::timed::timed;
 
-/// The figures of one run: its time, and the sums of all workers' counters.
+/// The figures of one run. The counters are sums over all workers.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ran {
     pub seconds: f64,
-    /// How often workers parked, and how often they were woken.
+    /// How often workers parked.
     pub parks: f64,
+    /// How often workers were woken.
     pub wakes: f64,
-    /// How often owners tried to take a task from their own queue, and how often they failed. Only
-    /// alternative queues count this; the split deque does not.
+    /// How often owners tried to take a task from their own queue. Only alternative queues count
+    /// this; the split deque does not.
     pub takes: f64,
+    /// How often owners failed to take a task from their own queue.
     pub failed_takes: f64,
-    /// How often thieves tried to steal, and how often they succeeded.
+    /// How often thieves tried to steal.
     pub attempts: f64,
+    /// How often thieves succeeded.
     pub steals: f64,
 }
 
@@ -46,12 +50,12 @@ impl Ran {
         self.attempts - self.steals
     }
 
-    /// The fraction of tasks that thieves took, among all tasks taken from queues.
+    /// Returns the fraction of tasks that were stolen, among all tasks that were taken from queues.
     pub fn stolen_share(&self) -> f64 {
         self.steals / self.tasks()
     }
 
-    /// Like `stolen_share`, but counts at least one steal, so that it can be a divisor.
+    /// Like `stolen_share`, but counts at least one steal, so that the result can be a divisor.
     pub fn stolen_share_or_one(&self) -> f64 {
         self.steals.max(1.0) / self.tasks()
     }
@@ -95,7 +99,8 @@ impl Subject {
         self.prepared(|prepared| prepared.run(pool))
     }
 
-    /// The mean time of several runs in seconds, on a pool or serially. Checks the last answer.
+    /// Runs the program several times, on a pool or serially, and returns the mean time in seconds.
+    /// Checks the last answer.
     pub fn time(&self, pool: Option<&Tidegate>) -> Result<f64, Failure> {
         self.prepared(|prepared| prepared.time(pool))
     }

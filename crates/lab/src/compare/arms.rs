@@ -1,6 +1,7 @@
-//! `compare join-arms`: two long arms of a join that never fork must run at the same time.
+//! `compare join-arms`: joins two long arms that never fork, which should run at the same time.
 //!
-//! The reported time is the time for both arms together; ideally, it is the length of one arm.
+//! The reported time is the time for which both arms ran at the same time. Ideally, this is the
+//! length of one arm.
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +18,12 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::show_nanos;
 use tidegate_command::usage::Usage;
 
-/// Samples per row.
+/// The default number of samples per row.
 const SAMPLES: u32 = 20;
 
-/// How long an arm computes, normally and with `--size tiny`.
+/// How long an arm computes.
 const ARM: Duration = Duration::from_millis(50);
+/// How long an arm computes with `--size tiny`.
 const TINY_ARM: Duration = Duration::from_millis(2);
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -49,7 +51,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Two arms, each of which computes for this long.
+/// Two arms that compute for this long each.
 struct Arms(Duration);
 
 impl<'a> Race<'a> for Arms {

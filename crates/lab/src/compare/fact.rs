@@ -1,4 +1,4 @@
-//! A conclusion from a comparison: a figure, as text and as JSON.
+//! A conclusion from a comparison, as text and as JSON.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Creates a fact; `words` is its text.
+    /// Creates a fact. `words` states `value` in the printed text.
     pub fn new(what: String, value: Value, words: String) -> Self {
         Self { what, value, words }
     }

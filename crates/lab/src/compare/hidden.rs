@@ -1,14 +1,14 @@
-//! `compare hidden`: work behind an owner that does not poll.
+//! `compare hidden`: how long a task is hidden by an owner that computes without polling.
 //!
-//! In `join(|| join(|| serial, c), b)` a second worker takes `b`, which is short, and is then free.
-//! The only work left is `c`, whose owner computes for a long time without polling. The reported
-//! time runs from the end of `b` to the start of `c`, or from the fork of `c` if `c` starts before
-//! `b` ends.
+//! In `join(|| join(|| serial, c), b)`, a second worker takes `b`, which is short, and is then
+//! free. The only work left is `c`, whose owner computes for a long time without polling. The
+//! reported time is the time from the end of `b` to the start of `c`, or from the fork of `c` to
+//! its start if `c` starts before `b` ends.
 //!
-//! The owner forks `c` when `b` has begun, or after [`PATIENCE`], because this case does not
-//! measure how long it takes to wake the second worker.
+//! The owner forks `c` only after `b` has begun, or after [`PATIENCE`], so that the time does not
+//! include waking the second worker.
 //!
-//! chili has no lane: it runs the second half of a join first, so `c` begins before the owner can
+//! chili has no lane: it runs the second half of a join first, so `c` begins before its owner can
 //! hide it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,17 +26,18 @@ use tidegate_command::compare::time::{compute, nanos_between};
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::Usage;
 
-/// Samples per row.
+/// The default number of samples per row.
 const SAMPLES: u32 = 20;
 
-/// How long the owner computes, normally and with `--size tiny`.
+/// How long the owner computes.
 const SERIAL: Duration = Duration::from_millis(200);
+/// How long the owner computes with `--size tiny`.
 const TINY_SERIAL: Duration = Duration::from_millis(5);
 
 /// How long the owner waits for `b` to begin before it forks `c` anyway.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How long `b` takes: long enough that the owner forks `c` before `b` ends.
+/// How long `b` computes, which is long enough for the owner to fork `c` before `b` ends.
 const SHORT: Duration = Duration::from_millis(1);
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -74,7 +75,7 @@ impl<'a> Race<'a> for Hidden {
     }
 }
 
-/// How long an owner that computes for `length` hid `c`, in nanoseconds.
+/// Returns the nanoseconds for which `c` was hidden by an owner that computes for `length`.
 fn delay<R: Runtime>(fork: &mut R::Fork<'_>, length: Duration) -> f64 {
     let b_has_begun = AtomicBool::new(false);
     let ((forked, begin_of_c), end_of_b) = R::join(

@@ -1,14 +1,14 @@
 //! `compare idle`: what idle workers cost.
 //!
-//! - `idle pool`: the CPU time of the whole process while a pool that has worked before is left
-//!   alone.
+//! - `idle pool`: the CPU time of the whole process while its pool, which has worked before, is
+//!   idle.
 //! - `serial phases inside`: a task computes serially between short parallel bursts. The reported
-//!   time is the CPU time per phase beyond that of the computing thread.
+//!   time is the CPU time that all other threads use per serial phase.
 //! - `serial phases outside`: like `serial phases inside`, but for a thread outside the pool.
 //!
-//! Each sample starts its own pool, and only one pool exists at a time. An idle pool gets [`REST`]
-//! to settle before it is measured. A serial phase begins right after a burst, so the figure
-//! includes the thieves' search until they give up.
+//! Each sample starts its own pool, and only one pool exists at a time. An idle pool settles for
+//! [`REST`] before it is measured. A serial phase begins right after a burst, so its CPU time
+//! includes the thieves' search for work until they give up.
 
 use std::hint::black_box;
 use std::thread;
@@ -26,20 +26,24 @@ use tidegate_command::compare::time::compute;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{self, Usage};
 
-/// Samples per row of serial phases. An idle pool is measured once.
+/// The default number of samples per row of serial phases. An idle pool is measured once.
 const SAMPLES: u32 = 5;
 
-/// How long an idle pool may settle, and how long it is measured then.
+/// How long an idle pool settles before it is measured.
 pub const REST: Duration = Duration::from_millis(200);
+/// How long an idle pool is measured.
 pub const IDLE: Duration = Duration::from_secs(10);
+/// How long an idle pool is measured with `--size tiny`.
 pub const TINY_IDLE: Duration = Duration::from_millis(50);
 
-/// The length of a serial phase, and the number of phases in a sample.
+/// The length of a serial phase.
 const PHASE: Duration = Duration::from_millis(100);
+/// The length of a serial phase with `--size tiny`.
 const TINY_PHASE: Duration = Duration::from_millis(5);
+/// The number of serial phases in a sample.
 const PHASES: u32 = 10;
 
-/// The Fibonacci number that a burst computes, which takes about ten microseconds.
+/// A burst computes this Fibonacci number, which takes about ten microseconds.
 const BURST: u32 = 18;
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -79,7 +83,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// The race of an idle pool. The field is how long the pool is left alone.
+/// The race of an idle pool. The field is how long the pool is measured.
 struct IdlePool(Duration);
 
 impl<'a> Race<'a> for IdlePool {
@@ -104,14 +108,14 @@ impl<'a> Race<'a> for IdlePool {
     }
 }
 
-/// Measures the CPU time and wake-ups of the process while this thread sleeps.
+/// Returns the CPU time and wake-ups of the process while this thread sleeps.
 fn asleep(length: Duration) -> Result<Measurement, Failure> {
     let (used, ()) = Usage::of(|| thread::sleep(length));
     let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
     Ok(Measurement { nanos, used })
 }
 
-/// The race of serial phases between bursts.
+/// The race of serial phases between bursts, inside or outside the pool.
 struct Phases {
     phase: Duration,
     inside: bool,
@@ -136,8 +140,8 @@ impl<'a> Race<'a> for Phases {
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
 
-    /// On Tidegate, `join` lets a thread outside the pool take part, without handing the join to a
-    /// worker first.
+    /// Tidegate's `join` lets a thread outside the pool run a part itself, so the thread need not
+    /// hand the join to a worker first.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         let Self { phase, inside } = *self;
         if inside {
@@ -173,7 +177,7 @@ impl<'a> Race<'a> for Phases {
     }
 }
 
-/// The CPU time per serial phase, beyond the time that this thread itself computes.
+/// Returns the CPU time per serial phase that threads other than this one use.
 fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Measurement, Failure> {
     let mut extra = Usage::none();
     for _ in 0..PHASES {
@@ -194,12 +198,11 @@ fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Measurement
     Ok(Measurement { nanos, used: extra })
 }
 
-/// A short parallel computation.
 fn burst<R: Runtime>(runtime: &R) -> u64 {
     runtime.install(|fork| fib::parallel::<R>(fork, BURST))
 }
 
-/// The error on systems that do not report CPU time.
+/// Returns the failure on a system that does not report CPU time.
 pub fn unknown() -> Failure {
     Failure::Impossible(
         "this system does not tell the CPU time of a process and its threads".into(),

@@ -1,9 +1,9 @@
 //! `compare loop`: a short loop over trivial items, run many times, inside and outside the pool.
 //!
 //! The inside case is the program `loops`. In the outside case, a thread outside the pool starts
-//! every loop separately. On Tidegate, the thread calls the free function, so the loop runs on the
-//! global pool with that pool's number of workers; on the other runtimes, it hands the loop to the
-//! pool. The reported time is that of one loop.
+//! every loop separately. On Tidegate, this thread calls the free function, so the loop runs on the
+//! global pool with that pool's number of workers. On the other runtimes, the thread hands the loop
+//! to the pool. The reported time is the time of one loop.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -23,14 +23,15 @@ use tidegate_command::options;
 use tidegate_command::output::show_count;
 use tidegate_command::usage::Usage;
 
-/// Samples per row.
+/// The default number of samples per row.
 const SAMPLES: u32 = 25;
 
 /// The number of items in a loop.
 const ITEMS: usize = 1000;
 
-/// How often the loop runs, normally and with `--size tiny`.
+/// How many loops a sample runs.
 const TIMES: u32 = 10_000;
+/// How many loops a sample runs with `--size tiny`.
 const TINY_TIMES: u32 = 100;
 
 const INSIDE: &str = "loop inside";
@@ -64,14 +65,14 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// The case in which a thread outside the pool starts the loops.
+/// The race in which a thread outside the pool starts the loops.
 struct Outside {
     times: u32,
     global_workers: usize,
 }
 
 impl Outside {
-    /// A lane that calls `each` as many times as the loop runs.
+    /// Creates a lane that calls `each` once for each loop of a sample.
     fn lane<'a>(
         &self,
         runtime: &'static str,
@@ -100,7 +101,6 @@ impl Outside {
     }
 }
 
-/// The work on one item.
 fn touch(item: &mut u32) {
     *item += 1;
 }

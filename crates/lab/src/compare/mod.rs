@@ -1,10 +1,10 @@
 //! `tidegate-lab compare`: compares runtimes on one mechanism, in interleaved runs.
 //!
-//! | file | lanes of |
+//! | module | measures |
 //! |---|---|
-//! | [`wake`] | a fork that has to wake a worker |
+//! | [`wake`] | forks that must wake a worker |
 //! | [`idle`] | idle pools |
-//! | [`arms`] | two long arms of a join |
+//! | [`arms`] | joins with two long arms |
 //! | [`hidden`] | work behind an owner that does not poll |
 //! | [`loops`] | short loops |
 //! | [`iter`] | rayon's iterators, on stock rayon-core and on Tidegate, each in its own process |
@@ -25,7 +25,7 @@ use tidegate_command::failure::Failure;
 use crate::arguments::{Case, CompareArguments};
 use crate::engine::Session;
 
-/// Compares runtimes in the chosen case.
+/// Runs the chosen comparison.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     carry_out(&arguments.flags, |setting| {
         let name = format!("compare-{}", arguments.case.name());
@@ -43,8 +43,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     })
 }
 
-/// Measures each lane `repeat` times, interleaved, and relates the rows of each case to one
-/// another.
+/// Measures each lane `repeat` times, with interleaved runs, and relates the rows of each case to
+/// each other.
 fn rows(session: &Session, mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
     let is_able = |lane: &usize| lanes[*lane].take.is_some();
     let able: Vec<usize> = (0..lanes.len()).filter(is_able).collect();

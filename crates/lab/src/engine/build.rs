@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use tidegate_command::failure::Failure;
 
-/// The version, and a hash of this executable. If any linked code changes, so does the name.
+/// Returns the version and a hash of this executable. The hash changes whenever linked code
+/// changes.
 pub fn name() -> Result<&'static str, Failure> {
     static NAME: OnceLock<String> = OnceLock::new();
     if let Some(name) = NAME.get() {

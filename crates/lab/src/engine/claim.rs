@@ -1,4 +1,4 @@
-//! A claim of a source as figures, and the verdict on our figure.
+//! Published claims, and verdicts on how our figures compare with them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::Interval;
 use crate::reproduce::page::Finding;
 
-/// A claim of a source that a figure can contradict.
+/// A published claim that a measured figure can contradict.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The name by which tables refer to the claim.
+    /// The claim's name in tables.
     id: String,
     /// One sentence that states the claim, with the published figure.
     what: String,
@@ -25,11 +25,11 @@ pub struct Claim {
 /// The figures that contradict a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refuted {
-    /// Figures of at least this: the source reports a smaller figure.
+    /// Figures of at least this value, because the source reports a smaller one.
     AtLeast(f64),
-    /// Figures of at most this: the source reports a larger figure.
+    /// Figures of at most this value, because the source reports a larger one.
     AtMost(f64),
-    /// Figures outside these bounds, or equal to one of them: the source reports no difference.
+    /// Figures outside these bounds or equal to a bound, because the source reports no difference.
     Outside(f64, f64),
 }
 
@@ -38,13 +38,14 @@ pub enum Refuted {
 pub enum Verdict {
     /// The figure is in the range that agrees with the source.
     Agrees,
-    /// The effect has the same direction, but is larger.
+    /// The effect has the published direction, but is larger.
     Stronger,
-    /// The effect has the same direction, but is smaller.
+    /// The effect has the published direction, but is smaller.
     Weaker,
-    /// The interval contains both figures that contradict the claim and figures that do not.
+    /// The figure's confidence interval contains both figures that contradict the claim and figures
+    /// that do not.
     Undecided,
-    /// All figures in the interval contradict the claim.
+    /// All figures in the confidence interval contradict the claim.
     Contradicts,
     /// The programs are too small to show the effect.
     TooSmall,
@@ -98,7 +99,6 @@ impl Claim {
         }
     }
 
-    /// Adds the figure that the source reports.
     pub fn published(self, figure: f64) -> Self {
         Self {
             published: Some(figure),
@@ -126,7 +126,7 @@ impl Claim {
         }
     }
 
-    /// The finding for our figure, whose numbers `show` formats.
+    /// Returns the finding for our figure. `show` formats its numbers.
     pub fn finding(&self, ours: Interval, show: impl Fn(f64) -> String) -> Finding {
         let published = self.published.map_or_else(String::new, &show);
         Finding {
@@ -141,7 +141,7 @@ impl Claim {
         }
     }
 
-    /// Describes the figures that agree and the figures that contradict.
+    /// Describes which figures agree with the claim and which contradict it.
     fn range(&self, show: impl Fn(f64) -> String) -> String {
         let (start, end) = (*self.agrees.start(), *self.agrees.end());
         let agrees = match (start.is_finite(), end.is_finite()) {

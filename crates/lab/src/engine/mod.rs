@@ -1,11 +1,11 @@
-//! The experiment engine: runs cells repeatedly, keeps the runs on disk, summarizes them and judges
-//! them.
+//! The experiment engine: runs cells repeatedly, stores the runs on disk, summarizes them, and
+//! judges the source's claims.
 //!
-//! An experiment is a list of [`Cell`]s, each of which does one run from a seed. A [`Session`] does
-//! simulated runs in parallel and interleaves real ones. It appends each run to a [store] as soon
-//! as the run ends, so an interrupted session loses only the run in progress, and `--resume` does
-//! only the missing runs. The runs of a cell form a [`Sample`]. An [`Interval`] is computed from
-//! samples, and a [`Claim`] of the source judges it.
+//! An experiment is a list of [`Cell`]s, each of which performs one run from a seed. A [`Session`]
+//! performs simulated runs in parallel and interleaves real ones. It appends each run to a [store]
+//! as soon as the run ends, so an interrupted session loses only the run in progress, and
+//! `--resume` performs only the missing runs. The runs of a cell form a [`Sample`]. A figure and
+//! its [`Interval`] are computed from samples, and a [`Claim`] of the source judges them.
 
 mod build;
 mod claim;

@@ -2,7 +2,8 @@
 
 use super::{Interval, Sample};
 
-/// A statistic over ratios. Each ratio is that of the two medians of a pair.
+/// Computes a statistic over ratios, with its interval. Each pair contributes the ratio of its two
+/// medians.
 pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> Interval {
     let samples: Vec<&Sample> = pairs.iter().flatten().collect();
     Interval::of(&samples, |medians| {
@@ -17,7 +18,7 @@ pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]
     pairs.into_iter().filter(is_whole).collect()
 }
 
-/// The smallest value, or NaN if any value is NaN.
+/// Returns the smallest value, or NaN if any value is NaN.
 pub fn least(values: &[f64]) -> f64 {
     let less = |one: f64, other: f64| match one.is_nan() || one < other {
         true => one,
@@ -26,7 +27,7 @@ pub fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, less)
 }
 
-/// The largest value, or NaN if any value is NaN.
+/// Returns the largest value, or NaN if any value is NaN.
 pub fn greatest(values: &[f64]) -> f64 {
     let more = |one: f64, other: f64| match one.is_nan() || one > other {
         true => one,
@@ -35,7 +36,7 @@ pub fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, more)
 }
 
-/// The ratio that is farthest from 1 in either direction, on a logarithmic scale.
+/// Returns the ratio that is farthest from 1 in either direction, on a logarithmic scale.
 pub fn farthest(ratios: &[f64]) -> f64 {
     let far = |a: &&f64, b: &&f64| a.ln().abs().total_cmp(&b.ln().abs());
     ratios.iter().max_by(far).copied().unwrap_or(f64::NAN)

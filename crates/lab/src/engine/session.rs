@@ -1,4 +1,4 @@
-//! Does the runs of cells, in parallel or interleaved.
+//! Runs cells, in parallel or interleaved.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -14,10 +14,10 @@ use crate::arguments::{KeepFlags, Size};
 
 /// A measurement that a session repeats.
 pub struct Cell<'a, T> {
-    /// The full name, which identifies kept runs. `--only` matches the parts of names, which are
-    /// separated by `/`.
+    /// The full name, which identifies stored runs. It consists of parts separated by `/`, and
+    /// `--only` matches these parts.
     pub name: String,
-    /// Does the run with this number, which is also the seed of the run.
+    /// Performs the run with this number, which is also the run's seed.
     pub take: Box<dyn Fn(u64) -> Result<T, Failure> + Sync + 'a>,
 }
 
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// A session that runs every cell.
+    /// Creates a session that runs every cell.
     pub fn whole(experiment: impl Into<String>, size: Size, keep: &KeepFlags) -> Self {
         Self::new(Plan {
             experiment: experiment.into(),
@@ -77,7 +77,7 @@ impl Session {
         self.plan.size
     }
 
-    /// The requested number of runs of each cell, but at most `most`.
+    /// Returns the number of runs of each cell: as many as requested, but at most `most`.
     pub fn runs(&self, most: u64) -> u64 {
         self.plan.runs.min(most)
     }
@@ -94,13 +94,14 @@ impl Session {
         self.progress.expect(self.choose(cells).len() as u64 * runs);
     }
 
-    /// Notes on the conditions of the runs.
+    /// Returns notes on the conditions of the runs.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }
 
-    /// Opens the store unless it is open already. All cells must have been announced before. Fails,
-    /// without touching any file, if `--only` names a part that no cell has.
+    /// Opens the store unless it is open already. All cells must have been
+    /// [registered](Self::expect) before. Fails, without touching any file, if `--only` names a
+    /// part that no cell has.
     pub fn begin(&self) -> Result<(), Failure> {
         self.check_parts()?;
         if self.store.get().is_some() {
@@ -131,7 +132,7 @@ impl Session {
         }
     }
 
-    /// Runs cells in parallel, on a Tidegate pool. The cells must not disturb each other. Cells
+    /// Runs cells in parallel, on a Tidegate pool. The cells must not influence each other. Cells
     /// that `--only` leaves out get no runs.
     pub fn side_by_side<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
     where
@@ -141,8 +142,8 @@ impl Session {
         let count = chosen.len() * runs as usize;
         let slots: Vec<OnceLock<Result<T, Failure>>> =
             (0..count).map(|_| OnceLock::new()).collect();
-        // The order is the first run of every cell, then every second run, and so on. An
-        // interrupted session then has some runs of each cell.
+        // The first run of every cell comes first, then the second run of every cell, and so on, so
+        // that an interrupted session has some runs of each cell.
         tidegate::for_each(0..count, |number| {
             let (run, cell) = (number / chosen.len(), number % chosen.len());
             let slot = &slots[cell * runs as usize + run];
@@ -170,8 +171,8 @@ impl Session {
         })
     }
 
-    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` does a run
-    /// of the cell with the given index. Announces the cells and opens the store.
+    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` performs a
+    /// run of the cell with the given index. Registers the cells and opens the store itself.
     pub fn share_turns<T>(
         &self,
         names: &[impl AsRef<str>],
@@ -214,7 +215,8 @@ impl Session {
         Ok(taken)
     }
 
-    /// The runs of all cells, in the order of the cells; empty for cells that were left out.
+    /// Collects the runs of all cells, in the order of the cells. Cells that `--only` leaves out
+    /// have none.
     fn collect<T>(
         &self,
         cells: &[Cell<'_, T>],
@@ -242,7 +244,7 @@ impl Session {
                 .any(|chosen| name.split('/').any(|part| matches(part, chosen)))
     }
 
-    /// Returns the kept run, or does the run and keeps it.
+    /// Returns the stored run, or performs the run and stores it.
     fn keep<T>(
         &self,
         cell: &str,
@@ -284,7 +286,7 @@ impl Session {
     }
 }
 
-/// The parts of a name, without those that set parameters.
+/// Joins the parts of a name, without those that set parameters.
 fn in_short(parts: &[String]) -> String {
     let short = parts.iter().filter(|part| !part.contains('='));
     short.map(String::as_str).collect::<Vec<_>>().join(", ")
@@ -295,7 +297,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether `--only`'s part `chosen` matches a part of a cell's name, ignoring case.
+/// Compares a part of a cell's name with a part requested by `--only`, ignoring case.
 fn matches(part: &str, chosen: &str) -> bool {
     part.eq_ignore_ascii_case(chosen)
 }
@@ -325,8 +327,8 @@ mod tests {
         session
     }
 
-    /// Two cells that return their own number and the number of the run, and count their runs in
-    /// `made`.
+    /// Creates two cells. A run returns ten times the cell's number plus the run's number, and
+    /// increments `made`.
     fn cells(made: &AtomicU64) -> Vec<Cell<'_, u64>> {
         let cell = |number: u64| {
             Cell::new(format!("part/{number}"), move |run| {

@@ -8,10 +8,11 @@ use tidegate_command::output::{Table, Value as Cell, print_json, to_stdout};
 use super::Interval;
 
 pub struct Column {
-    /// The JSON field. An interval adds two fields, with the suffixes `_low` and `_high`.
+    /// The name of the JSON field. A measured figure adds two fields for the ends of its interval,
+    /// with the suffixes `_low` and `_high`.
     field: &'static str,
-    /// The table's heading, or empty if only JSON has the column. The ends of intervals become the
-    /// last columns of the table.
+    /// The heading in the table, or empty if only JSON has the column. The table shows the ends of
+    /// all intervals in its last columns.
     title: &'static str,
     /// Formats a figure with its unit.
     unit: fn(f64) -> Cell,
@@ -66,7 +67,7 @@ impl Field {
     }
 }
 
-/// A number for JSON, without a fraction if it is whole.
+/// Converts a number to JSON, without a fraction if it is whole.
 fn number(number: f64) -> Value {
     match number.fract() == 0.0 && number.abs() < 2_f64.powi(53) {
         true => json!(number as i64),
@@ -82,7 +83,7 @@ impl Sheet {
         }
     }
 
-    /// Adds a row, which must have an entry for each column.
+    /// Adds a row, which must have one entry per column.
     pub fn row(&mut self, row: impl Into<Vec<Field>>) {
         let row = row.into();
         assert_eq!(row.len(), self.columns.len(), "a field for each column");

@@ -1,4 +1,4 @@
-//! How many times as fast one sample is as another.
+//! The speed-up of one sample relative to another.
 
 use super::Sample;
 
@@ -13,12 +13,12 @@ pub const SLOWER: f64 = 0.97;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speedup {
     pub value: f64,
-    /// The ends of the ratio's 95 % interval, if there are enough runs.
+    /// The ends of the ratio's 95 % interval; `None` if there are too few runs.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Speedup {
-    /// The median of `others` divided by the median of `times`.
+    /// Computes the median of `others` divided by the median of `times`.
     pub fn over(times: &Sample, others: &Sample) -> Self {
         let ratio = others.over(times);
         let enough = times.count().min(others.count()) >= LEAST;
@@ -28,7 +28,6 @@ impl Speedup {
         }
     }
 
-    /// Whether the whole interval lies below [`SLOWER`].
     pub fn is_slower(&self) -> bool {
         self.interval.is_some_and(|[_, high]| high < SLOWER)
     }
@@ -69,8 +68,8 @@ mod tests {
 
     #[test]
     fn interval_contains_the_ratio_and_narrows() {
-        // The median of n samples that are uniform with a range of 100 around 150 is asymptotically
-        // normal with a standard deviation of 50 / sqrt(n).
+        // The median of n samples that are spread uniformly over a range of 100 around 150 is
+        // asymptotically normal with a standard deviation of 50 / sqrt(n).
         let width = |samples: u32| {
             let spread = (0..samples).map(|sample| 100 + 100 * sample / samples);
             let speedup = Speedup::over(&sample([150; 6]), &sample(spread));

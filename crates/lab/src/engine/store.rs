@@ -1,7 +1,7 @@
-//! Finished runs on disk: a file of JSON lines, to which each run is appended as it ends.
+//! Stores finished runs on disk, in a file of JSON lines to which each run is appended as it ends.
 //!
-//! The first line identifies the runs; runs of another experiment, size or build of this program
-//! are not mixed with these. If the last line is incomplete, it is dropped.
+//! The first line names the experiment, its size and the build of this program, so that runs of
+//! different ones are never mixed. An incomplete last line is dropped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,12 +14,12 @@ use tidegate_command::failure::Failure;
 
 use crate::arguments::KeepFlags;
 
-/// Identifies the runs in a file.
+/// The first line of a file, which identifies its runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Head {
     pub experiment: String,
     pub size: String,
-    /// The build that did the runs.
+    /// The build of this program that performed the runs.
     pub build: String,
 }
 
@@ -37,8 +37,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file. With `resume`, its runs are kept. Without it, the file is renamed so that
-    /// its name ends in `.before`, and a new file is started.
+    /// Opens the file. With `resume`, its runs are kept. Otherwise, an existing file is renamed so
+    /// that its name ends in `.before`, and a new file is started.
     pub fn open(keep: &KeepFlags, head: &Head) -> Result<Self, Failure> {
         let KeepFlags { dir, resume } = keep;
         let path = dir.join(format!("{}-{}.jsonl", head.experiment, head.size));
@@ -62,7 +62,7 @@ impl Store {
         } else if exists {
             fs::rename(&path, path.with_extension("jsonl.before")).map_err(failed)?;
         }
-        // Rewrite the file, to remove an incomplete last line.
+        // Rewrite the file to remove an incomplete last line.
         let mut text = line(head);
         for ((cell, run), value) in &runs {
             let (cell, run, value) = (cell.clone(), *run, value.clone());
@@ -75,7 +75,7 @@ impl Store {
         Ok(Self { path, file, runs })
     }
 
-    /// The kept run; `None` if the file does not contain it.
+    /// Returns the stored run, or `None` if the file does not contain it.
     pub fn get(&self, cell: &str, run: u64) -> Option<&Value> {
         self.runs.get(&(cell.to_owned(), run))
     }

@@ -9,32 +9,34 @@ use plotters::prelude::*;
 
 use crate::reproduce::page::{Chart, Line, Point};
 
-/// The size of a picture. It fits on a phone; wide pages show several side by side.
+/// The size of a picture in pixels: one picture fits on a phone, and wide pages show several side
+/// by side.
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 260;
 
-/// The largest value that an axis can show, and the maximum number of its labels.
+/// The largest value that an axis can show.
 const MOST: f64 = 1e15;
+/// The maximum number of labels of an axis.
 const MOST_LABELS: usize = 256;
 
 /// The number of distinct line colours.
 pub const COLOURS: usize = 12;
 
-/// Placeholders for the colour of text and axes, and for the colour of the grid.
+/// The placeholder for the colour of text and axes.
 const INK: RGBColor = RGBColor(1, 0, 0);
+/// The placeholder for the colour of the grid.
 const GRID: RGBColor = RGBColor(2, 0, 0);
 
-/// The placeholder for a line's colour.
+/// Returns the placeholder for a line's colour.
 fn colour(line: usize) -> RGBColor {
     RGBColor(0, 1, (line % COLOURS) as u8)
 }
 
-/// The page's variable for a line's colour.
+/// Returns the page's CSS variable for a line's colour.
 pub fn name(line: usize) -> String {
     format!("var(--line-{})", line % COLOURS)
 }
 
-/// Draws the chart as SVG.
 pub fn draw(chart: &Chart) -> Result<String, String> {
     let mut svg = String::new();
     {
@@ -61,8 +63,7 @@ fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
     chart.lines.iter().flat_map(|line| &line.points)
 }
 
-/// Rejects a chart that cannot be drawn. A chart may be invalid because its file may have been
-/// edited by hand.
+/// Rejects a chart that cannot be drawn, for instance because its file was edited by hand.
 pub fn check(chart: &Chart) -> Result<(), String> {
     let numbers = points(chart).flat_map(|point| [point.x, point.y, point.low, point.high]);
     if let Some(number) = numbers.into_iter().find(|number| number.abs() > MOST) {
@@ -81,7 +82,7 @@ pub fn check(chart: &Chart) -> Result<(), String> {
     Ok(())
 }
 
-/// The range of these numbers, widened if they are all equal.
+/// Returns the range of these numbers, widened if they are all equal.
 fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let widen = |(low, high): (f64, f64), number: f64| (low.min(number), high.max(number));
     let (low, high) = numbers
@@ -94,7 +95,7 @@ fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// A line flattens the others if it is this many times as high as the median line.
+/// A line this many times as high as the median line flattens the others.
 const OUTLIER: f64 = 20.0;
 
 /// The vertical axis: linear or logarithmic.
@@ -123,7 +124,6 @@ impl Axis {
         }
     }
 
-    /// The label at a position on the axis.
     fn label(self, place: f64) -> String {
         if !self.log {
             return format!("{place}");
@@ -137,7 +137,7 @@ impl Axis {
         }
     }
 
-    /// The lowest and the highest position to show.
+    /// Returns the lowest and the highest value to show.
     fn height(self, chart: &Chart) -> Option<(f64, f64)> {
         let ends = points(chart).flat_map(|point| [point.low, point.high]);
         let (low, high) = extent(ends.map(|end| self.at(end)))?;
@@ -197,7 +197,7 @@ where
         let style = colour(number).stroke_width(2);
         let line = points.iter().map(|point| (point.x, axis.at(point.y)));
         context.draw_series(LineSeries::new(line, style))?;
-        // The bars are shifted sideways, so that bars at the same position do not overlap.
+        // Shift the error bars sideways, so that those at the same position do not overlap.
         let aside = (number as f64 - chart.lines.len() as f64 / 2.0) * (right - left) / 400.0;
         let bars = points.iter().map(|point| {
             let x = point.x;
@@ -213,7 +213,6 @@ where
 mod tests {
     use super::*;
 
-    /// A chart of one line through these values.
     fn chart(values: &[f64]) -> Chart {
         let point = |&y: &f64| Point {
             x: y,
@@ -234,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Even a chart without any numbers must be drawn.
+    /// Charts without any numbers must be drawn, too.
     #[test]
     fn charts_accept_all_allowed_numbers() {
         let cases: [&[f64]; 8] = [

@@ -24,7 +24,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// A page's anchor, unique even if an experiment has several pages.
+/// A page's HTML anchor, unique even if an experiment has several pages.
 struct Id<'a>(&'a Page, usize);
 
 impl fmt::Display for Id<'_> {
@@ -56,7 +56,7 @@ pub fn document(pages: &[Page]) -> Result<String, String> {
     Ok(out)
 }
 
-/// The title of a page, numbered if its experiment has several.
+/// Returns a page's title, with a number if its experiment has several pages.
 fn title(pages: &[Page], number: usize) -> String {
     let page = &pages[number];
     let same = |other: &&Page| other.experiment == page.experiment;
@@ -130,7 +130,7 @@ fn findings(out: &mut String, page: &Page) {
     out.push_str("</ul>\n");
 }
 
-/// The verdicts, in the order of the page's summary.
+/// The verdicts, in the order in which the summary lists them.
 const VERDICTS: [Verdict; 8] = [
     Verdict::Agrees,
     Verdict::Stronger,
@@ -142,7 +142,7 @@ const VERDICTS: [Verdict; 8] = [
     Verdict::NotMeasured,
 ];
 
-/// The CSS class of a verdict, which determines its colour.
+/// Returns the CSS class of a verdict, which determines its colour.
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees | Verdict::Stronger => "same",

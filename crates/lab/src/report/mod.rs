@@ -17,7 +17,6 @@ use tidegate_command::input;
 use tidegate_command::output::{find_room, keep_apart, to_stdout, write_file};
 use tidegate_command::standard::{is_standard, shown_input};
 
-/// Reads the files and writes the page.
 pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     keep_apart(&arguments.out, "the page", &arguments.files)?;
     let read = arguments.files.iter().map(|file| read(file));
@@ -39,7 +38,7 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     to_stdout(|out| writeln!(out, "{}", arguments.out.display()))
 }
 
-/// Reads a page, or several if the file contains a list.
+/// Reads one page, or several if the file contains a list.
 fn read(file: &Path) -> Result<Vec<Page>, Failure> {
     let bytes = input::bytes(file)?;
     let is_list = bytes.trim_ascii_start().starts_with(b"[");

@@ -48,12 +48,12 @@ pub struct Grid {
     plan: Plan,
     /// The runs of each cell, ordered by rule, program and load.
     observed: Vec<Vec<Observed>>,
-    /// Indices of the rules whose mean is the unit of aggregated times.
+    /// Indices of the rules whose mean time is the unit of aggregated times.
     unit: Vec<usize>,
 }
 
 impl Rule {
-    /// A rule for thieves that take one task at a time and rest as `idle` describes.
+    /// Creates a rule for thieves that take one task at a time and rest as `idle` describes.
     pub fn new(name: &str, idle: &str) -> Self {
         let idle = idle.parse();
         Self {
@@ -80,7 +80,7 @@ impl Rule {
         }
     }
 
-    /// A rule that stands for the runtime's defaults.
+    /// Creates a rule with the runtime's defaults.
     pub fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -92,7 +92,7 @@ impl Rule {
         }
     }
 
-    /// The runtime's defaults, but with this memory policy.
+    /// Creates a rule with the runtime's defaults, except for the memory policy.
     pub fn with_memory(name: &str, memory: MemoryPolicy) -> Self {
         Self {
             memory: Some(memory),
@@ -102,8 +102,8 @@ impl Rule {
 }
 
 impl Load {
-    /// The name as in the thesis: the number of processors and, if there is more than one instance,
-    /// a dash and the number of instances.
+    /// Returns the name as in the thesis: the number of processors and, if there is more than one
+    /// instance, a dash and the number of instances.
     pub fn name(self) -> String {
         match self.instances {
             1 => self.processors.to_string(),
@@ -113,7 +113,7 @@ impl Load {
 }
 
 impl Plan {
-    /// All combinations of rule, program and load.
+    /// Returns all combinations of rule, program and load.
     pub fn cells(&self) -> impl Iterator<Item = (&Rule, &Work, Load)> {
         self.rules.iter().flat_map(move |rule| {
             let loads = move |work| self.loads.iter().map(move |load| (rule, work, *load));
@@ -121,7 +121,7 @@ impl Plan {
         })
     }
 
-    /// The name that identifies a cell on the machine `place`.
+    /// Returns the name that identifies a cell on the machine `place`.
     pub fn name(place: &str, (rule, work, load): (&Rule, &Work, Load)) -> String {
         let Rule {
             idle,
@@ -218,7 +218,6 @@ impl Trial {
         session.expect(&self.cells, self.runs);
     }
 
-    /// Runs the cells.
     pub fn measure(self, session: &Session) -> Result<Grid, Failure> {
         let observed = match self.real {
             true => session.in_turns(&self.cells, self.runs)?,
@@ -229,7 +228,7 @@ impl Trial {
 }
 
 impl Grid {
-    /// The results of the plan's cells, which `observed` has in the same order.
+    /// Creates the results from the runs of the plan's cells, in the order of [`Plan::cells`].
     pub fn new(plan: Plan, observed: Vec<Vec<Observed>>) -> Self {
         let unit = (0..plan.rules.len()).collect();
         Self {
@@ -239,7 +238,7 @@ impl Grid {
         }
     }
 
-    /// Makes the mean over these rules the unit of aggregated times.
+    /// Makes the mean time under these rules the unit of aggregated times.
     pub fn in_units_of(self, names: &[&str]) -> Self {
         let unit = names.iter().map(|name| self.rule(name)).collect();
         Self { unit, ..self }
@@ -259,7 +258,7 @@ impl Grid {
         &self.observed[(rule * works + work) * loads + load]
     }
 
-    /// A figure of each run of the cell with these indices of rule, program and load.
+    /// Returns a figure of each run of the cell with these indices of rule, program and load.
     pub fn sample(
         &self,
         (rule, work, load): (usize, usize, usize),
@@ -272,13 +271,14 @@ impl Grid {
         self.sample((rule, work, load), |observed| observed.seconds)
     }
 
-    /// The time under a rule, relative to the mean over the rules that form the unit.
+    /// Returns the time under a rule, relative to the mean time under the rules that form the unit.
     fn relative(&self, rule: usize, work: usize, load: usize) -> Interval {
         self.aggregated_over(rule, &[work], load)
     }
 
-    /// The aggregated time under a rule: relative to the unit, and averaged over the programs
-    /// (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.2).
+    /// Returns the aggregated time under a rule: its time relative to the mean time under the rules
+    /// that form the unit, averaged over the programs (Haselsteiner, "Adaptive Work-Stealing
+    /// Techniques", 2015, section 3.2).
     pub fn aggregated(&self, rule: usize, load: usize) -> Interval {
         let works: Vec<usize> = (0..self.plan.works.len()).collect();
         self.aggregated_over(rule, &works, load)
@@ -288,8 +288,8 @@ impl Grid {
         self.aggregate(works, load, |values| values[rule])
     }
 
-    /// A statistic over the aggregated times of all rules. Programs that were left out do not
-    /// count.
+    /// Computes a statistic over the aggregated times of all rules. Programs that `--only` left out
+    /// do not count.
     fn aggregate(
         &self,
         works: &[usize],
@@ -321,26 +321,26 @@ impl Grid {
         })
     }
 
-    /// The index of the rule with this name.
+    /// Returns the index of the rule with this name.
     pub fn rule(&self, name: &str) -> usize {
         let found = self.plan.rules.iter().position(|rule| rule.name == name);
         found.expect("a rule of the plan")
     }
 
-    /// The index of this program, if the plan contains it.
+    /// Returns the index of this program, if the plan contains it.
     pub fn work(&self, program: &str) -> Option<usize> {
         let mut works = self.plan.works.iter();
         works.position(|work| work.name == program)
     }
 
-    /// The index of the load with this name.
+    /// Returns the index of the load with this name.
     pub fn load(&self, name: &str) -> usize {
         let mut loads = self.plan.loads.iter();
         let found = loads.position(|load| load.name() == name);
         found.expect("a load of the plan")
     }
 
-    /// A chart of a program's times under all rules, with the loads on the x axis.
+    /// Draws a program's times under all rules, with the loads on the x axis.
     pub fn chart_of(&self, work: usize) -> Chart {
         let name = self.plan.works[work].name;
         let line = |rule| self.line(rule, |load| self.relative(rule, work, load));
@@ -354,7 +354,7 @@ impl Grid {
         }
     }
 
-    /// A chart of the aggregated times, with the loads on the x axis.
+    /// Draws the aggregated times, with the loads on the x axis.
     pub fn aggregated_chart(&self, title: &str) -> Chart {
         let line = |rule| self.line(rule, |load| self.aggregated(rule, load));
         Chart {
@@ -367,7 +367,7 @@ impl Grid {
         }
     }
 
-    /// A chart of the aggregated times, with the rules on the x axis and a line for each load.
+    /// Draws the aggregated times, with the rules on the x axis and a line for each load.
     pub fn sweep_chart(&self, title: &str, x: &str) -> Chart {
         let rules = 0..self.plan.rules.len();
         let line = |(number, load): (usize, &Load)| Line {
@@ -397,7 +397,7 @@ impl Grid {
     }
 }
 
-/// Points at 0, 1 and so on. Cells that were left out get no point.
+/// Creates points at 0, 1 and so on. Cells that `--only` left out get no point.
 fn points(means: impl Iterator<Item = Interval>) -> Vec<Point> {
     let point = |(number, mean): (usize, Interval)| Point::new(number as f64, mean);
     means.enumerate().filter_map(point).collect()

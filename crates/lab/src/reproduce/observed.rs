@@ -5,26 +5,27 @@ use tidegate_sim::Outcome;
 
 use crate::bench::crew::Done;
 
-/// The figures of one run of one or several instances of a program, averaged over the instances.
+/// The figures of one run of a program, averaged over the program's instances.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// The time from start to end.
+    /// The time from start to end, in seconds.
     pub seconds: f64,
-    /// How often the thieves slept for a limited time, and how long in total.
+    /// How often the thieves slept for a limited time.
     pub naps: f64,
+    /// How long the thieves slept in total, in seconds.
     pub asleep: f64,
-    /// The total time that workers spent running tasks, and the total time that they spent
-    /// searching for tasks and taking them.
+    /// How long workers ran tasks in total, in seconds.
     pub busy: f64,
+    /// How long workers searched for tasks and took them in total, in seconds.
     pub stealing: f64,
     pub steals: f64,
-    /// How often workers looked for tasks, if this was counted.
+    /// How often workers looked for tasks; 0 for runs on this machine, where it is not counted.
     pub attempts: f64,
     /// Peak declared memory in bytes; 0 if the run did not measure it.
     pub peak: f64,
-    /// How many bytes tasks touched, and how many of these bytes were missing from the cache of the
-    /// task's place, on machines with caches.
+    /// How many bytes tasks touched, on simulated machines with caches.
     pub touched: f64,
+    /// How many of the touched bytes were missing from the cache of the task's place.
     pub missed: f64,
 }
 
@@ -48,7 +49,7 @@ impl Observed {
         }
     }
 
-    /// Like `of`, but for processes on this machine.
+    /// Like [`of`](Self::of), but for processes on this machine.
     pub fn of_jobs(jobs: &[Done]) -> Self {
         let mean =
             |figure: fn(&Done) -> f64| jobs.iter().map(figure).sum::<f64>() / jobs.len() as f64;

@@ -14,10 +14,10 @@ pub struct Page {
     /// The experiment's name on the command line.
     pub experiment: String,
     pub title: String,
-    /// The publication: author, title, year.
+    /// The publication: author, title and year.
     pub source: String,
-    /// Whether our figures are compared with our expectations, because there are no published
-    /// figures.
+    /// Whether our figures are compared with our own expectations, because no figures were
+    /// published.
     #[serde(default)]
     pub expected: bool,
     /// The conditions of the runs: settings and their values.
@@ -27,24 +27,23 @@ pub struct Page {
     pub sections: Vec<Section>,
 }
 
-/// A condition of the runs.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Setting {
     pub name: String,
     pub value: String,
 }
 
-/// The comparison of our figure with a claim of the source.
+/// A comparison of our figure with a claim of the source.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Finding {
     pub id: String,
-    /// The claim in one sentence, which includes the figure.
+    /// One sentence that states the claim, with the published figure.
     pub what: String,
     /// The section, figure or table of the source that contains the claim.
     pub source: String,
-    /// The published figure, or empty if the text has none.
+    /// The published figure, or empty if the source gives none.
     pub published: String,
-    /// The figures that agree and the figures that contradict.
+    /// Describes the figures that agree with the claim and those that contradict it.
     pub range: String,
     /// Our figure, with the ends of its 95 % interval.
     pub ours: String,
@@ -66,10 +65,11 @@ pub struct Section {
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Chart {
     pub title: String,
-    /// What the axes show, with units.
+    /// What the horizontal axis shows, with its unit.
     pub x: String,
+    /// What the vertical axis shows, with its unit.
     pub y: String,
-    /// The labels at 0, 1, 2 and so on of the horizontal axis. If this is empty, the axis is
+    /// The labels of the positions 0, 1, 2 and so on of the horizontal axis; empty if the axis is
     /// numeric.
     pub labels: Vec<String>,
     /// Whether the vertical axis is logarithmic.
@@ -78,14 +78,13 @@ pub struct Chart {
     pub lines: Vec<Line>,
 }
 
-/// A named series of points.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Line {
     pub name: String,
     pub points: Vec<Point>,
 }
 
-/// A position on the horizontal axis, and a value with the ends of its 95 % interval.
+/// A position on the horizontal axis, and a value with its 95 % interval.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     pub x: f64,
@@ -95,7 +94,7 @@ pub struct Point {
 }
 
 impl Page {
-    /// A page without findings and sections, for an experiment published by `source`.
+    /// Creates a page without findings and sections. `source` is the publication.
     pub fn new(experiment: &str, title: &str, source: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
@@ -110,8 +109,8 @@ impl Page {
 }
 
 impl Page {
-    /// The findings with their explanations. If an explanation equals the previous one, it is
-    /// replaced with "As above.".
+    /// Returns the findings with their explanations. An explanation that equals the previous one
+    /// becomes "As above.".
     pub fn explained(&self) -> impl Iterator<Item = (&Finding, &str)> {
         let before = std::iter::once("").chain(self.findings.iter().map(|one| one.why.as_str()));
         self.findings.iter().zip(before).map(|(finding, before)| {
@@ -144,7 +143,6 @@ impl Page {
 }
 
 impl Finding {
-    /// Adds an explanation.
     pub fn because(self, why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
@@ -152,8 +150,8 @@ impl Finding {
         }
     }
 
-    /// Replaces the verdict if `cannot` holds, that is, if the programs or the machine cannot show
-    /// the effect. If the cell was not measured, the verdict stays.
+    /// Replaces the verdict if `cannot` is true, that is, if the programs or the machine cannot
+    /// show the effect. If the cell was not measured, the verdict stays.
     pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
         match cannot && self.verdict != Verdict::NotMeasured {
             true => Self { verdict, ..self },
@@ -163,7 +161,7 @@ impl Finding {
 }
 
 impl Point {
-    /// A point of a chart; `None` if the cell was not measured.
+    /// Creates a point, or returns `None` if the cell was not measured.
     pub fn new(x: f64, y: Interval) -> Option<Self> {
         let Interval { value, low, high } = y;
         let point = Self {

@@ -42,8 +42,8 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
         .try_for_each(|one| section(out, one, wide))
 }
 
-/// Writes the findings, charts and tables as comma-separated values. Above each is a line that
-/// begins with `#` and contains its title.
+/// Writes the findings, charts and tables as comma-separated values. Each is preceded by a line
+/// with `#` and its title.
 pub fn csv(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let mut findings = Table::new(["finding", "published", "here", "verdict"]).titled("findings");
     for Finding {
@@ -79,8 +79,8 @@ fn section(out: &mut dyn Write, section: &Section, wide: bool) -> io::Result<()>
         .try_for_each(|one| writeln!(out, "\n{}\n{}", one.title, one.text(wide)))
 }
 
-/// A chart as a table, with a row for each line and a column for each position on the horizontal
-/// axis.
+/// Turns a chart into a table, with a row for each line and a column for each position on the
+/// horizontal axis.
 fn as_table(chart: &Chart) -> Table {
     let mut places: Vec<f64> = chart
         .lines

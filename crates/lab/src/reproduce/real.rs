@@ -14,8 +14,8 @@ use super::simulated::Work;
 use crate::bench::crew::{self, Done, Spec};
 use tidegate_command::failure::Failure;
 
-/// Programs that run as processes and share a private table. A program must always give the same
-/// answer.
+/// Runs programs as processes that share a private job table, and checks that a program always
+/// gives the same answer.
 #[derive(Clone)]
 pub struct Processes(Arc<Shared>);
 
@@ -70,13 +70,13 @@ impl Processes {
     }
 }
 
-/// The seed of the data in a run. Programs whose behaviour depends strongly on their data get new
-/// data in each run.
+/// Returns the seed of the data in a run. Programs whose behaviour depends strongly on their data
+/// get new data in each run.
 fn seed_of(work: &Work, run: u64) -> Option<u64> {
     work.reseeded.then_some(run)
 }
 
-/// The job of one instance of a program under a rule.
+/// Returns the job of one instance of a program under a rule.
 pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
     struct Parameters;
     impl Visitor for Parameters {

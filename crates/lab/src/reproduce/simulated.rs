@@ -14,7 +14,7 @@ pub struct Work {
     pub name: &'static str,
     pub program: &'static str,
     pub size: Size,
-    /// Parameters whose values differ from the defaults of the size.
+    /// Parameters whose values differ from the defaults for the size.
     pub given: &'static [(&'static str, &'static str)],
     /// Whether each run on a real machine has different data, generated from the run's seed.
     pub reseeded: bool,
@@ -39,7 +39,7 @@ impl Work {
         }
     }
 
-    /// Everything that the program's runs depend on, as a string.
+    /// Returns everything that the program's runs depend on, as a string.
     pub fn in_full(&self) -> String {
         let given = self
             .given
@@ -73,14 +73,13 @@ pub struct Case {
 }
 
 impl Case {
-    /// The figures of one run with this seed.
+    /// Runs the case once with this seed.
     pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
         let Work { program, size, .. } = self.work;
         visit_simulated(program, size, &self.work.given(), Once { case: self, seed })?
     }
 }
 
-/// Does one run of the case with this seed.
 struct Once<'a> {
     case: &'a Case,
     seed: u64,

@@ -1,4 +1,5 @@
-//! Slows programs down to match published ones, whose machines and kernels differ from ours.
+//! Slows programs down to match the published ones, which ran on other machines and with other
+//! kernels.
 
 use tidegate_sim::{Dag, Nanos, Step};
 

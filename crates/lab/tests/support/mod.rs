@@ -12,7 +12,8 @@ mod checks;
 
 pub use checks::*;
 
-/// The program with these arguments, separated by spaces. Each call has its own folder for runs.
+/// Creates a command with these arguments, separated by spaces. Each call stores runs in its own
+/// folder.
 pub fn lab(arguments: &str) -> Command {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Drawings of screens of all sizes, with any content that a job may write to the table.
+//! Drawings of screens of all sizes, with any text that a job may write to the table.
 
 use super::*;
 use crate::roster::Row;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (40, 10), (200, 50)];
 
-/// Job names, including names with unusual characters.
+/// Job names, some of which have unusual characters.
 const NAMES: [&str; 6] = [
     "fib",
     "a name that is much longer than any column for names can be, on whatever screen",
@@ -53,13 +53,13 @@ fn screen(jobs: usize, looks: usize) -> Screen {
     screen
 }
 
-/// The lines of a drawing, without trailing blanks.
+/// Returns the lines of a drawing, without trailing blanks.
 fn picture(screen: &Screen, (width, height): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(screen, frame)).unwrap();
     let buffer = terminal.backend().buffer();
     let lines = (0..height).map(|y| {
-        // The second cell of a wide character holds a blank that no terminal shows.
+        // A terminal does not show the blank in the second cell of a wide character.
         let mut hidden = 0;
         let mut line = String::new();
         for x in 0..width {
@@ -151,7 +151,7 @@ fn long_name_stays_in_its_column() {
             let hostile = |c: char| c.is_control() || c == '\u{202e}';
             assert!(!line.contains(hostile), "{line:?}");
         }
-        // Numbers must stay below their titles.
+        // Each number must be right below its title.
         let title = lines
             .iter()
             .find(|line| line.contains("desire  allotment"))
@@ -194,7 +194,7 @@ fn message_replaces_the_rows() {
     assert!(all.contains("300 processors   50 % busy"), "{all}");
 }
 
-/// The title of the sort column must show the order.
+/// The title of the sort column must also show the new order.
 #[test]
 fn keys_change_the_sort_order() {
     let mut screen = screen(5, 1);
@@ -274,7 +274,7 @@ fn only_known_keys_quit_or_suspend() {
     }
 }
 
-/// When rows move, a job's history must stay with the job.
+/// Each job's history must also follow its job when rows move.
 #[test]
 fn stalled_job_is_marked() {
     let mut screen = Screen::new(String::new());

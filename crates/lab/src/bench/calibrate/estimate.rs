@@ -11,12 +11,12 @@ use tidegate_policy::tunables::{Allowed, EST_CYCLE};
 
 use tidegate_command::failure::Failure;
 
-/// The pool's name. The thread of its share controller is named after it, within the 15 characters
-/// that Linux keeps.
+/// The pool's name. It is short because the share controller's thread is named after the pool, and
+/// Linux keeps only 15 characters of a thread's name.
 const NAME: &str = "estimate";
 
-/// The share controller's processor time per estimate, averaged over `count` estimates. `None` if
-/// the system does not report it or pools have no share controller.
+/// Returns the CPU time in nanoseconds that the share controller uses per estimate, averaged over
+/// `count` estimates. `None` if the system does not report it or has no share controllers.
 pub fn estimate(count: usize) -> Result<Option<f64>, Failure> {
     let shortest = match EST_CYCLE.allowed {
         Allowed::Between(shortest, _) => shortest,
@@ -30,18 +30,17 @@ pub fn estimate(count: usize) -> Result<Option<f64>, Failure> {
         .build()
         .map_err(|error| Failure::Impossible(error.to_string()))?;
     Ok(pool.install(|| {
-        // Measure from the first estimate on: before the first one, the controller reads the
-        // machine's limits and takes its seat in the table.
+        // Before its first estimate, the controller also reads the machine's limits and takes its
+        // seat in the table, so start measuring after that estimate.
         let (before, first) = (await_estimates(&pool, 1)?, cpu_nanos()?);
         let (after, last) = (await_estimates(&pool, before + count)?, cpu_nanos()?);
         Some((last - first) as f64 / (after - before) as f64)
     }))
 }
 
-/// The pause between two reads of the trace.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Computes until the controller has made `count` estimates, and returns how many it has made.
+/// Spins until the controller has made `count` estimates, and returns how many it has made.
 fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
     loop {
         let trace = pool.trace()?;
@@ -56,8 +55,7 @@ fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
         if estimates >= count {
             return Some(estimates);
         }
-        // Reading the trace blocks the share controller, so the controller gets time to work in
-        // between.
+        // Reading the trace blocks the share controller, so pause between reads.
         let pause = Instant::now();
         while pause.elapsed() < PAUSE {
             spin_loop();
@@ -65,8 +63,8 @@ fn await_estimates(pool: &Pool, count: usize) -> Option<usize> {
     }
 }
 
-/// The share controller's processor time so far; `None` if the system does not count it for each
-/// thread.
+/// Returns the CPU time in nanoseconds that the share controller has used so far. `None` if the
+/// system does not report it per thread.
 fn cpu_nanos() -> Option<u64> {
     let name = format!("{NAME}-share");
     let is_controller = |task: &PathBuf| {

@@ -1,4 +1,4 @@
-//! The cost of reading data that is not in a cache.
+//! The cost of reading uncached data.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,11 +8,13 @@ use tidegate_command::failure::Failure;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-/// `NEAR` fits into the cache of any single core, `FAR` into no cache.
+/// A size in bytes that fits into any core's cache.
 const NEAR: usize = 32 * KIB;
+/// A size in bytes that fits into no cache.
 const FAR: usize = 512 * MIB;
 
-/// How much longer one thread takes to read a KiB sequentially from memory than from a cache.
+/// Returns how many nanoseconds longer it takes one thread to read a KiB sequentially from memory
+/// than from a cache.
 pub fn miss(size: Size) -> Result<f64, Failure> {
     let far = match size {
         Size::Tiny => MIB,
@@ -21,13 +23,13 @@ pub fn miss(size: Size) -> Result<f64, Failure> {
     let mut data: Vec<u64> = Vec::new();
     data.try_reserve_exact(far / size_of::<u64>())
         .map_err(|error| Failure::Impossible(format!("512 MiB to read from: {error}")))?;
-    // Filled with numbers, because untouched memory would be mapped to a single page of zeros.
+    // Write to the memory, because all untouched pages would be mapped to the same page of zeros.
     data.extend(0..data.capacity() as u64);
     let near = &data[..NEAR / size_of::<u64>()];
     Ok(kib(&data, 1) - kib(near, far / NEAR))
 }
 
-/// Nanoseconds per KiB, measured after a warm-up pass.
+/// Returns the nanoseconds per KiB, measured after a warm-up pass.
 fn kib(data: &[u64], passes: usize) -> f64 {
     let sum = |data: &[u64]| black_box(data).iter().fold(0, |sum, one| sum ^ one);
     black_box(sum(data));

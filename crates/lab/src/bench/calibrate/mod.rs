@@ -20,7 +20,7 @@ use crate::engine::{Interval, Sample, Session};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value as Cell, print_json};
 
-/// Every cost, and a description of how it is measured.
+/// Each cost, and a description of how it is measured.
 const COSTS: [(Tunable<u64>, &str); 17] = [
     (
         t::SIM_FORK,
@@ -74,25 +74,23 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
     ),
 ];
 
-/// Nanoseconds for each of [`COSTS`]; `None` if this machine cannot measure a cost.
+/// A measurement of each of [`COSTS`] in nanoseconds; `None` if this machine cannot measure it.
 type Round = [Option<f64>; COSTS.len()];
 
-/// A cost, with its measurements in nanoseconds.
 struct Cost {
     tunable: Tunable<u64>,
     how: &'static str,
     nanos: Sample,
 }
 
-/// The processors on which the threads run.
+/// The processors on which the measuring threads run.
 struct Processors {
     near: [usize; 2],
-    /// The two processors furthest apart, and how many steps further apart they are than the near
-    /// pair. `None` if no pair is further apart.
+    /// The two processors furthest apart, and how many more steps apart they are than the near
+    /// pair. `None` if all pairs are equally far apart.
     far: Option<([usize; 2], u32)>,
 }
 
-/// Measures every cost once in each of the requested rounds.
 pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let processors = Processors::find()?;
     let session = Session::whole("bench-calibrate", arguments.size, &arguments.keep);
@@ -187,7 +185,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
 }
 
 impl Cost {
-    /// The median cost, rounded and clamped to the tunable's range.
+    /// Returns the median, rounded and clamped to the tunable's range.
     fn nanos(&self) -> Option<u64> {
         if self.nanos.is_empty() {
             return None;
@@ -216,7 +214,7 @@ impl Cost {
     }
 }
 
-/// The table, with the most important columns first.
+/// Puts the most important columns first.
 fn table(costs: &[Cost]) -> Table {
     let mut table = Table::new([
         "cost",

@@ -1,4 +1,4 @@
-//! Costs of the runtime: forks, steals, a thief's unsuccessful looks, and reservations.
+//! Costs of the runtime: forks, steals, failed steal attempts and reservations.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +13,13 @@ use tidegate_command::failure::Failure;
 
 fn pool(workers: usize) -> Result<Pool, Failure> {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
-    // With two workers, one is a thief that takes one task at a time and never rests.
+    // A second worker is a thief that takes one task at a time and never rests.
     let builder = builder.memory(MemoryPolicy::None).idle(IdlePolicy::None);
     let pool = builder.steal(StealAmount::One).build();
     pool.map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// The cost of a fork and its join on one worker, beyond the cost of plain calls.
+/// Returns the cost of a fork and its join on one worker, minus the cost of the plain calls.
 pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
     let time = |fib: fn(u32) -> u64| {
         let start = Instant::now();
@@ -31,14 +31,14 @@ pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
     Ok((parallel - serial) / forks as f64)
 }
 
-/// The time from one stolen task to the next, for a thief whose victim is running and has plenty of
-/// empty tasks.
+/// Returns the time between two steals by a thief whose victim is running and has plenty of empty
+/// tasks.
 pub fn steal(tasks: usize) -> Result<f64, Failure> {
     let done = AtomicUsize::new(0);
     Ok(pool(2)?.install(|| {
         tidegate::scope(|scope| {
             for _ in 0..tasks {
-                // Relaxed: only a count.
+                // Relaxed: the counter publishes no other data.
                 scope.spawn(|_| _ = done.fetch_add(1, Ordering::Relaxed));
             }
             let start = Instant::now();
@@ -52,8 +52,8 @@ pub fn steal(tasks: usize) -> Result<f64, Failure> {
     }))
 }
 
-/// The time from one look of a thief to the next, measured while its only victim has no work for
-/// `time`.
+/// Returns the time between two steal attempts, measured for `time` while the thief's only victim
+/// has no work.
 pub fn look(time: Duration) -> Result<f64, Failure> {
     let pool = pool(2)?;
     Ok(pool.install(|| {
@@ -66,7 +66,7 @@ pub fn look(time: Duration) -> Result<f64, Failure> {
     }))
 }
 
-/// The cost of making and releasing a reservation.
+/// Returns the cost of making and releasing a reservation.
 pub fn reserve(count: u32) -> Result<f64, Failure> {
     pool(1)?.install(|| {
         let start = Instant::now();
@@ -77,7 +77,8 @@ pub fn reserve(count: u32) -> Result<f64, Failure> {
         Ok(start.elapsed().as_nanos() as f64 / f64::from(count))
     })
 }
-/// The (n + 1)th Fibonacci number. Computing it takes one fork fewer than its value.
+/// Returns the (n + 1)th Fibonacci number, which is one more than the number of forks in
+/// `forked(n)`.
 fn fib(n: u32) -> u64 {
     if n < 2 {
         return 1;

@@ -1,5 +1,5 @@
 //! Costs of the system and the caches: threads that read each other's memory, wake each other and
-//! take turns.
+//! take turns on a processor.
 
 use std::hint::spin_loop;
 use std::sync::Barrier;
@@ -12,7 +12,8 @@ use tidegate_command::failure::Failure;
 use tidegate_command::statistics::Sample;
 use tidegate_command::usage::thread_cpu;
 
-/// Starts two threads at the same moment, each on its own processor, and returns their results.
+/// Starts two threads at the same moment, each bound to its own processor, and returns their
+/// results.
 fn pair<A: Send, B: Send>(
     cpus: [usize; 2],
     one: impl FnOnce(&Thread) -> A + Send,
@@ -33,15 +34,16 @@ fn pair<A: Send, B: Send>(
     })
 }
 
-/// The latency until a thread sees what another has written: half a round trip between two threads
-/// that answer each other. A thief that looks at a running victim waits this long. Repeated looks
-/// would seem free if the victim wrote nothing in between, or if the processor ran ahead.
+/// Returns how long it takes a thread to see what another thread has written: half a round trip
+/// between two threads that answer each other. A thief that checks a running victim waits this
+/// long. Merely reading the victim's word again and again would seem free if the victim wrote
+/// nothing in between or the processor executed the reads early.
 pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     let line = &Line(AtomicU64::new(0));
     // Acquire pairs with the other thread's Release: each answers only after it has seen the
     // other's turn.
     let await_turn = |turn| {
-        // No pause instruction, because it would be part of the figure.
+        // No pause instruction, because it would add to the measured time.
         while line.0.load(Ordering::Acquire) != turn {}
     };
     let one = move |_: &Thread| {
@@ -61,8 +63,8 @@ pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     Ok(pair(cpus, one, other)?.0)
 }
 
-/// The cost that a reading thread causes to a thread that keeps writing the word: the added time
-/// for each value that the reader has seen.
+/// Returns how much a reader slows down a thread that keeps writing a word: the added time for each
+/// value that the reader has seen.
 pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
     const OVER: u64 = 1 << 63;
     let [alone, looked_at] = [0; 2].map(|zero| Line(AtomicU64::new(zero)));
@@ -93,12 +95,12 @@ pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
     Ok(added / seen.max(1) as f64)
 }
 
-/// A word that is alone in its cache line and in the next line, which some processors prefetch
+/// A word that has its cache line to itself, and also the next line, which some processors prefetch
 /// along with it.
 #[repr(align(128))]
 struct Line(AtomicU64);
 
-/// The cost of a yield when no other thread wants the processor.
+/// Returns the cost of a yield when no other thread wants the processor.
 pub fn yields(count: u32) -> f64 {
     let start = Instant::now();
     (0..count).for_each(|_| thread::yield_now());
@@ -107,19 +109,19 @@ pub fn yields(count: u32) -> f64 {
 
 /// The costs of a wake-up, in nanoseconds.
 pub struct Wake {
-    /// Processor time that the thread takes to fall asleep and wake up; `None` if the system does
-    /// not count threads' time.
+    /// The CPU time for one sleep and wake-up of the thread; `None` if the system does not report
+    /// CPU time per thread.
     pub sleep: Option<f64>,
-    /// The time from the call until the other thread runs.
+    /// The time from the call to `unpark` until the woken thread runs.
     pub latency: f64,
-    /// The duration of the call itself.
+    /// The duration of the call to `unpark`.
     pub call: f64,
 }
 
-/// How long the sleeper sleeps before it is woken. Its processor is idle by then.
+/// How long the sleeper sleeps before it is woken, so that its processor is idle by then.
 const ASLEEP: Duration = Duration::from_micros(200);
 
-/// Wakes a thread `count` times and returns the medians.
+/// Wakes a thread `count` times and returns the median costs.
 pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
     let start = Instant::now();
     let now = move || start.elapsed().as_nanos() as u64;
@@ -132,8 +134,8 @@ pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
             while pause.elapsed() < ASLEEP {
                 spin_loop();
             }
-            // Relaxed: the word publishes no other data, and all accesses to one word have a total
-            // order.
+            // Relaxed, like the other accesses: each word publishes no other data, and the accesses
+            // to one word have a total order.
             asked.store(number, Ordering::Relaxed);
             let call = now();
             sleeper.unpark();
@@ -164,10 +166,10 @@ pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
     })
 }
 
-/// The requested length of the sleeps whose lateness is measured.
+/// The requested duration of the sleeps whose lateness is measured.
 const ASKED: Duration = Duration::from_micros(100);
 
-/// How much later than requested a sleeping thread wakes; the median of `count` sleeps.
+/// Returns how much later than requested a sleeping thread wakes: the median of `count` sleeps.
 pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
     let sleeper = move || -> Result<Vec<f64>, Failure> {
         bind_to(cpu)?;
@@ -183,15 +185,15 @@ pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
     Ok(Sample::new(late).median())
 }
 
-/// How long a processor takes to switch between two threads: the first wakes the second and yields,
-/// the second answers and sleeps.
+/// Returns how long a processor takes to switch between two threads. The first thread wakes the
+/// second one and yields; the second one answers and sleeps.
 pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     let turn = &AtomicU64::new(0);
     let first = move |other: &Thread| {
         let start = Instant::now();
         for round in 0..rounds {
-            // Release and Acquire pair here and below: each thread's turn begins after the other
-            // thread's turn.
+            // Release pairs with the other thread's Acquire, here and below: each thread's turn
+            // begins after the other thread's turn has ended.
             turn.store(2 * round + 1, Ordering::Release);
             other.unpark();
             while turn.load(Ordering::Acquire) != 2 * round + 2 {
@@ -211,11 +213,11 @@ pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     Ok(pair([cpu, cpu], first, second)?.0)
 }
 
-/// If a thread has not read the clock for this long, it was descheduled.
+/// A thread that has not read the clock for this long counts as descheduled.
 const GAP: Duration = Duration::from_micros(100);
 
-/// How long a thread keeps its processor while another thread waits for that processor: the median
-/// over all turns that two threads take in `time`, or `None` if they took no turn.
+/// Returns how long a thread keeps its processor while another thread waits for it: the median over
+/// all turns of two threads in `time`. `None` if no turn ended.
 pub fn slice(cpu: usize, time: Duration) -> Result<Option<f64>, Failure> {
     let turns = move || {
         let start = Instant::now();

@@ -1,9 +1,8 @@
-//! `bench handover`: how fast processors pass from one job to another.
+//! `bench handover`: how fast processors move from one job to another.
 //!
-//! A pool runs small tasks continuously while a *guest*, which is only a seat in the same table,
-//! switches between wanting all processors and none. For each change, the bench observes when each
-//! worker began and ended its tasks. All of this runs in a separate process, whose environment
-//! names a private table.
+//! A pool runs small tasks continuously. A *guest*, which is only a seat in the pool's table,
+//! switches between requesting all processors and none. After each switch, the bench observes when
+//! each worker begins and ends its tasks. All of this runs in a child process with a private table.
 
 mod watched;
 
@@ -32,13 +31,13 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
 
-/// An environment variable that is set in the child process, which does the measuring.
+/// Set in the environment of the child process, which does the measuring.
 const INSIDE: &str = "TIDEGATE_BENCH_HANDOVER";
 
-/// How long the bench waits for a steady state before and after each change.
+/// How long the bench waits before and after each change for the pool to reach a steady state.
 const SETTLE: Duration = Duration::from_millis(60);
 
-/// Runs the measurement in a child process that has its own table.
+/// Measures in a child process with a private table.
 pub fn bench(arguments: &HandoverArguments) -> Result<(), Failure> {
     if env::var_os(INSIDE).is_some() {
         return measure(arguments);
@@ -78,10 +77,10 @@ fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
     print(&rounds[0], arguments.format.json, &session.notes())
 }
 
-/// The figures of one round in nanoseconds. A figure may be missing if the machine is busy.
+/// The figures of one round in nanoseconds. Some may be missing on a busy machine.
 type Round = BTreeMap<String, f64>;
 
-/// The figures in display order, each with the length of its unit in nanoseconds.
+/// The figures in display order, and the nanoseconds in each one's unit.
 const FIGURES: &[(&str, f64)] = &[
     ("handover_us", 1e3),
     ("futex_us", 1e3),
@@ -140,7 +139,7 @@ struct Bench {
     processors: usize,
     location: Location,
     word: Arc<SharedWord>,
-    /// The value of `word`: how often it has been incremented.
+    /// The current value of `word`, which is the number of wake-ups so far.
     wakes: Cell<u32>,
 }
 
@@ -197,8 +196,8 @@ impl Bench {
         Ok(figures.into_iter().filter_map(nanos).collect())
     }
 
-    /// Republishes the guest's desire until the pool has settled; each publication advances the
-    /// guest's heartbeat.
+    /// Keeps requesting all processors for the guest until the pool has settled. Each publication
+    /// also advances the guest's heartbeat.
     fn keep(&self, say: &mut impl FnMut(usize) -> Result<(), Failure>) -> Result<(), Failure> {
         let until = Instant::now() + SETTLE;
         while Instant::now() < until {
@@ -216,7 +215,7 @@ impl Bench {
         pool.map_err(|error| Failure::Impossible(error.to_string()))
     }
 
-    /// The time from a bare futex wake-up until the woken thread runs.
+    /// Returns the time from a futex wake-up, without a pool, until the woken thread runs.
     fn bare_wake(&self) -> Option<Duration> {
         let (word, expected) = (self.word.clone(), self.wakes.get());
         let base = Instant::now();
@@ -236,7 +235,7 @@ impl Bench {
         at.checked_sub(rung)
     }
 
-    /// The time from the death of a job until the pool uses the job's processor.
+    /// Returns the time from the death of a job until the pool uses that job's processor.
     fn recover(&self, watched: &Watched) -> Result<Option<Duration>, Failure> {
         let table: &Path = self.location.path();
         let parameters = vec![("n".into(), "60".into())];
@@ -253,7 +252,7 @@ impl Bench {
         Ok(watched.second_start(killed))
     }
 
-    /// The time from the start of a loop of equal tasks until every worker of a new pool has begun
+    /// Returns the time from the start of 64 equal tasks until every worker of a new pool has begun
     /// one of them.
     fn all_procs(&self) -> Result<Option<Duration>, Failure> {
         const SUBTASKS: usize = 64;

@@ -15,29 +15,29 @@ pub const TASK: Duration = Duration::from_micros(50);
 /// The number of tasks between two checks of the stop flag.
 const BATCH: usize = 1024;
 
-/// The pool, which runs tasks until this is dropped.
+/// A pool that runs tasks until this is dropped, and the log of these tasks.
 pub struct Watched {
     stop: Arc<AtomicBool>,
     log: Arc<Log>,
     driver: Option<JoinHandle<()>>,
 }
 
-/// A worker counts as stopped if it begins no task for this long.
+/// A worker that begins no task for this long counts as stopped.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// When a worker's tasks began and ended, since the last mark.
+/// When a worker's tasks began and ended since the last [`mark`](Watched::mark).
 #[derive(Clone, Copy)]
 struct Seen {
     first_start: Instant,
     last_end: Instant,
-    /// The end of the last task before the first pause.
+    /// When the worker stopped first: the end of its last task before a [`PAUSE`].
     stopped: Option<Instant>,
 }
 
 #[derive(Default)]
 struct Log(Mutex<BTreeMap<u64, Seen>>);
 
-/// The calling thread's number, which its first call assigns.
+/// Returns the calling thread's number. Numbers are assigned in the order of the first calls.
 fn number() -> u64 {
     use std::cell::Cell;
     use std::sync::atomic::AtomicU64;
@@ -79,7 +79,7 @@ pub fn compute(length: Duration) {
 }
 
 impl Watched {
-    /// Makes `pool` run tasks until the result is dropped.
+    /// Makes `pool` run tasks until the returned value is dropped.
     pub fn start(pool: Pool) -> Self {
         let (stop, log) = (Arc::new(AtomicBool::new(false)), Arc::new(Log::default()));
         let (stopped, notes) = (stop.clone(), log.clone());
@@ -102,7 +102,7 @@ impl Watched {
         }
     }
 
-    /// Clears the records and returns the current time.
+    /// Clears the log and returns the current time.
     pub fn mark(&self) -> Instant {
         self.log
             .0
@@ -117,14 +117,15 @@ impl Watched {
         seen.values().copied().collect()
     }
 
-    /// How long after `mark` a second worker began a task.
+    /// Returns the time from `mark` until a second worker began a task.
     pub fn second_start(&self, mark: Instant) -> Option<Duration> {
         let mut starts: Vec<Instant> = self.seen().iter().map(|seen| seen.first_start).collect();
         starts.sort();
         starts.get(1)?.checked_duration_since(mark)
     }
 
-    /// The time from `mark` until the first worker that has stopped since then ended its last task.
+    /// Returns the time from `mark` until the first worker stopped, which is when that worker's
+    /// last task ended.
     pub fn first_stop(&self, mark: Instant) -> Option<Duration> {
         let now = Instant::now();
         let stop = |seen: &Seen| {
@@ -150,12 +151,12 @@ impl Drop for Watched {
     }
 }
 
-/// When each thread began its first task, relative to a common start.
+/// When each thread began its first task. Times are relative to a common start.
 #[derive(Default)]
 pub struct Firsts(Mutex<Vec<(ThreadId, Duration)>>);
 
 impl Firsts {
-    /// Records that the calling thread begins a task at the time `at`.
+    /// Records that the calling thread begins a task at time `at`.
     pub fn note(&self, at: Duration) {
         let mut firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let this = thread::current().id();
@@ -164,7 +165,8 @@ impl Firsts {
         }
     }
 
-    /// When the last of the threads began, or `None` if fewer than `count` threads have begun.
+    /// Returns when the last thread began its first task. `None` if fewer than `count` threads have
+    /// begun.
     pub fn last(&self, count: usize) -> Option<Duration> {
         let firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = firsts.iter().map(|(_, at)| *at).max();

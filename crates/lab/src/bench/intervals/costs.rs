@@ -1,8 +1,9 @@
-//! The cost of empty tasks, created in consecutive batches so that their memory stays in the cache.
+//! Measures the cost of empty tasks. They are created in batches, one after the other, so that
+//! their memory stays in the cache.
 //!
-//! Each batch of intervals is created by an inline interval, each batch of spawns has its own
-//! scope, and each batch of `dagrs` tasks its own graph ([`graphs`]). A sample is the mean over
-//! many batches; it includes the cost of that interval, scope or graph.
+//! An inline interval creates each batch of intervals, each batch of spawns has its own scope, and
+//! each batch of `dagrs` tasks has its own graph ([`graphs`]). A sample is the mean over many
+//! batches. It includes the cost of that interval, scope or graph.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -16,13 +17,13 @@ use tidegate_command::failure::Failure;
 
 /// The number of tasks in a batch.
 pub const BATCH: usize = 100;
-/// `dagrs` is measured with this many times fewer batches, because its tasks take longer.
+/// `dagrs` runs this many times fewer batches, because its tasks take longer.
 const FEWER: usize = 20;
 
 /// Which tasks of a batch wait for which others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// Each task waits for the first tasks of its batch; this is their number.
+    /// Each task waits for this many tasks at the beginning of its batch.
     First(usize),
     /// Each task waits for the previous one.
     Chain,
@@ -36,7 +37,7 @@ const PATTERNS: [(&str, Pattern); 5] = [
     ("chain", Pattern::Chain),
 ];
 
-/// The cost per task of one case on one runtime.
+/// What one task costs in one case, on one runtime.
 pub struct Cost<'a> {
     pub case: &'static str,
     pub runtime: &'static str,
@@ -44,15 +45,15 @@ pub struct Cost<'a> {
     /// The number of edges in a batch.
     edges: usize,
     sample: Box<dyn Fn() -> f64 + 'a>,
-    /// Nanoseconds per task, including its edges.
+    /// Nanoseconds per task, including the task's edges.
     pub each: Sample,
-    /// Nanoseconds per edge: the additional cost of a task compared with a task without edges in
-    /// the same round, divided by the number of edges.
+    /// Nanoseconds per edge: the additional time for a task compared with a task without edges in
+    /// the same round, divided by the task's number of edges.
     pub edge: Sample,
 }
 
-/// All cases, on runtimes that have the same number of workers. For each runtime, the case without
-/// edges comes first.
+/// Returns all cases, on runtimes with the same number of workers. For each runtime, the case
+/// without edges comes first.
 pub fn all<'a>(
     pool: &'a Tidegate,
     rayon: &'a Rayon,
@@ -95,7 +96,7 @@ pub fn all<'a>(
     all
 }
 
-/// Measures all cases in interleaved runs.
+/// Measures all cases, with their runs interleaved.
 pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(), Failure> {
     let name = |cost: &Cost<'_>| format!("{}/{}/{}", cost.case, cost.runtime, cost.workers);
     let names: Vec<String> = all.iter().map(name).collect();
@@ -125,7 +126,7 @@ impl Cost<'_> {
 }
 
 impl Pattern {
-    /// The tasks of a batch that wait for the task `number`.
+    /// Returns the tasks of a batch that wait for the task `number`.
     pub fn behind(self, number: usize) -> Range<usize> {
         let end = match self {
             Self::First(most) if number < most => BATCH,
@@ -135,12 +136,12 @@ impl Pattern {
         number + 1..end
     }
 
-    /// The number of edges in a batch.
+    /// Returns the number of edges in a batch.
     fn edges(self) -> usize {
         (0..BATCH).map(|number| self.behind(number).len()).sum()
     }
 
-    /// The largest number of intervals that a single later one waits for.
+    /// Returns the maximum number of earlier intervals that an interval waits for.
     fn most(self) -> usize {
         match self {
             Self::First(most) => most,
@@ -148,7 +149,7 @@ impl Pattern {
         }
     }
 
-    /// Creates the intervals of a batch, with their edges.
+    /// Creates the intervals and edges of a batch.
     fn batch<'scope>(self, body: &Scope<'scope, '_>) {
         let mut before: Vec<Interval<'scope>> = Vec::with_capacity(8);
         for _ in 0..BATCH {
@@ -179,7 +180,7 @@ fn spawns<R: Runtime>(runtime: &R, batches: usize) -> f64 {
     })
 }
 
-/// Nanoseconds per task, averaged over these batches.
+/// Returns the mean nanoseconds per task over `batches` batches.
 fn per_task<R: Runtime>(runtime: &R, batches: usize, batch: impl Fn() + Sync) -> f64 {
     runtime.install(|_| of_each(batches, &batch))
 }

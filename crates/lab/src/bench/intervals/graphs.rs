@@ -1,7 +1,8 @@
-//! `dagrs`, whose nodes are asynchronous tasks on tokio and whose edges are channels.
+//! Runs graphs with `dagrs`, whose nodes are asynchronous tasks on tokio and whose edges are
+//! channels.
 //!
-//! The crate orders nodes by messages: a node waits for one from each predecessor and sends one to
-//! each successor. Like a batch of intervals, each graph is created, run and dropped.
+//! `dagrs` orders nodes by messages: a node waits for a message from each predecessor and sends one
+//! to each successor. Like a batch of intervals, each graph is created, run and dropped.
 
 use std::io;
 use std::sync::Arc;
@@ -16,10 +17,9 @@ use super::costs::{BATCH, Pattern};
 
 pub const NAME: &str = "dagrs";
 
-/// A tokio runtime that runs the graphs.
 pub struct Graphs(Runtime);
 
-/// A node's work: nothing.
+/// A node that does no work besides receiving and sending its messages.
 struct Empty;
 
 #[async_trait]
@@ -37,7 +37,7 @@ impl Action for Empty {
 }
 
 impl Graphs {
-    /// If there is only one worker, it is the calling thread.
+    /// Creates a runtime with `workers` workers. A single worker is the calling thread.
     pub fn with_workers(workers: usize) -> io::Result<Self> {
         let mut builder = match workers {
             1 => Builder::new_current_thread(),
@@ -46,7 +46,7 @@ impl Graphs {
         builder.worker_threads(workers).build().map(Self)
     }
 
-    /// Creates a graph with this pattern, runs it, and drops it.
+    /// Creates a graph with this pattern, runs it and drops it.
     pub fn batch(&self, pattern: Pattern) {
         let mut graph = graph(pattern);
         let run = self.0.block_on(graph.async_start());

@@ -1,8 +1,8 @@
-//! `bench intervals`: the cost of an interval and of an edge, and the run times of programs made of
-//! intervals.
+//! `bench intervals`: the cost of an interval and of an edge, and the run times of programs that
+//! are made of intervals.
 //!
-//! The costs are those of empty tasks ([`costs`]). They are compared with spawns into scopes, which
-//! are unordered, and with `dagrs`, the best-known maintained crate for task graphs ([`graphs`]).
+//! The costs are measured with empty tasks ([`costs`]), and compared with those of unordered spawns
+//! into scopes and of `dagrs`, the best-known maintained crate for task graphs ([`graphs`]).
 
 mod costs;
 mod graphs;
@@ -36,7 +36,6 @@ const COLUMNS: &[Column] = &[
     Column::new("serial_seconds", "serial", Value::Seconds),
 ];
 
-/// Measures the costs, then the programs.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     compare::check_rayon()?;
     let ProgramsArguments { repeat, size, .. } = arguments;

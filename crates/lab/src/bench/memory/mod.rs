@@ -1,5 +1,4 @@
-//! `bench memory`: the peak memory of programs, and how long they take, if their tasks wait for
-//! memory.
+//! `bench memory`: the peak memory and run times of programs whose tasks wait for memory.
 //!
 //! Each run is a separate job, because the system reports peak memory only for a whole process.
 
@@ -26,7 +25,6 @@ use crate::engine::{Cell, Session};
 use policy::{LOOKS_HERE, Policy, k};
 use tidegate_command::failure::Failure;
 
-/// The programs that declare memory.
 const PROGRAMS: [&str; 6] = [
     Memfib::NAME,
     Nested::NAME,
@@ -36,7 +34,7 @@ const PROGRAMS: [&str; 6] = [
     Decompress::NAME,
 ];
 
-/// Numbers of workers; the largest may exceed this machine's processors.
+/// The numbers of workers. The largest may exceed this machine's number of processors.
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
@@ -65,18 +63,17 @@ fn run(spec: Spec, table: &Path) -> Result<Done, Failure> {
     Ok(done.into_iter().next().expect("one job"))
 }
 
-/// A program, and the results of its serial run.
 struct Subject {
     program: &'static str,
     parameters: Vec<(String, String)>,
     serial: Done,
-    /// The serial run's peak of declared memory, in bytes.
+    /// The peak of the memory that the serial run declared, in bytes.
     s1: u64,
-    /// The span of the program, which the serial run determines.
+    /// The length of the program's critical path.
     span: Length,
 }
 
-/// Runs the visited program serially, with this path as its job's table.
+/// Runs a program serially. The path is that of the job's sharing table.
 struct Serially<'a>(&'a Path);
 
 impl Visitor for Serially<'_> {
@@ -101,7 +98,7 @@ impl Visitor for Serially<'_> {
     }
 }
 
-/// The span of a program, counting one action for each `k` bytes of a reservation.
+/// Returns the program's span. A reservation counts as one action for each `k` bytes.
 fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
     let mut input = program
         .prepare()
@@ -110,7 +107,6 @@ fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
     Ok(Profiled::span_of(k, body).1)
 }
 
-/// A program, a policy and a number of workers.
 struct Case<'a> {
     subject: &'a Subject,
     /// `None` if the case runs on rayon.

@@ -1,18 +1,19 @@
 //! The memory policies, and their parameters for a program whose serial run declares at most S1
-//! bytes.
+//! bytes at a time.
 
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
 
-/// In `reproduce memory`, the number of looks after which a parked task has been granted S1 bytes.
-/// It is large, as on the slides, and the hybrid's alpha is based on it.
+/// How many looks it takes in `reproduce memory` until a parked task has been granted S1 bytes. The
+/// number is large, as on the slides, and determines the hybrid's alpha.
 pub const LOOKS_OF_SLIDES: u64 = 64;
 
-/// The same number in `bench memory`. A larger one parks more tasks for each large block, which
-/// costs time and saves no memory (docs/performance.md).
+/// How many looks it takes in `bench memory` until a parked task has been granted S1 bytes. With
+/// more looks, more tasks park for each large block, which costs time and saves no memory
+/// (docs/performance.md).
 pub const LOOKS_HERE: u64 = 1;
 
-/// The k for which a request of S1 bytes takes `looks` looks.
+/// Returns the parameter k with which a request of S1 bytes takes `looks` looks.
 pub fn k(s1: u64, looks: u64) -> u64 {
     s1.div_ceil(looks).max(1)
 }
@@ -35,7 +36,7 @@ impl Policy {
         Self::Budget,
     ];
 
-    /// The memory policy of a pool.
+    /// Returns the policy with its parameters for a program with this S1.
     pub fn memory(self, s1: u64, looks: u64) -> MemoryPolicy {
         let (serial, k) = (s1 as usize, k(s1, looks) as usize);
         match self {
@@ -61,9 +62,9 @@ impl Policy {
     }
 }
 
-/// The hybrid's parameters (docs/memory.md gives the rule). Its sleeps are proportional to the
-/// requests, as the source requires, only if alpha + beta p is small compared with the largest
-/// request. A request of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
+/// Returns the hybrid's parameters, by the rule in docs/memory.md. The source requires sleeps that
+/// are proportional to the requests, which holds only if alpha + beta p is small compared with the
+/// largest request. A request of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
 fn hybrid(s1: u64) -> Hybrid {
     let alpha = k(s1, LOOKS_OF_SLIDES) as usize;
     Hybrid {

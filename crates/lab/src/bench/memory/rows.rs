@@ -34,7 +34,6 @@ const COLUMNS: &[Column] = &[
     Column::new("verified", "verified", Value::Number),
 ];
 
-/// A case and its runs.
 type Row<'a> = (Case<'a>, Vec<Done>);
 
 impl Case<'_> {
@@ -52,7 +51,8 @@ impl Case<'_> {
         }
     }
 
-    /// The peak that theory allows the case to declare, if a bound is known.
+    /// Returns how many bytes the case may declare at a time in theory; `None` if no bound is
+    /// known.
     fn bound(&self) -> Option<u64> {
         let (s1, workers) = (self.subject.s1, self.workers as u64);
         match self.policy {
@@ -65,8 +65,8 @@ impl Case<'_> {
         }
     }
 
-    /// Whether the answer is correct and the peak within the bound. Work stealing is exempt from
-    /// the bound, which does not cover programs that spawn into outer scopes.
+    /// Whether the answer is correct and the declared peak is within the bound. Work stealing need
+    /// not respect the bound, which does not hold for programs that spawn into outer scopes.
     fn is_right(&self, done: &Done) -> bool {
         let is_bound = !matches!(self.policy, None | Some(Policy::None));
         let most = self.bound().filter(|_| is_bound);
@@ -74,7 +74,7 @@ impl Case<'_> {
         within && done.answer == self.subject.serial.answer
     }
 
-    /// Whether this case is the run under work stealing that `other` is compared with.
+    /// Whether this is the work-stealing case that `other` is compared with.
     fn is_base_of(&self, other: &Self) -> bool {
         let of = |case: &Self| (case.subject.program, case.workers);
         self.policy == Some(Policy::None) && of(self) == of(other)
@@ -85,7 +85,7 @@ fn memory(done: &Done) -> Memory {
     done.memory.unwrap_or_default()
 }
 
-/// A figure of each run; empty if any run lacks it.
+/// Returns one figure of all runs; empty if any run lacks it.
 fn sample(runs: &[Done], of: impl Fn(&Memory) -> Option<u64>) -> Sample {
     let figures: Option<Vec<f64>> = runs
         .iter()
@@ -128,7 +128,7 @@ pub fn print(rows: &[Row<'_>], format: TableFormat, notes: &[String]) -> Result<
 fn fields((case, runs): &Row<'_>, rows: &[Row<'_>]) -> [Field; COLUMNS.len()] {
     let base = rows.iter().find(|(base, _)| base.is_base_of(case));
     let base = base.map_or(&[][..], |(_, runs)| runs);
-    // Figures that only Tidegate's pools count.
+    // Only Tidegate's pools count these figures.
     let counted = |of: fn(&Memory) -> u64| {
         let figures = sample(runs, |memory| case.policy.map(|_| of(memory)));
         Field::Measured(figures.interval())

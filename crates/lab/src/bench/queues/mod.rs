@@ -1,8 +1,8 @@
-//! `bench queues`: what each queue costs its owner and its thieves.
+//! `bench queues`: what each kind of queue costs its owner and its thieves.
 //!
-//! The queues are measured on their own, without a runtime. This leaves out the claims by which a
-//! runtime discards duplicates if a queue may return a task more than once. They are also measured
-//! in pools that run the programs made of intervals.
+//! The queues are measured on their own, and in pools that run the programs made of intervals. The
+//! measurements without a pool leave out the claims by which a pool discards duplicates if a queue
+//! may return a task more than once.
 
 mod rivals;
 
@@ -30,20 +30,20 @@ use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Value, print_json, to_stdout};
 
-/// The number of tasks in a filled queue: as many as fit into every kind of queue.
+/// The number of tasks in a filled queue. Every kind of queue has room for this many.
 const FILL: usize = 4_000;
 /// How often a queue is filled for one sample.
 const FILLINGS: usize = 25;
-/// How many trees an owner unfolds while thieves steal from it.
+/// How many trees of tasks an owner unfolds while thieves steal from it.
 const TREES: usize = 256;
-/// One task for each depth of such a tree. A task's address identifies its depth.
+/// One task for each depth of a tree. A task's address identifies its depth.
 static TASKS: [Task; 11] = [0; 11];
 
-/// The workers of each pool: with only one, a thief would have no victim.
+/// The number of workers of each pool. With only one, there would be no thief.
 const WORKERS: usize = 2;
 
 pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
-    // Prepare the barrier as a process with a pool does, because thieves of a split deque need it.
+    // Prepare the barrier as a process with a pool does: thieves of a split deque need it.
     barrier::prepare();
     while barrier::available().is_none() {
         thread::yield_now();
@@ -73,8 +73,8 @@ fn print(
     print_notes(format, notes)
 }
 
-/// The costs of a queue outside a pool: times in nanoseconds, and the attempts and failures of an
-/// owner and thieves that compete.
+/// The costs of a queue outside a pool: nanoseconds, and the attempts and failures of an owner and
+/// thieves that compete.
 #[derive(Serialize, Deserialize)]
 struct Costs {
     put_take: f64,
@@ -84,7 +84,7 @@ struct Costs {
     steals: Counts,
 }
 
-/// A figure of a queue outside a pool.
+/// Reads one figure of a queue.
 type Figure = fn(&Costs) -> Option<f64>;
 
 const FIGURES: [Figure; 7] = [
@@ -142,7 +142,7 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Runs all programs on pools with each kind of queue, interleaved.
+/// Runs all programs on pools with each kind of queue, with interleaved runs.
 fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let pool = |queue: &QueueKind| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
     let pools = QueueKind::ALL
@@ -169,7 +169,7 @@ fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// All queues, each measured by its own cell.
+/// Collects a cell for each kind of queue.
 struct Queues {
     thieves: usize,
     names: Vec<&'static str>,
@@ -194,8 +194,8 @@ impl Visitor for Queues {
     }
 }
 
-/// Nanoseconds for a put and a take by an owner without thieves. The queue stays short, as in a
-/// fork-join program.
+/// Returns how many nanoseconds a put and a take together cost an owner without thieves. The queue
+/// stays short, as in a fork-join program.
 fn put_and_take<O: Owner>() -> f64 {
     const PAIRS: usize = 200_000;
     const DEEP: usize = 8;
@@ -213,8 +213,8 @@ fn put_and_take<O: Owner>() -> f64 {
     start.elapsed().as_nanos() as f64 / PAIRS as f64
 }
 
-/// Nanoseconds that a thief takes for each task from a full queue whose owner is idle, with
-/// `thieves` thieves in total. `None` if they get no task.
+/// Returns how many nanoseconds a steal takes while `thieves` thieves empty a full queue whose
+/// owner is idle. `None` if they get no task.
 fn steals<O: Owner>(thieves: usize) -> Option<f64> {
     let (mut stolen, mut nanos) = (0, 0);
     for _ in 0..FILLINGS {
@@ -239,8 +239,8 @@ fn steals<O: Owner>(thieves: usize) -> Option<f64> {
     (stolen > 0).then(|| nanos as f64 / stolen as f64)
 }
 
-/// Steals until the queue is empty. Stops after `most` steals, because a queue that returns copies
-/// never becomes empty. Returns the number of stolen tasks and the nanoseconds.
+/// Steals until the queue is empty, but at most `most` times, because a queue that returns copies
+/// never becomes empty. Returns the number of stolen tasks and the nanoseconds that this took.
 fn empty(thief: &mut impl Thief, most: usize) -> (usize, u128) {
     let (start, mut got) = (Instant::now(), 0);
     while got < most {
@@ -260,7 +260,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The number of attempts, and how many of them failed.
+/// The number of attempts, and how many of these failed.
 #[derive(Serialize, Deserialize, Default)]
 struct Counts {
     attempts: u64,
@@ -275,7 +275,8 @@ impl Counts {
 }
 
 /// Counts the attempts of the owner and of `thieves` thieves while the owner unfolds trees: for
-/// each task that the owner takes, it puts two and computes a little. Stolen tasks are discarded.
+/// each task that the owner takes, it computes a little and puts two. Thieves discard the tasks
+/// that they steal.
 fn unfold<O: Owner>(thieves: usize) -> (Counts, Counts) {
     let (mut owner, thief) = O::make();
     let stop = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! A common interface to the queues of Tidegate and of crossbeam.
+//! A common interface to the queues of Tidegate and crossbeam.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tidegate_deque::{
     IdempotentLifo, Lazy, Miss, Multiplicity, Queue, Shared, Split,
 };
 
-/// A queued task, which is never run.
+/// A task that is queued but never run.
 pub type Task = u64;
 
 /// The owner's end of a queue.
@@ -31,7 +31,7 @@ pub trait Thief: Clone + Send {
     fn steal(&mut self) -> Result<NonNull<Task>, Miss>;
 }
 
-/// The owner's end of one of Tidegate's queues. It is unique and cannot be cloned.
+/// The owner's end of one of Tidegate's queues. It cannot be cloned, so a queue has only one owner.
 pub struct Ours<Q>(Arc<Q>);
 
 pub struct OursThief<Q> {
@@ -75,11 +75,11 @@ impl<Q: Queue<Task>> Thief for OursThief<Q> {
     }
 }
 
-/// A pointer that crossbeam may send to another thread.
+/// A task's address, which can be sent to another thread.
 #[derive(Clone, Copy)]
 pub struct Sent(usize);
 
-/// crossbeam's deque, whose owner takes the youngest task.
+/// crossbeam's deque. Its owner takes the youngest task.
 pub struct Crossbeam(Worker<Sent>);
 
 impl Sent {
@@ -124,7 +124,7 @@ impl Thief for CrossbeamThief {
     }
 }
 
-/// Code that runs for every queue.
+/// Code that runs for each kind of queue.
 pub trait Visitor {
     fn visit<O: Owner>(&mut self, name: &'static str);
 }

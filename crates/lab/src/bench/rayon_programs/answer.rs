@@ -1,8 +1,8 @@
-//! Turns the output of programs into a form that can be compared.
+//! Makes the outputs of two runs of a program comparable.
 
 use super::table::Answer;
 
-/// An answer without the parts that may differ from run to run.
+/// Returns `text` without the parts that may differ from run to run.
 pub fn comparable(text: &str, answer: Answer) -> String {
     let is_result = |line: &&str| line.starts_with("test ") && line.contains(" ... ");
     let mut lines: Vec<&str> = match answer {
@@ -14,7 +14,7 @@ pub fn comparable(text: &str, answer: Answer) -> String {
     lines.join("\n")
 }
 
-/// An answer's hash (FNV-1a), which is the same on every machine.
+/// Returns the answer's FNV-1a hash, which is the same on every machine.
 pub fn digest(bytes: &[u8]) -> String {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))

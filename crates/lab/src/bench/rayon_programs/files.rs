@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use tidegate_command::failure::Failure;
 
-/// The files of a package, keyed by their path relative to its folder.
+/// A package's files, keyed by their paths relative to the package's folder.
 #[derive(Default)]
 pub struct Files(BTreeMap<PathBuf, Vec<u8>>);
 
 impl Files {
-    /// Every file below `folder`.
+    /// Reads every file below `folder`.
     pub fn below(folder: &Path) -> Result<Self, Failure> {
         let mut files = Self::default();
         files.add(folder, Path::new(""))?;
         Ok(files)
     }
 
-    /// Adds every file below `part` of `folder`.
+    /// Adds every file below the subfolder `part` of `folder`.
     pub fn add(&mut self, folder: &Path, part: &Path) -> Result<(), Failure> {
         let next = folder.join(part);
         for entry in fs::read_dir(&next).map_err(|error| at(&next, &error))? {
@@ -37,14 +37,14 @@ impl Files {
         self.0.insert(path.into(), bytes.into());
     }
 
-    /// Removes the text file at `path` and returns it.
+    /// Removes the text file at `path` and returns its text.
     pub fn take(&mut self, path: &str) -> Result<String, Failure> {
         let missing = || Failure::Impossible(format!("the package has no {path}"));
         let bytes = self.0.remove(Path::new(path)).ok_or_else(missing)?;
         String::from_utf8(bytes).map_err(|error| at(Path::new(path), &error))
     }
 
-    /// Writes the files below `folder`.
+    /// Writes the files into `folder`.
     pub fn place(&self, folder: &Path) -> Result<(), Failure> {
         let mut files = self.0.iter();
         files.try_for_each(|(path, bytes)| place(&folder.join(path), bytes))
@@ -55,8 +55,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| at(path, &error))
 }
 
-/// Writes a file, unless it already has these bytes. Cargo would otherwise rebuild what depends on
-/// the file.
+/// Writes a file unless it already has this content, because cargo would rebuild everything that
+/// depends on the file.
 pub fn place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
@@ -67,7 +67,7 @@ pub fn place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .map_err(|error| at(path, &error))
 }
 
-/// The failure for `path`, with `what` as the reason.
+/// Returns a failure that names `path` and states `what` as the reason.
 pub fn at(path: &Path, what: &dyn std::fmt::Display) -> Failure {
     Failure::Impossible(format!("{}: {what}", path.display()))
 }

@@ -1,8 +1,8 @@
 //! Copies a program's source twice: for a build with the published rayon-core, and for one with
 //! Tidegate's.
 //!
-//! Both copies lock the same version of every package that they share. They start from the
-//! program's own lock file. In both, rayon and rayon-core move to the versions that Tidegate's
+//! The two copies lock the same versions of all packages that they share. Their lock files start as
+//! the program's own. In both, rayon and rayon-core are then locked at the versions that Tidegate's
 //! rayon-core replaces, and packages that are too old for it are updated.
 
 use std::path::{Path, PathBuf};
@@ -16,23 +16,24 @@ use super::source::{self, MANIFEST, manifests, metadata, unfetched};
 use super::table::{Program, Target};
 use crate::cargo;
 
-/// Tidegate's rayon-core. Its lock file contains the versions of rayon and rayon-core that it
-/// replaces, because it is tested with that rayon.
+/// The folder of Tidegate's rayon-core. Its lock file contains the versions of rayon and rayon-core
+/// that it replaces, because it is tested with that rayon.
 const OURS: &str = "crates/rayon-core";
 
-/// The name of a copy of the lock file from which the lock files of both copies are derived.
+/// The file that records the lock file and the version changes from which the copies' lock files
+/// were derived.
 const ORIGIN: &str = "origin.lock";
 
-/// The packages whose versions must be those in the lock file of Tidegate's rayon-core.
+/// Packages that must have the same versions as in the lock file of Tidegate's rayon-core.
 const EXACT: [&str; 2] = ["rayon", "rayon-core"];
 
-/// Packages that Tidegate's rayon-core needs in newer versions than those in some programs' lock
-/// files. Cargo does not update a locked version unless asked to; it reports a conflict.
+/// Packages that Tidegate's rayon-core needs in newer versions than some programs lock. Cargo
+/// reports a conflict instead of updating a locked version.
 const NEEDED_NEWER: [&str; 1] = ["libc"];
 
-/// Locked versions that are replaced by newer ones. The xattr that fclones locks does not compile
-/// with such a new libc. The newer xattr needs the other packages; in this order, cargo accepts
-/// each update.
+/// Locked versions that are replaced by newer ones, as `(package, from, to)`. The xattr version
+/// that fclones locks does not compile with the newer libc, and the newer xattr needs newer
+/// versions of the other packages. Cargo accepts the updates only in this order.
 const REPLACED: [(&str, &str, &str); 4] = [
     ("linux-raw-sys", "0.4.10", "0.4.15"),
     ("errno", "0.3.5", "0.3.15"),
@@ -52,7 +53,7 @@ pub enum Build {
 impl Build {
     pub const ALL: [Build; 2] = [Build::Stock, Build::Tidegate];
 
-    /// The name of the folder that holds this build's copy of a source.
+    /// Returns the name of the folder that holds this build's copy of the source.
     pub fn name(self) -> &'static str {
         match self {
             Build::Stock => "stock",
@@ -68,24 +69,22 @@ pub struct Laid {
 }
 
 impl Laid {
-    /// The folder of a copy.
     pub fn copy(&self, build: Build) -> PathBuf {
         self.folder.join(build.name())
     }
 
-    /// The lock file of a copy.
     pub fn lock(&self, build: Build) -> Result<Lock, Failure> {
         Lock::read(&self.copy(build).join(LOCK))
     }
 
-    /// The output of `cargo metadata` for a copy. Cargo adds any missing entries to the copy's lock
-    /// file.
+    /// Returns the output of `cargo metadata` for a copy. Cargo adds missing entries to the copy's
+    /// lock file.
     pub fn metadata(&self, build: Build) -> Result<Value, Failure> {
         metadata(&self.copy(build), &self.features)
     }
 }
 
-/// Creates both copies of `program` below `scratch`. Cargo downloads missing packages.
+/// Creates both copies of `program` below `scratch`. Cargo downloads packages that are missing.
 pub fn lay(program: &Program, scratch: &Path) -> Result<Laid, Failure> {
     let laid = Laid {
         folder: scratch.join("source").join(program.source.folder()),
@@ -109,12 +108,12 @@ pub fn lay(program: &Program, scratch: &Path) -> Result<Laid, Failure> {
     }
     verify(&laid, &ours)?;
     compare(&laid)?;
-    // Written last, so that an interrupted layout starts over.
+    // Write this last, so that an interrupted layout starts over.
     files::place(&known, &origin_of_both)?;
     Ok(laid)
 }
 
-/// A package's manifest, turned into a separate workspace with the given `rayon-core`.
+/// Returns `manifest`, turned into a workspace of its own that uses the rayon-core of `build`.
 fn adapted(manifest: &str, build: Build, ours: &Path) -> String {
     let mut text = manifest.to_owned();
     if !manifest.lines().any(|line| line.trim() == "[workspace]") {
@@ -129,7 +128,7 @@ fn adapted(manifest: &str, build: Build, ours: &Path) -> String {
     text
 }
 
-/// A package whose locked version is replaced.
+/// A change of a package's locked version.
 #[derive(Debug)]
 struct Move {
     package: &'static str,
@@ -148,8 +147,8 @@ enum From {
     Exactly(&'static str),
 }
 
-/// The version changes that are needed to build a program with either rayon-core. `ours` is the
-/// lock file of Tidegate's.
+/// Returns the version changes with which a program can be built with either rayon-core. `ours` is
+/// the lock file of Tidegate's rayon-core.
 fn moves(ours: &Lock) -> Vec<Move> {
     let as_ours = |packages: &[&'static str], from: fn() -> From| -> Vec<Move> {
         let versions = packages.iter().flat_map(|package| {
@@ -184,7 +183,7 @@ impl Move {
     }
 }
 
-/// Derives the lock files of both copies from `origin`.
+/// Derives the lock files of both copies from `origin`, the program's own lock file.
 fn derive(laid: &Laid, origin: &str, moves: &[Move]) -> Result<(), Failure> {
     let stock = laid.copy(Build::Stock);
     files::place(&stock.join(LOCK), origin.as_bytes())?;

@@ -1,4 +1,4 @@
-//! Lock files, which list the versions of all packages in a build.
+//! Reads and compares lock files, which list the versions of all packages in a build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,18 +13,17 @@ pub const LOCK: &str = "Cargo.lock";
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Lock(BTreeMap<String, BTreeSet<String>>);
 
-/// A package whose versions in two lock files differ.
+/// A package that has different versions in two lock files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     pub name: String,
-    /// The versions that only the first lock file has.
+    /// Versions that only the first lock file has.
     pub first: Vec<String>,
-    /// The versions that only the second lock file has.
+    /// Versions that only the second lock file has.
     pub second: Vec<String>,
 }
 
 impl Lock {
-    /// Reads the lock file at `path`.
     pub fn read(path: &Path) -> Result<Lock, Failure> {
         let text = files::read(path)?;
         Lock::parse(&String::from_utf8_lossy(&text)).map_err(|why| at(path, &why))
@@ -45,15 +44,14 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The versions of a package.
     pub fn versions(&self, name: &str) -> impl Iterator<Item = &str> {
         let versions = self.0.get(name).into_iter().flatten();
         versions.map(String::as_str)
     }
 
-    /// The packages that both lock files have, but in different versions. If one file lacks a
-    /// package or has an additional version of it, that does not count: the dependencies of the two
-    /// rayon-cores differ.
+    /// Returns the packages of which each lock file has a version that the other lacks. It is not a
+    /// difference if only one file has an additional package or version, because the two
+    /// rayon-cores have different dependencies.
     pub fn differences(&self, other: &Lock) -> Vec<Difference> {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect();
         let pairs = self.0.iter().filter_map(|(name, first)| {
@@ -79,8 +77,8 @@ pub fn older(version: &str, other: &str) -> bool {
     series == other_series && version < other
 }
 
-/// Splits a version into the numbers that compatible versions share, and the rest. `None` unless
-/// the version consists of three numbers.
+/// Splits a version into the part that compatible versions share, and the rest. `None` unless the
+/// version consists of three numbers.
 fn numbers(version: &str) -> Option<([u64; 2], [u64; 2])> {
     let numbers: Vec<u64> = version
         .split('.')

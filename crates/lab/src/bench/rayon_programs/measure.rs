@@ -1,8 +1,8 @@
 //! Runs executables and reports the time and memory that they used.
 //!
-//! This is the hidden command `bench measure`, which reads its [`Work`] from standard input. It
-//! runs in a separate process to measure peak memory: on Linux, a process starts with the peak of
-//! its parent.
+//! This is the hidden command `bench measure`, which reads its [`Work`] from standard input.
+//! Measuring peak memory requires a separate process, because on Linux a process inherits its
+//! parent's peak.
 
 use std::fs::File;
 use std::io;
@@ -19,31 +19,30 @@ use wait4::{ResourceUsage, Wait4};
 
 use super::files::at;
 
-/// The executables to run, and how.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Work {
     /// How many copies run at the same time.
     pub copies: usize,
-    /// How often each copy runs every executable.
+    /// How many times each copy runs every executable.
     pub repetitions: u32,
     /// The time limit of one executable, in seconds.
     pub seconds: u64,
-    /// The folder for the copies' output.
+    /// The folder for the output of the copies.
     pub output: PathBuf,
-    /// The executables, in the order in which they run.
+    /// The executables, in the order in which each copy runs them.
     pub executables: Vec<PathBuf>,
-    /// The arguments of each executable.
+    /// The arguments that each executable gets.
     pub arguments: Vec<String>,
 }
 
 /// The time and memory that the copies used.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
-    /// Seconds until the last copy has ended.
+    /// Seconds until the last copy ended.
     pub wall_seconds: f64,
-    /// Seconds of user and system CPU time of all copies.
+    /// Seconds of user and system CPU time, summed over all copies.
     pub cpu_seconds: f64,
-    /// The largest peak of resident memory of any single process.
+    /// The peak resident memory of the process that used the most.
     pub peak_rss_bytes: u64,
 }
 
@@ -56,12 +55,12 @@ pub fn serve() -> Result<(), Failure> {
 }
 
 impl Work {
-    /// The file that receives a copy's standard output.
+    /// Returns the path of the file for a copy's standard output.
     pub fn answer(&self, copy: usize) -> PathBuf {
         self.output.join(format!("answer-{copy}.txt"))
     }
 
-    /// The file that receives a copy's standard error.
+    /// Returns the path of the file for a copy's standard error.
     fn messages(&self, copy: usize) -> PathBuf {
         self.output.join(format!("messages-{copy}.txt"))
     }
@@ -130,7 +129,7 @@ impl Work {
             let late = scope.spawn(move || {
                 let late = wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
                 if late {
-                    // This fails if the process has just ended, which is harmless.
+                    // Killing fails if the process has just ended, which is harmless.
                     let _ = Command::new("kill").args(["-KILL", &process]).output();
                 }
                 late
@@ -157,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// Work that runs `script` in a shell, and its output folder.
+    /// Returns work that runs `script` in a shell, and the folder for its output.
     fn shell(script: &str) -> (Work, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let work = Work {

@@ -1,15 +1,15 @@
-//! `bench rayon-programs`: published programs that use rayon, on rayon's own runtime and on
+//! `bench rayon-programs`: compares published programs that use rayon on rayon's own runtime and on
 //! Tidegate.
 //!
 //! Each program of [`table`] is built twice, from the same source and with the same versions of all
 //! other packages ([`source`], [`mod@lay`], [`lock`]). Its runs then alternate between stock,
-//! Tidegate, and Tidegate sharing the machine, each with one copy and with two copies at the same
-//! time ([`run`]). A library is exercised by a driver program below [`table::DRIVERS`]. [`measure`]
-//! runs the copies in a separate process, [`answer`] compares their output, and [`row`] reports the
+//! Tidegate, and Tidegate sharing the machine, each as one copy and as two copies at the same time
+//! ([`run`]). A driver program below [`table::DRIVERS`] exercises each library. [`measure`] runs
+//! the copies in a separate process, [`answer`] compares their output, and [`row`] reports the
 //! results.
 //!
-//! The bench takes long and needs access to the registry once. Its figures depend on what else the
-//! machine is running. It fails only if answers differ or a program cannot be run.
+//! The bench takes a long time. Its first run needs access to the registry. Its figures depend on
+//! the machine's other load. It fails only if answers differ or a program cannot be run.
 
 mod answer;
 mod files;
@@ -37,10 +37,11 @@ use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
 use table::{PROGRAMS, Program, Source};
 
-/// How many copies run at the same time.
+/// The numbers of copies that run at the same time.
 const COPIES: [usize; 2] = [1, 2];
 
-/// A program that can be measured, and its package, or the package that the driver exercises.
+/// A program that is ready to be measured. `package` is its package or, for a driver, the package
+/// that the driver exercises.
 struct Ready {
     program: &'static Program,
     package: String,
@@ -84,7 +85,7 @@ pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
     judge(&rows, &ready, &failed)
 }
 
-/// The programs with these names, or all if there are no names.
+/// Returns the programs with these names, or all programs if there are no names.
 fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     let known = || PROGRAMS.iter().map(|program| program.name);
     if let Some(name) = names
@@ -102,7 +103,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
     Ok(PROGRAMS.iter().filter(is_chosen).collect())
 }
 
-/// The number of threads that every program gets.
+/// Returns the number of threads that each program gets.
 fn threads() -> Result<usize, Failure> {
     let Some(text) = env::var_os(THREADS) else {
         return Ok(thread::available_parallelism().map_or(1, NonZero::get));
@@ -115,7 +116,7 @@ fn threads() -> Result<usize, Failure> {
     })
 }
 
-/// The folder in which programs are copied, built and run. It is in the checkout's target folder.
+/// Returns the folder in which programs are copied, built and run, in the checkout's target folder.
 fn scratch() -> Result<PathBuf, Failure> {
     let manifest = cargo::checkout(source::MANIFEST)?;
     let found = cargo::metadata(&manifest, &["--no-deps"])?;
@@ -124,7 +125,8 @@ fn scratch() -> Result<PathBuf, Failure> {
     Ok(Path::new(target.ok_or_else(unknown)?).join("tidegate-lab/rayon-programs"))
 }
 
-/// Everything besides its program and runtime that affects a sample, as parts of a cell's name.
+/// Returns everything that affects a sample apart from its program and runtime, as parts of a
+/// cell's name.
 fn environment(threads: usize) -> String {
     let variables = env::vars().filter(|(name, _)| {
         name.starts_with("TIDEGATE_") && !DECIDED_HERE.contains(&name.as_str())
@@ -147,7 +149,7 @@ impl Ready {
         })
     }
 
-    /// The program's cells: one for each number of copies and each runtime.
+    /// Returns a cell of the program for each number of copies and each runtime.
     fn cells(&self, environment: &str) -> Vec<Cell<'_, Run>> {
         let cell = |(copies, runtime): (usize, Runtime)| {
             let (program, runtime_name) = (self.program.name, runtime.name());
@@ -157,7 +159,7 @@ impl Ready {
         combinations().map(cell).collect()
     }
 
-    /// The rows for the runs of the program's cells.
+    /// Returns the rows that report the runs of the program's cells.
     fn rows(&self, runs: Vec<Vec<Run>>, threads: usize) -> Vec<Row> {
         let mut first = runs.iter().flatten().flat_map(|run| run.answers.first());
         let expected = first.next().cloned();
@@ -181,13 +183,14 @@ impl Ready {
     }
 }
 
-/// All combinations of runtime and number of copies. The first is a single copy on stock.
+/// Returns all combinations of runtime and number of copies. The first is a single copy on stock.
 fn combinations() -> impl Iterator<Item = (usize, Runtime)> {
     let all = COPIES.into_iter();
     all.flat_map(|copies| Runtime::ALL.map(|runtime| (copies, runtime)))
 }
 
-/// A program's package, or the package that its driver exercises, with its version.
+/// Returns the name and version of the program's package or, for a driver, of the package that the
+/// driver exercises.
 fn package(program: &Program, laid: &Laid) -> Result<String, Failure> {
     Ok(match program.source {
         Source::Registry(package, version) => format!("{package} {version}"),

@@ -7,16 +7,17 @@ use super::measure::Usage;
 use super::run::{Run, Runtime};
 use crate::engine::{SLOWER, Sample, Speedup};
 
-/// The samples of a program on a runtime, with a given number of copies.
+/// The samples of one program on one runtime, with a given number of copies.
 pub struct Row {
     pub program: &'static str,
-    /// The program's package, or the package that its driver exercises, with its version.
+    /// The name and version of the program's package or, for a driver, of the package that it
+    /// exercises.
     pub package: String,
     pub copies: usize,
     pub runtime: Runtime,
     pub threads: usize,
     pub runs: Vec<Run>,
-    /// An answer that differs from the first answer on stock.
+    /// An answer that differs from the first answer on stock; `None` if all are equal.
     pub different: Option<String>,
     /// Stock's wall time and CPU time divided by this runtime's; `None` for stock.
     pub ratios: Option<[Speedup; 2]>,
@@ -38,7 +39,7 @@ impl Row {
         ratios.any(Speedup::is_slower)
     }
 
-    /// Whether all copies printed the same answer as the first run on stock.
+    /// Whether every copy's answer equals that of the first run on stock.
     fn is_equal(&self) -> bool {
         self.different.is_none()
     }
@@ -101,7 +102,7 @@ impl Row {
     }
 }
 
-/// Compares each runtime's row with the first row, which is stock's.
+/// Compares each runtime's row with the first row, which must be stock's.
 pub fn compare(rows: &mut [Row]) {
     let Some((stock, others)) = rows.split_first_mut() else {
         return;
@@ -111,7 +112,7 @@ pub fn compare(rows: &mut [Row]) {
     }
 }
 
-/// The columns of the table, the most important ones first.
+/// Columns of the table, with the most important ones first.
 const COLUMNS: [&str; 14] = [
     "program",
     "copies",
@@ -129,14 +130,13 @@ const COLUMNS: [&str; 14] = [
     "package",
 ];
 
-/// The table of all rows.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new(COLUMNS);
     rows.iter().for_each(|row| table.row(row.cells()));
     table
 }
 
-/// Explains the columns.
+/// Explains the columns of the table.
 pub fn legend() -> String {
     format!(
         "\

@@ -1,4 +1,4 @@
-//! A program that is built and ready to run on each runtime.
+//! Runs a program that has been built with each rayon-core.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -18,20 +18,21 @@ use super::source::MANIFEST;
 use super::table::{Input, Program, Target};
 use crate::cargo;
 
-/// The time limit of one executable in seconds, many times what any executable takes.
+/// The time limit of one executable in seconds, which is many times longer than any executable
+/// takes.
 const SECONDS: u64 = 10 * 60;
 
-/// The variable that sets rayon's number of threads.
+/// The environment variable that sets rayon's number of threads.
 pub const THREADS: &str = "RAYON_NUM_THREADS";
 
-/// The variable that makes a program share the machine.
+/// The environment variable that makes a program share the machine.
 const SHARE: &str = "TIDEGATE_SHARE";
 
-/// Variables that the bench sets itself: all runtimes get the same number of threads, but not all
-/// share the machine.
+/// Environment variables that the bench sets itself: all runtimes get the same number of threads,
+/// but not all share the machine.
 pub const DECIDED_HERE: [&str; 2] = [SHARE, "TIDEGATE_WORKERS"];
 
-/// The runtime on which a sample is taken.
+/// The runtime that a sample is taken on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {
     /// The published rayon-core.
@@ -43,10 +44,10 @@ pub enum Runtime {
 }
 
 impl Runtime {
-    /// Every runtime. The others are compared with the first.
+    /// Every runtime. The others are compared with the first one.
     pub const ALL: [Runtime; 3] = [Runtime::Stock, Runtime::Tidegate, Runtime::Sharing];
 
-    /// The name in reports.
+    /// Returns the name that reports show.
     pub fn name(self) -> &'static str {
         match self {
             Runtime::Stock => "stock",
@@ -63,11 +64,11 @@ impl Runtime {
     }
 }
 
-/// The figures of one sample.
+/// The measurements of one sample.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Run {
     pub usage: Usage,
-    /// The digests of the copies' answers, without duplicates.
+    /// The digests of the copies' answers. Equal answers appear once.
     pub answers: BTreeSet<String>,
 }
 
@@ -75,7 +76,7 @@ pub struct Run {
 pub struct Runner {
     program: &'static Program,
     threads: usize,
-    /// The folder for the latest output and for every distinct answer.
+    /// The folder for the latest output and for one copy of each distinct answer.
     output: PathBuf,
     directories: [PathBuf; 2],
     executables: [Vec<PathBuf>; 2],
@@ -116,7 +117,7 @@ impl Runner {
         })
     }
 
-    /// Takes one sample: runs `copies` copies of the program on `runtime`.
+    /// Takes one sample: runs `copies` copies of the program on `runtime` at the same time.
     pub fn sample(&self, runtime: Runtime, copies: usize) -> Result<Run, Failure> {
         let build = runtime.build() as usize;
         let work = Work {
@@ -136,7 +137,7 @@ impl Runner {
         })
     }
 
-    /// Runs the work in a separate process.
+    /// Does the work in a child process.
     fn measure(&self, work: &Work, runtime: Runtime, folder: &Path) -> Result<Usage, Failure> {
         let failed = |why: &dyn std::fmt::Display| {
             Failure::Impossible(format!(
@@ -162,7 +163,7 @@ impl Runner {
         let mut child = command.spawn().map_err(|error| failed(&error))?;
         let spec = serde_json::to_vec(work).expect("work is JSON");
         if let Some(mut input) = child.stdin.take() {
-            // If the child does not read this, its output contains the reason.
+            // If the child does not read this, its standard error states the reason.
             let _ = input.write_all(&spec);
         }
         let output = child.wait_with_output().map_err(|error| failed(&error))?;
@@ -171,7 +172,7 @@ impl Runner {
         usage.ok_or_else(|| failed(&String::from_utf8_lossy(&output.stderr).trim()))
     }
 
-    /// Keeps an answer for later inspection, and returns its digest.
+    /// Keeps the answer in the file `printed` for later inspection, and returns its digest.
     fn keep(&self, printed: &Path) -> Result<String, Failure> {
         let printed = files::read(printed)?;
         let answer = comparable(&String::from_utf8_lossy(&printed), self.program.answer);
@@ -180,7 +181,7 @@ impl Runner {
         Ok(digest)
     }
 
-    /// The file in which an answer is kept.
+    /// Returns the path of a kept answer.
     pub fn answer(&self, digest: &str) -> PathBuf {
         kept(&self.output, digest)
     }
@@ -190,7 +191,7 @@ fn kept(output: &Path, digest: &str) -> PathBuf {
     output.join("answers").join(format!("{digest}.txt"))
 }
 
-/// The folders of the registry packages that the program is built from.
+/// Returns the folders of all registry packages that the program is built from.
 fn packages(laid: &Laid) -> Result<Vec<String>, Failure> {
     let found = laid.metadata(Build::Stock)?;
     let packages = found["packages"].as_array().into_iter().flatten();

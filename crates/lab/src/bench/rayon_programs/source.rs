@@ -12,8 +12,8 @@ use crate::cargo;
 
 pub const MANIFEST: &str = "Cargo.toml";
 
-/// The files of the program's package. If it comes from the registry, cargo downloads it for a
-/// dummy package below `scratch`.
+/// Returns the files of the program's package. Cargo downloads a registry package as the dependency
+/// of a dummy package below `scratch`.
 pub fn files(source: Source, scratch: &Path) -> Result<Files, Failure> {
     match source {
         Source::Registry(package, version) => {
@@ -24,7 +24,7 @@ pub fn files(source: Source, scratch: &Path) -> Result<Files, Failure> {
     }
 }
 
-/// The files of a driver, without cargo's build output.
+/// Returns the files of a driver, without cargo's build output.
 fn driver(folder: &Path) -> Result<Files, Failure> {
     let mut found = Files::default();
     found.add(folder, Path::new("src"))?;
@@ -34,12 +34,12 @@ fn driver(folder: &Path) -> Result<Files, Failure> {
     Ok(found)
 }
 
-/// Makes cargo download a package, whether library or program. Returns the folder that cargo
-/// unpacks it in.
+/// Makes cargo download a package, which may be a library or a program. Returns the folder into
+/// which cargo unpacks it.
 ///
-/// Cargo's metadata does not list a package without a library, but to find out that it has none,
-/// cargo unpacks it next to the others. rayon-core is listed, so its path shows where that folder
-/// is.
+/// Cargo's metadata does not list a package without a library. But cargo finds out that there is no
+/// library only by unpacking the package next to the others, and it does list rayon-core, whose
+/// path shows where that is.
 fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\
@@ -63,19 +63,20 @@ fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The manifests of all packages with this name in the output of `cargo metadata`.
+/// Returns the manifests of all packages with this name in the output of `cargo metadata`.
 pub fn manifests(found: &Value, name: &str) -> impl Iterator<Item = PathBuf> {
     let packages = found["packages"].as_array().into_iter().flatten();
     let named = packages.filter(move |package| package["name"] == name);
     named.filter_map(|package| Some(package["manifest_path"].as_str()?.into()))
 }
 
-/// The output of `cargo metadata` for the package in `folder`; cargo may contact the registry.
+/// Returns the output of `cargo metadata` for the package in `folder`. Cargo may contact the
+/// registry.
 pub fn metadata(folder: &Path, arguments: &[&str]) -> Result<Value, Failure> {
     cargo::metadata(&folder.join(MANIFEST), arguments).map_err(unfetched)
 }
 
-/// Adds advice to the failure of a cargo command that may contact the registry.
+/// Adds advice to the failure of a cargo command that may have needed the registry.
 pub fn unfetched(why: Failure) -> Failure {
     Failure::Impossible(format!(
         "{why}\n\ncargo could not get what the program is built from. If the registry cannot be reached, check the \

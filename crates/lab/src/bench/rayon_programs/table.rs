@@ -1,20 +1,20 @@
 //! The table of programs that `bench rayon-programs` compares.
 
-/// The folder in the checkout that contains the drivers.
+/// The folder of the checkout that contains the drivers.
 pub const DRIVERS: &str = "benches/rayon-programs";
 
-/// A program, and how it is built, run and checked.
+/// A program, and how to build, run and check it.
 pub struct Program {
     /// The program's name on the command line.
     pub name: &'static str,
     pub source: Source,
-    /// What cargo builds.
+    /// What cargo builds of the package.
     pub target: Target,
     /// The arguments of each executable.
     pub arguments: &'static str,
-    /// Further arguments, which name the input.
+    /// Further arguments that name the program's input.
     pub input: Input,
-    /// How many times the program runs in one sample.
+    /// How many times each copy runs the program in one sample.
     pub repetitions: u32,
     pub answer: Answer,
 }
@@ -24,13 +24,13 @@ pub struct Program {
 pub enum Source {
     /// A package and its version, from the registry.
     Registry(&'static str, &'static str),
-    /// A folder below [`DRIVERS`], and the package that the driver in it exercises.
+    /// A folder below [`DRIVERS`], and the package that its driver exercises.
     Driver(&'static str, &'static str),
 }
 
 impl Source {
-    /// The folder that holds the source. Its name contains the version, so that no file of an
-    /// older version remains.
+    /// Returns the name of the folder that holds the source. The name contains the version, so
+    /// files of an older version cannot remain in it.
     pub fn folder(self) -> String {
         match self {
             Self::Registry(package, version) => format!("{package}-{version}"),
@@ -42,29 +42,29 @@ impl Source {
 /// What cargo builds of a package.
 #[derive(Clone, Copy)]
 pub enum Target {
-    /// The program with this name.
+    /// The binary with this name.
     Program(&'static str),
-    /// The package's tests, with this feature.
+    /// The package's tests, with this feature enabled.
     Tests(&'static str),
 }
 
-/// What a program reads besides its arguments.
+/// What a program reads, in addition to its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     None,
-    /// The folders of the packages that the program is built from: a large set of files that,
-    /// unlike other files on the machine, changes only with the lock file.
+    /// The folders of the packages that the program is built from. They hold many files and, unlike
+    /// other folders on the machine, change only with the lock file.
     Packages,
 }
 
 /// How answers are compared.
 #[derive(Clone, Copy)]
 pub enum Answer {
-    /// Answers are compared line by line.
+    /// The texts must be equal.
     Text,
-    /// Answers are compared as sets of lines, because the program prints its lines in any order.
+    /// The lines must be equal after sorting, because the program prints them in any order.
     Lines,
-    /// Only the result of each test is compared.
+    /// The result of each test must be equal; other lines are ignored.
     Tests,
 }
 

@@ -1,4 +1,4 @@
-//! The experiments: which jobs run together, and how they get processors.
+//! The experiments: which jobs run together, and how these jobs get processors.
 
 use std::time::Instant;
 
@@ -43,19 +43,19 @@ impl Scheme {
 /// The work of a job: a program and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The name that the rows show.
+    /// The name in the printed rows.
     pub name: String,
     program: &'static str,
     parameters: Vec<(String, String)>,
-    /// Whether the job ignores the scheme, because it is a plain process on one processor.
+    /// Whether the job ignores the scheme and runs as a plain process on one processor.
     plain: bool,
 }
 
-/// A job of a case.
 #[derive(Clone, Debug)]
 pub struct CaseJob {
     pub work: Work,
-    /// How much later than the others the job starts, as a fraction of the first job's time alone.
+    /// How much later than the others the job starts, as a fraction of how long the first job takes
+    /// alone.
     pub delay: f64,
 }
 
@@ -66,15 +66,17 @@ pub struct Case {
     pub jobs: Vec<CaseJob>,
 }
 
-/// The kinds of work that make up the cases.
+/// The kinds of work from which the cases are built.
 pub struct Works {
     fib: Work,
     uts: Work,
-    /// A serial phase followed by a parallel one, and vice versa.
+    /// A serial phase, then a parallel one.
     serial_first: Work,
+    /// A parallel phase, then a serial one.
     parallel_first: Work,
-    /// Like the two above, but the serial phase sleeps instead of computing.
+    /// Like `serial_first`, but the serial phase sleeps instead of computing.
     wait_first: Work,
+    /// Like `parallel_first`, but the serial phase sleeps instead of computing.
     wait_last: Work,
     bursts: Work,
     parallel: Work,
@@ -99,7 +101,7 @@ impl Work {
         self
     }
 
-    /// Work whose amount is scaled to the speed of this machine.
+    /// Creates every kind of work, scaled to the speed of this machine.
     pub fn calibrated(tiny: bool) -> Works {
         let ms = if tiny { 1_000 } else { steps_per_ms() };
         let long = if tiny { 10 * ms } else { 500 * ms };
@@ -147,7 +149,7 @@ impl Work {
         }
     }
 
-    /// The specification of a job that does this work, if `jobs` jobs run together.
+    /// Returns the specification of a job that does this work while `jobs` jobs run together.
     pub fn spec(
         &self,
         scheme: Scheme,
@@ -190,7 +192,7 @@ impl Case {
         self
     }
 
-    /// The names of the programs that the jobs run.
+    /// Returns the case's name: the names of its jobs' work, without consecutive duplicates.
     pub fn name(&self) -> String {
         let mut names: Vec<&str> = self.jobs.iter().map(|job| job.work.name.as_str()).collect();
         names.dedup();
@@ -227,7 +229,7 @@ pub fn cases(works: &Works) -> Vec<Case> {
     cases
 }
 
-/// How many steps a processor executes in a millisecond: the maximum of several tries.
+/// Measures how many steps a processor executes in a millisecond: the maximum over several tries.
 fn steps_per_ms() -> u64 {
     const STEPS: u64 = 10_000_000;
     let given = Given {

@@ -1,8 +1,8 @@
-//! `bench two-level`: several jobs at once, under each scheme.
+//! `bench two-level`: runs several jobs at once under each scheme that divides the processors.
 //!
-//! Each repetition runs all schemes, so that changes in the machine's load affect all of them
-//! alike. Every job's answer is compared with the same program's answers in all other runs, to make
-//! sure that all schemes do the same work.
+//! Each repetition runs all schemes, so that changes in the machine's load affect all schemes
+//! alike. The answer of each job is compared with the same program's answers in all other runs, so
+//! that a scheme cannot appear faster by doing less work.
 
 mod experiments;
 mod row;
@@ -21,7 +21,7 @@ use row::Trial;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
 
-/// Runs the experiments and prints a row for each experiment and scheme.
+/// Runs the experiments, and prints a row for each experiment and scheme.
 pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
     let TwoLevelArguments {
         processors,
@@ -61,7 +61,7 @@ fn measure(
     bench.measure(&cases, repeat)
 }
 
-/// How many processors all jobs together may use.
+/// Returns how many processors all jobs together may use.
 fn processors(asked: Option<usize>) -> Result<usize, Failure> {
     let machine = tidegate::machine::Machine::read();
     let there = machine.usable().len();
@@ -77,9 +77,9 @@ struct Bench {
     processors: usize,
     confined: Option<usize>,
     table: std::path::PathBuf,
-    /// The answer to each kind of work.
+    /// The first answer of each kind of work, keyed by the work's name.
     answers: BTreeMap<String, Value>,
-    /// The runs of each kind of work alone, on Tidegate.
+    /// The runs of each kind of work alone, on Tidegate, keyed by the work's name.
     alone: BTreeMap<String, Vec<Done>>,
 }
 
@@ -160,7 +160,7 @@ impl Bench {
         Ok(Trial { delays, done })
     }
 
-    /// Runs jobs and compares their answers with those of earlier runs.
+    /// Runs jobs together, and compares their answers with those of earlier runs.
     fn run(&mut self, jobs: &[(&Work, crew::Spec, Duration)]) -> Result<Vec<Done>, Failure> {
         let specs: Vec<_> = jobs
             .iter()
@@ -182,7 +182,7 @@ impl Bench {
     }
 }
 
-/// The table, with the most important columns first.
+/// Puts the most important columns first.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "experiment",
@@ -218,7 +218,6 @@ fn table(rows: &[Row]) -> Table {
 }
 
 impl Experiment {
-    /// The name on the command line.
     fn name(self) -> &'static str {
         match self {
             Self::Alone => "alone",

@@ -8,15 +8,15 @@ use super::experiments::{Case, Scheme};
 use crate::bench::crew::Done;
 use crate::engine::Sample;
 
-/// The results of a case's jobs in one run.
+/// The results of one run of a case's jobs.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// How much later than the first job each one started, in seconds.
+    /// How many seconds later than the first job each job started.
     pub delays: Vec<f64>,
     pub done: Vec<Done>,
 }
 
-/// The medians over a case's trials under a scheme.
+/// Medians over the trials of a case under one scheme.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub experiment: String,
@@ -70,8 +70,8 @@ impl Trial {
 }
 
 impl Row {
-    /// The row for the trials of `case` under `scheme`; `alone` holds the runs of each kind of work
-    /// alone.
+    /// Summarizes the trials of `case` under `scheme`. `alone` holds the runs of each kind of work
+    /// alone, keyed by name.
     pub fn of(
         case: &Case,
         scheme: Scheme,
@@ -139,8 +139,8 @@ impl Row {
     }
 }
 
-/// A lower bound on the makespan: the maximum of the total work divided by the processors, and each
-/// job's delay plus its time alone.
+/// Returns a lower bound on the makespan: the maximum of the total work divided by the number of
+/// processors, and of each job's delay plus its time alone.
 fn ideal(case: &Case, processors: usize, alone: &[(f64, f64)]) -> f64 {
     let work: f64 = alone.iter().map(|(_, cpu)| cpu).sum();
     let first = alone.first().map_or(0.0, |(response, _)| *response);

@@ -1,4 +1,4 @@
-//! The cells of the table: each compares a call on stock rayon with the same call on Tidegate.
+//! Cells of the table. Each compares a call on stock rayon with the same call on Tidegate.
 
 use serde_json::{Value as Json, json};
 
@@ -15,12 +15,12 @@ pub struct Cell {
     workers: usize,
     stock: f64,
     tidegate: f64,
-    /// Stock's time divided by Tidegate's. Tidegate is faster if this is above 1.
+    /// Stock's time divided by Tidegate's, so Tidegate is faster if this is above 1.
     ratio: Speedup,
 }
 
 impl Cell {
-    /// Compares the samples of a call.
+    /// Compares the samples of one call on both runtimes.
     pub fn new(call: &Call<'_>, tidegate: &Sample, stock: &Sample) -> Self {
         Self {
             chain: call.chain.clone(),
@@ -33,7 +33,7 @@ impl Cell {
         }
     }
 
-    /// Makes a cell for each call. Each call has two rows: Tidegate's and stock's.
+    /// Creates a cell for each call from the call's two rows: Tidegate's and stock's.
     pub fn all(calls: &[Call<'_>], rows: &[Row]) -> Vec<Self> {
         let cell = |(call, rows): (&Call<'_>, &[Row])| {
             let [tidegate, stock] = rows else {
@@ -77,12 +77,12 @@ impl Cell {
     }
 }
 
-/// The columns of the table, the most important ones first.
+/// Columns of the table, with the most important ones first.
 const COLUMNS: [&str; 10] = [
     "chain", "items", "place", "workers", "ratio", "low", "high", "mark", "stock", "tidegate",
 ];
 
-/// The table, grouped by place and number of workers.
+/// Returns the table. Its rows are grouped by place and number of workers.
 pub fn table(cells: &[Cell]) -> Table {
     let mut seen = Vec::new();
     for Cell { place, workers, .. } in cells {
@@ -100,7 +100,7 @@ pub fn table(cells: &[Cell]) -> Table {
     table
 }
 
-/// Explains the columns.
+/// Explains the columns of the table.
 pub fn legend() -> String {
     format!(
         "\

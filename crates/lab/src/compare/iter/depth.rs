@@ -1,4 +1,4 @@
-//! Scopes nested in tasks of scopes: how much stack each level takes on each runtime.
+//! Measures how much stack each level of nested scopes takes on each runtime.
 
 use serde_json::{Value, json};
 
@@ -8,18 +8,19 @@ use tidegate_command::compare::Setting;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_bytes;
 
-/// The number of levels, normally and with `--size tiny`.
+/// The number of nested scopes.
 const LEVELS: u64 = 10_000;
+/// The number of nested scopes with `--size tiny`.
 const TINY_LEVELS: u64 = 100;
 
-/// A worker's stack in bytes, far more than these levels should take. The system allocates its
-/// pages only when they are touched.
+/// The stack size of a worker in bytes, which is far more than the levels should take. The system
+/// allocates a page only when it is touched.
 const STACK: u64 = 1 << 30;
 
-/// Numbers of workers. Only with one worker do all levels certainly share a stack.
+/// The numbers of workers. All levels are sure to share a stack only if there is one worker.
 const WORKERS: [usize; 2] = [1, 2];
 
-/// Each program's stack per level. A crash counts as a result, too.
+/// Returns the stack per level of each program. If a program crashes, its fact states that.
 pub fn facts(sides: &Sides, setting: &Setting) -> Result<Vec<Fact>, Failure> {
     let levels = setting.sized(TINY_LEVELS, LEVELS);
     let mut facts = Vec::new();

@@ -1,4 +1,4 @@
-//! A program's description of itself: its runtime, and the chains that it can measure.
+//! A program's greeting, which states its runtime and the chains that it can measure.
 
 use serde_json::Value;
 
@@ -14,18 +14,18 @@ pub struct Identity {
     pub chains: Vec<Chain>,
 }
 
-/// A chain that a program can run.
+/// A chain that a program can measure.
 #[derive(Clone)]
 pub struct Chain {
     pub name: String,
-    /// The numbers of items that the chain is measured with.
+    /// The numbers of items on which the chain is measured.
     pub sizes: Vec<u64>,
-    /// The places from which the chain is called.
+    /// Where the chain is called from: `inside`, `outside` or `install`.
     pub places: Vec<String>,
 }
 
 impl Identity {
-    /// Parses a greeting; returns `None` if the message is not a greeting.
+    /// Parses a greeting. Returns `None` if the message is not a greeting.
     pub fn read(greeting: &Value) -> Option<Self> {
         let text = |name: &str| greeting[name].as_str().map(str::to_owned);
         Some(Self {
@@ -39,7 +39,7 @@ impl Identity {
         })
     }
 
-    /// Rejects a program that runs on the wrong runtime.
+    /// Rejects a program with the wrong rayon-core. `tidegate` is whether it should be Tidegate's.
     pub fn check(&self, tidegate: bool) -> Result<(), Failure> {
         if self.tidegate == tidegate {
             return Ok(());
@@ -55,7 +55,7 @@ impl Identity {
         )))
     }
 
-    /// The version of the runtime that the program's rayon uses, and that of the compiler.
+    /// Returns the versions of rayon, rayon-core and the compiler.
     pub fn version(&self) -> String {
         let Self {
             rayon,
@@ -82,7 +82,7 @@ fn chain(found: &Value) -> Option<Chain> {
     })
 }
 
-/// Parses every element of a list; `None` if any element is invalid.
+/// Parses all elements of a list. Returns `None` if any element is invalid.
 fn all<T>(list: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
     list.as_array()?.iter().map(read).collect()
 }
@@ -100,7 +100,7 @@ mod tests {
         })
     }
 
-    /// Checks that stock rayon is rejected as Tidegate's side, and vice versa.
+    /// Stock rayon must be rejected as Tidegate's side, and vice versa.
     #[test]
     fn each_side_must_identify_itself() {
         let [stock, ours] = [None, Some("1.3")].map(|t| Identity::read(&greeting(t)).unwrap());

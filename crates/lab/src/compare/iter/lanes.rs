@@ -14,21 +14,21 @@ use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::row::Row;
 use tidegate_command::failure::Failure;
 
-/// Calls of a chain on a number of items, from one place.
+/// A chain that is called on some number of items from some place.
 pub struct Call<'a> {
-    /// The programs that run it.
+    /// The programs that make the call.
     pub sides: &'a Sides,
-    /// The chain's name.
+    /// The name of the chain.
     pub chain: String,
     pub items: u64,
-    /// The place from which the chain is called, as the programs name it.
+    /// Where the chain is called from, as the programs spell it.
     pub place: String,
-    /// The total duration of the calls in a sample.
+    /// How long a sample's calls take in total.
     pub length: Duration,
 }
 
 impl<'a> Call<'a> {
-    /// The number of items, written as a power of ten if possible.
+    /// Returns the number of items, as a power of ten if it is one.
     pub fn size(&self) -> String {
         match self.items.checked_ilog10() {
             Some(power) if 10_u64.pow(power) == self.items => format!("10^{power}"),
@@ -36,7 +36,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Tidegate's lane and stock rayon's.
+    /// Returns Tidegate's lane and stock rayon's.
     pub fn lanes(&self) -> [Lane<'a>; 2] {
         let request = json!({
             "do": "sample", "chain": self.chain, "items": self.items,
@@ -57,7 +57,7 @@ impl<'a> Call<'a> {
 /// Sends a request to a program and returns the answer.
 type Ask<'a> = &'a mut dyn FnMut(&Value) -> Result<Value, Failure>;
 
-/// A lane for each program; `take` takes its samples.
+/// Creates a lane for each program. `take` takes one sample of a program.
 fn lanes<'a>(
     sides: &'a Sides,
     case: &str,
@@ -72,14 +72,14 @@ fn lanes<'a>(
     })
 }
 
-/// Programs that are measured while idle, after they have worked.
+/// Measures programs that are idle after they have worked.
 pub struct Idle<'a> {
     sides: &'a Sides,
     length: Duration,
 }
 
 impl<'a> Idle<'a> {
-    /// The programs stay idle for as long as the pools in `compare idle`.
+    /// Measures the programs for as long as `compare idle` measures idle pools.
     pub fn new(sides: &'a Sides, setting: &Setting) -> Self {
         Self {
             sides,
@@ -87,7 +87,7 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// Tidegate's lane and stock rayon's.
+    /// Returns Tidegate's lane and stock rayon's.
     pub fn lanes(&self) -> [Lane<'a>; 2] {
         let request = json!({ "do": "idle", "millis": self.length.as_millis() as u64 });
         lanes(self.sides, "idle after the chains", move |ask| {
@@ -98,7 +98,7 @@ impl<'a> Idle<'a> {
         })
     }
 
-    /// States the result in one program's row.
+    /// States the result of one program's row.
     pub fn fact(&self, row: &Row) -> Option<Fact> {
         let percent = 100.0 * row.median()? / self.length.as_nanos() as f64;
         Some(Fact::new(

@@ -1,11 +1,11 @@
-//! `compare iter`: chains of rayon's iterators on rayon's own runtime and on Tidegate.
+//! `compare iter`: compares chains of rayon's iterators on rayon's own runtime and on Tidegate.
 //!
 //! rayon finds its runtime by package name, so one process cannot hold both runtimes. Each side is
 //! therefore a separate [`program`](program::Program) in `benches/iter`; [`cargo`](crate::cargo)
-//! builds both from one source. Each line of a program's standard input requests a measurement. For
-//! each number of workers, both programs are started with pools of that size. The programs list the
-//! chains, their sizes and the places they are called from; this module takes their samples
-//! alternately. A program with the wrong rayon-core is rejected.
+//! builds both from one source. For each number of workers, both programs are started with pools of
+//! that size. A program lists its chains, their sizes and the places they are called from. Each
+//! line of its standard input then requests a measurement. This module takes samples from the two
+//! programs alternately. A program with the wrong rayon-core is rejected.
 //!
 //! A sample is the mean of consecutive calls, as in a user's loop, after some warm-up calls.
 //!
@@ -15,8 +15,8 @@
 //! | `CHAIN ITEMS outside` | the main thread; the chain itself enters the global pool |
 //! | `CHAIN ITEMS install` | the main thread; each call is an `install` into a pool |
 //!
-//! The result is a [cell](cells::Cell) for each case. The CPU time that both programs use while
-//! idle afterwards, and the stack that nested scopes take ([`depth`]), are printed as [facts](Fact)
+//! The result is a [cell](cells::Cell) for each case. The CPU time that the programs use while idle
+//! afterwards, and the stack that nested scopes take ([`depth`]), are printed as [facts](Fact)
 //! below the table.
 //!
 //! This module does not measure memory, and a ratio never decides whether the command succeeds.
@@ -46,26 +46,27 @@ use identity::Chain;
 use lanes::{Call, Idle};
 use sides::{Built, Sides};
 
-/// Samples per row.
+/// The default number of samples per row.
 const SAMPLES: u32 = 21;
 
-/// The total duration of the timed calls in a sample, normally and with `--size tiny`.
+/// How long the timed calls of a sample take in total.
 const LENGTH: Duration = Duration::from_millis(10);
+/// How long the timed calls of a sample take in total with `--size tiny`.
 const TINY_LENGTH: Duration = Duration::from_micros(100);
 
-/// The largest number of items without `--size paper`.
+/// The maximum number of items unless `--size paper` is given.
 const SMALL_ITEMS: u64 = 1_000_000;
 
 /// The default number of workers.
 const WORKERS: usize = 2;
 
-/// What is computed from the rows.
+/// The conclusions from the rows.
 struct Findings {
     cells: Vec<Cell>,
     facts: Vec<Fact>,
 }
 
-/// Compares rayon's runtime with Tidegate on these chains, or on all if the list is empty.
+/// Compares both runtimes on these chains, or on all chains if there are no names.
 pub fn compare(
     chains: &[String],
     setting: &Setting,
@@ -99,7 +100,7 @@ pub fn compare(
         let rested = super::rows(session, idle.lanes().into(), 1)?;
         facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
     }
-    // Last, because a program whose stack overflows is dead.
+    // This comes last, because a program whose stack overflows cannot be measured any more.
     facts.extend(depth::facts(&sides[0], setting)?);
     Ok(Outcome {
         rows,
@@ -130,7 +131,7 @@ impl Conclusion for Findings {
     }
 }
 
-/// Selects the chains with these names among those that the programs know.
+/// Returns the chains with these names, or all known chains if there are no names.
 fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Failure> {
     if names.is_empty() {
         return Ok(known.iter().collect());
@@ -146,7 +147,7 @@ fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Fa
     names.iter().map(find).collect()
 }
 
-/// The calls to measure, in the order of the table.
+/// Returns the calls to measure, in the order of the table.
 fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call<'a>> {
     let mut calls = Vec::new();
     for chain in chains {

@@ -1,4 +1,4 @@
-//! A running program that answers requests. Each request and each answer is a line of JSON.
+//! A running program of `benches/iter`. Each request and each answer is a line of JSON.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,14 +11,14 @@ use super::identity::Identity;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::Usage;
 
-/// A running program. Dropping it ends the program.
+/// A running program. Dropping it kills the process.
 pub struct Program {
-    /// The program's self-description.
+    /// What the program stated about itself in its greeting.
     pub identity: Identity,
     channel: Channel,
 }
 
-/// The pipes to and from a child process.
+/// A child process and the pipes to and from it.
 struct Channel {
     name: String,
     child: Child,
@@ -55,7 +55,7 @@ impl Program {
     /// Sends a request and waits for its answer.
     pub fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
         let channel = &mut self.channel;
-        // If the program has stopped reading, the attempt to read its answer reports why.
+        // If the program has stopped reading, `read` reports why.
         let _ = writeln!(channel.requests, "{request}");
         let answer = channel.read(&request.to_string())?;
         let said = |what: &Value| format!("{} on {request}: {what}", channel.name);
@@ -68,7 +68,7 @@ impl Program {
 }
 
 impl Channel {
-    /// Reads the next line, which should be the answer to `cause`.
+    /// Reads the next line as JSON. `cause` names what it answers in error messages.
     fn read(&mut self, cause: &str) -> Result<Value, Failure> {
         let mut line = String::new();
         let read = self.answers.read_line(&mut line);
@@ -92,13 +92,13 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // The program may be in a long call, or may have ended already.
+        // The program may be in a long call, or may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The CPU time and wake-ups that an answer reports.
+/// Returns the CPU time and wake-ups that an answer reports.
 pub fn usage(answer: &Value) -> Usage {
     Usage {
         cpu: answer["cpu_nanos"].as_u64().map(Duration::from_nanos),

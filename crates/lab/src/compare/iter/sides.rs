@@ -1,4 +1,4 @@
-//! The two programs, one for each rayon-core.
+//! The two programs of `benches/iter`, one with each rayon-core.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -10,17 +10,15 @@ use super::program::Program;
 use crate::cargo;
 use tidegate_command::failure::Failure;
 
-/// The folder that contains the programs' packages.
+/// The folder with the programs' packages.
 const SOURCES: &str = "benches/iter";
 
-/// The executables of the two programs.
 pub struct Built {
     stock: PathBuf,
     tidegate: PathBuf,
 }
 
 impl Built {
-    /// Builds both programs.
     pub fn new() -> Result<Self, Failure> {
         let build = |side| -> Result<PathBuf, Failure> {
             let manifest = cargo::checkout(SOURCES)?.join(side).join("Cargo.toml");
@@ -33,7 +31,7 @@ impl Built {
         })
     }
 
-    /// Starts both programs with pools of this many workers, and rejects a program with the wrong
+    /// Starts both programs with pools of this many workers. Rejects a program with the wrong
     /// rayon-core.
     pub fn start(&self, workers: usize) -> Result<Sides, Failure> {
         let start = |path, tidegate| -> Result<RefCell<Program>, Failure> {
@@ -49,21 +47,20 @@ impl Built {
     }
 }
 
-/// The two programs, running.
 pub struct Sides {
-    /// The number of workers of each pool.
+    /// The number of workers in each pool.
     pub workers: usize,
     stock: RefCell<Program>,
     tidegate: RefCell<Program>,
 }
 
 impl Sides {
-    /// Tidegate's program and stock rayon's, each with its runtime's name.
+    /// Returns Tidegate's program and stock rayon's, each with the name of its runtime.
     pub fn both(&self) -> [(&'static str, &RefCell<Program>); 2] {
         [(Tidegate::NAME, &self.tidegate), (Rayon::NAME, &self.stock)]
     }
 
-    /// The chains that the programs know.
+    /// Returns the chains that the programs can measure.
     pub fn chains(&self) -> Vec<Chain> {
         self.stock.borrow().identity.chains.clone()
     }

@@ -1,19 +1,19 @@
-//! The lower bound of a wake-up: one thread sleeps in a futex, another wakes it and keeps
+//! A lower bound for wake-ups: one thread sleeps in a futex, and another one wakes it and keeps
 //! computing.
 //!
-//! The two threads are bound to different processors, so that the kernel's placement plays no part.
-//! Without futexes, or with only one processor, there is nothing to measure.
+//! The two threads are bound to different processors, so that the kernel's choice of processors has
+//! no influence. On a system without futexes, or with only one processor, there is nothing to
+//! measure.
 
 use super::Lane;
 use tidegate_command::failure::Failure;
 
-/// The name of the case.
 const CASE: &str = "wake of a bare futex";
 
-/// The name in the column of runtimes.
+/// The name in the `runtime` column.
 const FUTEX: &str = "futex";
 
-/// The lane of the bare futex.
+/// Returns the futex lane.
 #[cfg(target_os = "linux")]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     use super::{Measurement, PAUSE, Usage, compute};
@@ -28,7 +28,7 @@ pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     Ok(Lane::new(CASE, FUTEX, 2, take))
 }
 
-/// The lane of the bare futex on a system without futexes.
+/// Returns a lane without samples, because this case uses Linux's futexes.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
     Ok(Lane::not_applicable(CASE, FUTEX, 2))
@@ -46,7 +46,7 @@ mod linux {
     use super::Failure;
     use tidegate_command::affinity::{allowed, bind, bind_to};
 
-    /// Two threads on two processors. The sleeper ends when this is dropped.
+    /// A waker and a sleeper on two processors. Dropping the pair ends the sleeper.
     pub(super) struct Pair {
         shared: Arc<Shared>,
         waker_cpu: usize,
@@ -54,9 +54,11 @@ mod linux {
     }
 
     struct Shared {
-        /// The futex. The waker changes its value from [`ASLEEP`], and the sleeper sets it back.
+        /// The futex. The waker changes its value from [`ASLEEP`], and the sleeper sets it back to
+        /// that.
         word: AtomicU32,
-        /// When the sleeper last woke up, in nanoseconds after `start`; 0 until then.
+        /// When the sleeper woke up, in nanoseconds after `start`. The waker sets this to 0 before
+        /// each wake-up.
         woken: AtomicU64,
         start: Instant,
     }
@@ -70,19 +72,18 @@ mod linux {
             self.start.elapsed().as_nanos() as u64
         }
 
-        /// Sleeps and records each time it is woken, until the pair is dropped.
+        /// Sleeps again and again, and records each wake-up, until the pair is dropped.
         fn sleep(&self) {
             loop {
                 // Acquire pairs with the Release in `wake`.
                 match self.word.load(Ordering::Acquire) {
                     ASLEEP => {
-                        // After any return, the loop checks the word again, so spurious wake-ups
-                        // are harmless.
+                        // The loop then checks the word again, so a spurious wake-up is harmless.
                         let _ = futex::wait(&self.word, futex::Flags::PRIVATE, ASLEEP, None);
                     }
                     WOKEN => {
                         let now = self.now();
-                        // Relaxed: the Release below publishes it.
+                        // Relaxed: the Release below publishes this store.
                         self.word.store(ASLEEP, Ordering::Relaxed);
                         // Release pairs with the Acquire in `time_to_wake`.
                         self.woken.store(now, Ordering::Release);
@@ -92,10 +93,10 @@ mod linux {
             }
         }
 
-        /// Wakes the sleeper, computes until the sleeper runs, and returns how many nanoseconds
-        /// that took.
+        /// Wakes the sleeper, spins until the sleeper runs, and returns how many nanoseconds that
+        /// took.
         fn time_to_wake(&self) -> f64 {
-            // Relaxed: the Release in `wake` publishes it.
+            // Relaxed: the Release in `wake` publishes this store.
             self.woken.store(0, Ordering::Relaxed);
             let start = self.now();
             self.wake(WOKEN);
@@ -111,14 +112,14 @@ mod linux {
         fn wake(&self, word: u32) {
             // Release pairs with the Acquire in `sleep`.
             self.word.store(word, Ordering::Release);
-            // This fails only if the address is bad.
+            // This fails only if the address is invalid.
             let _ = futex::wake(&self.word, futex::Flags::PRIVATE, 1);
         }
     }
 
     impl Pair {
         /// Starts the sleeper on the second processor that this thread may use. Returns `None` if
-        /// there is only one.
+        /// this thread may use only one.
         pub(super) fn start() -> Result<Option<Self>, Failure> {
             let allowed = allowed()?;
             let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -130,7 +131,7 @@ mod linux {
                 woken: AtomicU64::new(0),
                 start: Instant::now(),
             });
-            // A new thread inherits the affinity of its creator.
+            // A new thread inherits its creator's affinity.
             let thread = bound_to(sleeper, &allowed, || {
                 let shared = shared.clone();
                 thread::spawn(move || shared.sleep())
@@ -142,8 +143,8 @@ mod linux {
             }))
         }
 
-        /// Runs `computing` while the sleeper sleeps, then wakes the sleeper and returns how many
-        /// nanoseconds that took.
+        /// Calls `computing` while the sleeper sleeps, then wakes the sleeper and returns how many
+        /// nanoseconds the wake-up took.
         pub(super) fn wake_after(&self, computing: impl FnOnce()) -> Result<f64, Failure> {
             let before = allowed()?;
             bound_to(self.waker_cpu, &before, || {
@@ -157,13 +158,13 @@ mod linux {
         fn drop(&mut self) {
             self.shared.wake(ENDING);
             if let Some(thread) = self.sleeper.take() {
-                // This thread never panics, so there is no error to report.
+                // The sleeper never panics, so there is no error to report.
                 let _ = thread.join();
             }
         }
     }
 
-    /// Runs `work` on one processor, then restores the thread's affinity.
+    /// Runs `work` on one processor, then restores the thread's affinity to `allowed`.
     fn bound_to<T>(cpu: usize, allowed: &CpuSet, work: impl FnOnce() -> T) -> Result<T, Failure> {
         bind_to(cpu)?;
         let result = work();

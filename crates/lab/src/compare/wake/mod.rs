@@ -5,12 +5,12 @@
 //! |---|---|---|
 //! | `wake inside` | before a join on a worker | both halves have begun |
 //! | `wake outside, join` | before a join on a thread outside the pool | both halves have begun |
-//! | `wake outside, install` | before a task is handed to the pool | it begins |
+//! | `wake outside, install` | before a task is handed to the pool | the task begins |
 //! | `wake of a bare futex` | before the wake-up call | the woken thread runs |
 //!
 //! Before each measurement, the forking thread computes for [`PAUSE`], so that all other threads
-//! have parked. A half that has begun computes until the other half has begun, too. If a runtime
-//! runs the halves one after the other, the first gives up after [`PATIENCE`], so the sample is at
+//! have parked. A half that has begun spins until the other half has begun, too. If a runtime runs
+//! the halves one after the other, the first half gives up after [`PATIENCE`], so the sample is at
 //! least that long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,13 +31,13 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::show_ratio;
 use tidegate_command::usage::Usage;
 
-/// Samples per row.
+/// The default number of samples per row.
 const SAMPLES: u32 = 300;
 
 /// How long the forking thread computes before each measurement.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long a half waits for the other half to begin.
+/// How long a half waits for the other half of its join to begin.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
@@ -57,7 +57,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Compares the median and p99 of each row with those of the bare futex.
+/// Relates the median and p99 of each row to those of the bare futex, which is the first row.
 fn beside_the_first(rows: &[Row]) -> Vec<String> {
     let Some((Row { nanos: bare, .. }, others)) = rows.split_first() else {
         return Vec::new();
@@ -76,7 +76,7 @@ fn beside_the_first(rows: &[Row]) -> Vec<String> {
     others.iter().filter_map(related).collect()
 }
 
-/// Where the fork is made, and how.
+/// Where and how the thread forks.
 #[derive(Clone, Copy)]
 enum Place {
     Inside,
@@ -124,8 +124,8 @@ impl<'a> Race<'a> for Place {
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
 
-    /// On Tidegate, `join` lets a thread outside the pool take part, without handing the join to a
-    /// worker first.
+    /// Tidegate's `join` lets a thread outside the pool run a half itself, so the thread need not
+    /// hand the join to a worker first.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         if !matches!(self, Self::Join) {
             return self.on::<Tidegate>(workers);
@@ -160,20 +160,19 @@ impl<'a> Race<'a> for Place {
     }
 }
 
-/// The time from `forked` until both halves of a join have begun.
+/// Returns the time from `forked` until both halves of a join have begun.
 fn from_fork<R: Runtime>(forked: Instant, fork: &mut R::Fork<'_>) -> f64 {
     let meeting = Meeting::default();
     let (a, b) = R::join(fork, |_| meeting.begin(), |_| meeting.begin());
     nanos_between(forked, a.max(b))
 }
 
-/// Two halves that wait for each other.
+/// Lets the two halves of a join wait for each other. Counts the halves that have begun.
 #[derive(Default)]
 struct Meeting(AtomicUsize);
 
 impl Meeting {
-    /// Waits until the other half has begun, for at most [`PATIENCE`]. Returns when this half
-    /// began.
+    /// Waits for at most [`PATIENCE`] until the other half has begun. Returns when this half began.
     fn begin(&self) -> Instant {
         let begun = Instant::now();
         // Relaxed: the counter publishes no other data.

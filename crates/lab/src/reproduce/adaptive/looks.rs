@@ -1,5 +1,5 @@
-//! Tests the thesis' suspicion that thieves' looks slow down their victims, and that this explains
-//! LU on Mars.
+//! Tests the suspicion of the thesis that thieves slow down the victims that they look at, and that
+//! this explains LU on Mars.
 
 use super::machines::MARS;
 use super::simulated::slowed;
@@ -11,12 +11,13 @@ use tidegate_command::output::{Table, Value, show_nanos};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Settings};
 
-/// The cost of a look to the victim, from nothing to the highest cost that the simulator allows.
+/// The time that a thief's look costs its victim, in nanoseconds: from none to the most that the
+/// simulator allows.
 const COSTS: [Nanos; 5] = [0, 40, 1_000, 10_000, 100_000];
 
 const RULES: [&str; 3] = ["none", "pheet-original", "linear"];
 
-/// A plan for each cost.
+/// A trial for each of [`COSTS`].
 pub struct Trials(Vec<Trial>);
 
 fn plan(session: &Session) -> Plan {

@@ -36,12 +36,12 @@ pub const SATURN: Machine = Machine {
 };
 
 impl Machine {
-    /// The machine's name and description.
+    /// Returns the machine's name and description.
     pub fn told(&self) -> String {
         format!("{}, {}", self.name, self.what)
     }
 
-    /// A load of one program on the first `processors` processors.
+    /// Returns a load of one program on the first `processors` processors.
     pub fn alone(&self, processors: usize) -> Load {
         Load {
             processors,
@@ -49,7 +49,7 @@ impl Machine {
         }
     }
 
-    /// Loads of one, two and four programs on the whole machine.
+    /// Returns loads of one, two and four programs on the whole machine.
     pub fn full(&self) -> Vec<Load> {
         let load = |instances| Load {
             instances,
@@ -58,16 +58,16 @@ impl Machine {
         [1, 2, 4].map(load).into()
     }
 
-    /// Loads of one program on parts of the machine, then of one or more programs on the whole
-    /// machine.
+    /// Returns loads of one program on parts of the machine, then of one or more programs on the
+    /// whole machine.
     pub fn loads(&self) -> Vec<Load> {
         let few = self.few.iter().map(|&processors| self.alone(processors));
         few.chain(self.full()).collect()
     }
 
-    /// A simulated machine with the first `processors` processors of this one, and with the thieves
-    /// of the thesis: they take one task at a time, look once at each level of a binary tree, and
-    /// stay on their processor (section 2.2).
+    /// Describes a simulated machine with the first `processors` processors of this one, and with
+    /// the thieves of the thesis: they take one task at a time, look once at each level of a binary
+    /// tree, and stay on their processor (section 2.2).
     pub fn settings(&self, processors: usize) -> Settings {
         let topology: Topology = binary(self.all)
             .parse()
@@ -83,9 +83,9 @@ impl Machine {
     }
 }
 
-/// A binary tree of the processors, in which each level is an imaginary cache. Repeated halving
-/// yields the packages and nodes of both machines, so processors that are near each other are also
-/// near in the tree.
+/// Describes a binary tree of the processors, in which each level is an imaginary cache. Repeated
+/// halving yields the packages and nodes of both machines, so processors that are near each other
+/// are also near in the tree.
 fn binary(processors: usize) -> String {
     let mut levels = vec![];
     let whole = 0..processors;
@@ -105,7 +105,7 @@ fn binary(processors: usize) -> String {
     text
 }
 
-/// The two halves of each group, the larger half first. Groups of one processor are dropped.
+/// Splits each group into halves, the larger half first. Drops groups of one processor.
 fn halves(groups: &[Range<usize>]) -> Vec<Range<usize>> {
     let split = |group: &Range<usize>| {
         let middle = group.start + group.len().div_ceil(2);

@@ -1,7 +1,7 @@
 //! Figures computed from many cells, with intervals that account for the runs of all these cells.
 //!
 //! A figure is a function of medians. It is computed once to find out which cells it reads, and
-//! then repeatedly from redrawn runs of these cells ([`Interval::of`]). If it reads a cell twice,
+//! then repeatedly from resampled runs of these cells ([`Interval::of`]). If it reads a cell twice,
 //! it therefore gets the same median both times.
 
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// A figure of the runs in a cell.
+/// A figure that each run of a cell has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Figure {
     Seconds,
@@ -21,7 +21,7 @@ pub enum Figure {
     Steals,
 }
 
-/// Identifies a median: the address of a grid; then the indices of rule, program and load; then the
+/// The key of a median: the address of a grid, the indices of rule, program and load, and the
 /// figure.
 type Key = (usize, (usize, usize, usize), Figure);
 
@@ -33,7 +33,7 @@ pub struct View<'a, R> {
     median: &'a Median<'a>,
 }
 
-/// Access to one grid of the results.
+/// One grid of the results, with access to its medians.
 pub struct On<'a> {
     grid: &'a Grid,
     median: &'a Median<'a>,
@@ -50,7 +50,8 @@ impl Figure {
     }
 }
 
-/// The value of a figure, with its interval. NaN if any cell that the figure reads was left out.
+/// Computes a figure and its interval. The value is NaN if `--only` left out any cell that the
+/// figure reads.
 pub fn interval<R>(results: &R, figure: impl Fn(&View<'_, R>) -> f64) -> Interval {
     let key = |grid: &Grid, cell, of| (std::ptr::from_ref(grid).addr(), cell, of);
     let read: RefCell<HashMap<Key, usize>> = RefCell::default();
@@ -91,14 +92,14 @@ impl<R> View<'_, R> {
 }
 
 impl On<'_> {
-    /// The figure of a program under a rule and a load.
+    /// Returns the median of a figure, for a program under a rule and a load.
     pub fn figure(&self, figure: Figure, rule: &str, work: &str, load: &str) -> f64 {
         let grid = self.grid;
         let work = grid.work(work).expect("a program of the plan");
         (self.median)(grid, (grid.rule(rule), work, grid.load(load)), figure)
     }
 
-    /// The time of a program under a rule: the geometric mean over the loads.
+    /// Returns the time of a program under a rule: the geometric mean over the loads.
     pub fn time(&self, rule: &str, work: &str, loads: &[&str]) -> f64 {
         let times = loads
             .iter()
@@ -106,13 +107,12 @@ impl On<'_> {
         geometric_mean(&times.collect::<Vec<f64>>())
     }
 
-    /// The times of a program under several rules.
     pub fn times<const N: usize>(&self, rules: [&str; N], work: &str, loads: &[&str]) -> [f64; N] {
         rules.map(|rule| self.time(rule, work, loads))
     }
 
-    /// The ratio of the shortest time of a program under any of the rules `slow` to the longest
-    /// under any of the rules `fast`.
+    /// Returns the ratio of a program's shortest time under the rules `slow` to its longest time
+    /// under the rules `fast`.
     pub fn slower(&self, slow: &[&str], fast: &[&str], work: &str, loads: &[&str]) -> f64 {
         let times = |rules: &[&str]| -> Vec<f64> {
             let time = |rule: &&str| self.time(rule, work, loads);
@@ -121,9 +121,9 @@ impl On<'_> {
         least(&times(slow)) / greatest(&times(fast))
     }
 
-    /// The aggregated time under a rule, averaged over the loads. Each program's time is divided by
-    /// its mean over the rules `unit`, and the quotients of all measured programs are averaged
-    /// (section 3.2).
+    /// Returns the aggregated time under a rule, averaged over the loads. Each program's time is
+    /// divided by its mean over the rules `unit`, and the quotients of all measured programs are
+    /// averaged (section 3.2).
     pub fn aggregated(&self, rule: &str, loads: &[&str], unit: &[&str]) -> f64 {
         mean(
             loads
@@ -148,13 +148,13 @@ impl On<'_> {
     }
 }
 
-/// The mean, or NaN if there are no values.
+/// Returns the mean, or NaN if there are no values.
 pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     sum / count
 }
 
-/// The ratio of the slowest to the fastest.
+/// Returns the ratio of the longest time to the shortest.
 pub fn spread(times: &[f64]) -> f64 {
     greatest(times) / least(times)
 }
@@ -166,8 +166,8 @@ mod tests {
     use crate::reproduce::simulated::Work;
     use tidegate_workloads::Size;
 
-    /// A grid of two rules and two programs, in which the second program was run only under the
-    /// first rule.
+    /// Creates a grid of two rules and two programs, in which the second program was run only under
+    /// the first rule.
     fn grid() -> Grid {
         let plan = Plan {
             rules: ["none", "linear"].map(|name| Rule::new(name, name)).into(),

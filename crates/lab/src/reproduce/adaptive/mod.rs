@@ -1,6 +1,6 @@
-//! How thieves rest: the backoffs and quanta of Haselsteiner, "Adaptive Work-Stealing Techniques",
-//! 2015, with the programs of that thesis, each alone and several at once. Sections and figures in
-//! this module are those of the thesis.
+//! How idle thieves rest: reproduces the experiments with backoffs and quanta of Haselsteiner,
+//! "Adaptive Work-Stealing Techniques", 2015. The programs of that thesis run alone, and several at
+//! once. Section and figure numbers in this module are those of the thesis.
 
 mod claims;
 mod looks;
@@ -25,15 +25,15 @@ use tidegate_command::output::{Table, Value};
 /// This runtime's default, which the means leave out.
 const OURS: &str = "elastic";
 
-/// The seven schedulers of the thesis, its other tuned backoffs, and our default.
+/// Returns the seven schedulers of the thesis, its other tuned backoffs, and our default.
 fn rules() -> Vec<Rule> {
     let tuned = TUNED.iter().filter(|rule| !SEVEN.contains(rule));
     let names = SEVEN.iter().chain(tuned).chain([&OURS]);
     names.map(|rule| Rule::new(rule, rule)).collect()
 }
 
-/// The programs of the thesis that have dags, with the inputs of the thesis. The other two programs
-/// have no dag, because their tasks depend on which worker comes first.
+/// Returns the programs of the thesis that have dags, with the inputs of the thesis. The other two
+/// programs have no dag, because their tasks depend on which worker comes first.
 fn works(size: Size) -> Vec<Work> {
     let work = |program| Work::new(program, program, size, &[]);
     let (sorted, geometric, hybrid): (&[_], &[_], &[_]) = match size {
@@ -58,7 +58,8 @@ fn works(size: Size) -> Vec<Work> {
     ]
 }
 
-/// The tree of UTS-7. In the thesis, it has 111 million nodes.
+/// Returns the program that searches the tree of UTS-7. In the thesis, the tree has 111 million
+/// nodes.
 fn binomial_tree(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[("tree", "tiny-binomial"), ("b0", "100")],
@@ -68,7 +69,7 @@ fn binomial_tree(size: Size) -> Work {
     Work::new("UTS-7", "uts", size, given)
 }
 
-/// The number of runs of each cell. The thesis has 20.
+/// Returns the number of runs of each cell; the thesis uses 20.
 fn runs(session: &Session) -> u64 {
     session.runs(match session.size().into() {
         Size::Paper => 20,
@@ -110,7 +111,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// A section with the aggregated times, in one chart per grid.
+/// Creates a section with the aggregated times, in one chart per grid.
 fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
     Section {
         title: title.to_owned(),
@@ -127,7 +128,7 @@ fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
     }
 }
 
-/// A section with the results of each program in a grid.
+/// Creates a section with the results of each program in a grid.
 fn by_program(place: &str, grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     Section {
@@ -141,7 +142,7 @@ fn by_program(place: &str, grid: &Grid) -> Section {
     }
 }
 
-/// A table of the times under the linear backoff, to which the ratios relate.
+/// Creates a table of the times under the linear backoff, which is the base of the ratios.
 fn times(grid: &Grid) -> Table {
     let rule = grid.rule("linear");
     let loads = 0..grid.plan().loads.len();
@@ -158,7 +159,7 @@ fn times(grid: &Grid) -> Table {
     table
 }
 
-/// A section that shows how long and how often workers slept under this load (table 5.5).
+/// Creates a section that shows how long and how often workers slept under this load (table 5.5).
 fn sleeps(place: &str, grid: &Grid, load: &str) -> Section {
     let load = grid.load(load);
     let columns = ["program", "quanta", "sleeps", "linear", "sleeps"];

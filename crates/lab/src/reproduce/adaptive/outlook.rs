@@ -27,7 +27,7 @@ const ESTIMATORS: [(&str, Nanos); 4] = [
     ("steady", 5 * MS),
 ];
 
-/// The rules whose mean is the unit of aggregated times.
+/// The rules whose mean time is the unit of aggregated times.
 const ALL: [&str; 6] = ["linear", "quanta", "a-steal", "a-deque", "wsap", "steady"];
 
 /// The number of processors in the evaluation of Cao et al.
@@ -41,9 +41,9 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// The programs, with tasks so long that each program, alone on all processors, takes more than a
-/// second. A job that estimates its desire begins with one processor, and a shorter program would
-/// show little besides that start.
+/// Returns the programs, with tasks so long that each program, alone on all processors, takes more
+/// than a second. A job that estimates its desire begins with one processor, and a shorter program
+/// would show little besides that start.
 fn works(size: Size) -> Vec<Work> {
     let longer = match size {
         Size::Tiny => [1.0; 5],
@@ -74,7 +74,8 @@ fn plan(size: Size, loads: Vec<Load>) -> Plan {
     }
 }
 
-/// Settings without pinned workers, because a job is not always allotted the same processors.
+/// Returns settings without pinned workers, because a job is not always allotted the same
+/// processors.
 fn unpinned(machine: Machine) -> impl Fn(usize) -> Settings {
     move |processors| Settings {
         pinned: false,
@@ -113,7 +114,7 @@ impl Trials {
     }
 }
 
-/// The aggregated time under a rule, averaged over both machines.
+/// Returns the aggregated time under a rule, averaged over both machines.
 fn time(view: &View<'_, Results>, rule: &str, [mars, saturn]: [&str; 2]) -> f64 {
     let Results {
         mars: on_mars,
@@ -131,7 +132,7 @@ fn by_linear(view: &View<'_, Results>, rule: &str, loads: [&str; 2]) -> f64 {
     time(view, rule, loads) / time(view, "linear", loads)
 }
 
-/// Claims for the first of the three explanations in chapter 7: adaptivity gains nothing.
+/// Creates a claim for the first of the three explanations in chapter 7: adaptivity gains nothing.
 macro_rules! no_faster {
     ($rule:literal, $load:literal, $take:literal, $loads:expr) => {
         Row::new(
@@ -150,7 +151,7 @@ macro_rules! no_faster {
     };
 }
 
-/// The figure for the second explanation: a central table is needed.
+/// Computes the figure for the second explanation: a central table is needed.
 fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
     let best = least(&ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
     best / time(view, "quanta", loads)
@@ -226,7 +227,8 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::observed::Observed;
 
-    /// The results if the rules in `times` take that many seconds, and all others one second.
+    /// Makes up results in which the rules in `times` take that many seconds, and all others one
+    /// second.
     fn results(times: &[(&str, f64)]) -> Results {
         let grid = |loads| {
             let plan = plan(Size::Tiny, loads);

@@ -16,7 +16,8 @@ use tidegate_command::failure::Failure;
 /// 4.3).
 const MANY: usize = 20;
 
-/// All programs of the thesis except UTS-7. Two of the programs have a different graph in each run.
+/// Returns all programs of the thesis except UTS-7. Two of the programs have a different graph in
+/// each run.
 fn works(size: Size) -> Vec<Work> {
     let other = ["bipartition", "sssp"].map(|program| Work {
         reseeded: true,
@@ -38,7 +39,7 @@ pub struct Here {
     trial: Trial,
 }
 
-/// The results, which include one and four instances of each program.
+/// The grid, and the names of its loads with one and with four instances.
 struct Results {
     grid: Grid,
     alone: String,
@@ -126,8 +127,8 @@ fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
     view.here().time(rule, PROGRAM, &[&view.results.alone])
 }
 
-/// Claims about waste: if four instances run, each gets the processors that the idle thieves of the
-/// others leave to it.
+/// Claims about wasted processor time: with four instances, each can use the processors that idle
+/// thieves of the others release.
 const WASTE: &[Row<Results>] = &[
     Row::above(
         "here-original",
@@ -215,8 +216,8 @@ mod tests {
     use super::*;
     use crate::reproduce::observed::Observed;
 
-    /// The verdicts if one rule takes `seconds` seconds, and every other rule one second. Each
-    /// instance of bipartition takes as long as all of them together.
+    /// Returns the verdicts if programs take `seconds` under the rule `slow` and one second under
+    /// all others. If `slow` is "load", bipartition takes one second for each instance.
     fn verdicts(processors: usize, slow: &str, seconds: f64) -> Vec<(String, Verdict)> {
         let plan = plan(Size::Tiny, processors);
         let observed = plan.cells().map(|(rule, work, load)| {

@@ -8,17 +8,17 @@ use crate::engine::{Claim, Interval, Refuted};
 use crate::reproduce::page::{Chart, Finding, Line, Point, Section};
 use tidegate_command::output::show_ratio;
 
-/// The end of the chart, slightly beyond the range of figure 5.11.
+/// The end of the chart in nanoseconds, slightly beyond the range of figure 5.11.
 const END: Nanos = 50_000_000;
 /// The number of calls in figure 4.16.
 const CALLS: usize = 40;
-/// The duration of an attempt to steal.
+/// The duration of an attempt to steal, in nanoseconds.
 const ATTEMPT: Nanos = 1_000;
 const MS: f64 = 1e6;
 /// In figure 5.11, the ratio of the start of the second short sleep to the start of the first.
 const PUBLISHED: f64 = 43.0 / 13.0;
 
-/// The sleeps of a thief that finds nothing: the start and the length of each.
+/// Returns the start and the length of each sleep of a thief that finds nothing.
 fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
     let idle: IdlePolicy = rule.parse().expect("a rule of this program");
     let mut state = IdleState::new(&idle).expect("defaults are valid");
@@ -41,8 +41,8 @@ fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
     })
 }
 
-/// When thieves under quanta sleep only briefly, which they do in the inserted quanta of normal
-/// length.
+/// Returns the start times of a thief's short sleeps under quanta. These are the sleeps in the
+/// inserted quanta of normal length.
 fn short_sleeps() -> Vec<Nanos> {
     let sleeps: Vec<(Nanos, Nanos)> = sleeps("quanta")
         .take_while(|(began, _)| *began < END)
@@ -62,7 +62,7 @@ pub fn finding() -> Finding {
         "A worker that finds nothing sleeps only briefly at about 13 ms and at about 43 ms under \
          quanta (the second by the first)",
         "5.7, fig. 5.11",
-        // Both published times are rounded to a millisecond.
+        // The range allows 5 %, because both published times are rounded to a millisecond.
         0.95 * PUBLISHED..=1.05 * PUBLISHED,
         Refuted::Outside(0.80 * PUBLISHED, 1.25 * PUBLISHED),
     )

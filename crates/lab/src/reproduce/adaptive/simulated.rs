@@ -12,13 +12,14 @@ use crate::reproduce::page::{Chart, Line, Page, Point, Section, Setting};
 use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 
-/// The number of runs in a sweep, as in the thesis.
+/// The number of runs of each cell in a sweep, as in the thesis.
 const RUNS_OF_A_SWEEP: u64 = 7;
 /// The maximum number of runs of UTS-7, because a single run at the size of the thesis takes
 /// minutes.
 const RUNS_OF_UTS_7: u64 = 3;
 
-/// The programs, with tasks so long that the workers of an instance sleep as long as published.
+/// Returns the programs, with tasks so long that the workers of an instance sleep as long as
+/// published.
 ///
 /// In the thesis (table 5.5), the sleeps on each of 80 processors add up to 1.4 s for LU and to 0.2
 /// s for quicksort. Smaller inputs have longer tasks, so that the work is the same. LU gets only a
@@ -45,7 +46,7 @@ fn slowed_tree(size: Size) -> Work {
     }
 }
 
-/// The grids of both machines, of UTS-7 on both, and of all sweeps.
+/// The grids of both machines, those of UTS-7 on both, and those of all sweeps.
 pub struct Results {
     pub mars: Grid,
     pub saturn: Grid,
@@ -75,7 +76,7 @@ impl View<'_, Results> {
         self.on(self.results.sweep(title))
     }
 
-    /// The values of the parameter that a sweep varies.
+    /// Returns the values of the parameter that a sweep varies.
     pub fn values(&self, title: &str) -> Vec<&str> {
         let rules = self.results.sweep(title).plan().rules.iter();
         rules.map(|rule| rule.name.as_str()).collect()
@@ -89,7 +90,7 @@ impl Results {
     }
 }
 
-/// The plans of [`Results`], in the order of its fields.
+/// Returns the plans of [`Results`], in the order of its fields.
 pub fn plans(size: Size) -> (Vec<Plan>, Vec<Plan>) {
     let works = slowed(size);
     let whole = |machine: Machine| Plan {
@@ -235,7 +236,7 @@ fn sections(results: &Results) -> Vec<Section> {
     ]
 }
 
-/// The section for figure 4.2.
+/// Creates the section that shows figure 4.2.
 fn steals_of_lu(mars: &Grid) -> Section {
     let (rule, work) = (
         mars.rule("none"),

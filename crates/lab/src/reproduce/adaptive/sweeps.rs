@@ -1,11 +1,11 @@
-//! Sweeps over parameters of the rules (sections 4.4, 5.4 and 5.5). Of the UTS programs, the thesis
-//! ran only UTS-0. It ran each cell seven times.
+//! Sweeps over parameters of the rules (sections 4.4, 5.4 and 5.5). The thesis ran each cell seven
+//! times and, of the UTS programs, only UTS-0.
 
 use super::machines::{MARS, Machine, SATURN};
 use crate::reproduce::grid::{Plan, Rule};
 use crate::reproduce::simulated::Work;
 
-/// A parameter and the values that it takes.
+/// A parameter and its values.
 pub struct Sweep {
     /// The name by which claims refer to the sweep.
     pub title: &'static str,
@@ -19,7 +19,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// A plan with all values, on these programs, with one, two and four instances.
+    /// Creates a plan with all values, on these programs, with one, two and four instances.
     pub fn plan(&self, works: &[Work]) -> Plan {
         let rule = |(name, idle): &(&str, &str)| Rule::new(name, idle);
         let is_shown = |work: &&Work| match self.only {
@@ -33,7 +33,7 @@ impl Sweep {
         }
     }
 
-    /// A sweep over a parameter, on all programs.
+    /// Creates a sweep over a parameter, on all programs.
     const fn new(
         machine: Machine,
         title: &'static str,

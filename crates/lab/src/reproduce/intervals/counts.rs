@@ -1,5 +1,5 @@
-//! How often workers run out of work, and how often owners and thieves find nothing: parts (a), for
-//! two cores, of tables 11.1 to 11.3.
+//! How often workers run out of work, and how often owners and thieves find nothing. Compares these
+//! counts with parts (a) of tables 11.1 to 11.3, which are for two cores.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,6 @@ const DEQUE: QueueKind = QueueKind::IdempotentDeque;
 const FIFO: QueueKind = QueueKind::IdempotentFifo;
 const LIFO: QueueKind = QueueKind::IdempotentLifo;
 
-/// A claim about counts.
 struct Row {
     what: &'static str,
     table: &'static str,
@@ -29,16 +28,19 @@ struct Row {
 /// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// How often workers park, relative to this other program.
+    /// How often workers park, relative to how often they park in this other program.
     ParksBy(&'static str),
-    /// A count with this queue, relative to the count with the deque.
+    /// The number of the owner's takes that fail with this queue, relative to the number with the
+    /// deque.
     FailedTakes(QueueKind),
+    /// The number of steal attempts with this queue, relative to the number with the deque.
     Attempts(QueueKind),
+    /// The number of steals that fail with this queue, relative to the number with the deque.
     FailedSteals(QueueKind),
-    /// The fraction of tasks that thieves get from this queue, relative to the fraction from the
+    /// The fraction of tasks that are stolen with this queue, relative to the fraction with the
     /// deque.
     StolenBy(QueueKind),
-    /// The fraction of tasks that thieves get from the deque.
+    /// The fraction of tasks that are stolen with the deque.
     Stolen,
 }
 
@@ -49,14 +51,14 @@ const MANY: f64 = f64::INFINITY;
 
 #[rustfmt::skip]
 const ROWS: [Row; 21] = [
-    // A tolerance of a factor of four, because Crypt's count is only 9.
+    // The ranges allow about a factor of four, because Crypt's count is only 9.
     row("Workers run out of work 393 times as often on LUFact as on Crypt", "11.1", "lufact", ParksBy("crypt"), 393.0, 100.0..=1600.0, AtMost(5.0)),
     row("Workers run out of work 30 times as often on MolDyn as on Crypt", "11.1", "moldyn", ParksBy("crypt"), 30.1, 7.5..=120.0, AtMost(2.0)),
     row("Workers run out of work 13 times as often on LUFact as on MolDyn", "11.1", "lufact", ParksBy("moldyn"), 13.0, 3.3..=52.0, AtMost(1.5)),
     row("Workers run out of work about as rarely on SOR as on Crypt", "11.1", "sor", ParksBy("crypt"), 0.67, 0.1..=4.0, Outside(0.02, 20.0)),
     row("Workers run out of work about as rarely on RayTracer as on Crypt", "11.1", "raytracer", ParksBy("crypt"), 0.67, 0.1..=4.0, Outside(0.02, 20.0)),
-    // A tolerance of a factor of ten, because the two machines of the thesis differ by a factor of
-    // seven.
+    // The ranges for SOR allow up to a factor of ten, because the two machines of the thesis differ
+    // by a factor of seven.
     row("On SOR takes fail 54 times as often with the FIFO queue as with the deque", "11.2", "sor", FailedTakes(FIFO), 54.5, 5.0..=550.0, AtMost(1.5)),
     row("On SOR thieves ask the FIFO queue 43 times as often as the deque", "11.2", "sor", Attempts(FIFO), 42.6, 4.0..=430.0, AtMost(1.5)),
     row("On SOR steals fail 1.6 times as often with the FIFO queue as with the deque", "11.2", "sor", FailedSteals(FIFO), 1.56, 1.0..=16.0, AtMost(0.5)),
@@ -111,7 +113,8 @@ fn findings(measured: &Measured, size: Size) -> Vec<Finding> {
 impl Row {
     fn finding(&self, measured: &Measured, size: Size) -> Finding {
         let too_small = match self.figure {
-            // How often workers run out of work depends on the number of the program's steps.
+            // How often workers run out of work depends on the number of steps, which is as
+            // published only at size paper.
             ParksBy(_) => size != Size::Paper,
             _ => size == Size::Tiny,
         };
@@ -193,7 +196,7 @@ impl Row {
     }
 }
 
-/// The ratio of two counts. The second count may be 0.
+/// Computes the ratio of two counts. `other` counts as at least 1, because it may be 0.
 fn by_count(count: &Sample, other: &Sample) -> Interval {
     Interval::of(&[count, other], |counts| counts[0] / counts[1].max(1.0))
 }
@@ -295,7 +298,7 @@ mod tests {
     use super::super::pools::tests::measured;
     use super::*;
 
-    /// The counts in the thesis, rounded.
+    /// Returns the counts in the thesis, rounded.
     fn published(program: &str, contender: Contender) -> Ran {
         let parks = match program {
             "lufact" => 3533.0,

@@ -11,7 +11,7 @@ use crate::engine::{Claim, Interval, Refuted, Verdict};
 use crate::reproduce::page::{Chart, Finding, Line, Page, Point, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// An interval wider than this cannot decide about a difference of 5 %.
+/// An interval wider than this is too wide to detect a difference of 5 %.
 const WIDEST: f64 = 0.10;
 
 /// Pairs of queues between which the thesis found no significant difference, each with the sections
@@ -50,7 +50,7 @@ pub fn add(page: &mut Page, measured: &Measured, size: Size) {
     page.sections.push(section(measured));
 }
 
-/// The ratio of the times with two queues: the geometric mean over these programs.
+/// Returns the ratio of the times with two queues: the geometric mean over these programs.
 fn ratio(
     measured: &Measured,
     programs: &[&'static str],
@@ -193,7 +193,7 @@ impl Slower {
     }
 }
 
-/// How many times as much some programs slow down as others.
+/// Returns the slowdown of the programs `most`, relative to the slowdown of the programs `others`.
 fn excess(
     measured: &Measured,
     [most, others]: [&[&'static str]; 2],
@@ -220,7 +220,7 @@ fn excess(
     })
 }
 
-/// A table with a row for each program and a column for each queue.
+/// Creates a table with a row for each program and a column for each queue.
 fn section(measured: &Measured) -> Section {
     let base = QueueKind::Lazy;
     let of = |program, queue: QueueKind| ratio(measured, &[program], [queue, base]);

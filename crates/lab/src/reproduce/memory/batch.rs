@@ -1,4 +1,5 @@
-//! Runs several programs. Each has its own rules, because the parameters depend on the program.
+//! Runs several programs, each under its own rules, because a rule's parameters depend on the
+//! program.
 
 use tidegate_sim::{Settings, WorkSpan};
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
@@ -34,7 +35,7 @@ impl Subject {
     }
 }
 
-/// A trial and the serial run of each program.
+/// The trial of each program, and the work, span and peak of its serial run.
 pub struct Batch(Vec<(Trial, WorkSpan)>);
 
 impl Batch {

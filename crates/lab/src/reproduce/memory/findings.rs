@@ -8,11 +8,10 @@ use crate::reproduce::page::Finding;
 use tidegate_command::output::show_ratio;
 use tidegate_policy::MemoryPolicy;
 
-/// Columns of the source's table, by number of processors.
+/// Indices of the columns for 4 and 16 processors in the source's table.
 const FOUR: usize = 0;
 const SIXTEEN: usize = 3;
 
-/// All findings.
 pub fn findings(results: &[Results], size: Size) -> Vec<Finding> {
     let of = |name| {
         let mut results = results.iter();
@@ -27,7 +26,7 @@ pub fn findings(results: &[Results], size: Size) -> Vec<Finding> {
     all
 }
 
-/// Claims about the source's example of two loops, for which the source has no measurements.
+/// Judges claims about the source's example of two loops, for which the source has no measurements.
 fn nested(results: &Results) -> [Finding; 3] {
     let growth = |scheduler| {
         let peaks = [SIXTEEN, FOUR].map(|load| results.peak(scheduler, load));
@@ -40,7 +39,8 @@ fn nested(results: &Results) -> [Finding; 3] {
         |medians| medians[0] / medians[1] / (medians[2] / medians[3]),
     );
     [
-        // In theory 4.0, one array for each processor. A few arrays fewer still agree.
+        // In theory, the growth is 4.0: one array for each processor. The range allows a few arrays
+        // fewer.
         Claim::new(
             "nested: growth of work stealing",
             "In the example of two loops the memory of work stealing grows with the processors: \
@@ -50,8 +50,8 @@ fn nested(results: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.1),
         )
         .finding(stealing[0].over(&stealing[1]), show_ratio),
-        // In theory 4.0 for large n. The range begins at half of that, because the loop's ends are
-        // short.
+        // In theory, the ratio is 4.0 for large n. The range begins at about half of that, because
+        // at the end of an inner loop some processors already begin the next array.
         Claim::new(
             "nested: growth by Narlikar",
             "In the example of two loops the memory of Narlikar's scheduler does not grow, so that \
@@ -78,7 +78,7 @@ fn nested(results: &Results) -> [Finding; 3] {
 const FEW_LEFT: &str = "Where the tasks of an inner loop run out, the processors that find none begin the next array \
      in any order; so several arrays are open at a time, and more with more processors.";
 
-/// Our expectation for calls that hold their blocks during their recursion.
+/// Judges our expectation for calls that hold their blocks during their recursion.
 fn held(results: &Results) -> Finding {
     Claim::new(
         "memfib: hybrid on 16",
@@ -94,7 +94,7 @@ fn held(results: &Results) -> Finding {
     )
 }
 
-/// Whether peaks stay within the theoretical bounds and within the budget.
+/// Checks that peaks stay within the theoretical bounds and within the budget.
 fn within_bounds(results: &[Results]) -> [Finding; 3] {
     let claim = |scheduler: &str, what: &str, source: &str| {
         Claim::new(
@@ -122,7 +122,7 @@ fn within_bounds(results: &[Results]) -> [Finding; 3] {
     ]
 }
 
-/// The largest ratio of a peak to its bound, over all programs, processors and runs.
+/// Returns the largest ratio of a peak to its bound, over all programs, processors and runs.
 pub fn largest(results: &[Results], scheduler: &str) -> Interval {
     let of = |results: &Results| {
         let rule = results.grid.rule(scheduler);
@@ -138,7 +138,7 @@ pub fn largest(results: &[Results], scheduler: &str) -> Interval {
     Interval::exact(results.iter().map(of).fold(f64::NAN, f64::max))
 }
 
-/// The largest peak that theory or the budget allows under a rule.
+/// Returns the largest peak that theory or the budget allows under a rule.
 fn bound(results: &Results, rule: usize, load: usize) -> f64 {
     let plan = results.grid.plan();
     let processors = plan.loads[load].processors as f64;

@@ -12,7 +12,7 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::page::Finding;
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// The peak and time of each function at S1/64, relative to work stealing.
+/// Creates a table of the peak and time of each function at S1/64, relative to work stealing.
 pub fn table(swept: &[Results]) -> Table {
     let columns = ["program", "sleep function", "peak", "time", "peak x time"];
     let mut table = Table::new(columns).titled("Sleep functions / work stealing");
@@ -31,7 +31,8 @@ pub fn table(swept: &[Results]) -> Table {
     table
 }
 
-/// Tests whether any function needs less memory x time than the published one on every program.
+/// Tests whether any function has a smaller product of memory and time than the published one on
+/// every program.
 pub fn findings(swept: &[Results], size: Size) -> impl Iterator<Item = Finding> {
     let others = FUNCTIONS.into_iter().skip(1);
     others.map(move |(line, function)| {
@@ -58,8 +59,8 @@ const LENGTH_MATTERS_LITTLE: &str = "The figure is that of the program with the 
      Alpha, which decides how many tasks sleep, matters more; the functions part at S1/1024, \
      where square has sleeps of thousands of rounds.";
 
-/// The largest ratio of memory x time under a function to that under the published function, over
-/// all programs.
+/// Returns the largest ratio of memory x time under a function to memory x time under the published
+/// function, over all programs.
 fn most_beside_published(swept: &[Results], line: &str) -> Interval {
     let pair =
         |results| [line, HYBRID].map(|line| peak_times_time(results, &name(line, LOOKS_OF_SLIDES)));

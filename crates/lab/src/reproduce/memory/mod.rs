@@ -35,12 +35,12 @@ const MODIFIED_FIB: &str = "modified fib";
 const MEMFIB: &str = "memfib";
 const NESTED: &str = "nested";
 
-/// The parameter k of Narlikar's scheduler and of DFDeques.
+/// Returns the parameter k of Narlikar's scheduler and of DFDeques.
 fn k(s1: u64) -> u64 {
     policy::k(s1, LOOKS_OF_SLIDES)
 }
 
-/// The source's schedulers under the source's names, and two of ours.
+/// Returns the source's schedulers under the source's names, and two of ours.
 fn schedulers(s1: u64) -> [Rule; 5] {
     [
         (STEALING, Policy::None),
@@ -52,7 +52,8 @@ fn schedulers(s1: u64) -> [Rule; 5] {
     .map(|(name, policy)| Rule::with_memory(name, policy.memory(s1, LOOKS_OF_SLIDES)))
 }
 
-/// Modified fib, the source's example of two loops, and our other programs that declare memory.
+/// Returns modified fib, the source's example of two loops, and our other programs that declare
+/// memory.
 fn works(size: Size) -> Vec<Work> {
     // With this n and mix, work stealing holds about as many blocks as it holds with the source's
     // program; see the first findings.
@@ -76,7 +77,7 @@ fn works(size: Size) -> Vec<Work> {
     slides.into_iter().chain(ours).collect()
 }
 
-/// A plan that runs each scheduler on a program.
+/// Creates a plan that runs each scheduler on a program.
 fn plan(subject: &Subject, processors: &[usize]) -> Plan {
     let load = |&processors| Load {
         processors,
@@ -89,7 +90,7 @@ fn plan(subject: &Subject, processors: &[usize]) -> Plan {
     }
 }
 
-/// The programs on which parameters are swept.
+/// The programs in the sweep of parameters.
 const SWEPT: [&str; 4] = [MODIFIED_FIB, NESTED, "matmul", "strassen"];
 
 pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
@@ -147,7 +148,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The sections: the source's figures compared with ours, every program, and the sweep.
+/// Creates the sections on simulated runs: each program, of which the first also has the source's
+/// figures; all programs; and the sweep.
 fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
     let mut sections: Vec<Section> = results
         .iter()

@@ -20,15 +20,14 @@ pub const TEXT: &str = " The source does not print its program. Every printed pe
 const PEAKS: &str = "slide \"Peak Memory Usage\"";
 const RESULTS: &str = "slide \"Results\"";
 
-/// For 16 and 32 processors, the range of peaks, in blocks per processor, in which our program
-/// counts as similar to the source's. The source has 12 and 15 blocks; the ranges allow two and
-/// four blocks more or fewer.
+/// Our program counts as similar to the source's if work stealing's peak, in blocks per processor,
+/// is in these ranges on 16 and 32 processors. The source has 12 and 15 blocks; the ranges allow
+/// two and four blocks more or fewer.
 const LIKE: [(usize, f64, f64); 2] = [(16, 0.62, 0.88), (32, 0.34, 0.60)];
 
-/// The largest peak, relative to work stealing, that saves a block out of 12.
+/// The largest peak relative to work stealing that counts as saving a block out of 12.
 const SAVED: f64 = 0.95;
 
-/// All findings.
 pub fn findings(fib: &Results, size: Size) -> Vec<Finding> {
     let likeness = LIKE.map(|(processors, low, high)| likeness(fib, processors, low, high));
     let is_like = likeness
@@ -128,12 +127,11 @@ const NO_ORDER: &str = "Narlikar's scheduler saves memory by its order: the left
      processors hold 9 blocks instead of 11 and take 24 times as long (`tidegate sim memfib 12 \
      --bytes 4194304 --hold itself --mix 0.35 --memory depth-first:k=4`).";
 
-/// The findings on how the memory grows with the number of processors.
+/// Returns the findings on how the memory grows with the number of processors.
 fn growths(fib: &Results) -> impl Iterator<Item = Finding> {
     growths_to_16(fib).into_iter().chain(growths_to_32(fib))
 }
 
-/// A finding on growth.
 fn growth(
     (id, what): (&str, &str),
     published: f64,
@@ -146,13 +144,13 @@ fn growth(
         .finding(ours, show_ratio)
 }
 
-/// The ratio of a scheduler's peaks on `to` and on `from` processors.
+/// Returns the ratio of a scheduler's peaks on `to` and on `from` processors.
 fn grown(fib: &Results, scheduler: &str, from: usize, to: usize) -> Interval {
     let [many, few] = [to, from].map(|on| fib.peak(scheduler, load(on)));
     many.over(&few)
 }
 
-/// The growth of a scheduler's peak, relative to the growth of another scheduler's peak.
+/// Returns the growth of a scheduler's peak, relative to the growth of another scheduler's peak.
 fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Interval {
     let [scheduler, other] = pair;
     let peaks = [
@@ -169,8 +167,8 @@ fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Inter
 
 fn growths_to_16(fib: &Results) -> [Finding; 3] {
     [
-        // The range allows two blocks of 12 more or fewer. A growth by at most one block, from 4 to
-        // 5, contradicts.
+        // The range allows for two blocks more or fewer than the published 12. A growth by at most
+        // one block, from 4 to 5, contradicts the claim.
         growth(
             (
                 "growth of work stealing, 4 to 16",
@@ -181,7 +179,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.25),
             grown(fib, STEALING, 4, 16),
         ),
-        // The range allows one block more or fewer. The source's growths are 2.25 and 3.
+        // The range allows for one block more or fewer. The source's growths are 2.25 and 3.
         growth(
             (
                 "growth of hybrid, 4 to 16",
@@ -211,7 +209,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
 
 fn growths_to_32(fib: &Results) -> [Finding; 2] {
     [
-        // The range allows one block of 12 more or fewer.
+        // The range allows for one block more or fewer than 12.
         growth(
             (
                 "growth of work stealing, 16 to 32",
@@ -223,7 +221,7 @@ fn growths_to_32(fib: &Results) -> [Finding; 2] {
             grown(fib, STEALING, 16, 32),
         )
         .because("The source's program holds 15 blocks on 32 processors, and ours a few more."),
-        // The range allows one block of 9 more or fewer.
+        // The range allows for one block more or fewer than 9.
         growth(
             (
                 "growth of hybrid, 16 to 32",
@@ -244,8 +242,8 @@ fn saved_share(fib: &Results) -> Finding {
     let share = Interval::of(&peaks.each_ref(), |medians| {
         (medians[0] - medians[1]) / (medians[0] - medians[2])
     });
-    // The range is two to four blocks of seven. A hybrid that saves nothing, or more than
-    // Narlikar's scheduler, contradicts.
+    // The range is two to four blocks out of seven. A hybrid that saves nothing, or more than
+    // Narlikar's scheduler, contradicts the claim.
     Claim::new(
         "saved share",
         "On 16 processors the hybrid saves 0.43 of the memory that Narlikar's scheduler saves",

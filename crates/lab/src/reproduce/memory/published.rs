@@ -9,8 +9,8 @@ use tidegate_command::output::{Table, Value};
 /// The numbers of processors on the slide "Peak Memory Usage".
 pub const PROCESSORS: [usize; 5] = [4, 8, 12, 16, 32];
 
-/// The peaks of modified fib on that slide, in blocks of 40 MiB. Every printed figure is a multiple
-/// of one block.
+/// The peaks of modified fib on the slide "Peak Memory Usage", in blocks of 40 MiB. Every printed
+/// figure is a multiple of one block.
 const BLOCKS: [(&str, [Option<f64>; 5]); 3] = [
     (
         STEALING,
@@ -23,14 +23,14 @@ const BLOCKS: [(&str, [Option<f64>; 5]); 3] = [
     (NARLIKAR, [Some(4.0), Some(4.0), Some(5.0), Some(5.0), None]),
 ];
 
-/// A scheduler's published peak in blocks.
+/// Returns a scheduler's published peak in blocks, or `None` if the slide omits it.
 pub fn blocks(scheduler: &str, processors: usize) -> Option<f64> {
     let (_, peaks) = BLOCKS.iter().find(|(name, _)| *name == scheduler)?;
     let load = PROCESSORS.iter().position(|known| *known == processors)?;
     peaks[load]
 }
 
-/// The published peaks of modified fib compared with ours, in blocks, as a chart and as a table.
+/// Compares the published peaks of modified fib with ours, in blocks, as a chart and as a table.
 pub fn beside(fib: &Results) -> (Chart, Table) {
     let loads = 0..PROCESSORS.len();
     let ours = |scheduler, load| {

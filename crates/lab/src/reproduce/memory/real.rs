@@ -70,7 +70,7 @@ fn findings(here: &[Results], processors: usize, size: Size) -> Vec<Finding> {
     let fib = &here[0];
     let load = fib.grid.load(&FOUR.to_string());
     let alike = |scheduler: &str, subject: &str| {
-        // The range allows one block of four more or fewer.
+        // The range allows for one block more or fewer than four.
         Claim::new(
             format!("here: {scheduler} on 4"),
             format!(
@@ -103,7 +103,7 @@ fn findings(here: &[Results], processors: usize, size: Size) -> Vec<Finding> {
 const NOT_FOUR: &str = "Declared bytes do not depend on the clock, but on fewer processors than workers a worker may \
      hold a block while it waits for a processor. The table \"Here beside simulated\" has both.";
 
-/// Ratios to work stealing, on this machine and on simulated processors.
+/// Compares the schedulers with work stealing, on this machine and on simulated processors.
 fn beside(here: &[Results], simulated: &[Results]) -> Section {
     let columns = [
         "program",
@@ -134,7 +134,7 @@ fn beside(here: &[Results], simulated: &[Results]) -> Section {
     }
 }
 
-/// Why real and simulated figures differ.
+/// Explains why real and simulated figures differ.
 const DIFFERENCES: &str = "The runtime's hybrid is not the simulated one. After a task has fallen asleep, a simulated \
      processor runs the youngest task of its own deque; in the runtime the sleeper keeps its \
      thread, and its slot goes to another thread, which steals the oldest task. A simulated \
@@ -154,8 +154,8 @@ mod tests {
     use crate::reproduce::memory::works;
     use crate::reproduce::observed::Observed;
 
-    /// The verdicts if work stealing holds `held` blocks on four workers, and the other schedulers
-    /// hold three.
+    /// Returns the verdicts if work stealing holds `held` blocks on four workers, and the other
+    /// schedulers hold three.
     fn verdicts(held: f64) -> Vec<Verdict> {
         let subject = Subject::new(works(tidegate_workloads::Size::Tiny).remove(0)).unwrap();
         let plan = plan(&subject, &[2, FOUR]);

@@ -12,7 +12,7 @@ use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::Table;
 
-/// The parameters are S1/n, for these n.
+/// The values of n: the sweep sets the parameters to S1/n.
 const PARTS: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
 const NO_BETA: &str = "hybrid, beta 0";
@@ -28,7 +28,8 @@ pub const FUNCTIONS: [(&str, SleepFunction); 3] = [
 
 const LINES: [&str; 6] = [HYBRID, SQRT, SQUARE, NO_BETA, NARLIKAR, DFDEQUES];
 
-/// A plan that runs work stealing, and each scheduler with each parameter, on 16 processors.
+/// Creates a plan that runs work stealing, and each scheduler with each parameter, on 16
+/// processors.
 pub fn plan(subject: &Subject) -> Plan {
     let s1 = subject.extent.peak_bytes;
     let swept = PARTS.into_iter().flat_map(|part| {
@@ -61,7 +62,7 @@ pub fn plan(subject: &Subject) -> Plan {
     }
 }
 
-/// The name of a rule. It contains no `/`, because that separates the parts of cell names.
+/// Returns the name of a rule. It contains no `/`, because `/` separates the parts of cell names.
 pub fn name(line: &str, part: u64) -> String {
     format!("{line} at {part}")
 }
@@ -73,7 +74,7 @@ fn label(part: u64) -> String {
     }
 }
 
-/// A section with two charts for each program, and the table of sleep functions.
+/// Creates a section with two charts for each program, and the table of sleep functions.
 pub fn section(swept: &[Results], functions: Table) -> Section {
     let charts = swept.iter().flat_map(|results| {
         [

@@ -28,23 +28,22 @@ impl Results {
         self.grid.seconds(self.grid.rule(scheduler), 0, load)
     }
 
-    /// A scheduler's peak, relative to work stealing.
+    /// Returns a scheduler's peak, relative to work stealing.
     pub fn peak_ratio(&self, scheduler: &str, load: usize) -> Interval {
         self.peak(scheduler, load).over(&self.peak(STEALING, load))
     }
 
-    /// A scheduler's time, relative to work stealing.
+    /// Returns a scheduler's time, relative to work stealing.
     pub fn time_ratio(&self, scheduler: &str, load: usize) -> Interval {
         self.seconds(scheduler, load)
             .over(&self.seconds(STEALING, load))
     }
 
-    /// The names of the schedulers, or of the rules in a sweep.
+    /// Returns the names of the schedulers, or of the rules in a sweep.
     pub fn schedulers(&self) -> impl Iterator<Item = &str> {
         self.grid.plan().rules.iter().map(|rule| rule.name.as_str())
     }
 
-    /// The section on this program.
     pub fn section(&self, place: &str) -> Section {
         let s1 = self.extent.peak_bytes as f64;
         let peaks = self.chart("peak memory", "peak / S1", |scheduler, load| {
@@ -109,12 +108,13 @@ impl Results {
     }
 }
 
-/// An interval's value as a cell of a table.
+/// Formats an interval's value as a table cell.
 pub fn ratio(interval: Interval) -> Value {
     Value::known(Some(interval.value), Value::Ratio)
 }
 
-/// A table of every scheduler on every program under one load, relative to work stealing.
+/// Creates a table that compares every scheduler with work stealing, on every program under one
+/// load.
 pub fn overview(results: &[Results], load: usize, title: &str) -> Table {
     let schedulers: Vec<&str> = results[0].schedulers().skip(1).collect();
     let columns = schedulers

@@ -7,8 +7,8 @@ use super::{BOTTOMMOST, DYNAMIC, FIXED_2, FIXED_4, FIXED_8, FIXED_16, FIXED_20};
 use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
-/// A thief of the source sleeps for 100 us after `LIMIT` failures. The source does not print LIMIT.
-/// Here, a thief sleeps after it has looked at each other worker once.
+/// In the source, a thief sleeps for 100 us after `LIMIT` failures, but the value of `LIMIT` is not
+/// printed. Here, a thief sleeps after it has looked at each other worker once.
 const IDLE: &str = "linear:min=100us,step=0ns,max=100us";
 
 /// The trees of table 1.
@@ -20,8 +20,8 @@ pub const UTS_B: &str = "UTS B";
 pub const FIB: &str = "fib";
 pub const SPARSELU: &str = "SparseLU";
 
-/// The numbers of processors. The source's machine has two Opterons of twelve cores; its figures
-/// for fib, Strassen, SparseLU and the FFT end earlier.
+/// The numbers of processors. The source's machine has two Opterons with twelve cores each; its
+/// figures for fib, Strassen, SparseLU and the FFT end at fewer processors.
 const ALL: &[usize] = &[2, 4, 8, 12, 16, 20, 24];
 pub const UTS_PROCESSORS: usize = 24;
 pub const STRASSEN_PROCESSORS: usize = 16;
@@ -30,7 +30,7 @@ pub const LOOP_PROCESSORS: usize = 20;
 /// The numbers of tasks per steal in figure 15.
 pub const SWEEP: [(usize, &str); 4] = [(2, FIXED_2), (4, FIXED_4), (8, FIXED_8), (16, FIXED_16)];
 
-/// The rule for thieves under a strategy.
+/// Returns the rule for thieves under a strategy.
 pub fn rule(strategy: &str) -> Rule {
     Rule::new(strategy, IDLE).taking(amount(strategy))
 }
@@ -61,7 +61,7 @@ pub fn load(processors: usize) -> Load {
     }
 }
 
-/// Tree A; a smaller tree only at size tiny.
+/// Returns tree A, or a smaller tree at size tiny.
 fn uts_a(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[("tree", "tiny-binomial"), ("form", "spawn"), ("b0", "300")],
@@ -70,7 +70,8 @@ fn uts_a(size: Size) -> Work {
     Work::new(UTS_A, "uts", size, given)
 }
 
-/// Tree B; a smaller tree only at size tiny. A tree of a million nodes would be less deep than A.
+/// Returns tree B, or a smaller tree at size tiny. Size small has the whole tree, because a tree of
+/// a million nodes would be less deep than A.
 fn uts_b(size: Size) -> Work {
     let given: &[_] = match size {
         Size::Tiny => &[
@@ -94,7 +95,7 @@ fn fib(size: Size) -> Work {
     Work::new(FIB, "fib", size, given)
 }
 
-/// The programs of the Strassen figure: products of increasingly large matrices.
+/// Returns the programs of the Strassen figure: products of increasingly large matrices.
 pub fn strassen(size: Size) -> Vec<Work> {
     let all: [(&str, &[_]); 5] = [
         ("Strassen 64", &[("n", "64"), ("form", "spawn")]),
@@ -113,7 +114,7 @@ pub fn strassen(size: Size) -> Vec<Work> {
     chosen.iter().map(work).collect()
 }
 
-/// The programs of the FFT figure: transforms of increasingly long vectors.
+/// Returns the programs of the FFT figure: transforms of increasingly long vectors.
 pub fn fft(size: Size) -> Vec<Work> {
     let all: [(&str, &[_]); 5] = [
         ("FFT 2 Ki", &[("n", "2048")]),
@@ -172,7 +173,7 @@ impl Figures {
         }
     }
 
-    /// All plans, each with a flag that its runs take long.
+    /// Returns all plans, each with a flag that is true if its runs take long.
     pub fn each(self) -> [(Plan, bool); 7] {
         [
             (self.uts_a, true),
@@ -186,7 +187,7 @@ impl Figures {
     }
 }
 
-/// The plans whose results depend on the cost of a steal. These are also simulated at this
+/// Returns the plans whose results depend on the cost of a steal. These are also simulated at this
 /// runtime's costs.
 pub fn at_own_costs(size: Size) -> Vec<Plan> {
     vec![
@@ -195,7 +196,7 @@ pub fn at_own_costs(size: Size) -> Vec<Plan> {
     ]
 }
 
-/// The plans that run on this machine.
+/// Returns the plans that run on this machine.
 pub fn real(size: Size) -> Vec<Plan> {
     let others = [BOTTOMMOST, FIXED_2, DYNAMIC];
     let mut each = vec![fib(size), sparselu(size)];

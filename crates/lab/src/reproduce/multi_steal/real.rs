@@ -14,10 +14,11 @@ use crate::reproduce::real::Processes;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_ratio;
 
-/// The source claims that its strategies differ only on more than two processors.
+/// The number of workers. According to the source, its strategies differ only on more than two
+/// processors.
 const WORKERS: usize = 2;
 
-/// The part of the page whose figures are measured on this machine.
+/// The part of the experiment that runs on this machine.
 pub struct Trial {
     plans: Vec<grid::Trial>,
     overhead: overhead::Trial,

@@ -5,7 +5,7 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// Measurements that were made at the same costs, in several grids.
+/// Several grids whose runs have the same costs.
 pub struct Results(pub Vec<Grid>);
 
 /// A figure of one run.
@@ -19,18 +19,18 @@ pub fn steals(run: &Observed) -> f64 {
     run.steals
 }
 
-/// The fraction of the workers' time spent running tasks. The source divides the time into five
-/// classes; this runtime has three of them.
+/// Returns the fraction of the workers' time spent running tasks. The source divides the time into
+/// five classes, of which this runtime has three.
 pub fn busy(run: &Observed) -> f64 {
     run.busy / all(run)
 }
 
-/// The fraction of the workers' time spent searching for tasks and taking them.
+/// Returns the fraction of the workers' time spent searching for tasks and taking them.
 pub fn steal(run: &Observed) -> f64 {
     run.stealing / all(run)
 }
 
-/// The fraction of the workers' time spent resting.
+/// Returns the fraction of the workers' time spent resting.
 pub fn idle(run: &Observed) -> f64 {
     run.asleep / all(run)
 }
@@ -44,7 +44,7 @@ fn all(run: &Observed) -> f64 {
 }
 
 impl Results {
-    /// A figure of a program under a strategy.
+    /// Returns a figure of a program under a strategy.
     pub fn sample(&self, work: &str, strategy: &str, processors: usize, figure: Figure) -> Sample {
         let found = self.0.iter().find_map(|grid| {
             let plan = grid.plan();
@@ -59,7 +59,7 @@ impl Results {
         grid.sample(cell, figure)
     }
 
-    /// The ratio of a figure under two strategies.
+    /// Returns the ratio of a figure under two strategies.
     pub fn ratio(
         &self,
         work: &str,
@@ -71,7 +71,7 @@ impl Results {
         one.over(&other)
     }
 
-    /// The time on one processor, and the time under a strategy on several processors.
+    /// Returns the time on one processor, and the time under a strategy on several processors.
     fn times(&self, work: &str, strategy: &str, processors: usize) -> [Sample; 2] {
         [(BOTTOMMOST, 1), (strategy, processors)]
             .map(|(strategy, processors)| self.sample(work, strategy, processors, seconds))
@@ -82,7 +82,7 @@ impl Results {
         alone.over(&time)
     }
 
-    /// The ratio of two programs' speed-ups.
+    /// Returns the ratio of two programs' speed-ups.
     pub fn speedup_ratio(&self, works: [&str; 2], strategy: &str, processors: usize) -> Interval {
         let times = works.map(|work| self.times(work, strategy, processors));
         let samples: Vec<&Sample> = times.iter().flatten().collect();

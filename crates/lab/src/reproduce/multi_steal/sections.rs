@@ -8,7 +8,7 @@ use crate::reproduce::grid::Grid;
 use crate::reproduce::page::{Chart, Line, Point, Section};
 use tidegate_command::output::{Table, Value};
 
-/// The sections on the simulated programs.
+/// Creates the sections on the simulated programs.
 pub fn simulated(source: &Results, own: &Results, nodes: &[u64]) -> Vec<Section> {
     let [a, b, fib, strassen, sparselu, fft, ..] = &source.0[..] else {
         unreachable!("a grid for each figure");
@@ -81,8 +81,8 @@ fn trees(source: &Results, [a, b]: [&Grid; 2], nodes: &[u64]) -> Section {
     )
 }
 
-/// Charts of the speed-up, and of the fraction of time spent stealing, over the numbers of
-/// processors, for each program of a grid.
+/// For each program of a grid, draws the speed-up and the fraction of time spent stealing against
+/// the number of processors.
 fn curves(results: &Results, grid: &Grid) -> Vec<Chart> {
     let names: Vec<&str> = grid.plan().works.iter().map(|work| work.name).collect();
     if grid.plan().loads.len() < 2 {
@@ -117,7 +117,7 @@ fn over_processors(
     lines(grid, title, y, strategies, figure)
 }
 
-/// A chart with one line per name. The x axis is the number of processors.
+/// Draws one line per name, with the number of processors on the x axis.
 fn lines<'a>(
     grid: &Grid,
     title: &str,
@@ -142,7 +142,7 @@ fn lines<'a>(
     }
 }
 
-/// A chart of the speed-ups of programs in several sizes, under one strategy.
+/// Draws the speed-ups of programs in several sizes, under one strategy.
 fn by_size(results: &Results, grid: &Grid, strategy: &str) -> Chart {
     let names = grid.plan().works.iter().map(|work| work.name);
     let title = format!("{strategy}, by size");
@@ -151,7 +151,7 @@ fn by_size(results: &Results, grid: &Grid, strategy: &str) -> Chart {
     })
 }
 
-/// A chart of the nodes per second of a grid's only program.
+/// Draws the nodes per second of a grid's only program.
 fn throughput(grid: &Grid, nodes: u64) -> Chart {
     let title = format!("{}: throughput", grid.plan().works[0].name);
     let y = "million nodes a second";
@@ -164,7 +164,7 @@ fn throughput(grid: &Grid, nodes: u64) -> Chart {
     })
 }
 
-/// Figure 15: how workers spend their time, over the number of tasks per steal.
+/// Draws figure 15: how workers spend their time, against the number of tasks per steal.
 fn sweep(results: &Results) -> Chart {
     let line = |(name, figure): (&str, fn(&_) -> f64)| {
         let share = |strategy| {
@@ -196,7 +196,7 @@ fn sweep(results: &Results) -> Chart {
     }
 }
 
-/// Table 2, without the classes of time that this runtime does not have.
+/// Creates table 2, without the classes of time that this runtime does not have.
 fn table_2(results: &Results) -> Table {
     let columns = [
         "strategy",
@@ -231,7 +231,8 @@ fn table_2(results: &Results) -> Table {
     table
 }
 
-/// How workers spent their time on the largest number of processors, by program and strategy.
+/// Creates a table of how workers spent their time on the largest number of processors, by program
+/// and strategy.
 pub fn breakdown(grids: &[&Grid]) -> Table {
     let columns = [
         "program",

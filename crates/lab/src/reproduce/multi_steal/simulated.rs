@@ -14,10 +14,10 @@ use crate::reproduce::page::{Page, Setting};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_nanos;
 
-/// The duration of a steal at the source's costs; the source does not print it. With this value,
-/// the strategy "bottommost first" spends 34 % of the time on stealing on UTS A with 24 workers, as
-/// in table 2. This is the whole steal: in StackThreads/MP, the thief waits while its victim
-/// unwinds the stack. The cost to the victim itself is left out; it depends on the frames that the
+/// The duration of a steal at the source's costs, which the source does not print. With this value,
+/// 24 workers spend 34 % of their time stealing on UTS A under "bottommost first", as in table 2.
+/// It covers the whole steal: in StackThreads/MP, the thief waits while its victim unwinds the
+/// stack. The cost to the victim itself is left out, because it depends on the frames that the
 /// victim keeps, not on the number of stolen tasks.
 const STEAL: Nanos = 7_600;
 
@@ -29,7 +29,7 @@ fn settings(processors: usize, costs: Costs) -> Settings {
     }
 }
 
-/// The part of the page whose figures are simulated.
+/// The part of the experiment that runs on simulated machines.
 pub struct Trial {
     size: Size,
     source: Vec<grid::Trial>,
@@ -101,8 +101,8 @@ impl Trial {
     }
 }
 
-/// Whether one run stands for all runs of a plan: with one processor there are no steals, so all
-/// runs are equal.
+/// Whether a single run of a plan suffices: with one processor there are no steals, so all runs are
+/// equal.
 fn is_alone(plan: &Plan) -> bool {
     plan.loads.iter().all(|load| load.processors == 1)
 }

@@ -12,7 +12,7 @@ use crate::engine::{Cell, Session};
 /// The number of nodes, the number of leaves and the depth of a tree.
 type Sizes = (u64, u64, u64);
 
-/// Cells that count the source's trees. Smaller sizes use other trees.
+/// Cells that count the nodes of the source's trees. Size tiny has other trees, and so no cells.
 pub struct Trial(Vec<Cell<'static, Sizes>>);
 
 impl Trial {
@@ -29,7 +29,7 @@ impl Trial {
         session.expect(&self.0, 1);
     }
 
-    /// The number of nodes of each tree that was not left out.
+    /// Returns the number of nodes of each tree that `--only` did not leave out.
     pub fn measure(self, session: &Session) -> Result<Vec<u64>, Failure> {
         let counted = session.side_by_side(&self.0, 1)?;
         Ok(counted

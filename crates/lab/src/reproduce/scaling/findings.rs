@@ -10,7 +10,7 @@ use tidegate_command::output::show_ratio;
 /// An alternative counts as better than the default if its relative time lies below this.
 const BETTER: f64 = 0.95;
 
-/// The findings for each alternative and number of processors.
+/// Returns the findings for each alternative and number of processors.
 pub fn findings(grid: &Grid) -> Vec<Finding> {
     let rules = grid.plan().rules.iter().enumerate();
     let others = rules.filter(|(_, rule)| rule.name != DEFAULTS);
@@ -41,7 +41,7 @@ fn finding(grid: &Grid, rule: usize, load: usize) -> Finding {
     )
 }
 
-/// The ratio of the times under two rules: the geometric mean over all measured programs.
+/// Returns the ratio of the times under two rules: the geometric mean over all measured programs.
 fn mean_ratio(grid: &Grid, [rule, other]: [usize; 2], load: usize) -> Interval {
     let works = 0..grid.plan().works.len();
     let pairs = works.map(|work| [rule, other].map(|rule| grid.seconds(rule, work, load)));

@@ -32,7 +32,7 @@ const PACKAGE: usize = 64;
 
 const DEFAULTS: &str = "defaults";
 
-/// The defaults, and each alternative to one of them.
+/// Returns a rule with the defaults, and a rule for each alternative to one of them.
 fn rules() -> Vec<Rule> {
     let idle = |name: &str| Rule {
         idle: name.parse().expect("a rule of this program"),
@@ -50,7 +50,7 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// Parameters whose values differ from the defaults of the size.
+/// Parameters whose values differ from the defaults for the size.
 type Parameters = &'static [(&'static str, &'static str)];
 
 /// Phases that take only a few milliseconds, because thieves that never rest take long to simulate.
@@ -61,8 +61,8 @@ const PHASES: Parameters = &[
     ("tasks", "1024"),
 ];
 
-/// Programs of different kinds: even and uneven trees, a loop, a recursion that begins serially,
-/// phases, and a factorization.
+/// Returns programs of different kinds: even and uneven trees, a loop, a recursion that begins
+/// serially, phases, and a factorization.
 fn works(size: Size) -> Vec<Work> {
     let parameters: [Parameters; 7] = match size {
         Size::Tiny => [
@@ -106,7 +106,6 @@ fn works(size: Size) -> Vec<Work> {
     programs.into_iter().zip(parameters).map(work).collect()
 }
 
-/// A machine with this many processors.
 fn machine(processors: usize) -> Settings {
     let mut text = format!("cpus 0-{}\n", processors - 1);
     for (name, size) in [("L3", CACHE), ("package", PACKAGE)] {
@@ -158,7 +157,7 @@ pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
     })
 }
 
-/// A section with the speed-ups of the defaults on increasing numbers of processors.
+/// Creates a section with the speed-ups of the defaults on increasing numbers of processors.
 fn speedups(grid: &Grid) -> Section {
     let loads = grid.plan().loads.len();
     let speedup = |work: usize, load: usize| {
@@ -203,7 +202,7 @@ fn speedups(grid: &Grid) -> Section {
     }
 }
 
-/// A section that compares every alternative with the defaults, for each program.
+/// Creates a section that compares every alternative with the defaults, for each program.
 fn choices(grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     let table = |load: usize| {

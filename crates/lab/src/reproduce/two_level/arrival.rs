@@ -16,8 +16,8 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// The seconds that one of the jobs takes on half of the machine. With static halves and the third
-/// job arriving at 0, the published mean response is four thirds of this.
+/// The time of one job on half of the machine, in seconds. With static halves and a third job that
+/// arrives at 0, the published mean response is four thirds of this.
 const ALONE: f64 = 21.10 * 3.0 / 4.0;
 
 /// Three equal jobs, each of which can use half of the machine. With static halves, the third job
@@ -28,8 +28,8 @@ pub struct NewJob {
 
 /// When the third job arrives, and the published response, throughput and power relative to static
 /// halves, each with the range that agrees. The ranges extend up to 5.6 % beyond the published and
-/// the theoretical ratios, because the published ratios differ by that much from the theory in the
-/// thesis.
+/// the theoretical ratios, because the published ratios differ by that much from the theoretical
+/// ones.
 struct Arrival {
     when: &'static str,
     later: f64,
@@ -64,7 +64,7 @@ fn arrivals() -> [Arrival; 2] {
 
 const FIGURES: [&str; 3] = ["response", "throughput", "power"];
 
-/// The response, throughput and power of three jobs.
+/// Returns the response, throughput and power of three jobs.
 fn figures(response: f64, end: f64) -> [f64; 3] {
     let throughput = 3.0 / end;
     [response, throughput, throughput / response]
@@ -77,13 +77,13 @@ impl Arrival {
         case.with(Instances::At(vec![0.0, 0.0, self.later]))
     }
 
-    /// The figures of a static split into halves. `alone` is the time that a job takes if it has
-    /// one half to itself.
+    /// Returns the figures of a static split into halves. `alone` is the time that a job takes if
+    /// it has one half to itself.
     fn fixed(&self, alone: f64) -> [f64; 3] {
         figures(alone + (alone - self.later) / 3.0, 2.0 * alone)
     }
 
-    /// The ratio of a figure under WSAP to the figure with static halves.
+    /// Returns the ratio of a figure under WSAP to the figure with static halves.
     fn ratio(&self, samples: &[Sample; 3], figure: usize) -> Interval {
         let [alone, response, end] = samples;
         Interval::of(&[alone, response, end], |medians| {
@@ -109,8 +109,8 @@ impl NewJob {
         case.with(Instances::At(vec![0.0, 0.0]))
     }
 
-    /// The time of a job on one half of the machine; the mean response and the end of three jobs
-    /// under WSAP.
+    /// Returns three samples: the time of a job on one half of the machine, and the mean response
+    /// and the end of three jobs under WSAP.
     fn samples(&self, observed: &Observed, arrival: &Arrival) -> [Sample; 3] {
         let wsap = arrival.wsap(&self.job);
         [
@@ -210,8 +210,8 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// The verdicts if the response and the end under WSAP are these multiples of those with static
-    /// halves.
+    /// Returns the verdicts if the response and the end under WSAP are these multiples of those
+    /// with static halves.
     fn verdicts(response: f64, end: f64) -> Vec<Verdict> {
         let part = NewJob::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| match &case.instances {

@@ -16,14 +16,15 @@ pub struct Case {
     /// The parts of the experiment that use this case, separated by `/`.
     pub parts: &'static str,
     pub job: Arc<Job>,
-    /// How the job gets processors: a name for it, and the setting below.
+    /// A short name for how the job gets processors, such as "WSAP".
     pub contender: &'static str,
+    /// How the job gets processors.
     pub width: Width,
     pub instances: Instances,
     pub processors: usize,
-    /// Milliseconds between two estimates.
+    /// The time between two estimates, in milliseconds.
     pub cycle: u64,
-    /// The processor time that an estimate takes.
+    /// The processor time that an estimate takes, in nanoseconds.
     pub estimate: Nanos,
 }
 
@@ -31,11 +32,11 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub enum Instances {
     One,
-    /// One instance. Afterwards, another instance runs on as many processors as the first had on
-    /// average, rounded up.
+    /// One instance. Afterwards, another instance runs alone on as many processors as the first had
+    /// on average, rounded up.
     OneAndFixed,
-    /// Two instances. The second arrives at the time when the first, if it runs alone, has all
-    /// processors, or after a millisecond if the first never has all.
+    /// Two instances. A run of the first alone determines when the second arrives: as soon as all
+    /// processors have had work, or after a millisecond if they never have.
     SecondWhenAllWork,
     /// Instances that arrive at these times, in seconds.
     At(Vec<f64>),
@@ -44,22 +45,27 @@ pub enum Instances {
 /// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// The mean time from the arrival of an instance to its end, and the end of the last instance,
-    /// in seconds.
+    /// The mean time from the arrival of an instance to its end, in seconds.
     pub response: f64,
+    /// When the last instance ended, in seconds.
     pub end: f64,
-    /// The time until the first instance kept all processors at work; `None` if it never did.
+    /// The time until the first instance had work for all processors, in seconds; `None` if it
+    /// never had.
     pub all: Option<f64>,
-    /// The first instance's work and span, in seconds.
+    /// The first instance's work, in seconds.
     pub work: f64,
+    /// The first instance's span, in seconds.
     pub span: f64,
-    /// The first instance's mean allotments: the effective one and the trimmed one.
+    /// The first instance's mean effective allotment; see
+    /// [`tidegate_sim::JobOutcome::effective_allotment`].
     pub effective: f64,
+    /// The first instance's trimmed mean allotment; see
+    /// [`tidegate_sim::JobOutcome::trimmed_allotment`].
     pub trimmed: f64,
     /// The mean allotment of each instance.
     pub allotments: Vec<f64>,
-    /// The time of another instance on a fixed number of processors, which is the first instance's
-    /// average.
+    /// The time of another instance, in seconds, on a fixed number of processors: the first
+    /// instance's average. `None` unless the case is [`Instances::OneAndFixed`].
     pub fixed: Option<f64>,
 }
 
@@ -81,7 +87,7 @@ impl Seen {
 }
 
 impl Case {
-    /// One instance on the machine of the thesis, with the cycle that the thesis uses.
+    /// Creates a case with one instance on the machine of the thesis, with the cycle of the thesis.
     pub fn new(
         parts: &'static str,
         job: &Arc<Job>,
@@ -103,7 +109,7 @@ impl Case {
         Self { instances, ..self }
     }
 
-    /// The name of the case's cell. It contains everything that the runs depend on.
+    /// Returns the name of the case's cell, which contains everything that the runs depend on.
     pub fn name(&self) -> String {
         let Self {
             parts,
@@ -189,7 +195,8 @@ impl Observed {
         self.sample(case, |seen| seen.response)
     }
 
-    /// The times until all processors had work. Empty if in some run they never had.
+    /// Returns the times until all processors had work. The sample is empty if they never had in
+    /// some run.
     pub fn all(&self, case: &Case) -> Sample {
         let all: Option<Vec<f64>> = self.runs(case).iter().map(|seen| seen.all).collect();
         Sample::new(all.unwrap_or_default())
@@ -198,7 +205,7 @@ impl Observed {
 
 #[cfg(test)]
 impl Observed {
-    /// The results if each case has one made-up run.
+    /// Creates results in which each case has one made-up run.
     pub fn made_up(cases: &[Case], seen: impl Fn(&Case) -> Seen) -> Self {
         Self::new(cases, cases.iter().map(|case| vec![seen(case)]).collect())
     }

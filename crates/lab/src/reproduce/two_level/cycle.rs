@@ -8,18 +8,20 @@ use crate::reproduce::page::{Chart, Line, Point};
 /// The cycles of the thesis, in milliseconds.
 pub const CYCLES: [u64; 7] = [1, 2, 5, 10, 25, 50, 100];
 
-/// Indices of the shortest cycle, of the cycle that the thesis uses, and of the longest.
+/// The index of the shortest cycle.
 pub const SHORTEST: usize = 0;
+/// The index of the cycle that the thesis uses.
 pub const CHOSEN: usize = 2;
+/// The index of the longest cycle.
 pub const LONGEST: usize = CYCLES.len() - 1;
 
-/// The length of a cycle, in seconds.
+/// Returns the length of the cycle with this index, in seconds.
 pub fn length(cycle: usize) -> f64 {
     CYCLES[cycle] as f64 / 1e3
 }
 
-/// The samples that determine the costs of cycles: a job's time under Cilk, and then, for each
-/// cycle, the job's time and the time until all processors have work.
+/// Returns the samples that determine the costs of cycles: a job's time under Cilk and then, for
+/// each cycle, the job's time and the time until all processors have work.
 pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) -> Vec<Sample> {
     let of_cycle = |cycle| {
         let case = wsap(cycle);
@@ -31,9 +33,9 @@ pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) 
         .collect()
 }
 
-/// The cost of each cycle, from the medians of one or several jobs' [`samples`]: the overhead plus
-/// the time until all processors have work, both relative to the running time, averaged over the
-/// jobs.
+/// Computes the cost of each cycle from the medians of one or several jobs' [`samples`]: the
+/// overhead plus the time until all processors have work, both relative to the running time,
+/// averaged over the jobs.
 pub fn costs(medians: &[f64]) -> Vec<f64> {
     let jobs: Vec<&[f64]> = medians.chunks(1 + 2 * CYCLES.len()).collect();
     let of_job = |job: &[f64], cycle: usize| {
@@ -45,14 +47,14 @@ pub fn costs(medians: &[f64]) -> Vec<f64> {
     (0..CYCLES.len()).map(mean).collect()
 }
 
-/// The cycle with the lowest cost, in milliseconds.
+/// Returns the cycle with the lowest cost, in milliseconds.
 pub fn best(medians: &[f64]) -> f64 {
     let costs = costs(medians);
     let least = (0..CYCLES.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
     CYCLES[least.expect("a cycle")] as f64
 }
 
-/// A chart with the cycles on the x axis.
+/// Creates a chart with the cycles on the x axis.
 pub fn chart(title: &str, y: &str, log: bool, lines: Vec<Line>) -> Chart {
     Chart {
         title: title.to_owned(),
@@ -64,7 +66,7 @@ pub fn chart(title: &str, y: &str, log: bool, lines: Vec<Line>) -> Chart {
     }
 }
 
-/// A line over the cycles, with a point for each cycle that was measured.
+/// Creates a line with a point for each cycle that was measured.
 pub fn line(name: &str, y: impl Fn(usize) -> Interval) -> Line {
     Line {
         name: name.to_owned(),
@@ -80,8 +82,8 @@ mod tests {
 
     #[test]
     fn best_weighs_jobs_alike() {
-        // One job takes a second longer with each longer cycle; the other takes a thousand times as
-        // long and gets faster.
+        // The first job takes longer the longer the cycle is. The second job takes a thousand times
+        // as long and gets faster.
         let job = |time: f64, more: f64| -> Vec<f64> {
             let cycles =
                 (0..CYCLES.len()).flat_map(|cycle| [time * (1.0 + more * cycle as f64), 0.0]);

@@ -12,14 +12,14 @@ use super::series::Series;
 use crate::reproduce::simulated::Work;
 use crate::reproduce::slowed::Slowed;
 
-/// The number of processors in the thesis' machine.
+/// The number of processors of the thesis' machine.
 pub const PROCESSORS: usize = 16;
 pub const MS: Nanos = 1_000_000;
 /// The time between two estimates in the thesis, in milliseconds.
 pub const CYCLE: u64 = 5;
 pub const CHOLESKY: &str = "cholesky(2048,10000)";
 
-/// When an instance of a job arrives, and how it gets processors.
+/// The arrival time of an instance, and how it gets processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub arrives: Nanos,
@@ -34,8 +34,8 @@ pub struct Job {
     pub name: &'static str,
     /// Everything that the job's runs depend on, as a string.
     pub in_full: String,
-    /// The instances take `seconds` on average if each of the `instances` instances has
-    /// `processors` processors.
+    /// The number of processors with which each of `instances` instances takes `seconds` on
+    /// average.
     processors: usize,
     pub seconds: f64,
     instances: usize,
@@ -44,7 +44,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A program that takes `seconds` on `processors` processors.
+    /// Creates a job that takes `seconds` on `processors` processors.
     pub fn of(work: Work, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
             name: work.name,
@@ -59,9 +59,9 @@ impl Job {
         })
     }
 
-    /// Two jobs that take `seconds` on average on `processors` processors each. One runs a serial
-    /// tree with `levels` levels and then a parallel one; the other runs the trees in the opposite
-    /// order.
+    /// Creates two jobs that take `seconds` on average on `processors` processors each. One runs a
+    /// serial tree with `levels` levels and then a parallel one; the other runs the trees in the
+    /// opposite order.
     pub fn complementary(levels: u32, processors: usize, seconds: f64) -> Arc<Self> {
         Arc::new(Self {
             name: "knary(11,4,4) + knary(11,5,0)",
@@ -81,7 +81,7 @@ impl Job {
         (self.run)(factor, settings, arrivals)
     }
 
-    /// The factor by which the job's tasks must be lengthened.
+    /// Returns the factor by which the job's tasks must be lengthened.
     fn calibrate(&self) -> f64 {
         let width = Width::Fixed(self.processors);
         let arrivals = vec![Arrival { arrives: 0, width }; self.instances];
@@ -93,7 +93,8 @@ impl Job {
     }
 }
 
-/// A machine with this number of processors and this many milliseconds between two estimates.
+/// Describes a machine with this number of processors and this many milliseconds between two
+/// estimates.
 pub fn settings(processors: usize, cycle: u64, seed: u64) -> Settings {
     Settings {
         seed,
@@ -107,7 +108,7 @@ pub fn seconds(time: Nanos) -> f64 {
     time as f64 / 1e9
 }
 
-/// The mean time of the jobs from arrival to end, in seconds.
+/// Returns the mean time of the jobs from arrival to end, in seconds.
 pub fn mean_response(outcome: &Outcome) -> f64 {
     let sum: Nanos = outcome
         .jobs
@@ -117,7 +118,7 @@ pub fn mean_response(outcome: &Outcome) -> f64 {
     seconds(sum) / outcome.jobs.len() as f64
 }
 
-/// A program of the thesis, under its published name.
+/// Returns a program of the thesis, under its published name.
 pub fn work(
     name: &'static str,
     program: &'static str,
@@ -126,7 +127,7 @@ pub fn work(
     Work::new(name, program, Size::Tiny, given)
 }
 
-/// The parameters of [`CHOLESKY`].
+/// Returns the parameters of [`CHOLESKY`].
 pub fn cholesky(size: Size) -> &'static [(&'static str, &'static str)] {
     match size {
         Size::Tiny => &[("n", "256"), ("nonzeros", "500")],

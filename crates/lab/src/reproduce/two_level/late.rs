@@ -1,5 +1,5 @@
-//! Experiment O3: more workers than processors, because a job that must give up processors keeps
-//! its workers running.
+//! Experiment O3: a job that must give up processors keeps its workers running, so that there are
+//! more workers than processors.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// A job's published mean responses in seconds: under WSAP, and if each instance has half of the
-/// machine.
+/// A job's published mean responses, in seconds.
 struct Published {
     wsap: f64,
+    /// The response if each instance has half of the machine.
     halves: f64,
-    /// The figures that agree: those that, on a logarithmic scale, are nearer to this job's ratio
+    /// The ratios that agree: on a logarithmic scale, they are nearer to this job's published ratio
     /// than to any other job's.
     agrees: std::ops::RangeInclusive<f64>,
 }
@@ -194,7 +194,7 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// The verdicts if the responses are these multiples of the responses with halves.
+    /// Returns the verdicts if the responses are these multiples of the responses with halves.
     fn verdicts(free: [f64; 3], limited: f64) -> Vec<Verdict> {
         let late = Late::new();
         let observed = Observed::made_up(&late.cases(), |case| {

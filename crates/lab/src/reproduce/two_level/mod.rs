@@ -88,13 +88,12 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// The estimator of the thesis, with this target efficiency.
+/// Returns the estimator of the thesis, with this target efficiency.
 fn wsap(efficiency: f64) -> tidegate_policy::DesirePolicy {
     let rule = format!("wsap:eta={efficiency}");
     rule.parse().expect("a rule of this program")
 }
 
-/// Formats a ratio for findings.
 fn show(ratio: f64) -> String {
     match ratio {
         ratio if ratio.abs() < 20.0 => format!("{ratio:.3}x"),

@@ -16,7 +16,7 @@ use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;
 
-/// The published mean responses, in seconds.
+/// The published mean responses with static halves and under WSAP, in seconds.
 const HALVES: f64 = 31.33;
 const WSAP: f64 = 22.12;
 
@@ -51,12 +51,12 @@ impl Phases {
         self.case(("WSAP", Width::Desired(super::wsap(0.5))))
     }
 
-    /// WSAP with a target efficiency closer to what the phases can achieve.
+    /// Creates a case under WSAP with a target efficiency closer to what the phases can achieve.
     fn efficient(&self) -> Case {
         self.case(("WSAP, efficiency 0.75", Width::Desired(super::wsap(0.75))))
     }
 
-    /// Tidegate's default estimator, which weighs the history of usage.
+    /// Creates a case under Tidegate's default estimator, which weighs the history of usage.
     fn steady(&self) -> Case {
         self.case(("steady", Width::Desired(DesirePolicy::default())))
     }
@@ -66,8 +66,9 @@ fn parallelism(seen: &Seen) -> f64 {
     seen.work / seen.span
 }
 
-/// The lowest ratio to static halves that any rule can reach for jobs with this parallelism, up to
-/// 16: the serial phase has one processor, while the other job has fifteen.
+/// Returns the lowest mean response, relative to static halves, that any rule can reach for jobs
+/// with this parallelism, up to 16. In the ideal schedule, the serial phase has one processor while
+/// the other job has fifteen.
 fn ideal(parallelism: f64) -> f64 {
     let parallel = parallelism - 1.0;
     (1.0 + parallel / (PROCESSORS - 1) as f64) / (1.0 + parallel / HALF as f64)
@@ -233,8 +234,8 @@ mod tests {
     use super::*;
     use crate::engine::Verdict;
 
-    /// The verdicts if the mean response under WSAP is `wsap` seconds, and the jobs have this
-    /// parallelism and number of processors.
+    /// Returns the verdicts if the mean response under WSAP is `wsap` seconds, and the jobs have
+    /// this parallelism and number of processors.
     fn verdicts(wsap: f64, parallelism: f64, processors: f64) -> Vec<Verdict> {
         let part = Phases::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| Seen {

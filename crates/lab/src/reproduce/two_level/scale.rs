@@ -1,5 +1,5 @@
-//! An experiment that the thesis planned (chapter 9): the start and the best cycle on machines of
-//! other sizes.
+//! An experiment that the thesis plans (chapter 9): how jobs start, and which cycle is best, on
+//! machines of other sizes.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::reproduce::page::{Chart, Finding, Section};
 use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
-/// Machines, and parameters of loopy for each: sixteen subtasks per processor. They are forked in
-/// halves, because a loop that spawns one subtask after the other starts a thousand workers one by
-/// one.
+/// The machines' numbers of processors, each with parameters of loopy: sixteen subtasks per
+/// processor. The subtasks are forked in halves, because a loop that spawns them one by one starts
+/// a thousand workers one by one.
 const MACHINES: [(usize, &[(&str, &str)]); 6] = [
     (4, &[("n", "64"), ("form", "join")]),
     (16, &[("n", "256"), ("form", "join")]),
@@ -28,13 +28,14 @@ const MACHINES: [(usize, &[(&str, &str)]); 6] = [
     (4_096, &[("n", "65536"), ("form", "join")]),
 ];
 
-/// How long jobs take on all processors, in seconds. For the start, it is 200 cycles of 5 ms; for
-/// the best cycle, it is the time of loopy(64) in the thesis.
+/// How long a job of the start experiment takes on all processors, in seconds: 200 cycles of 5 ms.
 const SHORT: f64 = 1.0;
+/// How long a job of the best-cycle experiment takes on all processors, in seconds, as loopy(64)
+/// does in the thesis.
 const LONG: f64 = 18.15;
 
-/// The minimum loss of a job that begins with one of P processors and doubles its allotment at the
-/// end of each cycle, in cycles.
+/// Returns the minimum loss, in cycles, of a job that begins with one of P processors and doubles
+/// its allotment at the end of each cycle.
 fn floor(processors: usize) -> f64 {
     let processors = processors as f64;
     processors.log2() - (processors - 1.0) / processors
@@ -90,7 +91,7 @@ impl Machine {
         short.chain([self.fixed(&self.long)]).chain(long)
     }
 
-    /// The time that a job loses at its start, in cycles of 5 ms.
+    /// Returns the time that a job loses at its start, in cycles of 5 ms.
     fn lost(&self, observed: &Observed, job: &Arc<Job>) -> Interval {
         let cases = [self.wsap(job, CYCLE), self.fixed(job)];
         let times = cases.map(|case| observed.response(&case));
@@ -292,8 +293,8 @@ mod tests {
     use crate::engine::Verdict;
     use crate::reproduce::two_level::case::Seen;
 
-    /// The verdicts if jobs lose `lost` times the minimum at the start, and `best` returns the best
-    /// cycle for a number of processors.
+    /// Returns the verdicts if jobs lose `lost` times the minimum at the start, and `best` returns
+    /// the best cycle for a number of processors.
     fn verdicts(lost: f64, best: fn(usize) -> f64) -> Vec<Verdict> {
         let part = Scale::new(Size::Small);
         let observed = Observed::made_up(&part.cases(), |case| {
@@ -322,7 +323,7 @@ mod tests {
         assert_eq!(verdicts(1.2, |_| 5.0), [Verdict::Agrees; 4]);
     }
 
-    /// So does a start that takes too long.
+    /// A start that takes too long contradicts, too.
     #[test]
     fn growing_best_cycle_contradicts() {
         let growing = verdicts(5.0, |processors| if processors > 16 { 100.0 } else { 1.0 });

@@ -1,4 +1,4 @@
-//! Programs that run one after the other, as a single program.
+//! Combines programs that run one after the other into a single program.
 //!
 //! The published machine took about a hundred times as long for a step as ours does. With a cycle
 //! of a few milliseconds, a program behaves as it did on that machine only if its tasks take as
@@ -88,7 +88,7 @@ mod tests {
         loopy.dag()
     }
 
-    /// Work and span of a series are the sums over its parts.
+    /// The work and span of a series are the sums over its parts.
     #[test]
     fn slowing_scales_work_and_span() {
         let one = WorkSpan::of(&loopy());

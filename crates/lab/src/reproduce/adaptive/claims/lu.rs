@@ -28,8 +28,8 @@ pub const ROWS: &[Row<Results>] = &[
         "LU alone on 80 processors takes more than 3 times as long with the original \
          backoff as without any",
         "4.3, fig. 4.1b; 4.17, 6.3",
-        // The geometric means of the published 3 and its neighbours: sqrt(1 * 3) to no effect, and
-        // sqrt(3 * 18) to the factor of 18 with four instances.
+        // The bounds are the geometric means of the published 3 and its neighbours: 1, which is no
+        // effect, and 18, the factor with four instances.
         1.73..=7.35,
         |view| {
             view.mars()
@@ -88,7 +88,8 @@ pub const ROWS: &[Row<Results>] = &[
         "Four LUs on 80 processors take 18 times as long with the original backoff as with \
          the linear one",
         "6.2, fig. 6.3; ch. 7",
-        // From sqrt(3 * 18) to a bound that is equally far above 18 on a logarithmic scale.
+        // The lower bound is sqrt(3 * 18). On a logarithmic scale, the upper bound is equally far
+        // above 18.
         7.35..=44.0,
         |view| {
             view.mars()
@@ -131,7 +132,8 @@ pub const ROWS: &[Row<Results>] = &[
         "Of four LUs on 80 processors each takes longer than one alone, and under the \
          original backoff 6 times as much longer as under the linear one",
         "4.3, fig. 4.4b",
-        // 18 / 3 is 6. The range extends by a factor of sqrt(6) in each direction.
+        // The published ratio is 18 / 3 = 6. The range extends by a factor of sqrt(6) in each
+        // direction.
         2.45..=14.7,
         |view| {
             let on = view.mars();

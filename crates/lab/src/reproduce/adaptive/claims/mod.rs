@@ -1,9 +1,9 @@
-//! The claims of the thesis, as figures that a measurement can contradict.
+//! The claims of the thesis, as ranges of figures that a measurement can contradict.
 //!
-//! If the text gives a number, a figure agrees if it is nearer to that number, on a logarithmic
-//! scale, than to no effect and to the next number of the same experiment. If the text has only a
-//! word, the range is our interpretation. It is the same wherever the text uses that word; see the
-//! constants here.
+//! If the text gives a number, our figure agrees if it is nearer to that number, on a logarithmic
+//! scale, than to 1 (no effect) and to the next number of the same experiment. If the text has only
+//! a word, the range is our interpretation of it, and is the same wherever the text uses that word;
+//! see the constants here.
 
 mod lu;
 mod overall;
@@ -27,18 +27,20 @@ pub use super::simulated::Results;
 pub const ALIKE: RangeInclusive<f64> = 0.91..=1.10;
 /// The range for "slightly" and "a little".
 pub const SLIGHTLY: RangeInclusive<f64> = 1.02..=1.25;
-/// The range for "significantly", "clearly" and "quite badly". The thesis gives numbers for ratios
-/// of 3 and more.
+/// The range for "significantly", "clearly" and "quite badly". It ends at 3, because the thesis
+/// gives numbers for higher ratios.
 pub const WORSE: RangeInclusive<f64> = 1.10..=3.0;
-/// The range for "really badly": nearer to 3 than to 1, and nearer to 18 than to 100.
+/// The range for "really badly": on a logarithmic scale, nearer to 3 than to 1, and nearer to 18
+/// than to 100.
 pub const AWFUL: RangeInclusive<f64> = 1.73..=44.0;
-/// The range in which several times are alike: the ratio of the slowest to the fastest.
+/// Several times count as equal if the ratio of the longest to the shortest is in this range.
 const CLOSE: RangeInclusive<f64> = 1.0..=1.10;
-/// Times whose ratio reaches this are no longer alike.
+/// If the ratio reaches this value, the times count as different.
 const APART: f64 = 1.25;
 
-/// The names of the loads on all processors of Mars and of Saturn, for one, two and four instances.
+/// The names of the loads on all processors of Mars, for one, two and four instances.
 pub const MARS: [&str; 3] = ["80", "80-2", "80-4"];
+/// Like [`MARS`], but for Saturn.
 pub const SATURN: [&str; 3] = ["48", "48-2", "48-4"];
 
 /// The schedulers of chapter 6.
@@ -73,12 +75,12 @@ const BACKOFFS: [&str; 8] = [
     TUNED[4],
 ];
 
-/// Why yields perform differently than in the thesis.
+/// Explains why yields perform differently here and in the thesis.
 const YIELDS: &str = "A yield costs nothing here while no other thread waits for the processor, and \
     otherwise leaves the processor for a whole slice of time, as on the Linux of today. The thesis \
     found yields good on Saturn and bad on Mars, and does not know why.";
 
-/// A claim, and how the figure that it is about is computed.
+/// A claim, and the function that computes its figure.
 pub struct Row<R> {
     id: &'static str,
     /// The claim in one sentence.
@@ -116,7 +118,7 @@ impl<R> Row<R> {
         }
     }
 
-    /// Claims that a ratio is above 1.
+    /// Creates a claim that a ratio is above 1.
     pub const fn above(
         id: &'static str,
         what: &'static str,
@@ -127,7 +129,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, agrees, Refuted::AtMost(1.0), figure)
     }
 
-    /// Claims that a ratio is below 1.
+    /// Creates a claim that a ratio is below 1.
     pub const fn below(
         id: &'static str,
         what: &'static str,
@@ -138,7 +140,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, agrees, Refuted::AtLeast(1.0), figure)
     }
 
-    /// Claims that two times are alike.
+    /// Creates a claim that two times are equal.
     const fn alike(
         id: &'static str,
         what: &'static str,
@@ -149,7 +151,7 @@ impl<R> Row<R> {
         Self::new(id, what, source, ALIKE, refuted, figure)
     }
 
-    /// Claims that the slowest of several rules takes about as long as the fastest.
+    /// Creates a claim that the slowest of several rules takes about as long as the fastest.
     const fn close(
         id: &'static str,
         what: &'static str,
@@ -166,12 +168,12 @@ impl<R> Row<R> {
         }
     }
 
-    /// Explains the figure or the range.
+    /// Adds an explanation of the figure or the range.
     pub const fn because(self, why: &'static str) -> Self {
         Self { why, ..self }
     }
 
-    /// Marks a claim that only programs as long as those of the thesis can test.
+    /// Marks a claim that can be tested only with programs that run as long as those of the thesis.
     const fn of_long_programs(self) -> Self {
         Self {
             needs_paper: true,
@@ -179,7 +181,7 @@ impl<R> Row<R> {
         }
     }
 
-    /// The finding on the claim, for programs of this size.
+    /// Judges the claim by the results of programs of this size.
     pub fn finding(&self, results: &R, size: Size) -> Finding {
         let agrees = self.agrees.clone();
         let mut claim = Claim::new(self.id, self.what, self.source, agrees, self.refuted);
@@ -197,7 +199,7 @@ impl<R> Row<R> {
     }
 }
 
-/// All claims that simulated machines can test.
+/// Returns all claims that can be tested on simulated machines.
 fn rows() -> impl Iterator<Item = &'static Row<Results>> {
     let groups = [
         lu::ROWS,

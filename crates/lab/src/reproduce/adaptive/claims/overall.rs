@@ -11,17 +11,17 @@ const NO_BUS: &str = "The simulated machine has no memory bus, and a look slows 
 const QUANTA: &str = "Quanta sleep less often and longer than the linear backoff. They lose with LU, whose \
     tasks become ready a few at a time, and gain with trees and prefix sums.";
 
-/// The aggregated times under these rules of chapter 6.
+/// Returns the aggregated times under these rules of chapter 6.
 fn seven<const N: usize>(on: &On<'_>, rules: [&str; N], loads: &[&str]) -> [f64; N] {
     rules.map(|rule| on.aggregated(rule, loads, &SEVEN))
 }
 
-/// The aggregated times under these backoffs of chapter 4.
+/// Returns the aggregated times under these backoffs of chapter 4.
 fn backoff<const N: usize>(on: &On<'_>, rules: [&str; N], loads: &[&str]) -> [f64; N] {
     rules.map(|rule| on.aggregated(rule, loads, &BACKOFFS))
 }
 
-/// The aggregated times under these rules of chapter 6, each averaged over both machines.
+/// Returns the aggregated times under these rules of chapter 6, each averaged over both machines.
 fn both<const N: usize>(view: &View<'_, Results>, rules: [&str; N]) -> [f64; N] {
     rules.map(|rule| {
         let mars = view.mars().aggregated(rule, &MARS, &SEVEN);
@@ -34,8 +34,8 @@ fn untuned(on: &On<'_>, loads: &[&str]) -> f64 {
     untuned / mean(backoff(on, TUNED, loads).into_iter())
 }
 
-/// The ratio of a rule's time to the slower of the linear backoff and yields, the two best rules on
-/// Saturn.
+/// Returns the time under a rule on Saturn, relative to the slower of the two best rules there, the
+/// linear backoff and yields.
 fn slower(view: &View<'_, Results>, rule: &str, load: &str) -> f64 {
     let on = view.saturn();
     let [time] = seven(&on, [rule], &[load]);
@@ -77,8 +77,8 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-linear",
         "On Mars the linear backoff takes less time than the other six schedulers",
         "6.7, fig. 6.17",
-        // The text gives no number; ratios up to 0.98 contradict, and those from there to 1 are a
-        // tie.
+        // The text gives no number. Ratios between 0.98 and 1 count as a tie; smaller ones
+        // contradict the claim.
         1.0..=3.0,
         Refuted::AtMost(0.98),
         |view| {
@@ -114,7 +114,7 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-none",
         "On Mars never resting takes no longer than the original backoff and than yields",
         "6.7, fig. 6.17",
-        // The text, "does not perform that bad", gives no number.
+        // The text says only "does not perform that bad", without a number.
         0.33..=1.10,
         Refuted::AtLeast(1.25),
         |view| {

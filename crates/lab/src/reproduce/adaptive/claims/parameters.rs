@@ -25,7 +25,7 @@ const SHORT: &str = "With small inputs programs take 2 to 150 ms here. A sleep o
 const LOOKS_ARE_FREE: &str = "A thief that looks for longer before it sleeps costs only threads that wait for its \
     processor, so short sleeps cost nothing and long ones come late to work.";
 
-/// The aggregated times for these values of a parameter, each averaged over the loads.
+/// Returns the aggregated times for these values of a parameter, each averaged over the loads.
 fn values<const N: usize>(
     view: &Sim<'_>,
     sweep: &str,
@@ -36,12 +36,13 @@ fn values<const N: usize>(
     values.map(|value| view.sweep(sweep).aggregated(value, loads, &all))
 }
 
-/// The ratio of the slowest value to the fastest, under the load with the largest ratio.
+/// Returns the ratio of the longest time to the shortest over these values, under the load for
+/// which it is largest.
 fn worst<const N: usize>(view: &Sim<'_>, sweep: &str, of: [&str; N], loads: [&str; 3]) -> f64 {
     greatest(&loads.map(|load| spread(&values(view, sweep, of, &[load]))))
 }
 
-/// The ratio of the times under two values.
+/// Returns the ratio of the times with two values of a parameter.
 fn slower(view: &Sim<'_>, sweep: &str, pair: [&str; 2], loads: &[&str]) -> f64 {
     let [one, other] = values(view, sweep, pair, loads);
     one / other

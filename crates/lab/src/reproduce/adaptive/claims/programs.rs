@@ -113,7 +113,7 @@ pub const ROWS: &[Row<Results>] = &[
     )
     .because(SERIAL),
     // The original backoff is left out, because the text contradicts itself: it calls this backoff
-    // both worse than linear and the same.
+    // worse than the linear one in one place, and equal to it in another.
     Row::above(
         "quicksort-yield",
         "A quicksort on 40 and on 80 processors takes significantly longer with either yield \
@@ -255,7 +255,7 @@ pub const ROWS: &[Row<Results>] = &[
         "uts7-40",
         "UTS-7 scales very well up to 40 processors of Mars (the speed-up by 40)",
         "6.6, fig. 6.15",
-        // The figure is nearer to 40 than to 20.
+        // At the lower bound, the speed-up is 28: halfway between 20 and 40 on a logarithmic scale.
         0.70..=1.05,
         Refuted::AtMost(0.50),
         |view| {

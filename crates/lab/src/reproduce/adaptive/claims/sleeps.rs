@@ -1,5 +1,5 @@
-//! How long and how often workers sleep on all processors of Mars (table 5.5): under quanta,
-//! relative to the linear backoff.
+//! Claims about how long and how often workers sleep on all processors of Mars (table 5.5), under
+//! quanta relative to the linear backoff.
 
 use super::{Refuted, Results, Row};
 use crate::reproduce::adaptive::medians::{Figure, View};
@@ -9,20 +9,21 @@ fn ratio(view: &View<'_, Results>, figure: Figure, work: &str) -> f64 {
     at("quanta") / at("linear")
 }
 
-// The three programs in the table sleep 0.33, 0.38 and 0.45 times as often. The largest of these
-// ratios is 1.37 times the smallest, which is the tolerance for each figure.
 const LENGTHS: &str = "How often a thief sleeps depends on how long it finds nothing, so on the lengths of \
     tasks, which the thesis does not print. Rows of failures are shorter here, and the \
     sleeps of the linear backoff begin shorter than those of quanta.";
 
+// Each figure may differ from the published one by a factor of 1.37: the three programs in the
+// table sleep 0.33, 0.38 and 0.45 times as often, and the largest of these ratios is 1.37 times the
+// smallest.
 pub const ROWS: &[Row<Results>] = &[
     Row::above(
         "nap-length",
         "A sleep takes 2.4 times as long under quanta as under the linear backoff, the mean \
          of LU and quicksort",
         "5.7, table 5.5",
-        // The lower bound is sqrt(2.4). The upper bound, 3, is the ratio of the longest sleeps,
-        // which last 1.5 and 0.5 ms.
+        // The lower bound is sqrt(2.4). The upper bound, 3, is the ratio of the longest sleeps
+        // under the two rules, 1.5 ms and 0.5 ms.
         1.55..=3.0,
         |view| {
             let length = |work| ratio(view, Figure::Asleep, work) / ratio(view, Figure::Naps, work);

@@ -9,9 +9,9 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::simulated::Work;
 use tidegate_workloads::Size;
 
-/// The times of cells: 1, unless a part sets another time. A part is `RULE@WHERE=TIME`, where WHERE
-/// is a load or a program and may be omitted, and RULE may be `*`. Parts are separated by `;`. If
-/// several parts match, the last one applies.
+/// Describes the times of cells. A cell takes 1 s, unless a part sets another time. A part is
+/// `RULE@WHERE=TIME`, where WHERE is a load or a program and may be omitted, and RULE may be `*`.
+/// Parts are separated by `;`. If several parts match, the last one applies.
 struct World<'a>(&'a str);
 
 impl World<'_> {
@@ -34,8 +34,8 @@ impl World<'_> {
         seconds
     }
 
-    /// Made-up results of a plan: a cell that takes s seconds has s sleeps of s seconds each, and s
-    /// steals.
+    /// Makes up results of a plan: a cell that takes s seconds has s sleeps of s seconds each, and
+    /// s steals.
     fn grid(&self, plan: Plan) -> Grid {
         let observed = plan.cells().map(|(rule, work, load)| {
             let seconds = self.seconds(rule, work, load);

@@ -15,7 +15,6 @@ use crate::engine::{Claim, Interval, Refuted, Sample, Verdict};
 use crate::reproduce::page::Finding;
 use tidegate_command::output::show_ratio;
 
-/// A claim about a locality.
 struct Row {
     program: Program,
     locality: Locality,
@@ -29,17 +28,17 @@ struct Row {
 /// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// The time relative to that in the best locality, divided by the same ratio with free misses.
+    /// The time relative to the best locality, divided by the same ratio with free cache misses.
     Time,
     /// Like `Time`, but relative to the time without hints.
     TimeByIgnorant,
-    /// Missed bytes, relative to those in the best locality.
+    /// Bytes missing from the cache, relative to the best locality.
     Misses,
-    /// The fraction of the touched bytes that were missing from the cache.
+    /// The fraction of touched bytes that are missing from the cache.
     MissedShare,
     /// Bytes found in the cache in the best locality, relative to those found in this locality.
     Hits,
-    /// The ratio of the time on one processor to that on eight.
+    /// The ratio of the time on one processor to the time on eight.
     SpeedUp,
 }
 
@@ -63,7 +62,8 @@ fn rows() -> Vec<Row> {
         row(CACHESTRESS, Misses, Ignorant, "table 5.2", 3.04, 2.0..=5.1, AtMost(1.1)),
         row(CACHESTRESS, Misses, Random, "table 5.2", 3.11, 2.0..=5.2, AtMost(1.1)),
         row(CACHESTRESS, Misses, Worst, "table 5.2", 3.04, 2.0..=5.1, AtMost(1.1)),
-        // The range is within a factor of two of the published fraction of 838.9 million lines.
+        // The ranges allow a factor of two around the published fraction of 838.9 million cache
+        // lines, but end at 1.1.
         row(CACHESTRESS, MissedShare, Ignorant, "table 5.2, section 5.3.1", 0.998, 0.5..=1.1, AtMost(0.33)),
         row(CACHESTRESS, MissedShare, Random, "table 5.2, section 5.3.1", 1.02, 0.5..=1.1, AtMost(0.33)),
         row(CACHESTRESS, MissedShare, Worst, "table 5.2, section 5.3.1", 0.998, 0.5..=1.1, AtMost(0.33)),
@@ -82,7 +82,6 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// The findings on all claims.
 pub fn findings(measured: &Measured) -> Vec<Finding> {
     rows().iter().map(|row| row.finding(measured)).collect()
 }
@@ -100,7 +99,8 @@ impl Row {
         .published(self.published);
         let too_small = match measured.size {
             Size::Tiny => true,
-            // Three matrices of 1,024 rows are 1.5 times as large as a cache.
+            // At this size, the three matrices of 1,024 rows are only 1.5 times as large as a
+            // cache.
             Size::Small => self.program == BLOCKMATMUL,
             Size::Paper => false,
         };
@@ -247,8 +247,8 @@ mod tests {
     use super::super::tests::measured;
     use super::*;
 
-    /// The findings on runs that have each published ratio, with its excess over 1 multiplied by
-    /// `effect`.
+    /// Returns the findings on made-up runs that have each published ratio, with its excess over 1
+    /// multiplied by `effect`.
     fn verdicts(effect: f64) -> Vec<Finding> {
         let measured = measured(Size::Paper, |variant| {
             let published = |figure: fn(&Figure) -> bool| {

@@ -24,8 +24,8 @@ use tidegate_command::output::{show_bytes, show_ratio};
 const MACHINE: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
 const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
 const CACHE: u64 = 8 << 20;
-/// The arrays of size tiny fill the same fraction of this cache as the arrays of the source fill of
-/// 8 MiB.
+/// The size of a cache at program size tiny, in bytes. Relative to it, the tiny arrays are as large
+/// as the source's arrays are relative to 8 MiB.
 const TINY_CACHE: u64 = 20_480;
 
 /// The cost in nanoseconds of a KiB that is not in the cache. At this cost, the cache-stress test
@@ -34,9 +34,10 @@ const FITTED: u64 = 68;
 /// From table 5.1: 4.038 s divided by 3.596 s.
 const FITTED_RATIO: f64 = 1.123;
 
-/// Costs of a KiB in nanoseconds: zero; the simulator's default, which is this machine's memory
-/// with prefetching; the fitted cost; and the cost of an additional miss for each program according
-/// to tables 5.1 to 5.6 of the thesis, which is 6.3, 128 and 213 ns for a line of 64 bytes.
+/// The compared costs of a KiB that is not in the cache, in nanoseconds: zero; the simulator's
+/// default, which is this machine's memory with prefetching; the fitted cost; and the cost of an
+/// additional miss for each program according to tables 5.1 to 5.6 of the thesis, which is 6.3, 128
+/// and 213 ns for a line of 64 bytes.
 const COSTS: [u64; 6] = [0, 20, FITTED, 100, 2_048, 3_408];
 
 /// A program of section 5.3.
@@ -168,9 +169,11 @@ pub const fn given(locality: Locality) -> &'static [(&'static str, &'static str)
     }
 }
 
-/// The variants of each program: in each locality with the deques of the thesis at all costs; in
-/// each locality with this runtime's deques at no cost and at the fitted cost; and in the best
-/// locality on one processor.
+/// Lists the variants of each program:
+///
+/// * in each locality, with the deques of the thesis, at each of [`COSTS`];
+/// * in each locality, with this runtime's deques, at no cost and at the fitted cost;
+/// * in the best locality, on one processor.
 fn variants() -> Vec<Variant> {
     let machines = |program| {
         let places = COSTS.map(|miss| (Machine::PlaceDeques, miss));
@@ -195,7 +198,7 @@ fn variants() -> Vec<Variant> {
     PROGRAMS.into_iter().flat_map(machines).collect()
 }
 
-/// The runs to make.
+/// The cells, and how often to run them.
 pub struct Trial {
     pub runs: u64,
     size: Size,
@@ -259,7 +262,7 @@ impl Measured {
         Sample::new(row.into_iter().flat_map(|(_, runs)| runs).map(figure))
     }
 
-    /// A figure of the runs with the deques of the thesis.
+    /// Returns a figure of the runs with the deques of the thesis.
     fn on_places(
         &self,
         (program, locality): (Program, Locality),
@@ -275,8 +278,8 @@ impl Measured {
         self.sample(variant, figure)
     }
 
-    /// The ratio of the time in a locality to that in the best locality, divided by the same ratio
-    /// with free misses.
+    /// Returns the time in a locality relative to the best locality, divided by the same ratio with
+    /// free cache misses.
     fn slowdown(&self, program: Program, locality: Locality, miss: u64) -> Interval {
         self.slowdown_by(program, [locality, Locality::Best], miss)
     }
@@ -299,7 +302,7 @@ impl Measured {
 mod tests {
     use super::*;
 
-    /// Made-up runs of every variant.
+    /// Makes up runs of every variant.
     pub(super) fn measured(size: Size, run: impl Fn(Variant) -> Observed) -> Measured {
         let row = |variant| (variant, vec![run(variant); 3]);
         Measured {
@@ -318,8 +321,8 @@ mod tests {
 
     #[test]
     fn effects_without_misses_are_divided_out() {
-        // Any locality but the best is twice as slow for another reason, and slower by another
-        // tenth because of misses.
+        // Every locality except the best doubles the time for a reason other than misses; misses
+        // add another tenth.
         let measured = measured(Size::Paper, |variant| {
             let elsewhere = f64::from(u8::from(variant.locality != Locality::Best));
             let costs = f64::from(u8::from(variant.miss > 0));

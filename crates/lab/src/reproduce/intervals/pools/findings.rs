@@ -12,8 +12,8 @@ use crate::engine::{Claim, Refuted, Sample, Verdict};
 use crate::reproduce::page::{Finding, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// The program, the locality, the table, the published time relative to the best locality, and the
-/// range that agrees.
+/// A published time: the program, the locality, the table, the time relative to the best locality,
+/// and the range that agrees.
 type Published = (
     &'static str,
     Locality,
@@ -173,7 +173,7 @@ fn unhinted_table(measured: &Measured) -> Table {
     table
 }
 
-/// A sample's median as a cell of a table.
+/// Formats a sample's median as a table cell.
 pub fn median(sample: &Sample, unit: fn(f64) -> Value) -> Value {
     Value::known(Some(sample.median()), unit)
 }

@@ -23,11 +23,11 @@ use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 use tidegate_command::options;
 
-/// The number of workers in pools with different queues: parts (a) of the tables come from a
-/// machine with two cores.
+/// The number of workers in the pools that differ in their queues, because parts (a) of the tables
+/// are for two cores.
 pub const WORKERS: usize = 2;
 
-/// The smallest number of runs with which times are judged.
+/// With fewer runs, times are not judged.
 const FEWEST_RUNS: usize = 3;
 
 /// The queues of the thesis.
@@ -76,7 +76,7 @@ pub enum Contender {
 }
 
 impl Contender {
-    /// A short name, and a name that contains everything a run depends on.
+    /// Returns a short name, and a name that contains everything a run depends on.
     fn names(self) -> [String; 2] {
         match self {
             Self::Queue(queue) => [queue.to_string(), format!("queue={queue}")],
@@ -118,7 +118,7 @@ impl Contender {
     }
 }
 
-/// How to form places for programs with hints.
+/// How programs with hints divide the processors into places.
 fn places() -> PlaceBy {
     match has_several_caches(Machine::read().topology()) {
         true => PlaceBy::Cache,
@@ -143,7 +143,7 @@ struct Key {
     contender: Contender,
 }
 
-/// All programs on all pools, program by program.
+/// Lists all programs on all pools, program by program.
 fn keys() -> Vec<Key> {
     let queues = QUEUES.map(Contender::Queue);
     let places = [Contender::OnePlace, Contender::PlaceEach];
@@ -166,9 +166,10 @@ fn keys() -> Vec<Key> {
     .concat()
 }
 
-/// A program's parameters at a size. The programs of the suite have as many tasks as the sums of
-/// takes and steals in tables 11.2 and 11.3 imply: 100,000 for Series, 60,000 for MonteCarlo, 3,400
-/// for MolDyn, and one for each row of SOR. At size small, they have a tenth of that.
+/// Returns a program and its parameters at a size. The programs of the suite have as many tasks as
+/// the sums of takes and steals in tables 11.2 and 11.3 imply: 100,000 for Series, 60,000 for
+/// MonteCarlo, 3,400 for MolDyn, and one for each row of SOR. At size small, they have a tenth as
+/// many.
 fn work(key: Key, size: Size) -> Work {
     let pieces: &[(&str, &str)] = match (key.program, size) {
         (_, Size::Tiny) => &[],
@@ -192,7 +193,7 @@ fn subject(work: &Work) -> Subject {
     Subject::new(work.program, work.size, work.given())
 }
 
-/// The runs to make.
+/// The cells, and how often to run them.
 pub struct Trial {
     pub runs: u64,
     size: Size,
@@ -248,7 +249,6 @@ fn kept<K: Clone + PartialEq, V: Clone>(
     Ok(value)
 }
 
-/// The results of the runs.
 pub struct Measured {
     size: Size,
     rows: Vec<(Key, Vec<Ran>)>,
@@ -292,7 +292,7 @@ impl Measured {
 pub mod tests {
     use super::*;
 
-    /// Made-up runs.
+    /// Makes up runs of every program on every pool.
     pub fn measured(size: Size, run: impl Fn(&str, Contender) -> Ran) -> Measured {
         let row = |key: Key| (key, vec![run(key.program, key.contender); 3]);
         Measured {

@@ -1,4 +1,4 @@
-//! Findings on made-up runs.
+//! Tests the findings on made-up runs.
 
 use super::*;
 use crate::reproduce::grid::Grid;
@@ -8,8 +8,8 @@ use crate::reproduce::memory::{plan, works};
 use crate::reproduce::observed::Observed;
 use tidegate_workloads::Size as Sizes;
 
-/// All findings except those on modified fib. For a scheduler and a number of processors, `told`
-/// returns the peak on all programs in units of S1.
+/// Returns all findings except those on modified fib. For a scheduler and a number of processors,
+/// `told` returns the peak of every program in units of S1.
 fn found(size: Size, told: impl Fn(&str, f64) -> f64) -> Vec<Finding> {
     let results = works(Sizes::Tiny).into_iter().map(|work| {
         let subject = Subject::new(work).unwrap();

@@ -1,4 +1,4 @@
-//! Findings on made-up runs.
+//! Tests the findings on made-up runs.
 
 use super::*;
 use crate::reproduce::grid::Grid;
@@ -6,8 +6,8 @@ use crate::reproduce::memory::batch::Subject;
 use crate::reproduce::memory::{sweep, works};
 use tidegate_workloads::Size as Sizes;
 
-/// The verdicts on the functions, with two programs. `told` returns the peak and the time of a rule
-/// on a program.
+/// Returns the verdicts on the sleep functions if `told` gives the peak and the time of each of two
+/// programs under a rule.
 fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict> {
     let two = works(Sizes::Tiny).into_iter().take(2).enumerate();
     let swept = two.map(|(program, work)| {

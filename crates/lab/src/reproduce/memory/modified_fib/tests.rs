@@ -1,4 +1,4 @@
-//! Findings on made-up runs.
+//! Tests the findings on made-up runs.
 
 use super::*;
 use crate::reproduce::grid::Grid;
@@ -7,7 +7,8 @@ use crate::reproduce::memory::{plan, works};
 use crate::reproduce::observed::Observed;
 use tidegate_workloads::Size as Sizes;
 
-/// The findings if `told` returns how many blocks a scheduler holds and how many seconds it takes.
+/// Returns the findings on made-up runs. `told` returns how many blocks a scheduler holds and how
+/// many seconds it takes.
 fn found(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Finding> {
     let subject = Subject::new(works(Sizes::Tiny).remove(0)).unwrap();
     let plan = plan(&subject, &PROCESSORS);
@@ -26,7 +27,7 @@ fn found(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Finding> {
     findings(&Results { grid, extent }, size)
 }
 
-/// The source's figures, which omit Narlikar's scheduler on 32 processors.
+/// Returns the source's figures, which omit Narlikar's scheduler on 32 processors.
 fn published(scheduler: &str, processors: usize) -> (f64, f64) {
     let seconds = match scheduler {
         HYBRID => 2.3,
@@ -52,8 +53,8 @@ fn published_figures_agree() {
     }
 }
 
-/// Here the hybrid holds more memory than work stealing and takes no longer, and Narlikar's
-/// scheduler holds at least as much as the hybrid.
+/// In the made-up runs, the hybrid holds more memory than work stealing and takes no longer, and
+/// Narlikar's scheduler holds at least as much as the hybrid.
 #[test]
 fn contrary_figures_contradict() {
     let findings = found(Size::Small, |scheduler, processors| {
@@ -72,8 +73,8 @@ fn contrary_figures_contradict() {
             // These claims are about our program and work stealing, whose figures here are as
             // published.
             _ if id.contains("work stealing") => Verdict::Agrees,
-            // Both schedulers need more memory than work stealing, so there is no fraction saved;
-            // see the next test.
+            // Both schedulers need more memory than work stealing, so neither saves anything; see
+            // the next test.
             "saved share" => continue,
             _ => Verdict::Contradicts,
         };
@@ -117,7 +118,7 @@ fn smaller_savings_are_weaker() {
     }
 }
 
-/// A hybrid that saves more memory than Narlikar's scheduler contradicts the paper.
+/// A hybrid that saves more memory than Narlikar's scheduler contradicts the source.
 #[test]
 fn hybrid_must_not_beat_narlikar() {
     for (hybrid, expected) in [

@@ -1,4 +1,4 @@
-//! The source's claims, each about a figure.
+//! The source's claims, each tested with one figure.
 //!
 //! The source has numbers for UTS A (table 2), for fib, and for the time that the FFT spends on
 //! stealing. All other claims are words and curves without numbers, which this module turns into
@@ -27,21 +27,21 @@ const fn up_to(end: f64) -> std::ops::RangeInclusive<f64> {
     f64::NEG_INFINITY..=end
 }
 
-/// A claim that times are equal. The source calls a gap of 2 % "comparable" (fib). The range is
-/// five times as wide, to allow for other seeds and costs. Times that are a quarter longer are no
-/// longer comparable.
+/// Creates a claim that times are equal. The source calls a gap of 2 % "comparable" (fib). The
+/// range is five times as wide, to allow for other seeds and costs. A time that is a quarter longer
+/// contradicts the claim.
 pub fn alike(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, 0.9..=1.1, Refuted::AtLeast(1.25))
 }
 
-/// A claim that times are longer. The smallest difference that is visible in the source's charts is
-/// a curve that is 5 % lower.
+/// Creates a claim that times are longer. The smallest difference that is visible in the source's
+/// charts is 5 %.
 fn slower(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, from(1.05), Refuted::AtMost(1.01))
 }
 
-/// All claims about the simulated machine: at the source's costs, and also at this runtime's costs
-/// if the cost of a steal is decisive.
+/// Judges all claims about the simulated machine: at the source's costs, and also at this runtime's
+/// costs if the cost of a steal is decisive.
 pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
     let mut all = uts::findings(source, own);
     all.extend(fib::findings(source, own, size));

@@ -98,7 +98,8 @@ fn strassens(results: &Results, names: &[&str]) -> Vec<Finding> {
         )
         .finding(share(FIXED_2), show_ratio)
         .because("Thieves look for a victim with two waiting tasks."),
-        // The fractions are small, so their ratios vary more than ratios of times.
+        // The range is wider than for times, because the fractions are small and their ratios vary
+        // more.
         Claim::new(
             "strassen-half-not-busy",
             format!(
@@ -120,8 +121,8 @@ fn id(work: &str) -> String {
 }
 
 fn sparselu(results: &Results) -> Vec<Finding> {
-    // The range is narrower than for other times: for a victim with two tasks, including the
-    // running one, half is one task.
+    // The range is narrower than for other times: from a victim with two tasks, including the
+    // running one, a thief that steals half takes one.
     let half = Claim::new(
         "sparselu-half",
         "On SparseLU with 20 workers, stealing half takes as long as stealing the oldest task.",
@@ -191,8 +192,8 @@ fn ffts(results: &Results, names: &[&str]) -> Vec<Finding> {
     let mut all: Vec<Finding> = names.iter().flat_map(each).collect();
     let largest = names.last().copied().unwrap_or_default();
     all.push(
-        // From a quarter of the published excess to about twice the excess, because both published
-        // numbers are rounded.
+        // The range extends from a quarter of the published excess to about twice the excess,
+        // because both published numbers are rounded.
         Claim::new(
             "fft-steal-share",
             format!(

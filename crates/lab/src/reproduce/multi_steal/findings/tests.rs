@@ -1,4 +1,4 @@
-//! Tests every claim on made-up runs that the source would report, and on runs that contradict it.
+//! Tests every claim on made-up runs that agree with the source, and on runs that contradict it.
 
 use tidegate_workloads::Size;
 
@@ -38,8 +38,7 @@ fn verdicts(size: Size, made: Made) -> Vec<(String, Verdict)> {
     verdicts.collect()
 }
 
-/// How much larger a program is than the smallest one of the same kind, for programs in several
-/// sizes.
+/// Returns the size of a program, relative to the smallest program of the same kind.
 fn size_of(work: &str) -> f64 {
     match work {
         "Strassen 2048" | "FFT 64 Mi" | UTS_B => 10.0,

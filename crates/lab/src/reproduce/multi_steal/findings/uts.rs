@@ -25,9 +25,9 @@ fn by_bottommost(results: &Results, work: &str, strategy: &str, figure: Figure) 
     results.ratio(work, [strategy, BOTTOMMOST], UTS_PROCESSORS, figure)
 }
 
-/// A claim that a strategy saves time. The lower end of the range is 10 % below the published
-/// ratio. The upper end is 15 % above 0.61, the ratio that follows from table 2 if workers are busy
-/// equally long under both strategies and spend no time on managing frames.
+/// Creates a claim that a strategy saves time. The lower end of the range is 10 % below the
+/// published ratio. The upper end is 15 % above 0.61, the ratio that follows from table 2 if
+/// workers are busy equally long under both strategies and spend no time on managing frames.
 fn saves(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, 0.42..=0.70, Refuted::AtLeast(0.95))
 }
@@ -206,7 +206,7 @@ fn busy_by_steal(run: &Observed) -> f64 {
     run.busy / run.steals
 }
 
-/// We take "increased markedly" to mean at least doubled.
+/// We interpret "increased markedly" as at least doubled.
 fn growth(results: &Results) -> Finding {
     let share = |processors| results.sample(UTS_A, BOTTOMMOST, processors, steal);
     Claim::new(
@@ -221,7 +221,7 @@ fn growth(results: &Results) -> Finding {
     .because("More thieves find fewer large subtrees, and each small one is soon done.")
 }
 
-/// The claim about two workers, which are simulated or real.
+/// Judges the claim about two workers, on simulated or on real runs.
 pub fn two_workers(id: &str, results: &Results) -> Finding {
     Claim::new(
         id,

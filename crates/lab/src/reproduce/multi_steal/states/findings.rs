@@ -73,8 +73,8 @@ impl States {
         each.collect()
     }
 
-    /// Compares the number of victims under a fixed number of tasks with that under half, where a
-    /// victim needs two tasks.
+    /// Compares how many workers are victims under a fixed number of tasks with how many are
+    /// victims under half, where a victim needs two tasks.
     fn more_victims(&self) -> Vec<Finding> {
         let claim = |place: &str, id: String, strategy: &str| {
             let needed = threshold(strategy);
@@ -106,8 +106,8 @@ impl States {
         std::iter::once(machine).chain(model).collect()
     }
 
-    /// The difference between machine and model, at the step and state where the median difference
-    /// is largest.
+    /// Returns the difference between machine and model, at the step and state where the median
+    /// difference is largest.
     fn apart(&self, strategy: &str) -> Interval {
         let first = self.courses(strategy).first();
         let steps = first.map_or(0, |course| course.machine.len());
@@ -154,7 +154,7 @@ fn magnitude(difference: Interval) -> Interval {
     }
 }
 
-/// The claim about figure 6: four tasks on one of four processors, and one steal.
+/// Judges the claim about figure 6: four tasks on one of four processors, and one steal.
 fn one_steal() -> Finding {
     let victims = |strategy| {
         let taken = amount(strategy).take(3);
@@ -185,8 +185,9 @@ mod tests {
     use super::super::{STATES, STRATEGIES};
     use super::*;
 
-    /// Four runs of each strategy. Half of the workers are busy and a third are worth robbing.
-    /// Under stealing half, the fractions are `busy` and `victims`, and the model is off by `off`.
+    /// Makes up four runs of each strategy. Half of the workers are busy and 30 % are victims.
+    /// Under stealing half, these fractions are `busy` and `victims`, and the model differs from
+    /// the machine by `off`.
     fn states(busy: f64, victims: f64, off: f64) -> States {
         let course = |strategy: &str| {
             let [s1, s2] = match strategy {

@@ -27,12 +27,12 @@ impl Scale {
     }
 }
 
-/// From this depth on, a task creates two more with the complementary probability, so that the tree
-/// ends.
+/// At this depth and deeper, a task creates two more with probability 1 - [`BRANCHES`], so that the
+/// tree ends.
 const DEPTH: u32 = 26;
 
-/// When the model begins. Enough workers are busy by then for fractions of workers to be
-/// meaningful.
+/// The time at which the model begins. Enough workers are busy by then for fractions of workers to
+/// be meaningful.
 pub const BEGIN: Nanos = 6 * UNIT;
 
 /// The end of the run. By then, few tasks have reached the depth at which the tree thins out, which
@@ -40,8 +40,8 @@ pub const BEGIN: Nanos = 6 * UNIT;
 const END: Nanos = BEGIN + STEPS as Nanos * STEP;
 pub const STEPS: usize = 24;
 
-/// The time between two samples. Thieves that have found nothing so far all look at the same
-/// moments, so a state is averaged over samples at several phases of an attempt.
+/// The time between two samples. All thieves that have found nothing so far make their attempts at
+/// the same times, so a state is averaged over samples at several phases of an attempt.
 const SAMPLE: Nanos = ATTEMPT + ATTEMPT / PHASES as Nanos;
 const PHASES: usize = 5;
 pub const STEP: Nanos = PHASES as Nanos * SAMPLE;
@@ -97,7 +97,7 @@ impl Dag for Tree {
 }
 
 impl Tree {
-    /// A number that depends only on the tree, the node and the purpose.
+    /// Returns a random number that depends only on the tree, the node and the purpose.
     fn random(&self, node: u64, purpose: u64) -> u64 {
         let mut rng = Rng::new(node ^ self.seed << 32 ^ purpose << 60);
         rng.draw()
@@ -108,7 +108,8 @@ impl Tree {
     }
 }
 
-/// For each step from [`BEGIN`] to [`END`], the fraction of workers with each number of tasks.
+/// Returns the fraction of workers with each number of tasks, for each step from [`BEGIN`] to
+/// [`END`].
 pub fn simulated(amount: StealAmount, scale: Scale, seed: u64) -> Result<Vec<Vec<f64>>, Failure> {
     let settings = Settings {
         seed,

@@ -1,8 +1,8 @@
 //! How the number of tasks per worker is distributed over time: a simulated machine compared with a
 //! model of differential equations.
 //!
-//! The model is that of Mitzenmacher, "Analyses of load stealing models based on differential
-//! equations", 1998, as Adnan and Sato use it (section 3.4). The number of workers is infinite, so
+//! The model was published by Mitzenmacher, "Analyses of load stealing models based on differential
+//! equations", 1998; Adnan and Sato use it in section 3.4. The number of workers is infinite, so
 //! fractions of workers are continuous. A worker with tasks finishes tasks at rate 1. A worker
 //! without tasks picks a random victim at rate r, and takes as many of its n tasks as the strategy
 //! determines. `p_n` is the fraction of workers with n tasks, and `s_i` the fraction of workers
@@ -33,19 +33,20 @@ const ATTEMPT: Nanos = UNIT / 20;
 /// The probability that a task creates two more when it ends, as in a binomial tree of UTS.
 const BRANCHES: f64 = 0.6;
 
-/// The strategies that run on the machine. With a larger fixed number, most workers of the machine
-/// would search for seconds without finding a victim, so only the model covers larger numbers.
+/// The strategies that run on the machine. With a larger fixed number of tasks, most workers would
+/// search for seconds without finding a victim, so only the model covers larger numbers.
 const STRATEGIES: [&str; 3] = [BOTTOMMOST, FIXED_2, DYNAMIC];
 
-/// The states that are kept of each run: the fractions of busy workers, of workers that are victims
-/// if a thief takes one task or half, and of those that are victims if it takes a fixed number.
+/// The states that are kept for each run. State i is the fraction of workers with i or more tasks:
+/// 1 means busy, 2 a victim if thieves take one task or half, 3, 17 and 21 a victim if thieves take
+/// a fixed number, and 4 many tasks.
 const STATES: [usize; 6] = [1, 2, 3, 4, 17, 21];
 
-/// The states of one run. Each row has the [`STATES`] at one step.
+/// The course of one run, with a row of [`STATES`] for each step.
 #[derive(Serialize, Deserialize, Clone, Default)]
 struct Course {
     machine: Vec<[f64; STATES.len()]>,
-    /// The model's states; the first row is the machine's first row.
+    /// The model's rows. The first one equals the machine's first row.
     model: Vec<[f64; STATES.len()]>,
 }
 
@@ -72,7 +73,7 @@ impl Course {
         })
     }
 
-    /// The mean of a state over all steps.
+    /// Returns the mean of a state over all steps.
     fn mean(&self, side: Side, state: usize) -> f64 {
         let column = column(state);
         let rows = side(self);
@@ -90,7 +91,7 @@ fn column(state: usize) -> usize {
     found.expect("a state that is kept")
 }
 
-/// The states of a model at each step.
+/// Returns the states of a model at each step.
 fn model_rows(mut model: Model, steps: usize) -> Vec<[f64; STATES.len()]> {
     let row = |_| {
         let row = states(&model.fractions);
@@ -100,8 +101,8 @@ fn model_rows(mut model: Model, steps: usize) -> Vec<[f64; STATES.len()]> {
     (0..steps).map(row).collect()
 }
 
-/// The course of the model alone, without noise. The start is the same for all strategies: an
-/// eighth of the workers have 24 tasks each.
+/// Returns the course of the model alone, without noise. It starts in the same way for all
+/// strategies: an eighth of the workers have 24 tasks each.
 fn model_alone(strategy: &str) -> Course {
     let mut fractions = vec![0.0; 97];
     (fractions[0], fractions[24]) = (7.0 / 8.0, 1.0 / 8.0);
@@ -112,14 +113,14 @@ fn model_alone(strategy: &str) -> Course {
     }
 }
 
-/// Runs of each strategy. All strategies have the same seeds.
+/// The runs of each strategy. All strategies use the same seeds.
 pub struct Trial {
     cells: Vec<Cell<'static, Course>>,
     scale: Scale,
     runs: u64,
 }
 
-/// The runs, indexed by strategy and seed.
+/// The results, indexed by strategy and seed.
 pub struct States {
     courses: Vec<Vec<Course>>,
     scale: Scale,
@@ -167,8 +168,8 @@ impl States {
         &self.courses[found.expect("a strategy of this part")]
     }
 
-    /// The ratio of the means of two states, each under its own strategy, over pairs of runs with
-    /// the same seed.
+    /// Returns the ratio of the means of two states, each under its own strategy, over pairs of
+    /// runs with the same seed.
     fn ratio(&self, [one, other]: [(&str, usize); 2]) -> Interval {
         let pairs = self.courses(one.0).iter().zip(self.courses(other.0));
         let ratio =
@@ -176,7 +177,7 @@ impl States {
         Sample::new(pairs.map(ratio)).interval()
     }
 
-    /// A figure over the runs of a strategy.
+    /// Computes a figure over the runs of a strategy.
     fn interval(&self, strategy: &str, figure: impl Fn(&Course) -> f64) -> Interval {
         Sample::new(self.courses(strategy).iter().map(figure)).interval()
     }

@@ -12,7 +12,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Integrates the equations over this time, in units.
+    /// Integrates the equations over `time`, in the model's unit of time.
     pub fn advance(&mut self, time: f64) {
         const STEPS: usize = 300;
         let step = time / STEPS as f64;
@@ -24,11 +24,11 @@ impl Model {
         }
     }
 
-    /// The derivatives of the fractions.
     fn change(&self) -> Vec<f64> {
         let p = &self.fractions;
         let mut change = vec![0.0; p.len()];
-        // The attempts of workers without tasks. The victim has n tasks with probability p_n.
+        // The rate of steal attempts by workers without tasks. The victim has n tasks with
+        // probability p_n.
         let asks = p[0] * UNIT as f64 / ATTEMPT as f64;
         let most = p.len() - 1;
         for n in 1..=most {
@@ -48,7 +48,7 @@ impl Model {
     }
 }
 
-/// The fraction `s_i` of the workers that have at least i = `tasks` tasks.
+/// Returns the fraction `s_i` of the workers that have at least i = `tasks` tasks.
 pub fn at_least(fractions: &[f64], tasks: usize) -> f64 {
     fractions.iter().skip(tasks).sum()
 }

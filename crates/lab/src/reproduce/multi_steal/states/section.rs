@@ -64,7 +64,7 @@ impl States {
         }
     }
 
-    /// A table of means over time: busy workers, and workers that qualify as victims.
+    /// Creates a table of means over time: busy workers, and workers that qualify as victims.
     fn victims(&self) -> Table {
         let columns = [
             "strategy",
@@ -103,7 +103,7 @@ impl States {
     }
 }
 
-/// How many tasks a worker must have, including the running one, to be a victim.
+/// Returns how many tasks a worker must have, including the running one, to be a victim.
 pub fn threshold(strategy: &str) -> usize {
     match strategy {
         FIXED_2 => 3,

@@ -1,4 +1,4 @@
-//! What experiment P3 says about the claims of the thesis.
+//! Judges the claims of the thesis by experiment P3.
 
 use super::{Greedy, SERIAL, STRASSEN, WIDTHS, by_bound, by_repaired, exactly, on_average};
 use crate::engine::ratios::{farthest, greatest, of_ratios};
@@ -176,9 +176,9 @@ mod tests {
     use crate::engine::Verdict;
     use tidegate_workloads::Size;
 
-    /// The verdicts if each job takes `by_bound` times its bound and has `processors` times the
-    /// published number of processors. Each job takes ten seconds under WSAP, `fixed` seconds on
-    /// its average number of processors, and at least `best` seconds on any fixed number.
+    /// Returns the verdicts if each job takes `by_bound` times its bound and has `processors` times
+    /// the published number of processors. Each job takes ten seconds under WSAP, `fixed` seconds
+    /// on its average number of processors, and at least `best` seconds on any fixed number.
     fn verdicts(by_bound: f64, processors: f64, fixed: f64, best: f64) -> Vec<Verdict> {
         let part = Greedy::new(Size::Paper);
         let observed = Observed::made_up(&part.cases(), |case| {

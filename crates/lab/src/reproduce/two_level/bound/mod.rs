@@ -15,7 +15,7 @@ use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::simulated::Work;
 use tidegate_command::output::{Table, Value, show_seconds};
 
-/// The fixed numbers of processors that are tried, to find the best.
+/// The fixed numbers of processors among which the experiment finds the best.
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 12, 16];
 
 /// A job's figures in figure 7-10, with times in seconds.
@@ -32,12 +32,13 @@ pub struct Greedy {
     jobs: Vec<(Arc<Job>, Published)>,
 }
 
-/// The serial program, and the program whose dag differs most from the published one.
+/// The serial program.
 const SERIAL: &str = "knary(11,3,3)";
+/// The program whose dag differs most from the published one.
 const STRASSEN: &str = "strassen(1024)";
 
-/// The programs. They have fewer levels only at size tiny, because fewer levels change the shape of
-/// knary.
+/// Returns the programs. They have fewer levels only at size tiny, because fewer levels change the
+/// shape of knary.
 fn works(size: Size) -> [Work; 7] {
     type Given = &'static [(&'static str, &'static str)];
     let [serial, even, mixed]: [Given; 3] = match size {
@@ -82,12 +83,13 @@ const PUBLISHED: [[f64; 4]; 7] = [
     [14.45, 31.85, 43.74, 45.49],
 ];
 
-/// The bound of theorem 3 or, with the trimmed mean of the allotments, the corrected bound.
+/// Returns the bound of theorem 3 if `processors` is the effective allotment, or the corrected
+/// bound if it is the trimmed mean.
 fn bound(seen: &Seen, processors: f64) -> f64 {
     seen.work / processors.max(1.0) + seen.span
 }
 
-/// The running time divided by the bound of theorem 3.
+/// Returns the running time divided by the bound of theorem 3.
 fn by_bound(seen: &Seen) -> f64 {
     seen.response / bound(seen, seen.effective)
 }
@@ -121,7 +123,8 @@ impl Greedy {
         Case::new("P3", job, ("Cilk", Width::Fixed(width)))
     }
 
-    /// The times under Cilk on the average number of processors, and on each of the fixed numbers.
+    /// Returns the times under Cilk on the average number of processors, and on each of the fixed
+    /// numbers.
     fn fixed_and_best(observed: &Observed, job: &Arc<Job>) -> Vec<Sample> {
         let widths = WIDTHS.map(|width| observed.response(&Self::fixed(job, width)));
         std::iter::once(on_average(observed, job))
@@ -139,7 +142,7 @@ impl Greedy {
     }
 }
 
-/// The time under Cilk on the average number of processors that the job had under WSAP.
+/// Returns the time under Cilk on the average number of processors that the job had under WSAP.
 fn on_average(observed: &Observed, job: &Arc<Job>) -> Sample {
     observed.sample(&Greedy::wsap(job), |seen| seen.fixed.unwrap_or(f64::NAN))
 }
@@ -182,7 +185,7 @@ impl Part for Greedy {
 }
 
 impl Greedy {
-    /// A table that compares the times with those under Cilk.
+    /// Creates a table that compares the times with those under Cilk.
     fn times(&self, observed: &Observed) -> Table {
         let mut table = Table::new([
             "job",

@@ -1,5 +1,5 @@
-//! The cost to a job of starting with one processor and requesting more: figure 7-1, and
-//! experiments O1 and O2 of the thesis.
+//! What it costs a job to start with one processor and request more: figure 7-1, and experiments O1
+//! and O2 of the thesis.
 
 mod programs;
 mod running;
@@ -18,8 +18,8 @@ use super::job::{CHOLESKY, Job, PROCESSORS, cholesky, work};
 use crate::engine::Sample;
 use crate::reproduce::page::{Finding, Section};
 
-/// A plausible cost of an estimate on the published machine: with this cost, the times in figure
-/// 7-5 fall by as much as claimed.
+/// A plausible cost of an estimate on the published machine, in nanoseconds: with this cost, the
+/// times in figure 7-5 fall by as much as the thesis claims.
 const DEAR: Nanos = 40_000;
 
 /// The programs of figure 7-1 on 16 processors, indexed by the constants below.
@@ -53,7 +53,7 @@ impl Overhead {
         }
     }
 
-    /// A case in which a program has all processors from the start.
+    /// Creates a case in which a program has all processors from the start.
     fn fixed(&self, job: usize) -> Case {
         let width = Width::Fixed(PROCESSORS);
         Case::new("O1/O2", &self.jobs[job], ("Cilk", width))
@@ -67,7 +67,7 @@ impl Overhead {
         }
     }
 
-    /// loopy(64) with a desire that is simply the number of ready tasks.
+    /// Creates a case in which the desire of loopy(64) is simply its number of ready tasks.
     fn counting(&self, cycle: usize) -> Case {
         let width = Width::Desired("instantaneous".parse().expect("a rule of this program"));
         Case {
@@ -76,7 +76,7 @@ impl Overhead {
         }
     }
 
-    /// A program under WSAP whose estimates cost [`DEAR`].
+    /// Creates a case in which a program runs under WSAP and its estimates cost [`DEAR`].
     fn dear(&self, job: usize, cycle: usize) -> Case {
         Case {
             parts: "O2",
@@ -121,7 +121,7 @@ impl Part for Overhead {
     }
 }
 
-/// A figure that is the same in all runs.
+/// Creates a sample of a figure that is the same in all runs.
 fn exactly(figure: f64) -> Sample {
     Sample::new([figure])
 }

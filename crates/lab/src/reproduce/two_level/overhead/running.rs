@@ -10,8 +10,8 @@ use crate::reproduce::two_level::cycle::{
 };
 use crate::reproduce::two_level::show;
 
-/// The minimum loss of a job that begins with one of 16 processors and doubles its allotment at the
-/// end of each cycle, in cycles: log2 P - (P - 1) / P.
+/// The minimum loss, in cycles, of a job that begins with one of 16 processors and doubles its
+/// allotment at the end of each cycle: log2 P - (P - 1) / P.
 const FLOOR: f64 = 4.0 - 15.0 / 16.0;
 
 pub fn findings(overhead: &Overhead, observed: &Observed) -> Vec<Finding> {
@@ -204,7 +204,7 @@ mod tests {
     use crate::reproduce::two_level::case::Seen;
     use tidegate_workloads::Size;
 
-    /// The verdicts if a job's overhead is this function of the cycle in milliseconds.
+    /// Returns the verdicts if a job's overhead is this function of the cycle in milliseconds.
     fn verdicts(overhead_at: fn(f64) -> f64) -> Vec<(String, Verdict)> {
         let overhead = Overhead::new(Size::Paper);
         let observed = Observed::made_up(&overhead.cases(), |case| {

@@ -94,7 +94,7 @@ fn by_cilk(overhead: &Overhead, observed: &Observed) -> Finding {
     )
 }
 
-/// The time until all processors have work. If a job ends earlier, its whole time.
+/// Returns the time until all processors have work, or the whole time of a job that ends earlier.
 fn until(observed: &Observed, case: &Case) -> Sample {
     observed.sample(case, |seen| seen.all.unwrap_or(seen.response))
 }
@@ -199,8 +199,8 @@ mod tests {
     use crate::reproduce::two_level::case::Seen;
     use tidegate_workloads::Size;
 
-    /// The verdicts if all processors have work after these times: under WSAP and by counting, in
-    /// cycles and as functions of the cycle in milliseconds; under Cilk, in seconds.
+    /// Returns the verdicts if all processors have work after these times. `wsap` and `counting`
+    /// take a cycle in milliseconds and return a number of cycles; `cilk` is in seconds.
     fn verdicts(
         wsap: fn(f64) -> f64,
         counting: fn(f64) -> f64,

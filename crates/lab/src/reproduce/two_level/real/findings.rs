@@ -1,4 +1,4 @@
-//! What the experiments on this machine say about the claims of the thesis.
+//! Judges the claims of the thesis by the experiments on this machine.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use crate::engine::{Claim, Interval, Refuted, Sample, Verdict};
 use crate::reproduce::page::Finding;
 use crate::reproduce::two_level::show;
 
-/// The smallest number of processors with which jobs can have different numbers of processors.
+/// With fewer processors, the jobs' allotments can hardly differ, so some claims cannot be judged.
 const SEVERAL: usize = 4;
 
 const WORKS: [&str; 2] = ["fib", "loopy(4 P)"];
@@ -33,7 +33,8 @@ pub fn all(observed: &Observed) -> Vec<Finding> {
     findings
 }
 
-/// Explains what a machine with only 2 or 3 processors cannot show.
+/// Returns an explanation of what a machine with only 2 or 3 processors cannot show; empty on
+/// larger machines.
 fn on_few(observed: &Observed, why: &str) -> String {
     match observed.processors {
         processors if processors < SEVERAL => format!("On {processors} processors: {why}"),
@@ -131,8 +132,8 @@ fn late(observed: &Observed) -> [Finding; 3] {
     .map(finding)
 }
 
-/// The power of sharing, relative to halves and to thirds. With halves, the third job waits for one
-/// of the others, as in the thesis.
+/// Compares the power of sharing with static halves and thirds. With halves, the third job waits
+/// for one of the others, as in the thesis.
 fn new_job(observed: &Observed) -> [Finding; 3] {
     let power = |way: &str| observed.sample(&format!("P1/fib/{way}"), Ran::power);
     let why = on_few(
@@ -182,8 +183,8 @@ fn new_job(observed: &Observed) -> [Finding; 3] {
     ]
 }
 
-/// The power of sharing, relative to halves with a queue. If a job takes T on a half, the response
-/// with halves is 4T/3 and the throughput 3/(2T).
+/// Returns the power of sharing, relative to static halves with a queue. If a job takes time T on
+/// one half, the response with halves is 4T/3 and the throughput 3/(2T).
 fn by_queue(observed: &Observed) -> Interval {
     let samples = [
         observed.sample("P1/fib/sharing", Ran::power),
@@ -246,7 +247,7 @@ fn bound(observed: &Observed) -> Finding {
     let subtasks = 4 * observed.processors;
     let samples: Vec<&Sample> = samples.iter().collect();
     let ratio = Interval::of(&samples, |medians| {
-        // The span of fib is a few calls, and that of loopy is one subtask.
+        // The span of fib is a few calls, and the span of loopy is one subtask.
         let span = [0.0, medians[5] / subtasks as f64];
         let ratios = medians.chunks(3).zip(span).map(|(job, span)| {
             let bound = job[2] / job[1].max(1.0) + span;
@@ -275,8 +276,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// The verdicts on this number of processors, if any other way takes `other` times as long as
-    /// sharing with a cycle of 5 ms.
+    /// Returns the verdicts on this number of processors if all ways other than sharing with a
+    /// cycle of 5 ms take `other` times as long.
     fn verdicts(processors: usize, other: f64) -> BTreeMap<String, Verdict> {
         let names = super::super::jobs::all(tidegate_workloads::Size::Tiny, processors);
         let ran = |name: &str| {

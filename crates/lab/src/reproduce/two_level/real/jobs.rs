@@ -24,7 +24,7 @@ pub struct Jobs {
     late: Option<Late>,
 }
 
-/// How much later than the other jobs the last job starts.
+/// How much later the last job starts than the others.
 #[derive(Clone, Copy, Debug)]
 enum Late {
     /// Half of the time that the first job takes alone.
@@ -36,9 +36,9 @@ enum Late {
 /// The figures of one run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// The seconds from start to end of each job.
+    /// The time from start to end of each job, in seconds.
     pub seconds: Vec<f64>,
-    /// How much later than the others the last job started, in seconds.
+    /// How much later the last job started than the others, in seconds.
     pub later: f64,
     /// The processor time of the first job, in seconds.
     pub cpu: f64,
@@ -56,18 +56,17 @@ impl Ran {
         early.iter().copied().fold(last + self.later, f64::max)
     }
 
-    /// Throughput divided by response.
+    /// Returns throughput divided by mean response.
     pub fn power(&self) -> f64 {
         self.seconds.len() as f64 / self.end() / self.response()
     }
 
-    /// The average number of processors that the first job used.
+    /// Returns the average number of processors that the first job used.
     pub fn usage(&self) -> f64 {
         self.cpu / self.seconds[0]
     }
 }
 
-/// A program with its parameters.
 struct Work {
     name: String,
     program: &'static str,
@@ -137,7 +136,7 @@ impl Jobs {
     }
 }
 
-/// All jobs to run. The findings refer to them by name.
+/// Returns all jobs to run. The findings refer to them by name.
 pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
     // A step takes about 1.5 ns.
     let (n, steps) = match size {
@@ -161,7 +160,7 @@ pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
     cases
 }
 
-/// The jobs of experiments O2 and P3, each of which runs alone.
+/// Returns the jobs of experiments O2 and P3, each of which runs alone.
 fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
     let of_work = |work: &&Work| {
         let name = &work.name;
@@ -178,7 +177,7 @@ fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
     works.iter().flat_map(of_work).collect()
 }
 
-/// The jobs of experiment O3: the second job starts when the first has all processors.
+/// Returns the jobs of experiment O3: the second job starts when the first has all processors.
 fn late(work: &Work, processors: usize) -> [Jobs; 2] {
     let two = |way: &str, spec: Spec| {
         Jobs::new(format!("O3/{}/{way}", work.name), vec![spec; 2]).last(Late::Settled)
@@ -189,7 +188,8 @@ fn late(work: &Work, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// The jobs of experiment P1: the third job starts with the others, or half-way through the first.
+/// Returns the jobs of experiment P1: the third job starts with the others, or half-way through the
+/// first.
 fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     let name = &work.name;
     let sharing = vec![work.sharing(processors, 0.5, 5); 3];
@@ -206,8 +206,8 @@ fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     ]
 }
 
-/// The jobs of experiment P2: one has a serial phase followed by a parallel one with twice the
-/// work, the other has the phases in the opposite order.
+/// Returns the jobs of experiment P2: one has a serial phase followed by a parallel one with twice
+/// the work, the other has the phases in the opposite order.
 fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     let work = |first: &str| {
         let given = [
@@ -229,7 +229,8 @@ fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     ]
 }
 
-/// Runs jobs as processes that share a table. Checks that a program always gives the same answer.
+/// Runs jobs as processes that share a job table, and checks that a program always gives the same
+/// answer.
 pub struct Runner {
     folder: TempDir,
     answers: Mutex<BTreeMap<String, Value>>,

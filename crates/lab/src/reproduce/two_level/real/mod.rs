@@ -12,14 +12,13 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 use tidegate_workloads::Size;
 
-/// The experiments that this number of processors permits.
+/// The experiments that are possible with this machine's number of processors.
 pub struct Here {
     processors: usize,
     cases: Vec<Jobs>,
     runner: Runner,
 }
 
-/// The runs of all experiments.
 struct Observed {
     processors: usize,
     runs: BTreeMap<String, Vec<Ran>>,
