@@ -4,7 +4,7 @@ use crate::global::here;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The argument of a broadcast closure, which shows the thread that the closure runs on.
+/// The argument of a broadcast closure. It identifies the thread that the closure runs on.
 pub struct BroadcastContext<'a> {
     index: usize,
     num_threads: usize,
@@ -21,13 +21,13 @@ impl BroadcastContext<'_> {
         }
     }
 
-    /// The thread's index, which is below [`num_threads`](Self::num_threads).
+    /// Returns the thread's index, which is below [`num_threads`](Self::num_threads).
     #[inline]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The number of threads that run the closure.
+    /// Returns the number of threads that run the closure.
     #[inline]
     pub fn num_threads(&self) -> usize {
         self.num_threads
@@ -56,7 +56,8 @@ impl fmt::Debug for BroadcastContext<'_> {
 /// ```
 ///
 /// # Panics
-/// If calls of `op` panic, this panics with the first payload after all calls have ended.
+/// If calls to `op` panic, this panics after all calls have ended, with the payload of the first
+/// panic.
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,

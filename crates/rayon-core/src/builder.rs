@@ -1,4 +1,4 @@
-//! Configuration of a pool.
+//! Configures and builds pools.
 
 use crate::environment::{self, Threads};
 use crate::error::{Kind, ThreadPoolBuildError};
@@ -59,8 +59,8 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Builds a pool even if variables are invalid or the system refuses some threads: prints a
-    /// message and ignores those variables or threads.
+    /// Builds a pool even if environment variables are invalid or the system refuses some threads:
+    /// prints a message and continues without those variables or threads.
     pub(crate) fn build_forgiving(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_with(true)
     }
@@ -88,7 +88,7 @@ impl ThreadPoolBuilder {
     ///
     /// # Panics
     /// If `with_pool` panics, this panics with the same payload after the threads have ended.
-    /// Otherwise, if a `wrapper` panics, with its payload.
+    /// Otherwise, if a `wrapper` panics, this panics with the payload of that `wrapper`.
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -119,12 +119,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// - [`use_current_thread`](Self::use_current_thread) is set and the current thread belongs to
     ///   another pool;
     /// - the stack is too large;
-    /// - a variable of Tidegate has an invalid value.
+    /// - one of Tidegate's environment variables has an invalid value.
     ///
-    /// In that case, threads that are already running end.
+    /// On failure, threads that have already started end.
     ///
     /// # Panics
-    /// If a function that names or starts threads panics.
+    /// If a user-supplied function that names or starts threads panics.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_with(false)
     }
@@ -191,10 +191,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 }
 
-/// Handles a panic that no call can pass on: gives it to the user's handler, or aborts the process
-/// if there is no handler.
+/// Returns the function that handles panics that no call can propagate. It passes the payload to
+/// the user's handler, or aborts the process if there is no handler.
 ///
-/// A second panic is dropped, because the first panic already reaches a caller.
+/// The payload of a second panic is dropped, because the first panic already reaches a caller.
 fn stray_handler(
     handler: Option<PanicHandler>,
 ) -> Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync> {
@@ -208,7 +208,7 @@ fn stray_handler(
         }));
         match ended {
             Ok(()) => {}
-            // Dropping the second panic's payload panicked.
+            // Dropping the second panic's payload has itself panicked.
             Err(payload) if from == UnhandledPanic::Second => mem::forget(payload),
             Err(_) => abort("the panic handler panicked"),
         }
@@ -252,8 +252,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the number of threads. With 0, the default, the [variables](crate) decide. If no
-    /// variable is set, the pool has as many threads as this process may keep busy.
+    /// Sets the number of threads. With 0, the default, the [environment variables](crate)
+    /// determine the number. If none is set, the pool has as many threads as this process may keep
+    /// busy.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
@@ -268,7 +269,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the handler for panics that no call can pass on: those of detached tasks, start
+    /// Sets the handler for panics that no call can propagate: those of detached tasks, start
     /// handlers and exit handlers.
     ///
     /// Without a handler, such a panic aborts the process. If the handler itself panics, the
@@ -281,14 +282,14 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the size of each thread's stack, in bytes of address space.
+    /// Sets the stack size of each thread, in bytes of address space.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
     }
 
-    /// Makes each thread start the tasks that it has spawned in spawn order, instead of youngest
-    /// first.
+    /// Makes each thread run the tasks that it has spawned in the order in which it spawned them,
+    /// instead of youngest first.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;

@@ -1,4 +1,4 @@
-//! The deprecated form of the builder.
+//! `Configuration`, the deprecated predecessor of [`ThreadPoolBuilder`].
 
 use crate::builder::ThreadPoolBuilder;
 use crate::pool::ThreadPool;

@@ -1,4 +1,4 @@
-//! Reads the environment variables that Tidegate itself does not read.
+//! Reads the environment variables that are rayon's or the standard library's, not Tidegate's.
 
 use std::env;
 
@@ -10,12 +10,12 @@ pub(crate) struct Threads {
 }
 
 /// Reads the number of threads from rayon's variables. Returns `None` if Tidegate's own variable is
-/// set.
+/// set, which takes precedence.
 pub(crate) fn threads() -> Option<Threads> {
     chosen_threads(|name| env::var(name).ok())
 }
 
-/// The first variable with a valid number applies. A value of 0 means the default.
+/// Reads the number from the first variable with a valid number. A value of 0 means the default.
 fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> {
     if variable("TIDEGATE_WORKERS").is_some() {
         return None;
@@ -30,7 +30,7 @@ fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> 
 }
 
 /// Reads the standard library's variable for the default stack size, in bytes. Returns `None` if
-/// Tidegate's own variable is set.
+/// Tidegate's own variable is set, which takes precedence.
 pub(crate) fn stack_size() -> Option<usize> {
     if env::var_os("TIDEGATE_STACK_SIZE").is_some() {
         return None;
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(chosen(&[]), None);
     }
 
-    /// A value of 0 means the default.
+    /// The value 0 is valid, so it is not skipped. It means the default.
     #[test]
     fn invalid_numbers_are_skipped() {
         let old = ("RAYON_RS_NUM_CPUS", "5");

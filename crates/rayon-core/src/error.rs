@@ -4,7 +4,7 @@ use std::error::Error;
 use std::{fmt, io};
 use tidegate::BuildError;
 
-/// The error that is returned if a pool cannot be built.
+/// The error returned if a pool cannot be built.
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: Kind,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     GlobalPoolAlreadyInitialized,
     CurrentThreadAlreadyInPool,
     Thread(io::Error),
-    /// A number in the builder, or one of Tidegate's variables, is invalid.
+    /// A number in the builder, or one of Tidegate's environment variables, is invalid.
     Options(BuildError),
 }
 

@@ -8,16 +8,16 @@ use tidegate::closed::{Entry, Member};
 
 static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
 
-/// Held while a thread builds the global pool.
+/// Locked while a thread builds the global pool.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// An entry into the global pool. Builds the pool if it does not exist yet.
+/// Returns an entry into the global pool. Builds the pool if it does not exist yet.
 pub(crate) fn global() -> Entry {
     global_pool().entry()
 }
 
-/// An entry into the calling thread's pool, or into the global pool if the thread belongs to no
-/// pool.
+/// Returns an entry into the calling thread's pool, or into the global pool if the thread belongs
+/// to no pool.
 pub(crate) fn here() -> Entry {
     Member::with(|member| member.map(Member::entry)).unwrap_or_else(global)
 }
@@ -29,7 +29,8 @@ pub(crate) fn global_pool() -> &'static ThreadPool {
     })
 }
 
-/// Makes the pool from `build` the global pool, unless there already is a global pool.
+/// Builds a pool with `build` and makes it the global pool. Fails if there already is a global
+/// pool.
 pub(crate) fn make_global(
     build: impl FnOnce() -> Result<ThreadPool, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
@@ -42,8 +43,8 @@ pub(crate) fn make_global(
     Ok(())
 }
 
-/// Builds the global pool with the default configuration. Uses fewer threads if the system refuses
-/// some of them.
+/// Builds the global pool with the default configuration. If the system refuses some of the
+/// threads, uses fewer.
 fn by_default() -> ThreadPool {
     match ThreadPoolBuilder::new().build_forgiving() {
         Ok(pool) => pool,

@@ -4,7 +4,8 @@ use crate::global::global;
 use std::marker::PhantomData;
 use tidegate::closed::Member;
 
-/// The argument of the closures of [`join_context`], which shows how a closure was called.
+/// The argument of the closures of [`join_context`]. It shows whether the closure
+/// runs on another thread.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
@@ -21,8 +22,8 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure runs on a different thread from the caller of [`join_context`]: another
-    /// thread has stolen it, or the caller belongs to no pool.
+    /// Whether the closure runs on a different thread from the one that called [`join_context`]. It
+    /// does if another thread has stolen it, or if the caller belongs to no pool.
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated
@@ -31,9 +32,9 @@ impl FnContext {
 
 /// Runs both closures, possibly in parallel, and returns their results.
 ///
-/// `oper_a` runs on the calling thread. `oper_b` runs after it, unless another thread steals
-/// `oper_b` in the meantime; then this call waits for that thread. If the caller belongs to no
-/// pool, both closures run in the global pool.
+/// `oper_a` runs on the calling thread. `oper_b` runs after it, unless another thread has stolen
+/// `oper_b` by then. In that case, this call waits for the other thread. If the caller belongs to
+/// no pool, both closures run in the global pool.
 ///
 /// ```
 /// let (a, b) = rayon_core::join(|| 1 + 1, || "two");
@@ -42,7 +43,7 @@ impl FnContext {
 ///
 /// # Panics
 /// If a closure panics, this call panics with the same payload after both closures have run. If
-/// both panic, the payload is that of `oper_a`.
+/// both panic, it panics with the payload of `oper_a`.
 #[inline]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where

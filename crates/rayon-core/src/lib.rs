@@ -8,15 +8,15 @@
 //! ```
 //!
 //! Then all code that uses rayon runs on Tidegate. [`join()`] costs little more than a function
-//! call, a waiting task only runs tasks it is waiting for, and threads without work sleep. Each
-//! item behaves as rayon-core documents it; `docs/rayon.md` in this repository lists and explains
-//! all differences.
+//! call, a waiting thread only runs tasks that it is waiting for, and threads without work sleep.
+//! Each item behaves as rayon-core documents it; `docs/rayon.md` in this repository lists and
+//! explains all differences.
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `TIDEGATE_WORKERS`, `RAYON_NUM_THREADS`, `RAYON_RS_NUM_CPUS` | default number of threads |
 //! | `TIDEGATE_STACK_SIZE`, `RUST_MIN_STACK` | default stack size of the threads |
-//! | `TIDEGATE_WAIT=help-any` | a waiting task runs any task, as with rayon |
+//! | `TIDEGATE_WAIT=help-any` | a waiting thread runs any task, as with rayon |
 //! | `TIDEGATE_EXPLAIN=1` | each pool prints its number of threads, and why, at its first use |
 //!
 //! If a row lists several variables, the first one that is set applies. `TIDEGATE_SPARE_THREADS`,

@@ -1,4 +1,4 @@
-//! Pools, and queries about the calling thread's pool.
+//! Thread pools, and queries about the calling thread's pool.
 
 use crate::broadcast::BroadcastContext;
 use crate::global::global_pool;
@@ -10,7 +10,7 @@ use tidegate::closed::{self, ClosedPool, Entry, Member};
 /// A thread pool, built by [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
 ///
 /// Inside [`install`](Self::install), all functions of this crate use that pool. Dropping the pool
-/// does not wait: its threads end once all spawned tasks have run.
+/// does not block; its threads end once all spawned tasks have run.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -41,8 +41,8 @@ impl ThreadPool {
     /// Runs `op` on a thread of the pool and waits for it. If the caller is a thread of the pool,
     /// `op` runs on that thread.
     ///
-    /// If the caller belongs to another pool, it runs tasks while it waits: those passed to its own
-    /// pool from outside, on top of its stack.
+    /// If the caller belongs to another pool, it may run tasks on top of its stack while it waits:
+    /// those that were passed to its own pool from outside.
     ///
     /// # Panics
     /// If `op` panics, this panics with the same payload.
@@ -67,14 +67,14 @@ impl ThreadPool {
         self.entry().broadcast(op)
     }
 
-    /// The number of threads in the pool, which never changes.
+    /// Returns the number of threads in the pool, which never changes.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.0.threads()
     }
 
-    /// The calling thread's index in this pool, or `None` if the thread does not belong to this
-    /// pool. The index is below [`current_num_threads`](Self::current_num_threads) and never
+    /// Returns the calling thread's index in this pool, or `None` if the thread does not belong to
+    /// this pool. The index is below [`current_num_threads`](Self::current_num_threads) and never
     /// changes.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
@@ -82,7 +82,7 @@ impl ThreadPool {
     }
 
     /// Whether the calling thread's deque holds tasks, or `None` if the thread does not belong to
-    /// this pool. Other threads may be stealing the tasks.
+    /// this pool. Other threads may steal these tasks at any time.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.0.member().map(Member::has_work)
@@ -232,29 +232,30 @@ pub fn yield_local() -> Option<Yield> {
     Member::with(|member| member.map(|member| Yield::of(member.run_own())))
 }
 
-/// The number of threads in the calling thread's pool, or in the global pool if the thread belongs
-/// to no pool.
+/// Returns the number of threads in the calling thread's pool, or in the global pool if the thread
+/// belongs to no pool.
 #[inline]
 pub fn current_num_threads() -> usize {
     let here = Member::with(|member| member.map(Member::threads));
     here.unwrap_or_else(|| global_pool().current_num_threads())
 }
 
-/// The calling thread's index in its pool, which never changes. `None` if the thread belongs to no
-/// pool.
+/// Returns the calling thread's index in its pool, or `None` if the thread belongs to no pool. The
+/// index never changes.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
     Member::with(|member| member.map(Member::index))
 }
 
 /// Whether the calling thread's deque holds tasks, or `None` if the thread belongs to no pool.
-/// Other threads may be stealing the tasks.
+/// Other threads may steal these tasks at any time.
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     Member::with(|member| member.map(Member::has_work))
 }
 
-/// The maximum number of threads in a pool. The builder reduces larger numbers to this maximum.
+/// Returns the maximum number of threads in a pool. The builder reduces larger numbers to this
+/// maximum.
 pub fn max_num_threads() -> usize {
     closed::most_threads()
 }

@@ -1,7 +1,7 @@
-//! Tasks that borrow from a stack frame, which waits for them.
+//! Scopes: tasks may borrow from the caller's stack frame, because the scope waits for them.
 //!
 //! [`Scope`] and [`ScopeFifo`] wrap Tidegate's scope without changing its layout. Each task
-//! receives Tidegate's scope and uses it as one of these types.
+//! receives Tidegate's scope, as a reference to one of these types.
 
 use crate::broadcast::BroadcastContext;
 use crate::global::{global, here};
@@ -12,8 +12,8 @@ use tidegate::closed::{self, Member};
 #[repr(transparent)]
 pub struct Scope<'scope>(tidegate::Scope<'scope>);
 
-/// A [`Scope`] whose tasks start in spawn order if the same thread has spawned them; see
-/// [`scope_fifo`] and [`in_place_scope_fifo`].
+/// A [`Scope`] in which tasks spawned by the same thread start in spawn order; see [`scope_fifo`]
+/// and [`in_place_scope_fifo`].
 #[repr(transparent)]
 pub struct ScopeFifo<'scope>(tidegate::Scope<'scope>);
 
@@ -24,8 +24,8 @@ impl<'scope> Scope<'scope> {
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
 
-    /// Spawns a task that any thread of the scope's pool may run. The scope ends only when the task
-    /// has run.
+    /// Spawns a task that any thread of the scope's pool may run. The scope does not end until the
+    /// task has run.
     ///
     /// A thread runs its own spawned tasks youngest first; other threads steal the oldest.
     ///
@@ -59,8 +59,8 @@ impl<'scope> ScopeFifo<'scope> {
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
 
-    /// Spawns a task that any thread of the scope's pool may run. The task starts after all tasks
-    /// that the calling thread has spawned before. The scope ends only when the task has run.
+    /// Spawns a task that any thread of the scope's pool may run. Tasks spawned in this scope by
+    /// the same thread start in spawn order. The scope does not end until the task has run.
     ///
     /// # Panics
     /// Like [`Scope::spawn`].
@@ -113,8 +113,8 @@ impl fmt::Debug for ScopeFifo<'_> {
 /// ```
 ///
 /// # Panics
-/// If `op` or a task panics, this panics after all tasks have ended, with the payload of `op`, or
-/// else of the first task that has panicked.
+/// If `op` or a task panics, this panics after all tasks have ended, with the payload of `op` or,
+/// if only tasks panicked, of the first of them.
 pub fn scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -123,7 +123,7 @@ where
     in_pool(|scope| op(Scope::of(scope)))
 }
 
-/// Like [`scope`], but tasks that the same thread has spawned start in spawn order.
+/// Like [`scope`], but tasks spawned by the same thread start in spawn order.
 ///
 /// # Panics
 /// Like [`scope`].
@@ -154,7 +154,7 @@ where
     here().in_place_scope(|scope| op(Scope::of(scope)))
 }
 
-/// Like [`in_place_scope`], but tasks that the same thread has spawned start in spawn order.
+/// Like [`in_place_scope`], but tasks spawned by the same thread start in spawn order.
 ///
 /// # Panics
 /// Like [`scope`].

@@ -1,4 +1,4 @@
-//! Detached tasks, which borrow nothing.
+//! Spawns detached tasks, which borrow nothing and which no call waits for.
 
 use crate::global::here;
 
@@ -23,7 +23,7 @@ where
     here().spawn(func);
 }
 
-/// Like [`spawn`], but tasks that the same thread spawns with this function start in spawn order.
+/// Like [`spawn`], but tasks spawned by the same thread with this function start in spawn order.
 ///
 /// # Panics
 /// Like [`spawn`].

@@ -4,8 +4,8 @@ use std::{fmt, io};
 use tidegate::closed::UnstartedThread;
 
 /// A thread of a pool that is being built. A [spawn
-/// handler](crate::ThreadPoolBuilder::spawn_handler) starts a thread and calls [`run`](Self::run)
-/// on it.
+/// handler](crate::ThreadPoolBuilder::spawn_handler) must start a system thread that calls
+/// [`run`](Self::run).
 pub struct ThreadBuilder {
     pub(crate) thread: UnstartedThread,
     pub(crate) name: Option<String>,
@@ -13,29 +13,30 @@ pub struct ThreadBuilder {
 }
 
 impl ThreadBuilder {
-    /// The thread's index in its pool, starting with 0.
+    /// Returns the thread's index in its pool, counting from 0.
     pub fn index(&self) -> usize {
         self.thread.index()
     }
 
-    /// The thread's name, if [`thread_name`](crate::ThreadPoolBuilder::thread_name) was set.
+    /// Returns the thread's name, if one was set with
+    /// [`thread_name`](crate::ThreadPoolBuilder::thread_name).
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The thread's stack size in bytes, if [`stack_size`](crate::ThreadPoolBuilder::stack_size)
-    /// was set.
+    /// Returns the thread's stack size in bytes, if one was set with
+    /// [`stack_size`](crate::ThreadPoolBuilder::stack_size).
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// Makes the calling thread this thread of the pool. Returns when the pool has been dropped and
-    /// has no tasks left.
+    /// Makes the calling thread this thread of the pool. Returns after the pool has been dropped
+    /// and has no tasks left.
     pub fn run(self) {
         self.thread.run();
     }
 
-    /// The thread's name, or its default name if no name was set.
+    /// Returns the thread's name, or its default name if no name was set.
     pub(crate) fn name_or_number(&self) -> String {
         let number = || format!("rayon-{}", self.index());
         self.name.clone().unwrap_or_else(number)
@@ -52,7 +53,7 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// Starts the threads of a pool. Other crates have no path to this trait, so only the two types
+/// Starts the threads of a pool. Sealed: other crates cannot name this trait, so only the two types
 /// below implement it.
 pub trait ThreadSpawn {
     /// Starts a new thread that runs `thread`.

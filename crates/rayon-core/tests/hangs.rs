@@ -1,4 +1,4 @@
-//! Programs that would hang or overflow their stack if a waiting task ran any task that it finds.
+//! Programs that would hang or overflow the stack if a waiting thread ran any task that it finds.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 use support::{pool, watched};
 
-/// Spins until another thread sets `done`.
+/// Spins until another thread sets `done`. Acquire pairs with that thread's Release store.
 fn until(done: &AtomicBool) {
     while !done.load(Ordering::Acquire) {
         std::hint::spin_loop();
@@ -17,8 +17,8 @@ fn until(done: &AtomicBool) {
 }
 
 /// Runs a parallel loop with two parts on two threads. While the first thread waits for the second
-/// part, `unrelated` is a pending task of `outer`. If waiting threads ran any task, the first
-/// thread would have enough time to run it.
+/// part, `unrelated` is pending in `outer`. If waiting threads ran any task, the first thread would
+/// have enough time to run it.
 fn loop_beside<'s>(outer: &Scope<'s>, unrelated: impl FnOnce() + Send + 's) {
     let (begun, waits) = (AtomicBool::new(false), AtomicBool::new(false));
     let first = || {
@@ -82,7 +82,7 @@ fn loop_may_initialize_a_contended_value() {
 
 #[test]
 fn tasks_may_need_their_spawners_lock() {
-    // There are more tasks than a deque holds. Further tasks go to a queue.
+    // More tasks than a deque holds, so that the rest go to a queue.
     const TASKS: usize = 200_000;
     watched(|| {
         for threads in [1, 2] {

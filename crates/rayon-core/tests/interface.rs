@@ -1,4 +1,4 @@
-//! Promises of rayon's interface that rayon's own tests do not check.
+//! Guarantees of rayon's interface that rayon's own tests do not check.
 
 mod support;
 

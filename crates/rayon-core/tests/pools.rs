@@ -1,4 +1,4 @@
-//! Programs with several or many pools.
+//! Programs with two or more pools.
 
 mod support;
 
@@ -26,7 +26,7 @@ fn pools_may_call_each_other() {
     });
 }
 
-/// The other pool calls back into the first one.
+/// The items run on the other pool, which calls back into the first one.
 #[test]
 fn loop_items_may_call_another_pool() {
     watched(|| {
@@ -37,7 +37,8 @@ fn loop_items_may_call_another_pool() {
     });
 }
 
-/// The pool's only other thread is blocked until a task that came from outside the pool has run.
+/// One thread of the pool is blocked until a task passed to the pool from outside has run. So the
+/// other thread, which waits for another pool, must run that task.
 #[test]
 fn cross_pool_waiter_runs_injected_tasks() {
     watched(|| {
@@ -90,7 +91,7 @@ fn hundred_outside_threads_share_a_pool() {
     });
 }
 
-/// The numbers of this process's threads and resident pages.
+/// Returns the numbers of this process's threads and resident pages.
 #[cfg(target_os = "linux")]
 fn threads_and_pages() -> (usize, usize) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -105,8 +106,8 @@ fn threads_and_pages() -> (usize, usize) {
     )
 }
 
-/// Builds, uses and drops pools. Returns when all their threads have ended and their memory is
-/// free.
+/// Builds, uses and drops pools one after another. Returns after all their threads have ended and
+/// their memory is free.
 fn make_and_drop(pools: usize) {
     let ended = Arc::new(AtomicUsize::new(0));
     for _ in 0..pools {
@@ -119,14 +120,14 @@ fn make_and_drop(pools: usize) {
         assert_eq!(sum(&pool, 100), 4950);
         pool.spawn(|| ());
     }
-    // Each pool holds a reference until its memory is freed.
+    // Each pool holds a reference to `ended` until the pool's memory is freed.
     while Arc::strong_count(&ended) > 1 {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(ended.load(Ordering::Relaxed), 2 * pools);
 }
 
-/// Dropped pools do not leak memory either.
+/// The test also checks that dropped pools leak no memory.
 #[test]
 fn dropped_pools_leak_no_threads() {
     watched(|| {
@@ -137,7 +138,7 @@ fn dropped_pools_leak_no_threads() {
         #[cfg(target_os = "linux")]
         {
             let (threads_after, pages_after) = threads_and_pages();
-            // Other tests run at the same time, and each of them has a few pools.
+            // Other tests run concurrently, and each of them has a few pools.
             assert!(
                 threads_after < threads + 200,
                 "{threads} threads before, {threads_after} after"

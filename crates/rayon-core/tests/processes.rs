@@ -1,8 +1,8 @@
-//! Things that a process does only once: it reads the variables, builds the global pool, and
-//! aborts.
+//! Tests what a process does only once: it reads the environment variables, builds the global pool,
+//! and aborts.
 //!
-//! Each case runs in a child process: this test program, started with the name of one of the
-//! `child_…` tests below. As ordinary tests, those do nothing.
+//! Each case runs in a child process, which runs one of the `child_…` tests below. In an ordinary
+//! test run, these do nothing.
 
 mod support;
 
@@ -65,7 +65,7 @@ fn pool_explains_whether_it_shares() {
         (Some("auto"), "share=auto\n"),
         (Some("on"), "share=on\n"),
     ] {
-        // Keep the tests from using the user's own table.
+        // Keep the tests from using the user's own job table.
         let mut variables = vec![("TIDEGATE_EXPLAIN", "1"), ("TIDEGATE_TABLE", "/dev/null")];
         variables.extend(share.map(|share| ("TIDEGATE_SHARE", share)));
         let output = in_child("child_sums", &variables);
@@ -78,11 +78,11 @@ fn pool_explains_whether_it_shares() {
 fn oversized_default_stack_is_reduced() {
     let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
     let told = String::from_utf8_lossy(&output.stderr);
-    // The system may refuse to reserve that much address space, but the value itself is valid.
+    // The system may refuse to reserve that much address space, but Tidegate must accept the value.
     assert!(!told.contains("Builder::stack_size"), "{told}");
 }
 
-/// It only prints a warning.
+/// The process prints a warning and uses the default.
 #[test]
 fn global_pool_ignores_bad_variable() {
     let output = in_child("child_sums", &[("TIDEGATE_IDLE", "never")]);
@@ -128,7 +128,7 @@ fn child_has_a_handler_that_panics() {
     }
 }
 
-/// The process has no panic handler, or its handler panics.
+/// The process has no panic handler, or its panic handler panics.
 #[test]
 fn unhandled_panic_aborts_with_message() {
     for (child, why) in [
@@ -159,7 +159,7 @@ fn child_uses_itself_as_a_thread() {
         let (sender, receiver) = std::sync::mpsc::channel();
         rayon_core::scope(|s| s.spawn(move |_| sender.send(7).unwrap()));
         assert_eq!(receiver.recv(), Ok(7));
-        // The broadcast also needs this thread.
+        // This thread belongs to the pool, so it must run its part of the broadcast.
         rayon_core::spawn_broadcast(|_| ());
         while rayon_core::yield_local() == Some(rayon_core::Yield::Idle) {}
         println!("well");

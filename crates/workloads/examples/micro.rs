@@ -1,9 +1,9 @@
-//! Measures the cost of a fork on each runtime with `fib`, `treesum` and `uts`, and prints one
-//! table.
+//! Measures the cost of a fork on each runtime with `fib`, `treesum` and `uts`, and prints a table
+//! for each program.
 //!
-//! Repetitions of all runtimes are interleaved, and medians are printed. Run it with
+//! The runtimes take turns at each repetition, and the tables show medians. Run it with
 //! `RUST_MIN_STACK=67108864 cargo run --release --example micro -p tidegate-workloads --features
-//! rayon,chili`; the variable gives chili's threads the stack that `uts` needs.
+//! rayon,chili`; the environment variable gives chili's threads the stack that `uts` needs.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use tidegate_workloads::{Chili, Program, Rayon, Runtime, Serial, Tidegate};
 
 const REPETITIONS: usize = 15;
 
-/// Runs a program and returns the run's time in seconds.
+/// A closure that runs a program and returns the time in seconds.
 type Run<'a, P> = Box<dyn FnMut(&mut <P as Program>::Input) -> f64 + 'a>;
 
 fn main() -> std::io::Result<()> {
@@ -39,8 +39,8 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prints, for every runtime, the time per unit in nanoseconds and how much longer a unit takes
-/// than in the serial version.
+/// Prints, for each runtime, the median time per unit in nanoseconds, and the difference and ratio
+/// to the serial version's time.
 fn compare<P: Program>(title: &str, program: &P, times: u32, units: u64) -> std::io::Result<()> {
     let serial: Run<'_, P> =
         Box::new(move |input| clock(times, || drop(black_box(program.serial(black_box(input))))));

@@ -1,20 +1,21 @@
 //! Bipartition of a graph by branch and bound: divides the vertices into two halves so that the
-//! total weight of the cut edges is smallest.
+//! total weight of the cut edges is minimal.
 //!
-//! Vertices are decided one after the other. A subproblem is dropped if its bound is not below the
-//! best cut found so far. All tasks share that cut, so the amount of searching depends on how early
-//! any of them finds a good cut. The answer is the weight of the best cut, which every order finds;
-//! if several bipartitions have that weight, each run may find a different one. From Lukas
-//! Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6, where 35 vertices
-//! have edges with probability 0.9; our weights are drawn from 1 to 1000.
+//! The search assigns one vertex after another to a side. It drops a subproblem unless its lower
+//! bound is below the best cut found so far. All tasks share the best cut, so the amount of
+//! searching depends on how early a task finds a good cut. The answer is the weight of the best
+//! cut, which doesn't depend on the order of the search. If several bipartitions have that weight,
+//! each run may find a different one. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques
+//! (TU Wien, 2015), section 3.6, where 35 vertices have edges with probability 0.9; our weights are
+//! drawn from 1 to 1000.
 //!
 //! The bound follows Jesper Larsson Träff and Martin Wimmer, An Improved, Easily Computable
-//! Combinatorial Lower Bound for Weighted Graph Bipartitioning (arXiv 1410.0462, 2014). Each
-//! undecided vertex pays for its edges to vertices decided for the other side. It also pays half
-//! the weight of its lightest edges to undecided vertices, as many as must be cut, because the
-//! other side still has room for that many vertices. The assignment of undecided vertices to sides
-//! is the one that pays the least. Vertices are decided in a fixed order, so a table holds the sums
-//! of the lightest edges.
+//! Combinatorial Lower Bound for Weighted Graph Bipartitioning (arXiv 1410.0462, 2014). For a given
+//! assignment of the undecided vertices to sides, each undecided vertex pays the weight of its
+//! edges to decided vertices on the other side. It also pays half the weight of its lightest edges
+//! to undecided vertices, one edge for each undecided vertex that must go to the other side. The
+//! bound is the smallest total over all assignments. Vertices are decided in a fixed order, so the
+//! sums of the lightest edges are precomputed in a table.
 //!
 //! The serial version and the parallel body share the bound and, below the cutoff, the search. A
 //! relaxed load of the shared cut costs as much as a plain load.
@@ -22,7 +23,8 @@
 //! The simulator has no dag for this program: the set of subproblems depends on when cuts are
 //! found, and so on the schedule itself.
 //!
-//! It doesn't search the most promising subproblem first or start from a heuristic cut.
+//! The program doesn't search the most promising subproblem first, and it doesn't start from a
+//! heuristic cut.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,7 +36,6 @@ use crate::runtime::Runtime;
 
 const MOST: usize = 64;
 
-/// The largest weight of an edge.
 const HEAVIEST: u64 = 1000;
 
 /// The program `bipartition`.
@@ -56,20 +57,20 @@ pub struct Graph {
     n: usize,
     /// The weight between each pair of vertices; 0 if there is no edge.
     weights: Vec<[u32; MOST]>,
-    /// The sums that [`Graph::lightest`] returns.
+    /// A table of the sums that [`Graph::lightest`] returns.
     lightest: Vec<u32>,
 }
 
-/// A partial solution, in which the first vertices are assigned to sides.
+/// A partial solution: the first `decided` vertices are assigned to sides.
 #[derive(Clone, Copy, Debug)]
 struct Subproblem {
-    /// Number of decided vertices. They come first in the order of vertices.
     decided: usize,
-    /// How many more vertices fit on each side.
+    /// How many more vertices each side has room for.
     room: [usize; 2],
     /// The weight of the cut edges between decided vertices.
     cut: u32,
-    /// The weight of each undecided vertex's edges to each side.
+    /// For each side and each undecided vertex, the total weight of the vertex's edges to that
+    /// side.
     to: [[u32; MOST]; 2],
 }
 
@@ -118,14 +119,15 @@ impl Graph {
         }
     }
 
-    /// Returns the sides on which the next vertex may be put. The side that cuts less comes first.
+    /// Returns both sides, starting with the one that adds less to the cut if it gets the next
+    /// vertex.
     fn sides(&self, of: &Subproblem) -> [usize; 2] {
         let [left, right] = of.to.map(|to| to[of.decided]);
         if left >= right { [0, 1] } else { [1, 0] }
     }
 
-    /// Assigns the next vertex to `side`. Returns `None` if that side has no room or if the result
-    /// can't beat the best cut found.
+    /// Assigns the next vertex to `side`. Returns `None` if that side is full or if the resulting
+    /// subproblem can't beat the best cut found so far.
     fn decide(&self, of: &Subproblem, side: usize, found: &AtomicU32) -> Option<Subproblem> {
         if of.room[side] == 0 {
             return None;
@@ -138,15 +140,16 @@ impl Graph {
         for (to, weight) in next.to[side].iter_mut().zip(weights) {
             *to += weight;
         }
-        // Relaxed: the best cut found only falls. A task that reads an old value searches more.
+        // Relaxed: the best cut found only decreases. A task that reads an old value only searches
+        // more.
         (self.bound(&next) < found.load(Ordering::Relaxed)).then_some(next)
     }
 
     /// Returns a lower bound for the cut of every solution of the subproblem. If all vertices are
-    /// decided, this is the cut itself.
+    /// decided, the bound is the cut itself.
     fn bound(&self, of: &Subproblem) -> u32 {
-        // Weights are doubled, because each end pays half of an edge between two undecided
-        // vertices.
+        // All weights are doubled, because each end of an edge between two undecided vertices pays
+        // half of the edge's weight.
         let mut all_right = 0;
         let mut more_if_left = [0_i32; MOST];
         let undecided = of.decided..self.n;
@@ -189,8 +192,8 @@ impl Graph {
         if self.n - of.decided <= cutoff {
             return self.serial(of, found);
         }
-        // Decides each side only when the search reaches it, so that the side must beat the best
-        // cut known by then.
+        // This decides a side only when the search reaches it, so that the side must beat the best
+        // cut known at that time.
         let search = |fork: &mut R::Fork<'_>, side| {
             if let Some(next) = self.decide(of, side, found) {
                 self.parallel::<R>(fork, &next, found, cutoff);
@@ -277,7 +280,7 @@ impl Program for Bipartition {
 mod tests {
     use super::*;
 
-    /// Returns the weight of the edges between the vertices in `set` and the other vertices.
+    /// Returns the total weight of the edges between the vertices in `set` and all other vertices.
     fn cut(graph: &Graph, set: u32) -> u32 {
         let inside = |vertex| set >> vertex & 1 == 1;
         let cut = |a: usize| {

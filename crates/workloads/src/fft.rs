@@ -7,14 +7,15 @@
 //!
 //! Each level of the recursion passes over the numbers twice. The first pass splits them into a
 //! second array, where the halves are transformed; the second combines the halves back into the
-//! first array. Both passes are parallel too, because otherwise they would be the critical path.
+//! first array. Both passes are parallel, too, because otherwise they would be the critical path.
 //! Neither pass uses long strides.
 //!
 //! The serial version and the parallel body share the passes and, below the cutoff, the recursion.
 //! Both compute each number in the same way, so their results are identical to the last bit. The
 //! roots of unity are computed with the input.
 //!
-//! It doesn't use a higher radix, transform in place, or try to rival a library.
+//! The program doesn't use a higher radix or transform in place, and it is slower than a tuned
+//! library.
 
 use std::f64::consts::TAU;
 use std::io;
@@ -86,8 +87,8 @@ pub struct Input {
     roots: Vec<Complex>,
 }
 
-/// Returns the roots of unity for combining halves. Indices `h..2h` hold the roots for two halves
-/// of `h` numbers, so each level reads its own roots in order.
+/// Returns the roots of unity for all levels. Indices `h..2h` hold the roots for combining two
+/// halves of `h` numbers, so each level reads its roots sequentially.
 fn roots(n: usize) -> Vec<Complex> {
     let mut roots = vec![Complex::default(); n];
     let half = n / 2;
@@ -101,7 +102,7 @@ fn roots(n: usize) -> Vec<Complex> {
     roots
 }
 
-/// Copies the elements at even indices to `even` and those at odd indices to `odd`, in order.
+/// Copies the elements at even indices to `even` and those at odd indices to `odd`.
 fn part(all: &[Complex], even: &mut [Complex], odd: &mut [Complex]) {
     for ((pair, even), odd) in all.chunks_exact(2).zip(even).zip(odd) {
         *even = pair[0];
@@ -109,8 +110,8 @@ fn part(all: &[Complex], even: &mut [Complex], odd: &mut [Complex]) {
     }
 }
 
-/// Computes both halves of a transform, or a part of them, from the transforms of the even and odd
-/// elements.
+/// Combines the transforms of the even and odd elements into both halves of the whole transform.
+/// The arguments may also be corresponding parts of these slices.
 fn combine(halves: [&mut [Complex]; 2], [even, odd]: [&[Complex]; 2], roots: &[Complex]) {
     let [first, second] = halves;
     let into = first.iter_mut().zip(second);
@@ -122,7 +123,7 @@ fn combine(halves: [&mut [Complex]; 2], [even, odd]: [&[Complex]; 2], roots: &[C
     }
 }
 
-/// The serial version: transforms `numbers` and overwrites `scratch`, which has the same length.
+/// Runs the serial version. `scratch` must be as long as `numbers` and is overwritten.
 fn serial(numbers: &mut [Complex], scratch: &mut [Complex], roots: &[Complex]) {
     match numbers {
         [] | [_] => {}
@@ -161,7 +162,7 @@ fn parallel<R: Runtime>(
     combine_halving::<R>(fork, [first, second], [even, odd], &roots[half..], cutoff);
 }
 
-/// Does the work of [`part`] with joins.
+/// Like [`part`], but in parallel.
 fn part_halving<R: Runtime>(
     fork: &mut R::Fork<'_>,
     all: &[Complex],
@@ -182,7 +183,7 @@ fn part_halving<R: Runtime>(
     );
 }
 
-/// Does the work of [`combine`] with joins.
+/// Like [`combine`], but in parallel.
 fn combine_halving<R: Runtime>(
     fork: &mut R::Fork<'_>,
     [first, second]: [&mut [Complex]; 2],
@@ -208,16 +209,16 @@ fn combine_halving<R: Runtime>(
 }
 
 impl Fft {
-    /// The input number at `index`; its real and imaginary parts are between -1 and 1.
+    /// Returns the input number at `index`. Its real and imaginary parts are between -1 and 1.
     fn number(&self, index: usize) -> Complex {
         let first = 2 * index as u64;
         Complex::new(uniform(self.seed, first), uniform(self.seed, first + 1))
     }
 
-    /// Whether a coefficient equals the sum that defines it, up to rounding.
+    /// Whether the coefficient `k` equals its definition as a sum, up to rounding.
     fn is_right(&self, input: &Input, k: usize) -> bool {
         let half = self.n / 2;
-        // The second half of the circle is the first half with the opposite sign.
+        // The roots in the second half of the circle are the negatives of those in the first half.
         let root = |power: usize| match power < half {
             true => input.roots[half + power],
             false => Complex::default() - input.roots[power],
@@ -226,7 +227,7 @@ impl Fft {
             .map(|index| self.number(index) * root(index * k % self.n))
             .fold(Complex::default(), Complex::add);
         let difference = sum - input.numbers[k];
-        // A sum of n random numbers grows like the square root of n.
+        // The bound is scaled, because a sum of n random numbers grows like the square root of n.
         difference.re.hypot(difference.im) < 1e-9 * (self.n as f64).sqrt()
     }
 }
@@ -296,7 +297,7 @@ impl Program for Fft {
     }
 
     fn reset(&self, input: &mut Input) {
-        // Generates the numbers again, because keeping a copy would take another 512 MB.
+        // This generates the numbers again, because keeping a copy would take another 512 MB.
         for (index, number) in input.numbers.iter_mut().enumerate() {
             *number = self.number(index);
         }
@@ -380,7 +381,7 @@ mod tests {
         let fft = program(1024, 2);
         let mut input = fft.prepare().unwrap();
         let original = input.numbers.clone();
-        // The transform of the conjugate is the conjugate of n times the inverse transform.
+        // Conjugating before and after a transform inverts it, except for a factor of n.
         for _ in 0..2 {
             fft.serial(&mut input);
             for number in &mut input.numbers {

@@ -1,11 +1,11 @@
 //! Fibonacci numbers by double recursion without a cutoff, so the program only forks.
 //!
 //! `fib(n)` makes 2 F(n+1) - 1 calls and F(n+1) - 1 forks, so it measures only the cost of a fork.
-//! The serial version is the plain recursion and leaves the compiler free to optimize: an inlining
-//! hint or a black box would flatter every runtime.
+//! The serial version is the plain recursion and leaves the compiler free to optimize: if an
+//! inlining hint or a black box made it slower, every runtime would look better than it is.
 //!
-//! The two closures of a fork capture `n` either by value (`move`) or by reference; users write
-//! both. The difference shows what a fork forces the compiler to keep in memory.
+//! The two closures of a fork capture `n` either by value (`move`) or by reference, because users
+//! write both. The difference shows what a fork forces the compiler to keep in memory.
 //!
 //! The program doesn't test imbalance (both halves are trees of the same kind), memory, or long
 //! leaves.
@@ -26,16 +26,16 @@ const MOST: u64 = 93;
 pub struct Fib {
     /// The index of the number, 0 to 93.
     pub n: u32,
-    /// What the closures of a fork capture.
+    /// How the closures of a fork capture `n`.
     pub closures: Closures,
 }
 
-/// The way in which the closures of a fork capture `n`.
+/// How a closure captures a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closures {
-    /// A copy of `n`: `move || fib(n - 1)`.
+    /// By value: `move || fib(n - 1)`.
     Move,
-    /// A reference to `n`: `|| fib(n - 1)`.
+    /// By reference: `|| fib(n - 1)`.
     Reference,
 }
 
@@ -93,7 +93,7 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
     a + b
 }
 
-/// Computes the number by repeated addition.
+/// Computes the Fibonacci number iteratively.
 fn by_addition(n: u32) -> u64 {
     let (mut this, mut next) = (0_u64, 1_u64);
     for _ in 0..n {

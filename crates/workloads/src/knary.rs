@@ -2,7 +2,7 @@
 //! series.
 //!
 //! `knary(n, k, r)` has `n` levels and `k` children per inner node. The first `r` children run one
-//! after the other and the rest run in parallel; every node takes [`STEPS`] steps. By Robert
+//! after the other, then the rest run in parallel; every node takes [`STEPS`] steps. By Robert
 //! Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing
 //! Jobs (MIT, 2004), section 7.
 //!
@@ -32,7 +32,7 @@ pub struct Knary {
     pub r: u32,
 }
 
-/// What a run has counted and computed over the whole tree.
+/// The number of nodes in a subtree and a checksum of their states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     nodes: u64,
@@ -49,8 +49,8 @@ impl Tally {
     }
 }
 
-/// A node after its steps have run: its number of levels (including its own), and the state after
-/// its last step.
+/// A node that has run its steps: the number of levels of its subtree, and the state after its last
+/// step.
 #[derive(Clone, Copy)]
 struct Node {
     levels: u32,
@@ -83,7 +83,7 @@ impl Knary {
         Node::new(self.n, 1)
     }
 
-    /// The number of nodes in the tree, or `None` if there are too many.
+    /// Returns the number of nodes in the tree, or `None` if it exceeds `MOST_NODES`.
     fn nodes(&self) -> Option<u64> {
         let mut nodes = 1_u64;
         for _ in 1..self.n {
@@ -117,7 +117,7 @@ impl Knary {
         }
     }
 
-    /// Walks the children `start..end` of `node` in parallel.
+    /// Runs the children `start..end` of `node` in parallel.
     fn fork_among<R: Runtime>(
         &self,
         fork: &mut R::Fork<'_>,

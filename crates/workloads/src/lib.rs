@@ -5,15 +5,16 @@
 //! exists, otherwise the serial version's), and **one** parallel body that is generic over
 //! [`Runtime`]. The serial version and the body share their kernels.
 //!
-//! - [`runtime`]: what a body needs from a runtime, and the adapters. The rivals are behind the
-//!   features `rayon` and `chili`, both off by default.
+//! - [`runtime`]: what a body needs from a runtime, and the adapters. Those for rayon and chili
+//!   require the features `rayon` and `chili`, both off by default.
 //! - [`program`]: the interface of a program; [`parameter`]: its parameters.
 //! - [`dags`]: the programs as dags, for the simulator.
 //! - [`grande`]: the kernels of the Java Grande benchmarks. [`intervals`] turns them into programs,
 //!   and adds other programs whose tasks wait for specific other tasks.
 //! - [`memory`]: programs whose peak memory is large and depends on the order of their tasks.
 //! - [`factors`]: programs that factor matrices.
-//! - [`way`]: how one text serves as both the serial version and the parallel body.
+//! - [`locality`]: programs whose tasks share data, with hints about where to run them.
+//! - [`way`]: how the same code serves as both the serial version and the parallel body.
 //! - [`registry`]: looks programs up by name, for a command line.
 //!
 //! This crate doesn't measure time, choose a number of workers, or print. Its parallel bodies have

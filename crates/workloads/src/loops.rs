@@ -18,7 +18,7 @@ use crate::runtime::Runtime;
 pub struct Loops {
     /// Items per loop.
     pub items: usize,
-    /// How many times the loop runs.
+    /// The number of loops, which run one after the other.
     pub times: u32,
 }
 

@@ -4,7 +4,7 @@
 //! (MIT, 2004), section 4.2. Few tasks of such a loop are ready at any time, although its
 //! parallelism is half its length. So it shows how fast a runtime gets all of its workers busy.
 //!
-//! With `form spawn`, the loop is a scope that spawns every subtask, as in the source. With `form
+//! With `form spawn`, the loop is a scope that spawns every subtask, as in the thesis. With `form
 //! join`, for runtimes without scopes, joins halve the range; this makes a different graph.
 //!
 //! The program doesn't test imbalance or the cost of a fork.

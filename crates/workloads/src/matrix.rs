@@ -2,8 +2,8 @@
 //!
 //! Blocks are numbered in the order in which a recursion into quadrants visits them (Guy Morton's
 //! order, 1966), so the blocks of a quadrant are adjacent in memory. Within a block, elements are
-//! stored row by row. Elements are small integers: their sums are exact in any order, up to
-//! [`most_rows`].
+//! stored row by row. Elements are small integers, so that their sums of products are exact in any
+//! order, up to [`most_rows`].
 
 use std::ops::{AddAssign, Mul};
 
@@ -26,34 +26,30 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Elements per block.
     pub fn area(self) -> usize {
         self.block * self.block
     }
 
-    /// Blocks per matrix.
     pub fn count(self) -> usize {
         self.blocks * self.blocks
     }
 
-    /// Elements per matrix.
     pub fn elements(self) -> usize {
         self.count() * self.area()
     }
 
-    /// Returns the block with this number.
+    /// Returns the block of `matrix` with this number.
     pub fn of<T>(self, matrix: &[T], number: usize) -> &[T] {
         &matrix[number * self.area()..][..self.area()]
     }
 
-    /// Generates a matrix from `seed`.
+    /// Generates the elements of a matrix from `seed`.
     pub fn random<T: From<u8>>(self, seed: u64) -> Vec<T> {
         let elements = 0..self.elements() as u64;
         let element = |i| T::from((random(seed, i) % ELEMENTS) as u8);
         elements.map(element).collect()
     }
 
-    /// Adds the product of blocks `a` and `b` to `c`.
     pub fn multiply<T>(self, a: &[T], b: &[T], c: &mut [T])
     where
         T: Copy + Mul<Output = T> + AddAssign,
@@ -69,23 +65,23 @@ impl Grid {
     }
 }
 
-/// The number of the block in this row and column.
+/// Returns the number of the block in this row and column.
 pub fn number(row: usize, column: usize) -> usize {
     spread(row) << 1 | spread(column)
 }
 
-/// The row and column of a block.
+/// Returns the row and column of the block with this number.
 pub fn place(number: usize) -> (usize, usize) {
     (gather(number >> 1), gather(number))
 }
 
-/// Moves every bit to twice its position.
+/// Moves the bit at each position `i` to position `2i`.
 fn spread(bits: usize) -> usize {
     let bit = |at: u32| (bits >> at & 1) << (2 * at);
     (0..usize::BITS / 2).map(bit).sum()
 }
 
-/// Moves every bit at an even position to half its position.
+/// Moves the bit at each position `2i` to position `i`.
 fn gather(bits: usize) -> usize {
     let bit = |at: u32| (bits >> (2 * at) & 1) << at;
     (0..usize::BITS / 2).map(bit).sum()

@@ -1,8 +1,8 @@
 //! Parameters of programs: valid values, defaults and parsing.
 //!
-//! A program lists its [`Parameter`]s. [`Values::parse`] turns the user's input into [`Values`],
-//! checks each one against its [`Kind`], and fills in defaults for the requested [`Size`]. Each
-//! program checks constraints between parameters itself, in `from_values`.
+//! A program lists its [`Parameter`]s. [`Values::parse`] checks the user's input against the
+//! [`Kind`] of each parameter, fills in defaults for the requested [`Size`], and returns
+//! [`Values`]. Each program checks constraints between parameters itself, in `from_values`.
 //!
 //! This module knows nothing about dashes, equal signs or help: a command line passes it names and
 //! values. It never reads the environment.
@@ -12,15 +12,15 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The problem size that determines the defaults.
+/// The problem size, which determines the defaults of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// Runs of less than 50 ms, for tests.
+    /// Runs that take less than 50 ms, for tests.
     Tiny,
-    /// Runs of a few seconds at most (default).
+    /// Runs that take at most a few seconds (default).
     #[default]
     Small,
-    /// The size used in the program's source.
+    /// The size used in the paper or program from which the program was taken.
     Paper,
 }
 
@@ -29,13 +29,13 @@ pub enum Size {
 pub struct Parameter {
     /// The parameter's name on the command line.
     pub name: &'static str,
-    /// Whether the user can also pass the parameter by position.
+    /// Whether the user can also pass the value without the parameter's name.
     pub positional: bool,
     /// The valid values.
     pub kind: Kind,
-    /// The default.
+    /// The default value.
     pub preset: Preset,
-    /// What the parameter means, including the unit.
+    /// The help text for the parameter, including its unit.
     pub meaning: &'static str,
 }
 
@@ -59,16 +59,16 @@ pub enum Preset {
     Sizes([&'static str; 3]),
     /// No default: the user must pass a value.
     Required,
-    /// A value that another parameter implies; the text describes it.
+    /// The default depends on another parameter; the text describes it.
     Implied(&'static str),
 }
 
-/// The user's input, not yet checked.
+/// The parameter values that the user passed, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// Positional values, in order.
+    /// Values without names, in order.
     pub positional: Vec<OsString>,
-    /// Named values.
+    /// Values with their parameters' names.
     pub named: Vec<(String, OsString)>,
 }
 
@@ -152,10 +152,10 @@ impl Values {
         self.0.contains_key(name)
     }
 
-    /// The value of an integer parameter.
+    /// Returns the value of an integer parameter.
     ///
     /// # Errors
-    /// If there is no such value.
+    /// If no integer parameter with this name has a value.
     pub fn integer(&self, name: &str) -> Result<u64, ParameterError> {
         match self.0.get(name) {
             Some(Item::Integer(value)) => Ok(*value),
@@ -172,10 +172,10 @@ impl Values {
         }
     }
 
-    /// The value of a number parameter.
+    /// Returns the value of a number parameter.
     ///
     /// # Errors
-    /// If there is no such value.
+    /// If no number parameter with this name has a value.
     pub fn number(&self, name: &str) -> Result<f64, ParameterError> {
         match self.0.get(name) {
             Some(Item::Number(value)) => Ok(*value),
@@ -183,10 +183,10 @@ impl Values {
         }
     }
 
-    /// The value of a choice parameter.
+    /// Returns the value of a choice parameter.
     ///
     /// # Errors
-    /// If there is no such value.
+    /// If no choice parameter with this name has a value.
     pub fn choice(&self, name: &str) -> Result<&'static str, ParameterError> {
         match self.0.get(name) {
             Some(Item::Choice(value)) => Ok(value),
@@ -194,10 +194,10 @@ impl Values {
         }
     }
 
-    /// The value of a path parameter.
+    /// Returns the value of a path parameter.
     ///
     /// # Errors
-    /// If there is no such value.
+    /// If no path parameter with this name has a value.
     pub fn path(&self, name: &str) -> Result<&Path, ParameterError> {
         match self.0.get(name) {
             Some(Item::Path(value)) => Ok(value),

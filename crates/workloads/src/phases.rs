@@ -1,13 +1,13 @@
 //! Alternating serial and parallel phases, like programs that are only partly parallel.
 //!
-//! A serial phase computes, or waits without using the CPU, like a program that reads its next
-//! input. A parallel phase is a number of equal tasks, split by joins that halve the range. Two
-//! jobs with one round each and opposite values of `first` are complementary: while one is serial,
-//! the other is parallel (Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel
-//! Work-Stealing Jobs, MIT, 2004, section 7). With many rounds of short phases, the number of
-//! processors that a job can use changes faster than any estimate can follow.
+//! A serial phase computes and, if required, waits without using the CPU, like a program that reads
+//! its next input. A parallel phase is a number of equal tasks, split by joins that halve the
+//! range. Two jobs with one round each and opposite values of `first` are complementary: while one
+//! is serial, the other is parallel (Siddhartha Sen, Dynamic Processor Allocation for Adaptively
+//! Parallel Work-Stealing Jobs, MIT, 2004, section 7). With many rounds of short phases, the number
+//! of processors that a job can use changes faster than any estimate can follow.
 //!
-//! It doesn't test imbalance within a phase or the cost of a fork.
+//! The program doesn't test imbalance within a phase or the cost of a fork.
 
 use std::io;
 use std::time::Duration;
@@ -29,9 +29,9 @@ pub struct Phases {
     pub rounds: u64,
     /// Steps per serial phase.
     pub serial: u64,
-    /// How long each serial phase waits in addition, in milliseconds.
+    /// How long each serial phase waits, in addition to its steps, in milliseconds.
     pub wait: u64,
-    /// Steps per parallel phase, summed over its tasks.
+    /// Total number of steps of all tasks in a parallel phase.
     pub parallel: u64,
     /// Tasks per parallel phase.
     pub tasks: u64,
@@ -57,7 +57,8 @@ impl First {
 }
 
 impl Phases {
-    /// Runs all rounds by calling `serial` and `parallel` for the two phases of each.
+    /// Runs all rounds. Calls `serial` and `parallel` once per round, in the order that `first`
+    /// requires.
     fn rounds(
         &self,
         mut serial: impl FnMut(u64) -> u64,

@@ -2,9 +2,10 @@
 //! elements.
 //!
 //! The first pass sums each block and combines the sums up a tree. The second pass goes down the
-//! tree with the sum of everything before a block, and then over the block (Guy Blelloch, Prefix
-//! Sums and Their Applications, 1990, section 1.2). From Lukas Haselsteiner, Adaptive Work-Stealing
-//! Techniques (TU Wien, 2015), section 3.6, where there are 10^8 elements.
+//! tree and passes each block the sum of all elements before it, from which the prefix sums in the
+//! block are computed (Guy Blelloch, Prefix Sums and Their Applications, 1990, section 1.2). From
+//! Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6, where there
+//! are 10^8 elements.
 //!
 //! The serial version needs one pass with one addition per element, so the parallel body does twice
 //! the work. The program spends more time waiting for memory than computing.
@@ -39,15 +40,15 @@ fn serial(elements: &mut [u64], before: u64) {
     }
 }
 
-/// Returns the number of blocks, and the number of elements, in the left half.
+/// Returns the number of blocks and the number of elements in the left half.
 pub(crate) fn half(elements: usize, block: usize) -> (usize, usize) {
     let blocks = elements.div_ceil(block) / 2;
     (blocks, blocks * block)
 }
 
-/// The first pass: returns the sum of all elements. Each node of the tree stores the sum of its
-/// left half in `sums`. The sums of the nodes in its left half come before that element, those of
-/// the nodes in its right half after it.
+/// Runs the first pass: returns the sum of all elements, and stores for each node of the tree the
+/// sum of its left half. `sums` has the nodes in order: those in the left half, this node, and
+/// those in the right half.
 fn up<R: Runtime>(fork: &mut R::Fork<'_>, elements: &[u64], sums: &mut [u64], block: usize) -> u64 {
     if elements.len() <= block {
         return elements.iter().copied().fold(0, u64::wrapping_add);
@@ -65,7 +66,7 @@ fn up<R: Runtime>(fork: &mut R::Fork<'_>, elements: &[u64], sums: &mut [u64], bl
     left.wrapping_add(right)
 }
 
-/// The second pass.
+/// Runs the second pass.
 fn down<R: Runtime>(
     fork: &mut R::Fork<'_>,
     elements: &mut [u64],
@@ -155,7 +156,7 @@ impl Program for Prefixsum {
     }
 
     fn reset(&self, elements: &mut Vec<u64>) {
-        // Generates the elements again, because keeping a copy would take another 800 MB.
+        // This generates the elements again, because keeping a copy would take another 800 MB.
         for (i, element) in (0..).zip(elements) {
             *element = random(self.seed, i);
         }

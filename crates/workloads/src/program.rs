@@ -5,10 +5,10 @@
 //! [`parallel`](Program::parallel), and [`answer`](Program::answer). Only the timed part does the
 //! program's work: creating the input and summarizing the output are not timed.
 //!
-//! A run is correct if its answer equals the [`published`](Program::published) one or, if none
-//! exists, the serial version's. Inputs that the program does not own, such as the files below a
-//! path, may change between two runs; [`settle`](Program::settle) removes what changed from both
-//! outputs.
+//! A run is correct if its answer equals the [`published`](Program::published) one or, if there is
+//! none, the serial version's. Inputs that the program does not own, such as the files below a
+//! path, may change between two runs. Therefore, [`settle`](Program::settle) removes from both
+//! outputs whatever has changed.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +18,10 @@ use serde_json::Value;
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::runtime::Runtime;
 
-/// A result's fields, keyed by name.
+/// The summary of a run's result: fields, keyed by name.
 pub type Answer = serde_json::Map<String, Value>;
 
-/// A field of a program's [`Answer`], for help texts.
+/// The description of a field of a program's [`Answer`], for help texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// The field's name in the answer.
@@ -35,7 +35,7 @@ pub struct Field {
 pub struct Reference {
     /// The answer that every correct run gives.
     pub answer: Answer,
-    /// Where the answer comes from, as text for the user.
+    /// The source of the answer, as text for the user.
     pub source: &'static str,
 }
 
@@ -45,19 +45,18 @@ pub trait Program: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// A one-line description for lists of programs.
     const SUMMARY: &'static str;
-    /// The parameters; positional ones appear in their order on the command line.
+    /// The parameters. Positional ones are in their order on the command line.
     const PARAMETERS: &'static [Parameter];
     /// The fields of the answer.
     const RESULT: &'static [Field];
-    /// Whether a run reads files. If so, the first run may have to wait for a disk, and later runs
-    /// don't.
+    /// Whether a run reads files. If so, the first run may wait for the disk, but later runs don't.
     const READS_FILES: bool = false;
     /// Whether the program requires a runtime with [intervals](Runtime::INTERVALS).
     const INTERVALS: bool = false;
 
-    /// What a run works on.
+    /// The data on which a run works.
     type Input: Send;
-    /// What a run returns.
+    /// The result of a run.
     type Output: Send;
 
     /// Creates the program with these parameters.
@@ -66,12 +65,13 @@ pub trait Program: Sized + Send + Sync + 'static {
     /// If the values are valid individually but not in combination.
     fn from_values(values: &Values) -> Result<Self, ParameterError>;
 
-    /// Returns the parameters in effect.
+    /// Returns the parameters that affect a run, with their values.
     fn parameters(&self) -> Answer;
 
     /// Creates the input.
     ///
-    /// # Errors If the input is unavailable; the message names the input.
+    /// # Errors
+    /// If the input is unavailable; the message names the input.
     fn prepare(&self) -> io::Result<Self::Input>;
 
     /// Restores an input to its initial state after a run.
@@ -94,7 +94,8 @@ pub trait Program: Sized + Send + Sync + 'static {
 
     /// Checks that the runtime supports what the program needs with these parameters.
     ///
-    /// # Errors If a feature is missing; the message names it.
+    /// # Errors
+    /// If the runtime lacks a feature; the message names it.
     fn fits<R: Runtime>(&self, _runtime: &R) -> Result<(), ParameterError> {
         if R::INTERVALS || !Self::INTERVALS {
             return Ok(());
@@ -104,21 +105,21 @@ pub trait Program: Sized + Send + Sync + 'static {
         Err(ParameterError::new(what))
     }
 
-    /// Summarizes the result of a run.
+    /// Returns a summary of a run's result.
     fn answer(&self, input: &Self::Input, output: &Self::Output) -> Answer;
 
-    /// The answer of a correct run, if it is known in advance.
+    /// Returns the answer of a correct run, if it is known in advance.
     fn published(&self) -> Option<Reference> {
         None
     }
 
-    /// Compares the outputs of two runs, removes from both what changed between the runs for
-    /// reasons outside the program, and returns the names of what it removed.
+    /// Compares the outputs of two runs, removes from both whatever changed for reasons outside the
+    /// program, and returns the names of what it removed.
     fn settle(&self, _one: &mut Self::Output, _other: &mut Self::Output) -> Vec<String> {
         Vec::new()
     }
 
-    /// The progress of the current run, for programs that report it.
+    /// Returns the progress of the current run, if the program reports it.
     fn progress(&self) -> Option<&Progress> {
         None
     }
@@ -133,12 +134,12 @@ pub struct Progress {
 
 // Relaxed throughout: the counters publish no other data.
 impl Progress {
-    /// Number of files finished so far.
+    /// Returns the number of files finished so far.
     pub fn files(&self) -> u64 {
         self.files.load(Ordering::Relaxed)
     }
 
-    /// Number of bytes read so far.
+    /// Returns the number of bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -157,7 +158,7 @@ impl Progress {
     }
 }
 
-/// How a parallel body creates its tasks, for programs that support two ways.
+/// How a parallel body creates its tasks. Some programs support both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// With joins that repeatedly halve the range.
@@ -169,7 +170,7 @@ pub enum Form {
 impl Form {
     const NAMES: &'static [&'static str] = &["join", "spawn"];
 
-    /// The parameter `form`, with its default.
+    /// Returns the parameter `form` with its default.
     pub(crate) const fn parameter(preset: &'static str) -> Parameter {
         Parameter {
             name: "form",
@@ -187,7 +188,7 @@ impl Form {
         })
     }
 
-    /// The form's name as a parameter value.
+    /// Returns the form's name as a parameter value.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -197,7 +198,6 @@ impl Form {
     }
 }
 
-/// Collects named values into an [`Answer`].
 pub(crate) fn answer<const N: usize>(fields: [(&str, Value); N]) -> Answer {
     fields
         .into_iter()

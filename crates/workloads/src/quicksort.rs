@@ -1,8 +1,8 @@
 //! Quicksort: a serial partition, then both sides in parallel, down to a cutoff.
 //!
-//! The partition is the critical path, so the parallelism is limited. It walks memory in long
-//! sequential passes. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015),
-//! section 3.6, which sorts 10^7 elements with a Gaussian distribution.
+//! The partitions are serial and form the critical path, so parallelism is limited. A partition
+//! reads memory sequentially. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien,
+//! 2015), section 3.6, which sorts 10^7 elements with a Gaussian distribution.
 //!
 //! The serial version and the parallel body share the partition and, below the cutoff, the standard
 //! library's unstable sort; they differ only in the join.
@@ -35,9 +35,9 @@ pub struct Input {
     elements: Vec<u32>,
 }
 
-/// Generates elements with a Gaussian distribution. Each is the mean of four uniform numbers, as in
-/// David Helman, David Bader and Joseph JáJá, A Randomized Parallel Sorting Algorithm with an
-/// Experimental Study, Journal of Parallel and Distributed Computing 52, 1998.
+/// Generates elements with a Gaussian distribution. Each element is the mean of four uniform
+/// numbers, as in David Helman, David Bader and Joseph JáJá, A Randomized Parallel Sorting
+/// Algorithm with an Experimental Study, Journal of Parallel and Distributed Computing 52, 1998.
 pub(crate) fn gaussian(n: usize, seed: u64) -> Vec<u32> {
     let halves = |x: u64| (x >> 32) + (x & u64::from(u32::MAX));
     (0..n as u64)
@@ -69,8 +69,8 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff
     );
 }
 
-/// Moves the elements less than a pivot in front of the pivot and returns both sides, without the
-/// pivot.
+/// Partitions the elements around a pivot. Returns the elements less than the pivot and the others,
+/// without the pivot itself.
 ///
 /// This is Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch
 /// on the comparison: every element is written to the border between the two sides, and the
@@ -98,8 +98,7 @@ pub(crate) fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     (less, &mut rest[1..])
 }
 
-/// Returns the index of a pseudo-median: the median of three elements, each of which is the median
-/// of three.
+/// Returns the index of an approximate median: the median of three medians of three elements each.
 fn near_median(elements: &[u32]) -> usize {
     let step = elements.len() / 9;
     let median = |a: usize, b: usize, c: usize| {
@@ -114,7 +113,7 @@ fn near_median(elements: &[u32]) -> usize {
     median(of_third(0), of_third(1), of_third(2))
 }
 
-/// A checksum that depends on every element and its position.
+/// Returns a checksum that depends on every element and its position.
 pub(crate) fn checksum(elements: &[u32]) -> u64 {
     // One is added so that zeros affect the checksum.
     steps::checksum(elements.iter().map(|element| u64::from(*element) + 1))
@@ -132,7 +131,7 @@ pub(crate) const SORTED: &[Field] = &[
     },
 ];
 
-/// Returns the values of the fields [`SORTED`] for `elements`.
+/// Returns the answer fields of [`SORTED`] for these elements.
 pub(crate) fn sorted(elements: &[u32]) -> Answer {
     answer([
         ("sorted", elements.is_sorted().into()),
@@ -233,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Each number is the mean of four uniform ones, so the mean is 1/2 and the variance 1/48.
+    /// Each element is the mean of four uniform numbers, so the mean is 1/2 and the variance 1/48.
     #[test]
     fn gaussian_data_has_expected_spread() {
         let data = gaussian(100_000, 1);

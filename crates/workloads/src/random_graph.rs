@@ -2,7 +2,8 @@
 //! and Alfréd Rényi, On the Evolution of Random Graphs, 1960; Edgar Gilbert, Random Graphs, Annals
 //! of Mathematical Statistics 30, 1959).
 //!
-//! Edges are never stored: each access draws the edge again, which takes a few multiplications.
+//! Edges are not stored: each access recomputes the edge from the seed, which takes a few
+//! multiplications.
 
 use crate::parameter::{Kind, Parameter, Preset};
 use crate::steps::random;
@@ -11,14 +12,14 @@ use crate::steps::random;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edges {
     vertices: u64,
-    /// The expected number of pairs with an edge, out of 2^32 pairs.
+    /// The probability of an edge, multiplied by 2^32.
     present: u64,
     seed: u64,
 }
 
 impl Edges {
-    /// Creates the edges among `vertices` vertices (at most 2^32). Each pair of vertices has an
-    /// edge with this probability.
+    /// Creates the edges of a graph with `vertices` vertices (at most 2^32). Each pair of vertices
+    /// has an edge with this probability.
     pub(crate) fn new(vertices: usize, probability: f64, seed: u64) -> Self {
         Self {
             vertices: vertices as u64,
@@ -27,8 +28,8 @@ impl Edges {
         }
     }
 
-    /// Returns the edge between two vertices, as 32 random bits for its weight, if they have one.
-    /// No vertex has an edge to itself.
+    /// Returns 32 random bits for the weight of the edge between two vertices, or `None` if they
+    /// have no edge. No vertex has an edge to itself.
     pub(crate) fn between(&self, a: usize, b: usize) -> Option<u32> {
         let pair = a.min(b) as u64 * self.vertices + a.max(b) as u64;
         let drawn = random(self.seed, pair);
@@ -36,7 +37,7 @@ impl Edges {
     }
 }
 
-/// The parameter `p`, with a default probability for each size.
+/// Returns the parameter `p`, with a default for each size.
 pub(crate) const fn probability(sizes: [&'static str; 3]) -> Parameter {
     Parameter {
         name: "p",

@@ -40,7 +40,7 @@ use crate::uts::Uts;
 
 /// A callback for the program that [`visit`] finds.
 pub trait Visitor {
-    /// The result type.
+    /// What [`visit`](Self::visit) returns.
     type Out;
 
     /// Called with the program that was found.
@@ -49,21 +49,21 @@ pub trait Visitor {
 
 /// A callback for the program that [`visit_simulated`] finds.
 pub trait SimulatedVisitor {
-    /// The result type.
+    /// What [`visit`](Self::visit) returns.
     type Out;
 
     /// Called with the program that was found.
     fn visit<P: Simulated>(self, program: P) -> Self::Out;
 }
 
-/// Information about a program, for users.
+/// Information about a program, to show to users.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The program's name on the command line.
     pub name: &'static str,
     /// A one-line description for lists of programs.
     pub summary: &'static str,
-    /// The parameters; positional ones appear in their order on the command line.
+    /// The parameters. Positional ones are in their order on the command line.
     pub parameters: &'static [Parameter],
     /// The fields of the answer.
     pub result: &'static [Field],
@@ -98,7 +98,7 @@ macro_rules! finder {
 /// Expands one list of all programs into [`ENTRIES`] and both lookup functions.
 macro_rules! programs {
     (simulated: $($dag:ident)*; others: $($other:ident)*) => {
-        /// Every program.
+        /// All programs.
         pub const ENTRIES: &[Entry] = &[$(simulated::<$dag>(),)* $(entry::<$other>(),)*];
 
         finder! {
@@ -122,7 +122,8 @@ programs! {
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 
-/// All programs, each in one group, by kind. The first group is a good start.
+/// The names of all programs in groups by kind, for help texts. New users should start with the
+/// first group.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Real programs", &["digest", "bipartition", "sssp"]),
     (

@@ -9,7 +9,7 @@
 //! thread-local storage. A body creates parallel work with [`join`](Runtime::join), with
 //! [`scope`](Runtime::scope) and [`spawn`](Runtime::spawn), or with
 //! [`for_each`](Runtime::for_each). [`SPAWNS`](Runtime::SPAWNS) is false for a runtime without
-//! scopes; a runtime without a loop of its own gets a loop made of joins. Only Tidegate can put
+//! scopes; for a runtime without a parallel loop, `for_each` uses joins. Only Tidegate can put
 //! tasks into [`places`](Runtime::places).
 //!
 //! Only Tidegate has [intervals](Runtime::intervals). They declare which tasks wait for which
@@ -17,7 +17,7 @@
 //! program that [needs](crate::Program::INTERVALS) them. They also reject programs that need
 //! [priorities](Runtime::PRIORITIES).
 //!
-//! This trait doesn't choose grain sizes (the bodies do), measure, or hide where a body starts.
+//! This trait doesn't choose grain sizes (the bodies do) or measure. Starting a run isn't free:
 //! [`install`](Runtime::install) runs the body on a worker of the pool if there is one and
 //! otherwise on the calling thread, so clocks belong inside it.
 
@@ -49,20 +49,21 @@ pub use serial::{Inline, Serial};
 pub use threads::{Budget, Threads};
 pub use tidegate::Tidegate;
 
-/// A thread's stack size in bytes, for runtimes that let us choose it. The stack is large enough
-/// for the deepest program (`uts` on the tree T3L) on top of stolen work. A stack takes only
-/// address space until its pages are touched.
+/// The stack size of a thread in bytes, for runtimes that let us choose it. The stack has room for
+/// the deepest program (`uts` on the tree T3L) on top of stolen work. A stack takes only address
+/// space until its pages are touched.
 const STACK: usize = 256 << 20;
 
-/// [`halving`] runs up to this many items in one plain loop.
+/// The maximum number of items that [`halving`] handles in one serial loop.
 pub(crate) const HALVING_GRAIN: usize = 256;
 
-/// A runtime and its threads. Any body can run on it.
+/// A runtime with its threads, on which any body can run.
 pub trait Runtime: Sized + Sync {
     /// The runtime's name on the command line.
     const NAME: &'static str;
 
-    /// Whether [`spawn`](Self::spawn) can run in parallel. If not, it runs its body immediately.
+    /// Whether tasks can run in parallel if they are started with [`spawn`](Self::spawn). If not,
+    /// `spawn` runs its body immediately.
     const SPAWNS: bool;
 
     /// Whether the runtime supports [`intervals`](Self::intervals).
@@ -74,23 +75,24 @@ pub trait Runtime: Sized + Sync {
     /// The value that a task needs in order to fork.
     type Fork<'a>;
 
-    /// What [`reserve`](Self::reserve) returns.
+    /// The guard that [`reserve`](Self::reserve) returns.
     type Reservation: Send;
 
-    /// A scope in which [`spawn`](Self::spawn) starts tasks that may borrow data living for
+    /// A scope whose tasks, started with [`spawn`](Self::spawn), may borrow data that lives for
     /// `'scope`.
     type Scope<'scope>;
 
     /// Starts the runtime with `workers` workers. The calling thread counts as a worker if it runs
     /// tasks.
     ///
-    /// # Errors If `workers` is zero or the system can't start the threads.
+    /// # Errors
+    /// If `workers` is zero or the operating system can't start the threads.
     fn with_workers(workers: usize) -> io::Result<Self>;
 
     /// Runs `body` as the root task and returns its result.
     ///
     /// # Panics
-    /// If `body` panics, or if the system can't start a thread that is needed here.
+    /// If `body` panics, or if the operating system can't start a thread for this call.
     fn install<T: Send>(&self, body: impl FnOnce(&mut Self::Fork<'_>) -> T + Send) -> T;
 
     /// Runs both closures, in parallel if a worker is free, and returns both results.
@@ -111,15 +113,16 @@ pub trait Runtime: Sized + Sync {
     }
 
     /// Declares that the task uses `bytes` bytes until the returned reservation is dropped. On
-    /// Tidegate the task may have to wait for the memory; other runtimes only count it.
+    /// Tidegate, the task may have to wait for the memory; other runtimes only count the bytes.
     ///
     /// # Panics
-    /// If the program doesn't fit into the pool's budget. The panic is silent; its payload is the
-    /// runtime's error.
+    /// If the program doesn't fit into the pool's budget. The panic prints no message; its payload
+    /// is the runtime's error.
     #[track_caller]
     fn reserve(bytes: usize) -> Self::Reservation;
 
-    /// Blocks the task without using the CPU, as if it waited for a file or a network.
+    /// Blocks the task for this long without using the CPU, like a task that waits for a file or a
+    /// network.
     fn wait(length: Duration) {
         std::thread::sleep(length);
     }
@@ -127,23 +130,24 @@ pub trait Runtime: Sized + Sync {
     /// Runs `body` and returns when all tasks that it spawned have finished.
     fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T;
 
-    /// Starts `body` as a task of `scope`; the task may spawn others in the same scope.
+    /// Starts `body` as a task of `scope`. The task may spawn further tasks in the same scope.
     fn spawn<'scope>(
         scope: &Self::Scope<'scope>,
         body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
     );
 
-    /// The places that the calling task can put tasks into; empty if the runtime has no places.
+    /// Returns the places into which the calling task can put tasks. Empty if the runtime has no
+    /// places.
     fn places() -> Vec<PlaceId> {
         Vec::new()
     }
 
-    /// The place in which the calling task runs.
+    /// Returns the place in which the calling task runs, if any.
     fn place() -> Option<PlaceId> {
         None
     }
 
-    /// Starts `body` as a task of `scope`, queued in `place`, which must be one of
+    /// Starts `body` as a task of `scope` and queues it in `place`, which must be one of
     /// [`places`](Self::places).
     fn spawn_at<'scope>(
         scope: &Self::Scope<'scope>,
@@ -153,8 +157,8 @@ pub trait Runtime: Sized + Sync {
         Self::spawn(scope, body);
     }
 
-    /// Starts `body` as a task of `scope`. Of the pending tasks started with a priority, the one
-    /// with the lowest number begins next.
+    /// Starts `body` as a task of `scope` with a priority. Among pending tasks that have a
+    /// priority, the task with the lowest number begins next.
     ///
     /// # Panics
     /// If the runtime has no [priorities](Self::PRIORITIES).
@@ -177,8 +181,8 @@ pub trait Runtime: Sized + Sync {
         panic!("{} has no intervals", Self::NAME);
     }
 
-    /// Gives the draft a name if the run is recorded to be drawn. The name is passed as a closure,
-    /// because building it can cost more than running the interval.
+    /// Names an interval, but only on a runtime that records intervals to draw them. The name is
+    /// passed as a closure, because building it can cost more than running the interval.
     fn named<'scope, T>(
         draft: IntervalBuilder<'scope, T>,
         _name: impl FnOnce() -> String,
@@ -187,7 +191,7 @@ pub trait Runtime: Sized + Sync {
     }
 }
 
-/// Calls `body` on every item, splitting the slice in halves with [`Runtime::join`].
+/// Calls `body` on every item; joins halve the range.
 fn halving<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     items: &mut [T],
@@ -204,7 +208,7 @@ fn halving<R: Runtime, T: Send>(
     );
 }
 
-/// Checks the argument of [`Runtime::with_workers`]: no runtime can have zero workers.
+/// Rejects zero workers, for implementations of [`Runtime::with_workers`].
 fn at_least_one(workers: usize) -> io::Result<usize> {
     if workers == 0 {
         return Err(io::Error::new(

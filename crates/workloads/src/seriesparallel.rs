@@ -20,7 +20,7 @@ use crate::steps::{random, steps};
 pub struct Seriesparallel {
     /// Number of leaves.
     pub n: u64,
-    /// The percentage of divided parts whose two halves run in parallel.
+    /// The percentage of parts with several leaves whose two halves run in parallel.
     pub parallel: u64,
     /// The maximum number of steps that a leaf takes.
     pub steps: u64,
@@ -28,7 +28,6 @@ pub struct Seriesparallel {
     pub seed: u64,
 }
 
-/// A part of the graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     leaves: u64,
@@ -37,7 +36,7 @@ pub(crate) struct Part {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
-    /// A task that takes this many steps.
+    /// A leaf that takes this many steps.
     Leaf(u64),
     /// Two parts in series.
     Series(Part, Part),
@@ -45,13 +44,13 @@ pub(crate) enum Shape {
     Parallel(Part, Part),
 }
 
-/// A pseudorandom number less than `end`, determined by `seed` and `number`.
+/// Returns a pseudorandom number less than `end`, determined by `seed` and `number`.
 fn below(seed: u64, number: u64, end: u64) -> u64 {
     ((u128::from(random(seed, number)) * u128::from(end)) >> 64) as u64
 }
 
 impl Seriesparallel {
-    /// Returns the part that consists of the whole graph.
+    /// Returns the part that is the whole graph.
     pub(crate) const fn whole(&self) -> Part {
         Part {
             leaves: self.n,
@@ -59,7 +58,6 @@ impl Seriesparallel {
         }
     }
 
-    /// Determines the shape of a part.
     pub(crate) fn shape(&self, Part { leaves, seed }: Part) -> Shape {
         if leaves == 1 {
             return Shape::Leaf(1 + below(seed, 0, self.steps));
@@ -204,7 +202,7 @@ mod tests {
         [0, 1, 2].map(|kind| own[kind] + a[kind] + b[kind])
     }
 
-    /// The test also checks the number of leaves.
+    /// The graph also has the requested number of leaves.
     #[test]
     fn graph_has_requested_parallel_share() {
         for parallel in [0, 30, 100] {

@@ -7,21 +7,23 @@
 //! first, this is Edsger Dijkstra's algorithm (A Note on Two Problems in Connexion with Graphs,
 //! Numerische Mathematik 1, 1959), and no vertex is relaxed twice.
 //!
-//! | order | what begins next |
+//! | order | which task begins next |
 //! |---|---|
-//! | `nearest` | the nearest pending vertex: [priority](Runtime::spawn_with_priority) is distance |
-//! | `youngest` | the task that a deque returns; each relaxation spawns its nearest vertex last |
+//! | `nearest` | the nearest vertex's: [priority](Runtime::spawn_with_priority) is by distance |
+//! | `youngest` | the one that a deque returns; each relaxation spawns its nearest vertex last |
 //!
 //! With `youngest`, the owner of a deque next relaxes the nearest vertex of its latest relaxation,
-//! no matter what is pending from earlier ones. This is depth first and repeats most of the work.
+//! no matter which vertices are pending from earlier ones. This is depth first and repeats most of
+//! the work.
 //!
-//! Each access to an edge draws the edge again. Stored edges would take 800 MB, and the program
-//! would wait for memory. Weights are from 1 to 2^32.
+//! Each access to an edge recomputes the edge from the seed. Stored edges would take 800 MB, and
+//! the program would wait for memory. Weights are from 1 to 2^32.
 //!
 //! The serial version is Dijkstra's algorithm with a heap. The simulator has no dag for this
 //! program, because the schedule determines which vertices are relaxed twice.
 //!
-//! The program can't run in parallel without spawns, divide the edges of one vertex, or keep paths.
+//! The program can't run in parallel without spawns, doesn't divide the edges of one vertex among
+//! tasks, and doesn't record the paths.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -42,7 +44,7 @@ const NEVER: u64 = u64::MAX;
 pub enum Order {
     /// The nearest of all pending vertices.
     Nearest,
-    /// The nearest vertex of the latest relaxation.
+    /// The nearest vertex found by the latest relaxation.
     Youngest,
 }
 
@@ -57,7 +59,7 @@ impl Order {
 /// The program `sssp`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp {
-    /// Number of vertices, at least one; paths start at the first.
+    /// Number of vertices, at least one. Paths start at the first vertex.
     pub n: usize,
     /// The probability that two vertices have an edge.
     pub p: f64,
@@ -67,7 +69,7 @@ pub struct Sssp {
     pub seed: u64,
 }
 
-/// A vertex's distance, and the vertex, so that these are ordered by distance.
+/// A distance and the vertex at that distance. Comparisons order by distance.
 type Far = (u64, usize);
 
 impl Sssp {
@@ -75,10 +77,10 @@ impl Sssp {
         Edges::new(self.n, self.p, self.seed)
     }
 
-    /// Returns the distance of `to` by way of another vertex.
+    /// Returns the distance of `to` on a path through another vertex.
     ///
-    /// A missing edge also yields a number, rather than a special case, because half of the edges
-    /// are missing at random and the CPU would mispredict every other branch.
+    /// The result for a missing edge is also a number, so that the caller needs no branch for it:
+    /// half of the edges are missing at random, and the CPU would often mispredict such a branch.
     fn by_way(edges: &Edges, (distance, vertex): Far, to: usize) -> u64 {
         let drawn = edges.between(vertex, to);
         drawn.map_or(NEVER, |drawn| distance + 1 + u64::from(drawn))
@@ -91,11 +93,12 @@ struct Search<'a> {
     distances: Vec<AtomicU64>,
 }
 
-// Relaxed throughout: a distance only falls and publishes no other data. A task gets the distance
-// for which it was spawned through the spawn, which is ordered after the store of the distance.
+// Relaxed throughout: a distance only decreases and publishes no other data. A task gets the
+// distance for which it was spawned through the spawn, which is ordered after the store of the
+// distance.
 impl Search<'_> {
-    /// Looks for shorter paths by way of `from`, unless a shorter path to that vertex has been
-    /// found meanwhile.
+    /// Relaxes the edges of `from` and spawns tasks for the vertices that are now nearer. Does
+    /// nothing if a shorter path to `from` has been found since.
     fn relax<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, from: Far) {
         if from.0 > self.distances[from.1].load(Ordering::Relaxed) {
             return;
@@ -255,7 +258,7 @@ mod tests {
     use super::*;
     use crate::Tidegate;
 
-    /// Computes the distances by going over all edges as many times as there are vertices.
+    /// Computes the distances with the Bellman-Ford algorithm.
     fn by_rounds(program: &Sssp) -> Vec<u64> {
         let edges = program.edges();
         let mut distances = vec![NEVER; program.n];

@@ -1,4 +1,4 @@
-//! Helpers shared by the programs: serial work that can't be shortened, random numbers and
+//! Helpers shared by the programs: serial work that the compiler can't shorten, random numbers and
 //! checksums.
 
 use tidegate_sim::Nanos;
@@ -6,8 +6,8 @@ use tidegate_sim::Nanos;
 /// An odd number close to 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The state after `count` steps of xorshift from `seed` (George Marsaglia, Xorshift RNGs, Journal
-/// of Statistical Software 8, 2003). Each step depends on the previous one.
+/// Returns the state after `count` steps of xorshift from `seed` (George Marsaglia, Xorshift RNGs,
+/// Journal of Statistical Software 8, 2003). Each step depends on the previous one.
 pub(crate) fn steps(seed: u64, count: u64) -> u64 {
     let mut state = seed;
     for _ in 0..count {
@@ -24,15 +24,15 @@ pub(crate) fn time(count: u64) -> Nanos {
     nanos.try_into().unwrap_or(Nanos::MAX)
 }
 
-/// A checksum that depends on every word and its position.
+/// Returns a checksum that depends on every word and its position.
 pub(crate) fn checksum(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0_u64, |sum, word| {
         sum.wrapping_mul(GOLDEN).wrapping_add(word)
     })
 }
 
-/// Returns the output of SplitMix64 (Guy Steele, Doug Lea and Christine Flood, Fast Splittable
-/// Pseudorandom Number Generators, OOPSLA 2014) at the index `number`, from `seed`.
+/// Returns the output of SplitMix64 at index `number` for the seed `seed` (Guy Steele, Doug Lea and
+/// Christine Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 pub(crate) fn random(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(GOLDEN));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,8 +40,8 @@ pub(crate) fn random(seed: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns the number at the index `number` of a sequence of uniformly distributed numbers in [-1,
-/// 1).
+/// Returns the element at index `number` of a sequence of random numbers that are uniformly
+/// distributed between -1 (inclusive) and 1 (exclusive).
 pub(crate) fn uniform(seed: u64, number: u64) -> f64 {
     (random(seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }

@@ -1,7 +1,7 @@
 //! The sum over a balanced tree of boxed nodes: forks that also touch memory.
 //!
 //! Every node forks, including leaves. The difference from the serial version, divided by the
-//! number of nodes, is therefore the cost of a fork in a body that chases pointers. The nodes hold
+//! number of nodes, is therefore the cost of a fork in a body that follows pointers. The nodes hold
 //! 1, 2, 3, …, so the sum is known.
 //!
 //! Runtimes differ in which half of a join they run first. Nodes are therefore allocated level by
@@ -28,8 +28,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// Builds a complete binary tree of `nodes` nodes, allocated level by level, or `None` for 0
-    /// nodes.
+    /// Builds a complete binary tree of `nodes` nodes, allocated level by level. Returns `None` for
+    /// 0 nodes.
     pub fn tree(nodes: usize) -> Option<Box<Self>> {
         let mut loose: Vec<_> = (1..)
             .take(nodes)
@@ -140,7 +140,6 @@ mod tests {
         })
     }
 
-    /// The tree's nodes hold the numbers from 1 to n.
     #[test]
     fn tree_of_any_size_is_balanced() {
         for nodes in 0..200 {

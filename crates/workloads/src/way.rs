@@ -1,4 +1,4 @@
-//! Lets one text serve as both the serial version and the parallel body: a [`Way`] handles the
+//! Lets the same code serve as both the serial version and the parallel body: a [`Way`] handles the
 //! parts of a task by calls, joins or spawns.
 //!
 //! A scope passes no fork to its tasks, so a spawned task can only create tasks by further spawns.
@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 
 /// How a task handles its parts.
 pub enum Way<'a, 'f, R: Runtime> {
-    /// In order and without creating tasks, like the serial version.
+    /// With plain calls in order, like the serial version.
     Call,
     /// With joins that repeatedly halve the range of parts.
     Join(&'a mut R::Fork<'f>),
@@ -24,7 +24,6 @@ impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
         }
     }
 
-    /// Reborrows this value.
     pub(crate) fn again(&mut self) -> Way<'_, 'f, R> {
         match self {
             Self::Call => Way::Call,
@@ -34,8 +33,8 @@ impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
     }
 }
 
-/// Splits `values` into parts of `size` elements and calls `body` with the index of each part and
-/// the part. The serial form calls it in index order.
+/// Splits `values` into parts of `size` elements, and calls `body` with the index of each part and
+/// the part itself. [`Way::Call`] handles the parts in order.
 pub(crate) fn each<R: Runtime, T: Send>(
     way: Way<'_, '_, R>,
     values: &mut [T],
@@ -54,7 +53,7 @@ pub(crate) fn each<R: Runtime, T: Send>(
     }
 }
 
-/// Implements [`each`] with joins; `first` is the index of the first part in `values`.
+/// Implements [`each`] with joins. `first` is the index of the first part in `values`.
 fn halving<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     (first, values): (usize, &mut [T]),
@@ -79,7 +78,8 @@ mod tests {
     use super::*;
     use crate::{Serial, Threads, Tidegate};
 
-    /// Lets each part write its index and its length into its elements, and returns these.
+    /// Runs a body that fills each part with its index and length, and returns the elements of all
+    /// parts.
     fn told<R: Runtime>(form: Form, length: usize, size: usize) -> Vec<(usize, usize)> {
         let mut values = vec![(0, 0); length];
         let runtime = R::with_workers(2).unwrap();
@@ -93,7 +93,7 @@ mod tests {
         values
     }
 
-    /// Only the last part may be shorter than the others.
+    /// All parts but the last must have the requested size.
     #[test]
     fn parts_are_numbered_and_equally_long() {
         for (length, size) in [(1, 1), (7, 1), (8, 2), (9, 4), (3, 5)] {

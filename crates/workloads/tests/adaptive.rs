@@ -44,7 +44,7 @@ fn mean_response(outcome: &Outcome) -> f64 {
     seconds(sum) / outcome.jobs.len() as f64
 }
 
-/// `loopy` with `n` subtasks of `steps` steps each; 600 steps take 1 µs.
+/// Returns `loopy` with `n` subtasks of `steps` steps each; 600 steps take 1 µs.
 fn loopy(n: usize, steps: u64) -> LoopyDag {
     let form = Form::Spawn;
     Loopy { n, steps, form }.dag()
@@ -55,12 +55,11 @@ fn loopy_alone(steps: u64, width: Width) -> JobOutcome {
     outcome.jobs.remove(0)
 }
 
-/// Enough steps for a subtask to take 4.36 s, as in the source, whose processors took much longer
-/// per step.
+/// With this many steps, a subtask takes 4.36 s, as in the thesis, whose processors were much
+/// slower.
 const STEPS_OF_THE_SOURCE: u64 = 2_617_500_000;
 
-/// If desires are estimated by counting ready tasks, it takes much longer until all processors
-/// work.
+/// The baseline is `instantaneous`, which sets a job's desire to its number of ready tasks.
 #[test]
 fn proactive_estimates_ramp_up_faster() {
     let all = |steps, rule: &str| {
@@ -78,20 +77,19 @@ fn proactive_estimates_ramp_up_faster() {
         let proactive = all(STEPS_OF_THE_SOURCE, rule).unwrap();
         assert!(counting as f64 >= 2.5 * proactive as f64, "{rule}");
     }
-    // With a million of our steps, the job ends before the instantaneous count reaches all
-    // processors.
+    // With a million steps, the job ends before `instantaneous` reaches all processors.
     assert_eq!(all(1_000_000, "instantaneous"), None);
     for rule in ["wsap:eta=0.5", "steady"] {
         assert!(all(1_000_000, rule).is_some(), "{rule}");
     }
 }
 
-/// Returns twice the bound of a greedy schedule with the job's mean number of processors.
+/// Returns twice the bound for a greedy scheduler on the job's mean number of processors.
 fn greedy_bound(job: &JobOutcome) -> f64 {
     2.0 * (seconds(job.work) / job.mean_allotment + seconds(job.span))
 }
 
-/// The jobs' mean response time is a quarter shorter than if each job had half of the machine.
+/// The mean response time must be a quarter shorter than if each job had half of the machine.
 #[test]
 fn complementary_jobs_beat_static_halves() {
     // The serial phase on one processor takes as long as the parallel phase on the other fifteen
@@ -115,8 +113,8 @@ fn complementary_jobs_beat_static_halves() {
     let fixed = response(Width::Fixed(PROCESSORS / 2));
     println!("complementary, 8 processors each: mean response {fixed:.3} s");
     // With a target efficiency of 0.5, WSAP alternates between two and four processors for one
-    // serial task. That is three on average, so the other job gets 13 rather than 15 processors and
-    // misses the goal: it gains 23 % instead of 25 %.
+    // serial task. Since it uses three on average, the other job gets 13 rather than 15 processors
+    // and misses the goal: it gains 23 % instead of 25 %.
     for (rule, goal) in [
         ("steady", 0.75),
         ("wsap:eta=0.75", 0.75),
@@ -129,7 +127,8 @@ fn complementary_jobs_beat_static_halves() {
     }
 }
 
-/// Three equal jobs respond no slower than if each had a third of the machine.
+/// The mean response time of three equal jobs must not exceed that with a third of the machine
+/// each.
 #[test]
 fn equal_jobs_match_static_thirds() {
     let response = |widths: [Width; 3]| {

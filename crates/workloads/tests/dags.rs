@@ -24,7 +24,7 @@ fn extent(program: &impl Simulated) -> WorkSpan {
     WorkSpan::of(&program.dag())
 }
 
-/// The longest chain of `fib(n)` has n tasks.
+/// The critical path of `fib(n)` has n tasks.
 #[test]
 fn fib_has_one_task_per_call() {
     let [mut this, mut next] = [1, 1];
@@ -51,7 +51,6 @@ fn loopy_span_is_one_subtask() {
     }
 }
 
-/// Only one of the children that run in parallel is on the chain.
 #[test]
 fn knary_chain_is_its_serial_children() {
     let node = 100 * 5 / 3;
@@ -59,7 +58,7 @@ fn knary_chain_is_its_serial_children() {
         let WorkSpan { work, span, .. } = extent(&Knary { n: 5, k, r });
         let nodes: u64 = (0..5).map(|level| u64::from(k).pow(level)).sum();
         assert_eq!(work, nodes * node, "{k} {r}");
-        // Only one of the children that run in parallel is on the chain.
+        // Only one of the children that run in parallel is on the critical path.
         let chain = u64::from(r + u32::from(r < k));
         let chain: u64 = (0..5).map(|level| chain.pow(level)).sum();
         assert_eq!(span, chain * node, "{k} {r}");
@@ -91,7 +90,7 @@ fn both_uts_forms_have_equal_trees() {
     assert_eq!(work[0].1, 6 * node);
 }
 
-/// Of each round, the chain has the serial phase, its wait and one parallel task.
+/// In each round, the critical path has the serial phase, its wait, and one parallel task.
 #[test]
 fn phases_span_is_their_serial_chain() {
     for first in [First::Serial, First::Parallel] {
@@ -122,7 +121,7 @@ fn series_parallel_span_follows_its_mix() {
     };
     let [chain, mixed, none] = [0, 70, 100].map(of);
     assert_eq!(chain.span, chain.work);
-    // The span is the longest leaf.
+    // If all parts run in parallel, the span is the longest leaf.
     assert!((490..=500).contains(&none.span), "{}", none.span);
     assert!(mixed.span > 4 * none.span && mixed.work > 4 * mixed.span);
     for found in [chain, mixed, none] {
@@ -131,7 +130,7 @@ fn series_parallel_span_follows_its_mix() {
     }
 }
 
-/// The dag has one task for each block.
+/// The dag has one task per block and the root.
 #[test]
 fn wavefront_chain_follows_two_edges() {
     for (n, block, blocks) in [(96, 32, 3), (1, 1, 1), (7, 7, 1), (40, 1, 40)] {
@@ -150,7 +149,7 @@ fn wavefront_chain_follows_two_edges() {
     assert_eq!(found.span, 2 * (5 * 32 * 32 + 32 * 4 + 4 * 4));
 }
 
-/// The dag has one task for each interval.
+/// The dag has one task per interval, one per layer, and the root.
 #[test]
 fn layers_wait_for_their_predecessors() {
     for (layers, width, edges) in [(1, 1, 0), (5, 1, 1), (1, 9, 3), (30, 12, 2), (30, 12, 0)] {
@@ -184,12 +183,12 @@ fn quicksort_unfolds_deterministically() {
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
 }
 
-/// At each level, the chain has two passes over a part that is not forked.
+/// At each level, the critical path has two passes over elements that are handled without forks.
 #[test]
 fn fft_passes_twice_at_every_level() {
     let cutoff = 4096;
-    // A pass takes 10 ns for 14 elements. Below the cutoff, each of twelve levels takes 10 ns for
-    // 12 elements.
+    // A pass over `cutoff` elements takes 10 ns per 14 elements. Their serial transform has twelve
+    // levels, each of which takes 10 ns per 12 elements.
     let (pass, transform) = (2_925, 40_960);
     for levels in 0..5 {
         let leaves = 1 << levels;
@@ -203,7 +202,7 @@ fn fft_passes_twice_at_every_level() {
     }
 }
 
-/// The chain contains one block of each pass.
+/// The critical path has one block in each of the two passes.
 #[test]
 fn prefix_sums_wait_for_two_blocks() {
     for (n, last) in [(100, 25 + 31), (1_000, 25 + 31), (1_050, 13 + 16)] {
@@ -215,7 +214,7 @@ fn prefix_sums_wait_for_two_blocks() {
     }
 }
 
-/// The span of the dag is its chain of panels.
+/// The span consists mainly of the panels, which are factored one after the other.
 #[test]
 fn lu_multiplies_as_elimination_does() {
     let lu = |blocks, side| {
@@ -231,7 +230,7 @@ fn lu_multiplies_as_elimination_does() {
     assert_eq!(work, span);
 }
 
-/// Each step but the last adds one block of each loop to the chain.
+/// In each step but the last, the critical path has the diagonal block and one block of each loop.
 #[test]
 fn sparselu_chain_has_every_loop() {
     for blocks in [1, 2, 9, 50] {
@@ -256,7 +255,8 @@ fn diagonal_matrix_is_factored_in_parallel() {
     assert!(full.span > 16 * diagonal && full.work > 4 * full.span);
 }
 
-/// Walks a program's dag, and also runs it on a simulated machine.
+/// Walks a program's dag and also runs it on a simulated machine with one processor, and returns
+/// both results.
 struct Unfolded;
 
 impl SimulatedVisitor for Unfolded {
@@ -268,7 +268,7 @@ impl SimulatedVisitor for Unfolded {
             costs: Costs::NONE,
             ..Settings::new(1)
         };
-        // The outcome of a run doesn't have these.
+        // These are copied, because the outcome of a run doesn't have them.
         let WorkSpan {
             depth,
             drafts,
@@ -306,7 +306,7 @@ fn ran<D: Dag>(settings: &Settings, dag: D) -> WorkSpan {
     }
 }
 
-/// On one processor without scheduling costs, each program takes as long as its work.
+/// On one processor without scheduling costs, a simulated run takes as long as the work of the dag.
 #[test]
 fn one_costless_processor_takes_the_work() {
     for entry in ENTRIES.iter().filter(|entry| entry.simulated) {

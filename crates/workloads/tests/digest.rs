@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tidegate_workloads::digest::{Digest, ProblemKind, Report, hex};
 use tidegate_workloads::{Program, Runtime, Serial, Threads, Tidegate};
 
-/// A temporary directory, removed on drop.
+/// A temporary directory that is removed on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -23,7 +23,7 @@ impl Temporary {
         Self(path)
     }
 
-    /// Writes a file and creates its parent directories.
+    /// Writes a file, and creates missing parent directories.
     fn write(&self, path: &[u8], contents: &[u8]) {
         let path = self.0.join(OsStr::from_bytes(path));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -33,12 +33,12 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // If the directory can't be removed, it stays; the test already has its result.
+        // An error is ignored, because the test already has its result.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// File names and sizes that are likely to cause errors.
+/// File names and sizes that are likely to reveal bugs.
 const NAMES: &[&[u8]] = &[
     b"empty",
     b"-",
@@ -164,7 +164,7 @@ fn sha256sum_accepts_the_lines() {
     }
 }
 
-/// The named files are those that changed between two runs.
+/// The tree changes between two runs. Both reports must lose exactly the changed entries.
 #[test]
 fn changed_files_are_named_and_excluded() {
     let tree = made_up("settle");
@@ -228,7 +228,7 @@ fn unreadable_entries_do_not_stop_run() {
     for path in &locked {
         fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
     }
-    // Root may read everything and so sees no problem.
+    // Root may read everything, so it gets no errors.
     let expected: &[&[u8]] = match fs::read(&locked[1]) {
         Ok(_) => &[],
         Err(_) => &[b"file", b"folder"],

@@ -1,4 +1,4 @@
-//! Checks that every program's body and its dag make the same number of forks and spawns.
+//! Checks that each program's parallel body and dag make the same number of forks and spawns.
 
 use std::cell::Cell;
 use std::io;
@@ -10,18 +10,17 @@ use tidegate_workloads::{
     Counted, Given, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated,
 };
 
-/// A number of forks and a number of spawns.
 type Made = (u64, u64);
 
-/// A program and its parameters.
+/// A program's name, and the names and values of its parameters.
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)]);
 
 thread_local! {
-    /// The forks and spawns on this thread so far.
+    /// The forks and spawns that [`Counting`] has made on this thread.
     static MADE: Cell<Made> = Cell::default();
 }
 
-/// Counts a body's forks and spawns and runs everything immediately on the calling thread.
+/// A runtime that counts forks and spawns and runs everything immediately on the calling thread.
 struct Counting;
 
 struct Scope<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
@@ -68,7 +67,7 @@ impl Runtime for Counting {
     }
 }
 
-/// Counts the forks and spawns of a dag.
+/// Returns the number of forks and spawns in a dag.
 fn unfolded(dag: &impl Dag) -> Made {
     let mut tasks = vec![dag.root()];
     let mut made = (0, 0);
@@ -90,7 +89,7 @@ fn unfolded(dag: &impl Dag) -> Made {
     made
 }
 
-/// Counts the forks and spawns of a program's body and of its dag.
+/// Counts the forks and spawns of a program's parallel body and of its dag.
 struct Both;
 
 impl SimulatedVisitor for Both {
@@ -136,7 +135,7 @@ fn programs_and_dags_fork_equally() {
     }
 }
 
-/// This also holds for inputs that don't divide evenly.
+/// The test includes inputs whose length doesn't divide evenly.
 #[test]
 fn halving_programs_and_dags_fork_equally() {
     agree(&[

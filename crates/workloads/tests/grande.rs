@@ -44,7 +44,7 @@ fn serial_versions_match_reference_figures() {
     serial_is_right::<RayTracer>(A_IF_OPTIMISED);
 }
 
-/// This test takes some 10 s with optimization, and minutes without.
+/// The test takes about 10 s with optimization, and would take minutes without.
 #[test]
 #[cfg(not(debug_assertions))]
 fn largest_size_reaches_the_published_figures() {
@@ -79,7 +79,7 @@ fn reset_run_gives_equal_figures() {
     reset_is_right::<RayTracer>();
 }
 
-/// Each thread handles one piece. Encryption must change every block.
+/// One thread per piece encrypts and decrypts it. Encryption must change every block.
 #[test]
 fn threaded_crypt_restores_the_text() {
     let mut kernel = Crypt::new(Size::Test);
@@ -136,7 +136,7 @@ fn locked_column_lufact_matches_serial() {
 
 #[test]
 fn sor_goes_towards_the_solution() {
-    // The equations require every cell to be the mean of its neighbours.
+    // In the exact solution, every cell is the mean of its neighbours.
     let wrong = |kernel: &Sor| {
         let cell = |i: usize, j: usize| kernel.colours[(i + j) % 2][i][j / 2];
         let inner =
@@ -157,8 +157,8 @@ fn sor_goes_towards_the_solution() {
     );
 }
 
-/// Relaxes each row in each sweep as early as possible: rows at the top are far ahead while the
-/// bottom is still in the first sweep.
+/// Relaxes each row in each sweep as early as possible, so that rows at the top are many sweeps
+/// ahead of rows at the bottom.
 #[test]
 fn reordered_sor_gives_identical_bits() {
     let mut serial = Sor::new(A_IF_OPTIMISED);
@@ -198,7 +198,7 @@ fn series_approximates_its_integrals() {
         let frequency = std::f64::consts::PI * number as f64;
         for (found, wave) in pair.into_iter().zip([f64::cos as fn(f64) -> f64, f64::sin]) {
             let value = |x: f64| function(x) * wave(frequency * x);
-            // This is Simpson's rule.
+            // The expected value is computed by Simpson's rule.
             let at = |step: i32| value(2.0 * f64::from(step) / f64::from(steps));
             let inner: f64 = (1..steps)
                 .map(|step| at(step) * f64::from(2 + step % 2 * 2))
@@ -233,7 +233,7 @@ fn moldyn_conserves_momentum_and_is_reversible() {
             }
         }
     };
-    // The velocities are corrected before step 20 and never after it.
+    // The velocities are corrected only in the first 20 steps, and a correction can't be reversed.
     run(&mut kernel, 0..20);
     let (positions, velocities) = (kernel.positions.clone(), kernel.velocities.clone());
     run(&mut kernel, 20..STEPS);
@@ -245,13 +245,12 @@ fn moldyn_conserves_momentum_and_is_reversible() {
     assert!(apart(&velocities, &kernel.velocities) < 1e-9);
 }
 
-/// Returns the largest difference between corresponding coordinates.
 fn apart(some: &[[f64; 3]], others: &[[f64; 3]]) -> f64 {
     let pairs = some.as_flattened().iter().zip(others.as_flattened());
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// Runs a step with its phases divided among several parts, each with its own forces.
+/// Runs a step as a parallel version does: in parts, each of which has its own forces.
 fn step_by_parts(kernel: &mut MolDyn, step: usize, private: &mut [Forces]) {
     let MolDyn {
         cell,
@@ -318,8 +317,8 @@ fn montecarlo_recovers_its_drift() {
         *rate = path(kernel.market, number);
     }
     kernel.check(&kernel.figure()).unwrap();
-    // A path's drift is the market's drift, with an error of the volatility over the square root of
-    // the path's years.
+    // The standard error of the mean drift is the volatility divided by the square root of the
+    // total number of simulated years.
     let years = 999.0 / 365.0 * kernel.rates.len() as f64;
     let error = kernel.market.volatility / f64::sqrt(years);
     let off = kernel.figure() - kernel.market.drift;
@@ -347,7 +346,7 @@ fn raytracer_draws_sphere_true_to_size() {
         radius: 3.0,
         colour: Vector::new(1.0, 1.0, 1.0),
     }];
-    // Everything visible is lit, because the only lamp is at the eye.
+    // The only lamp is at the eye, so everything visible is lit.
     scene.lights = vec![scene.view.from];
     let rows = 200;
     let pixels = (0..rows).flat_map(|y| scene.row(y, rows));

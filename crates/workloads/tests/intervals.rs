@@ -1,5 +1,5 @@
-//! Checks the programs with intervals: results on every queue and for every division, and bounded
-//! memory.
+//! Checks the programs with intervals: results on several kinds of queues and for any division into
+//! pieces, and bounded memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,14 +87,13 @@ fn kernels_verify_with_any_piece_count() {
             right_on(&pool, name, &[("pieces", pieces)]);
         }
     }
-    // One piece per column, row or text block, and then more pieces than there are columns, rows or
-    // blocks.
+    // More pieces than there are columns, rows or text blocks, so that each piece has a single one.
     for name in ["crypt", "lufact", "sor"] {
         right_on(&pool, name, &[("pieces", "100000")]);
     }
 }
 
-/// These graphs have a single row or a single column, or are empty.
+/// These graphs are empty, or have a single row or column.
 #[test]
 fn degenerate_interval_programs_verify() {
     let pool = pool(2, QueueKind::Split);
@@ -126,14 +125,14 @@ fn degenerate_interval_programs_verify() {
     }
 }
 
-/// The current and the peak number of live tickets.
+/// The current and the peak number of unfinished intervals.
 #[derive(Default)]
 struct Live {
     now: AtomicUsize,
     most: AtomicUsize,
 }
 
-/// A live ticket.
+/// Counts as an unfinished interval until it is dropped.
 struct Ticket<'a>(&'a Live);
 
 // Relaxed: the counts are read after everything has ended.

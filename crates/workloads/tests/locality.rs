@@ -82,7 +82,7 @@ fn cache_stress_matches_a_single_pass() {
     }
 }
 
-/// The runtime has no places, or too few places for the locality `worst`.
+/// `fits` must return an error if there are no places, or too few for the locality `worst`.
 #[test]
 fn unused_hints_are_rejected() {
     struct Fits<'a, R>(&'a R);

@@ -1,5 +1,6 @@
-//! Checks the programs that hold memory: their results under every policy, their results with a
-//! budget slightly above what the serial run needs, and the S1 that follows from their code.
+//! Checks the programs that reserve memory: their answers under every policy, their peak under a
+//! budget slightly above what the serial run needs, and the serial peak (S1) that follows from
+//! their code.
 
 mod support;
 
@@ -36,7 +37,7 @@ const POLICIES: [&str; 4] = [
     "dfdeques:k=64KiB",
 ];
 
-/// Takes the lock that a test holds while it reserves memory on a runtime that counts, because the
+/// Takes a lock. Tests must hold it while they reserve memory on a runtime that counts, because the
 /// whole process shares one counter.
 fn counter() -> MutexGuard<'static, ()> {
     static COUNTER: Mutex<()> = Mutex::new(());
@@ -59,7 +60,7 @@ fn counted<P: Program>(program: &P, run: impl FnOnce(&mut P::Input) -> P::Output
     (program.answer(&input, &output), peak)
 }
 
-/// Runs a program on a runtime that counts declared memory.
+/// Runs a program on a runtime that only counts declared memory; returns the answer and the peak.
 fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u64) {
     let runtime = R::with_workers(workers).unwrap();
     counted(program, |input| {
@@ -67,7 +68,7 @@ fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u6
     })
 }
 
-/// Runs a program on every runtime and under every policy, and checks its answers.
+/// Runs a program on several runtimes and under every memory policy, and checks its answers.
 struct RightEverywhere;
 
 impl RightEverywhere {
@@ -117,7 +118,8 @@ impl Visitor for RightEverywhere {
     }
 }
 
-/// Returns a program's forms, or no parameters if the program has only one form.
+/// Returns the parameters that select each form of a program. A program with a single form needs
+/// none.
 fn forms(name: &str) -> Vec<Given> {
     let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
     let form = entry.parameters.iter().find(|p| p.name == "form");
@@ -127,7 +129,7 @@ fn forms(name: &str) -> Vec<Given> {
     }
 }
 
-/// The programs run under every policy.
+/// The test covers every memory policy.
 #[test]
 fn memory_programs_are_right_within_budget() {
     for name in PROGRAMS {
@@ -163,7 +165,8 @@ fn serial_peak_follows_from_parameters() {
             counted(&program, |input| program.serial(input)).1
         }
     }
-    // The matrices are divided down to quadrants of 4 rows.
+    // The matrices are divided down to quadrants of 4 rows, so there are temporaries of three
+    // sizes.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
     let matrices = [("n", "32"), ("cutoff", "4")];
     let cases: [(_, &Named<'_>, _); 8] = [

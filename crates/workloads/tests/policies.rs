@@ -1,7 +1,7 @@
 //! Runs every program at size tiny, in each of its forms, on Tidegate pools with combinations of
 //! policies, and compares the answers with the serial version's. The test command runs a slice of
 //! the full product, `xtask soak policies` all of it. Programs with intervals take longer, so they
-//! only get the default policies on each queue.
+//! run only with the default policies, on each queue.
 
 use std::fmt;
 
@@ -25,10 +25,10 @@ const VICTIMS: [VictimPolicy; 4] = [
 /// The number of slices in the full product of programs and policies.
 const SLICES: usize = 7;
 
-/// The parameters that select a program's form.
+/// The names of the parameters that select a program's form.
 const FORMS: [&str; 2] = ["form", "order"];
 
-/// The policy options of a pool.
+/// The policies of a pool that this test varies.
 #[derive(Clone, Copy)]
 struct Policies {
     idle: IdlePolicy,

@@ -84,7 +84,7 @@ fn runtimes_give_the_reference_answer() {
 
 #[test]
 fn both_forms_give_equal_answers() {
-    // The forms that are not the default; the test above covers the default forms.
+    // These forms are not the default, which the test above covers.
     let joins = ["loopy", "nested", "sortmany", "decompress"];
     let spawns = ["uts", "matmul", "strassen"];
     let forms = [("join", &joins[..]), ("spawn", &spawns)];

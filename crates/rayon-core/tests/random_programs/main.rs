@@ -1,10 +1,11 @@
 //! Random programs that use rayon's interface.
 //!
 //! A program ([`program`]) is a tree of joins, scopes, spawns, broadcasts, yields, panics and calls
-//! into other pools. It runs on up to three pools, the global pool, pools that its tasks build, and
-//! pools whose first thread is a caller. The oracle of Tidegate's own random programs checks that
-//! each task runs once, that each value equals that of a serial evaluation ([`serial`]), that each
-//! call waits for its tasks, that each panic surfaces where it should, and that the program ends.
+//! into other pools. It runs on up to three pools, on the global pool, on pools that its tasks
+//! build, and on pools whose first thread is the caller. The oracle of Tidegate's own random
+//! programs checks that each task runs once, that each value equals that of a serial evaluation
+//! ([`serial`]), that each call waits for its tasks, that each panic surfaces where it should, and
+//! that the program ends.
 
 #[path = "../../../tidegate/tests/random_programs/oracle/mod.rs"]
 mod oracle;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Runs a program on new pools, and compares what has happened with what must happen.
+/// Runs a program on new pools, and compares the results and events with the expected ones.
 fn run(program: &Program) -> Result<(), String> {
     let (expected, values) = serial::evaluate(program);
     let ledger = Arc::new(Ledger::new(program.sizes));
@@ -46,7 +47,7 @@ fn run(program: &Program) -> Result<(), String> {
     if returned != values {
         ledger.mistake(format!("returned {returned:x?}, expected {values:x?}"));
     }
-    // Dropping a pool does not wait for tasks, so this waits for detached tasks.
+    // Wait for detached tasks, because dropping a pool does not.
     while ledger.live() > 0 {
         thread::yield_now();
     }
@@ -75,7 +76,7 @@ fn enter(caller: &Caller, world: &World) -> u64 {
                 pools: pools.collect(),
             };
             let value = own.install(call(&world, task, &[]));
-            // Broadcasts in this pool also need this thread.
+            // Keep this thread available: broadcasts in this pool also run on it.
             while world.ledger.live() > 0 {
                 rayon_core::yield_now();
                 thread::yield_now();

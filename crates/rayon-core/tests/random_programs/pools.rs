@@ -1,4 +1,4 @@
-//! Pools that record panics of detached tasks in a ledger.
+//! Builds pools that record the panics of detached tasks in a ledger.
 
 use crate::oracle::{Ledger, unclaimed};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
@@ -6,14 +6,14 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once};
 
-/// The stack size in bytes. It is large because a task that waits for another pool may run other
-/// tasks on top of its stack, and those may wait in turn.
+/// The stack size of a thread, in bytes. It is large because a task that waits for another pool may
+/// run other tasks on top of its stack, and those may wait in turn.
 pub const STACK: usize = 1 << 28;
 
 fn builder(threads: usize, ledger: &Arc<Ledger>) -> ThreadPoolBuilder {
     let ledger = Arc::clone(ledger);
     let handler = move |payload: Box<dyn Any + Send>| {
-        // If the handler panicked, the process would abort.
+        // Catch panics: if the handler panicked, the process would abort.
         let _ = catch_unwind(AssertUnwindSafe(|| ledger.unclaimed(payload)));
     };
     let builder = ThreadPoolBuilder::new().stack_size(STACK);
@@ -31,7 +31,7 @@ pub fn joined_pool(threads: usize, ledger: &Arc<Ledger>) -> ThreadPool {
     pool.expect("the caller belongs to no pool")
 }
 
-/// Builds the global pool, which all programs use one after another.
+/// Builds the global pool, which the programs share one after another.
 pub fn build_global() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Programs as data: each task is a list of steps, which it takes in order.
+//! Programs as data: each task is a list of steps that run in order.
 
 use crate::oracle::{Panic, Sizes};
 use fastrand::Rng;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// The maximum nesting depth of tasks and scopes.
 const DEPTH: u32 = 5;
 
-/// The limits on a program's number of tasks. When a program reaches its limit, further tasks do
-/// almost nothing.
+/// The possible limits on the number of tasks in a program. Once a program has reached its limit,
+/// further tasks do almost nothing.
 const TASKS: [usize; 3] = [10, 50, 300];
 
 #[derive(Debug)]
@@ -36,7 +36,6 @@ pub enum Entry {
     Member(usize),
 }
 
-/// A closure that is called once.
 #[derive(Debug)]
 pub struct Task {
     pub number: usize,
@@ -48,7 +47,7 @@ pub enum Step {
     Spin(u32),
     YieldNow,
     YieldLocal,
-    /// If a call panics, it is the one on thread 0.
+    /// Broadcasts to all threads. If a panic is given, the call on thread 0 panics.
     Broadcast(Option<Panic>),
     Join {
         with_context: bool,
@@ -58,12 +57,12 @@ pub enum Step {
         kind: Kind,
         steps: Vec<Step>,
     },
-    /// Spawns into the scope that is `outward` levels outside the innermost scope.
+    /// Spawns a task into the scope that is `outward` levels outside the innermost scope.
     Spawn {
         outward: usize,
         task: Task,
     },
-    /// Like `Spawn`, but spawns a task on each thread.
+    /// Like `Spawn`, but spawns one task on each thread.
     SpawnBroadcast {
         outward: usize,
         panic: Option<Panic>,
@@ -77,31 +76,30 @@ pub enum Step {
         pool: usize,
         task: Task,
     },
-    /// Runs the task in a new pool with this many threads.
     OwnPool {
         threads: usize,
         task: Task,
     },
-    /// Catches the panics of these steps. The number identifies the catch.
+    /// Runs these steps and catches their panics. The number identifies this step.
     Catch(usize, Vec<Step>),
     Panic(Panic),
 }
 
-/// Where a scope's tasks run, and in which order they start.
+/// Where the tasks of a scope run, and in which order they start.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// The scope's pool. `None` means the pool of the thread that runs the step.
+    /// The pool in which the scope runs. `None` means the pool of the thread that runs this step.
     pub pool: Option<usize>,
     pub in_place: bool,
     pub fifo: bool,
 }
 
-/// What surrounds the step that is being generated.
+/// The surroundings of the step that is being generated.
 #[derive(Clone, Copy)]
 struct Around {
     depth: u32,
     scopes: usize,
-    /// Whether a step may panic because an outer step catches the panic.
+    /// Whether a step may panic, because an outer step catches the panic.
     caught: bool,
 }
 
@@ -158,8 +156,8 @@ impl Maker {
                 0..18 => Entry::Install,
                 18..26 => Entry::InPlace,
                 26..31 => Entry::Global,
-                // This is rare because such a pool, including its threads' stacks, stays in memory
-                // until the process ends.
+                // Rare, because such a pool, including its threads' stacks, stays in memory until
+                // the process ends.
                 _ => Entry::Member(self.rng.usize(1..4)),
             },
             task: self.task(around),
@@ -246,7 +244,8 @@ impl Maker {
         }
     }
 
-    /// A detached task may panic anywhere, because the panic handler receives the panic.
+    /// Generates a detached task. It may panic anywhere, because the panic handler receives the
+    /// panic.
     fn detached(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,
@@ -260,8 +259,8 @@ impl Maker {
         }
     }
 
-    /// The inner steps cannot spawn into outer scopes: a panic that is caught here must not affect
-    /// what an outer scope returns.
+    /// Generates a step that catches panics. Its inner steps cannot spawn into outer scopes: a
+    /// caught panic must not change what an outer scope returns.
     fn catch(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,

@@ -8,14 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The state that a caller's tasks share.
+/// The pools and the ledger, which all tasks of a caller share.
 #[derive(Clone)]
 pub struct World {
     pub ledger: Arc<Ledger>,
     pub pools: Arc<[Arc<ThreadPool>]>,
 }
 
-/// A scope that surrounds a step.
+/// A scope around the current step.
 #[derive(Clone)]
 pub struct Around<'a, 'env> {
     scope: AnyScope<'a, 'env>,
@@ -54,7 +54,7 @@ pub fn call<'a, 'env>(
     move || token.run(|| steps(world, &task.steps, scopes))
 }
 
-/// Runs steps inside `scopes`, of which the last is the innermost.
+/// Runs steps inside `scopes`. The last scope is the innermost.
 fn steps<'env>(world: &'env World, steps: &'env [Step], scopes: &[Around<'_, 'env>]) -> u64 {
     let values = steps.iter().map(|next| step(world, next, scopes));
     values.fold(0, mix)
@@ -110,7 +110,7 @@ fn some_pool(world: &World, number: usize) -> &ThreadPool {
     &world.pools[number % world.pools.len()]
 }
 
-/// Runs a broadcast's call on one thread.
+/// Runs one thread's part of a broadcast.
 fn part(world: &World, panic: Option<Panic>, context: &BroadcastContext<'_>) {
     if context.index() >= context.num_threads() {
         world.ledger.mistake(format!("part of {context:?}"));
@@ -164,7 +164,7 @@ fn scope<'env>(
     mix(value, returned.value())
 }
 
-/// A spawned task only knows its own scope.
+/// Spawns a task. It can spawn only into the scope that it was spawned in.
 fn spawn<'env>(world: &'env World, task: &'env Task, around: &Around<'_, 'env>) {
     let (token, spawned) = (world.ledger.token(task.number), around.returned.spawned());
     around.scope.spawn(move |scope| {
@@ -175,7 +175,7 @@ fn spawn<'env>(world: &'env World, task: &'env Task, around: &Around<'_, 'env>) 
     });
 }
 
-/// The scope waits for the tasks on all threads.
+/// Spawns a task on each thread. The scope waits for all of them.
 fn spawn_broadcast<'env>(world: &'env World, panic: Option<Panic>, around: &Around<'_, 'env>) {
     let parts: Spawned = around.returned.spawned();
     around.scope.spawn_broadcast(move |context| {

@@ -4,7 +4,7 @@ use crate::oracle::{CAUGHT, Expected, Fate, Outcome, Panic, Sum, mix};
 use crate::program::{Program, Step, Task};
 use std::collections::BTreeSet;
 
-/// Returns what may happen in the program, and what its callers must return.
+/// Returns what may happen when the program runs, and what its callers must return.
 pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     let mut serial = Serial(Expected::new(program.sizes));
     let values = program.callers.iter().map(|caller| {
@@ -13,13 +13,13 @@ pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     });
     let values = values.collect();
     let Serial(mut expected) = serial;
-    // After a first panic, a second panic is dropped, so any payload may go unreported.
+    // A second panic is dropped after a first one, so any payload may go unreported.
     expected.unreported.extend(0..program.sizes.payloads);
     (expected, values)
 }
 
-/// Unlike in Tidegate's own join, the second half also runs if the first half panics. So a task
-/// runs unless its spawner panics before it spawns the task.
+/// Evaluates the steps serially. Unlike in Tidegate's own `join`, the second half also runs if the
+/// first half panics. So a task runs unless its spawner panics before spawning it.
 struct Serial(Expected);
 
 fn panics(panic: &Panic) -> Outcome {

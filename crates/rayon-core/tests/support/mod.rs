@@ -8,15 +8,15 @@ use std::process::{Command, Output};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// A test that takes longer counts as hanging. The longest test needs a few seconds on a busy
+/// The time after which a test counts as hanging. The longest test needs a few seconds on a busy
 /// machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a test's body, and fails if the body hangs.
+/// Runs the body of a test. Fails if the body hangs.
 pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, end) = mpsc::channel();
     let run = move || {
-        // The receiver is gone only if the test has already failed.
+        // The send fails only if the test has already failed and dropped the receiver.
         let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
     };
     drop(std::thread::spawn(run));
@@ -34,12 +34,13 @@ pub fn pool(threads: usize) -> ThreadPool {
 
 const CHILD: &str = "TIDEGATE_TEST_CHILD";
 
-/// Whether [`in_child`] has started this process.
+/// Whether this process was started by [`in_child`].
 pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` of this program in a new process, with these environment variables.
+/// Runs the test `name` of this program in a new process with these additional environment
+/// variables.
 pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("a test program");
     let mut command = Command::new(program);

@@ -1,35 +1,34 @@
-//! `blockmatmul` as a dag: each step of a chain drafts the next step as a task that runs in
-//! parallel with it.
+//! `blockmatmul` as a dag: each step of a chain drafts the next step. No step waits for the end of
+//! the step that it has drafted.
 
 use super::Simulated;
 use crate::locality::blockmatmul::Blockmatmul;
 use crate::matrix;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// How many multiplications, each with its addition, take a nanosecond.
+/// Multiply-add operations per nanosecond.
 const A_NANOSECOND: u64 = 8;
 
-/// The tasks of `blockmatmul`.
+/// The dag of the program `blockmatmul`.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockmatmulDag {
     program: Blockmatmul,
 }
 
-/// A task and what it does next, with a block of C and the next pair of blocks in that block's
-/// chain.
+/// What a task does next. The fields are a block of C and, within that block's chain, the index of
+/// the next pair of blocks to multiply.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the first step of this block's chain, then the first step of the next block's chain.
+    /// Drafts the first step of this block's chain; continues with the next block.
     Draft(usize),
     /// Reads the left block of a pair, then the right one.
     Left(usize, usize),
     Right(usize, usize),
-    /// Multiplies the pair.
     Work(usize, usize),
-    /// Writes the task's block of C. The given pair is the first of the chain's next step.
+    /// Writes the task's block of C. The pair is the one with which the chain's next step begins.
     Write(usize, usize),
-    /// Drafts the step that begins with this pair, then releases it, so that it can run in this
-    /// place.
+    /// Drafts the step that begins with this pair. `Release` then releases that step, so that it
+    /// can run in the place of the current step.
     Next(usize, usize),
     Release(usize, usize),
     Over,
@@ -44,7 +43,7 @@ impl Simulated for Blockmatmul {
 }
 
 impl BlockmatmulDag {
-    /// The name of the step that begins with this pair.
+    /// Returns the draft name of the step that contains this pair.
     fn name(&self, block: usize, pair: usize) -> u64 {
         (block * self.program.steps() + pair / self.program.panel) as u64
     }
@@ -63,7 +62,6 @@ impl BlockmatmulDag {
         })
     }
 
-    /// Touches a block of A, B or C.
     fn touch(&self, matrix: usize, block: usize, writes: bool) -> Step<Task> {
         let grid = &self.program.grid;
         Step::Touch(Touch {
@@ -73,7 +71,8 @@ impl BlockmatmulDag {
         })
     }
 
-    /// The task after a pair: the next pair of the step, or writing the block of C.
+    /// Returns what a task does after it has multiplied a pair. `pair` is the next pair of the
+    /// chain; if it belongs to the next step, the task writes its block of C.
     fn after(&self, block: usize, pair: usize) -> Task {
         let program = &self.program;
         if pair % program.panel == 0 || pair == program.grid.blocks {

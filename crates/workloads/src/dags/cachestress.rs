@@ -1,5 +1,5 @@
-//! `cachestress` as a dag: the root drafts the tasks, each of which touches all of its array in
-//! each pass.
+//! `cachestress` as a dag: the root drafts the tasks, and each task touches its whole array once
+//! per pass.
 
 use super::Simulated;
 use crate::locality::cachestress::Cachestress;
@@ -8,20 +8,19 @@ use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 /// Time for one pass over 64 elements, in nanoseconds; one element takes 0.32 ns.
 const OF_64: u64 = 21;
 
-/// The tasks of `cachestress`.
+/// The dag of the program `cachestress`.
 #[derive(Clone, Copy, Debug)]
 pub struct CachestressDag {
     program: Cachestress,
 }
 
-/// A task, and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the task with this number, then the task after it.
+    /// Drafts the task at this index; continues with the next index.
     Draft(usize),
-    /// Brings the array into the cache for a pass. The second number is how many passes are left.
+    /// Loads the array at this index into the cache for the next of the remaining passes.
     Touch(usize, u32),
-    /// Reads the array.
     Read(usize, u32),
     Over,
 }

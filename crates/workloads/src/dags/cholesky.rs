@@ -1,5 +1,5 @@
-//! `cholesky` as a dag. The recursion visits only squares that are nonzero in the factor. The dag
-//! computes no numbers.
+//! `cholesky` as a dag. The recursion skips squares that are zero in the factor. The dag computes
+//! no matrix elements.
 
 use super::Simulated;
 use crate::factors::cholesky::{Cholesky, SIDE};
@@ -9,23 +9,22 @@ use tidegate_sim::{Dag, Nanos, Step};
 /// Time to factor a block, in nanoseconds.
 const FACTOR: Nanos = 490;
 
-/// Time to divide a block by a triangle, in nanoseconds.
+/// Time to divide a block by a triangular block, in nanoseconds.
 const DIVIDE: Nanos = 320;
 
 /// Time to subtract the product of two blocks, in nanoseconds.
 const SUBTRACT: Nanos = 375;
 
-/// The tasks of `cholesky`.
+/// The dag of the program `cholesky`.
 #[derive(Clone, Debug)]
 pub struct CholeskyDag {
-    /// Blocks per row.
     blocks: usize,
-    /// At each index `i`, how many of the first `i` blocks, in the order of `matrix`, are nonzero
-    /// in the factor.
+    /// For each `i`, the number of blocks among the first `i` (in the order of `matrix`) that are
+    /// nonzero in the factor.
     before: Vec<usize>,
 }
 
-/// A square: its first row, its first column and its size, all in blocks.
+/// A square part of the matrix. Its position and size are in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Square {
     row: usize,
@@ -33,22 +32,24 @@ pub struct Square {
     blocks: usize,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Factors a square, starting with this part.
+    /// Factors a square; the number is the next of the four steps.
     Factor(Square, usize),
     /// Divides a square by the triangle above it.
     Divide(Square),
-    /// Divides the upper or lower half of a square, given its left and right quadrants, starting
-    /// with this part.
+    /// Divides the upper or lower half of a square, given its left and right quadrants; the number
+    /// is the next of the three steps.
     Half(Square, Square, usize),
-    /// Subtracts a product from a square. One factor is in the square's row, the other in the row
-    /// of its transpose, both at the given column.
+    /// Subtracts a product of two squares from a square. Both factors begin at the given column;
+    /// one is in the row of the square, the other in the row of the square's transpose.
     Subtract(Square, usize),
-    /// Like `Subtract`, but for two quadrants, the first of which has the given number.
+    /// Like `Subtract`, but for two of the square's quadrants; the last field is the number of the
+    /// first.
     Pair(Square, usize, usize),
-    /// Like `Subtract`, but for a quadrant, starting with this part.
+    /// Subtracts two products from a quadrant, one after the other; the last field is the index of
+    /// the next one.
     Quadrant(Square, usize, usize),
     Over,
 }
@@ -79,7 +80,7 @@ impl Simulated for Cholesky {
     }
 }
 
-/// Whether each block of the factor is nonzero, by row and column.
+/// Returns which blocks of the factor are nonzero, indexed by row and column.
 fn filled(program: &Cholesky, blocks: usize) -> Vec<Vec<bool>> {
     let mut filled = vec![vec![false; blocks]; blocks];
     (0..blocks).for_each(|k| filled[k][k] = true);

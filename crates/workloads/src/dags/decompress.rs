@@ -1,19 +1,19 @@
-//! `decompress` as a dag: one task per block, which holds the block's output. The dag computes no
-//! bytes.
+//! `decompress` as a dag: one task per block, which holds the block's output in memory. The dag
+//! computes no output bytes.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
 use crate::memory::decompress::Decompress;
 use tidegate_sim::Nanos;
 
-/// Time per two bytes of output, including the checksum, in nanoseconds.
+/// Time to produce and checksum two bytes of output, in nanoseconds.
 const TWO_BYTES: Nanos = 3;
 
-/// The length of each block's output.
+/// The length of each block's output, in bytes.
 #[derive(Clone, Debug)]
 pub struct Outputs(Vec<u64>);
 
-/// The whole program, or the block with this number.
+/// The whole program, or the block at this index.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     All,

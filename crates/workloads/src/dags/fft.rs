@@ -4,30 +4,30 @@ use super::Simulated;
 use crate::fft::Fft;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// How many elements are split or combined in 10 ns.
+/// Elements that are split or combined in 10 ns.
 const PASSED: Nanos = 14;
 
-/// Elements that go through both passes of a level in 10 ns, below the cutoff. There, the elements
-/// are in a cache.
+/// Elements that are both split and combined in 10 ns below the cutoff, where they fit into a
+/// cache.
 const CACHED: Nanos = 12;
 
-/// The tasks of `fft`.
+/// The dag of the program `fft`.
 #[derive(Clone, Copy, Debug)]
 pub struct FftDag {
     n: usize,
     cutoff: usize,
 }
 
-/// A number of elements, and what happens to them next.
+/// What a task does next with the given number of elements.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// The elements must be transformed.
+    /// Transforms the elements.
     Transform(usize),
-    /// The elements have been split.
+    /// Transforms both halves, after the elements have been split.
     Parted(usize),
-    /// Both halves have been transformed.
+    /// Combines the transformed halves.
     Transformed(usize),
-    /// The elements must be split or combined.
+    /// Splits or combines the elements in one pass.
     Pass(usize),
     Over,
 }

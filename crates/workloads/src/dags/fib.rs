@@ -1,19 +1,18 @@
-//! `fib` as a dag: each call above the leaves forks.
+//! `fib` as a dag: each call forks, except at the leaves.
 
 use super::Simulated;
 use crate::fib::Fib;
 use tidegate_sim::{Dag, Step};
 
-/// The time that a call itself takes, in nanoseconds; 0.76 ns was measured.
+/// Time per call without its children, in nanoseconds; the measured time was 0.76 ns.
 const CALL: u64 = 1;
 
-/// The tasks of `fib`.
+/// The dag of the program `fib`.
 #[derive(Clone, Copy, Debug)]
 pub struct FibDag {
     n: u32,
 }
 
-/// A call and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     n: u32,

@@ -1,46 +1,45 @@
-//! `knary` as a dag: every node runs some of its children in series. Joins halve the range of the
-//! others.
+//! `knary` as a dag: each node calls some of its children in series, then runs the others in
+//! parallel with joins that halve the range.
 
 use super::Simulated;
 use crate::knary::{Knary, STEPS};
 use crate::steps;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// The tasks of `knary`.
+/// The dag of the program `knary`.
 #[derive(Clone, Copy, Debug)]
 pub struct KnaryDag {
     tree: Knary,
-    /// The time that a node itself takes.
+    /// The time that a node takes without its children.
     node: Nanos,
 }
 
-/// A node or a range of a node's children, and what it does next.
+/// What a task does next, for a node or a range of siblings.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A node that has not started.
+    /// Runs the steps of a node.
     Node {
-        /// The number of levels, including the node's own.
+        /// The number of levels of the node's subtree.
         levels: u32,
     },
-    /// A node that has run its own steps and some of its children in series.
+    /// Calls the remaining serial children of a node, then runs the parallel ones.
     Series {
-        /// The number of levels, including the node's own.
+        /// The number of levels of the node's subtree.
         levels: u32,
-        /// How many children have been called.
+        /// How many children have already been called.
         called: u32,
     },
-    /// Several nodes in parallel.
+    /// Runs sibling nodes in parallel.
     Among {
-        /// The number of levels of each node.
+        /// The number of levels of each node's subtree.
         levels: u32,
-        /// The number of nodes, at least two.
+        /// The number of siblings, at least two.
         nodes: u32,
     },
     Over,
 }
 
 impl Task {
-    /// Returns the task that runs `nodes` nodes.
     const fn of(nodes: u32, levels: u32) -> Self {
         match nodes {
             1 => Self::Node { levels },
@@ -99,7 +98,7 @@ impl Dag for KnaryDag {
     }
 }
 
-/// Forks `nodes` nodes, at least two, as two halves.
+/// Forks `nodes` siblings (at least two) as two halves.
 const fn halves(nodes: u32, levels: u32) -> Step<Task> {
     let half = nodes / 2;
     Step::Fork(Task::of(half, levels), Task::of(nodes - half, levels))

@@ -1,8 +1,8 @@
 //! `layers` as a dag: one draft per interval and one release per edge.
 //!
-//! The intervals of a layer lie inside another interval, which drafts them. In parallel, that
-//! interval also drafts the interval of the next layer, which waits for the first interval of its
-//! previous layer. So layers unfold one after the other, as in the body, but one at a time rather
+//! Each layer has an enclosing interval that drafts the intervals of the layer. It also drafts the
+//! next enclosing interval, which runs in parallel with it but only after the first interval of the
+//! current layer. So layers unfold one after the other, as in the body, but one at a time rather
 //! than in batches.
 
 use super::Simulated;
@@ -10,29 +10,26 @@ use crate::intervals::layers::Layers;
 use crate::steps::time;
 use tidegate_sim::{Dag, Draft, Place, Step};
 
-/// The tasks of `layers`.
+/// The dag of the program `layers`.
 #[derive(Clone, Copy, Debug)]
 pub struct LayersDag {
     graph: Layers,
 }
 
-/// A task and what it does next.
 #[derive(Clone, Debug)]
 pub struct Task(Next);
 
 #[derive(Clone, Debug)]
 enum Next {
-    /// Drafts the first layer.
     Begin,
     /// Drafts the next layer, if any, and then the intervals of this layer.
     Layer(u64),
-    /// Drafts the intervals of this layer, starting at this place. The vector has the number of
-    /// edges to each interval.
+    /// Drafts the intervals of this layer, starting at this index. The vector holds the number of
+    /// incoming edges of each interval.
     Drafts(u64, u64, Vec<u32>),
-    /// An interval that has not done its work yet, by layer and place.
+    /// Does the work of the interval at this layer and index.
     Work(u64, u64),
-    /// An interval that has done its work and releases the targets of its edges, starting with this
-    /// edge.
+    /// Releases the targets of an interval's edges. The fields are layer, index and next edge.
     Edges(u64, u64, u64),
     Join,
     End,
@@ -47,8 +44,8 @@ impl Simulated for Layers {
 }
 
 impl LayersDag {
-    /// Returns the name of an interval. Intervals that contain a layer have even names, the others
-    /// odd ones.
+    /// Returns the draft name of an interval. These names are odd; the intervals that enclose a
+    /// layer have even names.
     fn name(&self, layer: u64, place: u64) -> u64 {
         2 * (layer * self.graph.width + place) + 1
     }
@@ -73,8 +70,8 @@ impl LayersDag {
         })
     }
 
-    /// Releases the target of this edge. After the last edge, the first interval of a layer
-    /// releases the next layer.
+    /// Releases the target of this edge. After its last edge, the first interval of a layer also
+    /// releases the interval that encloses the next layer.
     fn release(&self, layer: u64, place: u64, edge: u64) -> (Next, Step<Task>) {
         let Layers { layers, edges, .. } = self.graph;
         if layer + 1 == layers || edge > edges || (edge == edges && place > 0) {

@@ -1,21 +1,21 @@
-//! `loops` as a dag: one loop after the other. Joins halve each loop.
+//! `loops` as a dag: loops run one after the other, and joins halve the items of each loop.
 
 use super::Simulated;
 use crate::loops::Loops;
 use crate::runtime::HALVING_GRAIN;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Items per nanosecond.
+/// Items handled per nanosecond.
 const ITEMS_PER_NANO: usize = 8;
 
-/// The tasks of `loops`.
+/// The dag of the program `loops`.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopsDag {
     items: usize,
     times: u32,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
     /// Runs this many loops, one after the other.

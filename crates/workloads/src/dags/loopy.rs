@@ -6,24 +6,22 @@ use crate::program::Form;
 use crate::steps;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// The tasks of `loopy`.
+/// The dag of the program `loopy`.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopyDag {
     subtasks: usize,
-    /// The time that a subtask takes.
     time: Nanos,
     form: Form,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Spawns the rest of the loop.
+    /// Spawns the remaining subtasks of the loop.
     Loop {
-        /// How many subtasks are left.
         left: usize,
     },
-    /// Runs this many subtasks; joins halve them.
+    /// Runs this many subtasks with joins that halve the range.
     Halves(usize),
     Over,
 }

@@ -1,32 +1,32 @@
-//! `lu` as a dag: one panel after the other, each followed by the blocks that it changes. The dag
-//! computes no numbers.
+//! `lu` as a dag: each step factors a panel and then updates all later panels. The dag computes no
+//! matrix elements.
 
 use super::Simulated;
 use crate::factors::lu::Lu;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// How many multiplications, each with its subtraction, take 10 ns.
+/// Multiply-subtract operations per 10 ns.
 const MULTIPLIED: Nanos = 52;
 
-/// The tasks of `lu`.
+/// The dag of the program `lu`.
 #[derive(Clone, Copy, Debug)]
 pub struct LuDag {
     blocks: usize,
     side: Nanos,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A step, starting with its panel.
+    /// Factors the panel of this step.
     Step(usize),
-    /// The later panels of a step.
+    /// Updates the later panels; the field is the index of the next step.
     Later(usize),
-    /// This many later panels, with this many blocks each.
+    /// Updates this many later panels and, in each of them, this many blocks.
     Panels(usize, usize),
-    /// This many blocks of a later panel.
+    /// Updates this many blocks of a later panel.
     Blocks(usize),
-    /// The final row exchanges of a range of panels (the end is exclusive).
+    /// Applies the final row exchanges to a range of panels (the end is exclusive).
     Exchanges(usize, usize),
     Over,
 }
@@ -43,22 +43,22 @@ impl Simulated for Lu {
 }
 
 impl LuDag {
-    /// Time to subtract a product of two blocks.
+    /// Returns the time to subtract a product of two blocks.
     fn product(&self) -> Nanos {
         self.side.pow(3) * 10 / MULTIPLIED
     }
 
-    /// Time to solve for a block.
+    /// Returns the time to solve for a block of U.
     fn solve(&self) -> Nanos {
         self.product() / 2
     }
 
-    /// Time to factor a panel of `blocks` blocks.
+    /// Returns the time to factor a panel of `blocks` blocks.
     fn panel(&self, blocks: usize) -> Nanos {
         self.product() / 3 + (blocks - 1) as Nanos * self.solve()
     }
 
-    /// Time to apply the row exchanges of `steps` steps to a panel: 1 ns per element.
+    /// Returns the time to apply the row exchanges of `steps` steps to a panel: 1 ns per element.
     fn exchange(&self, steps: usize) -> Nanos {
         steps as Nanos * self.side.pow(2)
     }

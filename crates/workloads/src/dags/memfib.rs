@@ -1,15 +1,15 @@
-//! `memfib` as a dag. A call that holds memory declares the memory and writes to it. Unless the
-//! call holds the memory until it returns, it then gives the memory back. Calls above the leaves
-//! fork.
+//! `memfib` as a dag. A call that holds memory reserves it and writes to it. With `hold itself`,
+//! the call then frees the memory before it makes further calls. Each call forks, except at the
+//! leaves.
 
 use super::Simulated;
 use crate::memory::memfib::{Call, Hold, Memfib};
 use tidegate_sim::{Dag, Step};
 
-/// Bytes that are written to a cache per nanosecond.
+/// Bytes written per nanosecond to memory that is in a cache.
 const BYTES_PER_NANO: u64 = 32;
 
-/// The tasks of `memfib`.
+/// The dag of the program `memfib`.
 #[derive(Clone, Copy, Debug)]
 pub struct MemfibDag {
     n: u32,
@@ -18,7 +18,6 @@ pub struct MemfibDag {
     mix: f64,
 }
 
-/// A call, whether the call holds memory, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     call: Call,

@@ -1,36 +1,37 @@
-//! `mergesort` as a dag: one draft per node of the tree, released by the two nodes below it.
+//! `mergesort` as a dag: one draft per node of the tree. Each merger is released by its two
+//! children.
 //!
-//! All drafts exist from the beginning, whereas the body creates a merger only when the first of
-//! its arrays is ready.
+//! All drafts exist from the beginning, whereas the parallel body creates a merger only when the
+//! first of its arrays is ready.
 
 use super::Simulated;
 use crate::locality::mergesort::Mergesort;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// Nanoseconds per element: to generate and sort an array of a few elements (`SORTED`), and to
-/// merge arrays (`MERGED`).
+/// Time to generate and sort an element in a sorter's array, in nanoseconds.
 const SORTED: u64 = 16;
+/// Time to merge an element, in nanoseconds.
 const MERGED: u64 = 2;
 
-/// The tasks of `mergesort`.
+/// The dag of the program `mergesort`.
 #[derive(Clone, Copy, Debug)]
 pub struct MergesortDag {
     program: Mergesort,
 }
 
-/// A task and what it does next. Nodes are numbered as in a heap.
+/// What a task does next. Nodes are numbered as in a heap.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the node with this number, then the node after it.
+    /// Drafts this node; continues with the next node.
     Draft(usize),
-    /// Reads the left array of a merger, then the right one.
+    /// Reads the left input array of a merger, then the right one.
     Left(usize),
     Right(usize),
-    /// Sorts the node's array, or merges the node's two arrays.
+    /// Sorts the node's array, or merges the arrays of the node's children.
     Work(usize),
-    /// Writes the node's array.
+    /// Writes the node's output array.
     Write(usize),
-    /// Releases the merger that merges the node's array.
+    /// Releases the node's parent.
     Release(usize),
     Over,
 }
@@ -44,7 +45,7 @@ impl Simulated for Mergesort {
 }
 
 impl MergesortDag {
-    /// Returns the first sorter below a node, and the number of sorters below it.
+    /// Returns the first sorter below a node and the number of sorters below that node.
     fn sorters(&self, node: usize) -> (usize, usize) {
         let height = self.program.sorters.ilog2() - node.ilog2();
         ((node << height) - self.program.sorters, 1 << height)

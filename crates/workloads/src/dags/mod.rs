@@ -1,14 +1,14 @@
 //! The programs as dags, for the simulator.
 //!
 //! A dag has the same tasks, forks and spawns as the program's parallel body with the same
-//! parameters, and runs the same parts in series and in parallel. The time that a task itself takes
-//! is a constant of the program: the time per node, step or item of the serial version on the
-//! machine of `docs/performance.md` in November 2026 (`tidegate run PROGRAM --serial`, best of
+//! parameters, and the same parts run in series and in parallel. The time that a task takes by
+//! itself is a constant of the program: the time per node, step or item of the serial version on
+//! the machine of `docs/performance.md` in November 2026 (`tidegate run PROGRAM --serial`, best of
 //! three). Small constants are rounded to whole nanoseconds.
 //!
 //! A dag differs from the body in two ways. In a dag, a spawn runs the child first, as in Cilk; in
-//! the runtime, the scope continues and the child is queued. In a dag, joins halve a parallel loop;
-//! the runtime splits a loop when thieves request work.
+//! the runtime, the scope continues and the child is queued. In a dag, joins always halve a
+//! parallel loop down to single parts; the runtime splits a loop only when thieves request work.
 //!
 //! A dag doesn't compute the answer, unless the data determines its execution, as in `uts` and
 //! `quicksort`.

@@ -1,11 +1,11 @@
-//! `nested` as a dag: a loop of loops, with an array for each inner loop.
+//! `nested` as a dag: an outer loop whose tasks each hold an array and run an inner loop over it.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
 use crate::memory::nested::Nested;
 use tidegate_sim::Nanos;
 
-/// Time to write five words if each takes one step, in nanoseconds.
+/// Time to write five words at one step per word, in nanoseconds.
 const FIVE_WORDS: Nanos = 8;
 
 const WORD: u64 = size_of::<u64>() as u64;
@@ -21,7 +21,6 @@ impl Simulated for Nested {
     }
 }
 
-/// The loop of loops, an inner loop, or a task of an inner loop.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     Outer,

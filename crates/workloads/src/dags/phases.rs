@@ -1,5 +1,5 @@
-//! `phases` as a dag: each round rests, works serially, and calls a range of tasks that joins
-//! halve.
+//! `phases` as a dag: each round waits, works serially, and runs tasks in parallel with joins that
+//! halve the range.
 
 use super::Simulated;
 use crate::phases::{First, Phases};
@@ -8,33 +8,33 @@ use tidegate_sim::{Dag, Nanos, Step};
 
 const MILLISECOND: Nanos = 1_000_000;
 
-/// The tasks of `phases`.
+/// The dag of the program `phases`.
 #[derive(Clone, Copy, Debug)]
 pub struct PhasesDag {
     rounds: u64,
-    /// How long a serial phase rests, and how long it works.
+    /// How long each serial phase waits.
     rest: Nanos,
+    /// How long each serial phase works.
     serial: Nanos,
-    /// How long each task of a parallel phase takes, and how many tasks the phase has.
+    /// How long each task of a parallel phase takes.
     task: Nanos,
     tasks: u64,
     first: First,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// This many rounds are left.
+    /// Runs this many rounds.
     Rounds(u64),
-    /// A round that starts partway: the number of rounds left after it, and the index of its first
-    /// part.
+    /// Continues a round at the part with this index (the second field). The first field is the
+    /// number of rounds left after it.
     Round(u64, usize),
     /// Runs this many tasks of a parallel phase.
     Among(u64),
     Over,
 }
 
-/// A part of a round.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Rest,
@@ -65,7 +65,7 @@ impl PhasesDag {
         }
     }
 
-    /// Begins this part of a round, with `left` rounds left after it.
+    /// Begins the part with the index `part`. `left` is the number of rounds left after this round.
     const fn part(&self, task: &mut Task, left: u64, part: usize) -> Step<Task> {
         *task = match part {
             2 => Task::Rounds(left),
@@ -76,8 +76,8 @@ impl PhasesDag {
 
     const fn step(&self, part: Part) -> Step<Task> {
         match part {
-            // A rest of zero length is skipped, because it would still make the task available to
-            // other workers.
+            // A rest of zero length must be skipped, because it would still let other workers take
+            // the task.
             Part::Rest if self.rest == 0 => Step::Join,
             Part::Rest => Step::Rest(self.rest),
             Part::Serial => Step::Work(self.serial),

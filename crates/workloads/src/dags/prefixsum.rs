@@ -1,31 +1,32 @@
-//! `prefixsum` as a dag: in each of two passes, joins halve the elements down to blocks. The dag
-//! computes no numbers.
+//! `prefixsum` as a dag: each of the two passes halves the elements with joins, down to blocks. The
+//! dag computes no sums.
 
 use super::Simulated;
 use crate::prefixsum::{Prefixsum, half};
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that the first pass adds up in 10 ns. This pass only reads.
+/// Elements summed in 10 ns by the first pass, which only reads.
 const SUMMED: Nanos = 40;
 
-/// Elements that the second pass writes in 10 ns. The serial version takes as long.
+/// Elements written in 10 ns by the second pass; the serial version is equally fast.
 const WRITTEN: Nanos = 33;
 
-/// The tasks of `prefixsum`.
+/// The dag of the program `prefixsum`.
 #[derive(Clone, Copy, Debug)]
 pub struct PrefixsumDag {
     elements: usize,
     block: usize,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Both passes.
+    /// Runs both passes.
     Both,
-    /// The second pass.
+    /// Runs the second pass.
     Second,
-    /// A pass: how many elements it handles in 10 ns, and how many elements there are.
+    /// Runs a pass. The fields are the number of elements handled in 10 ns, and the total number of
+    /// elements.
     Pass(Nanos, usize),
     Over,
 }

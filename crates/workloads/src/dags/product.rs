@@ -1,5 +1,5 @@
-//! `matmul` and `strassen` as dags: products of quadrants, stored in temporaries, and sums of
-//! these. The dags compute no numbers.
+//! `matmul` and `strassen` as dags: products of quadrants, stored in temporaries, and sums of the
+//! products. The dags compute no matrix elements.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
@@ -8,7 +8,7 @@ use crate::memory::product::{Product, Scheme};
 use crate::memory::strassen::{FACTORS, RESULT, Sevenfold};
 use tidegate_sim::Nanos;
 
-/// How many multiplications, each with its addition, take a nanosecond.
+/// Multiply-add operations per nanosecond.
 const MULTIPLIED: u64 = 6;
 
 /// Elements filled or added per nanosecond.
@@ -16,19 +16,20 @@ const PASSED: u64 = 5;
 
 const ELEMENT: u64 = size_of::<f64>() as u64;
 
-/// A scheme whose execution doesn't depend on the values of the elements.
+/// The work and memory of a scheme, which don't depend on the values of matrix elements.
 pub trait Shape: Scheme + Clone + std::fmt::Debug {
-    /// How many quadrants a call's temporary has, and how many products a call computes.
+    /// The number of quadrants in a call's temporary, and the number of products that a call
+    /// computes.
     const QUADRANTS: [u64; 2];
 
-    /// How many quadrants a product declares before it begins: one for each factor that is a sum.
+    /// Returns the number of quadrants that a product reserves: one for each factor that is a sum.
     fn sums(product: usize) -> usize;
 
-    /// How many quadrants a product passes over to compute its factors.
+    /// Returns the number of passes over a quadrant that a product needs to compute its factors.
     fn factors(product: usize) -> u64;
 
-    /// For a matrix of `blocks` blocks, returns into how many parts the sum of the result is
-    /// divided, and over how many quadrants all parts together pass.
+    /// For a matrix of `blocks` blocks, returns the number of parts into which the summation of the
+    /// result is divided, and the number of passes over a quadrant that all parts together need.
     fn result(blocks: u64) -> (usize, u64);
 }
 
@@ -59,7 +60,8 @@ impl Shape for Sevenfold {
     fn factors(product: usize) -> u64 {
         let (left, right) = FACTORS[product];
         let sums = [left, right].into_iter().filter(|sum| sum.len() > 1);
-        // Two more passes: one to write the block, and one to fill it.
+        // Two additional passes write zeros: one when the block is allocated, one before terms are
+        // added.
         sums.map(|sum| sum.len() as u64 + 2).sum()
     }
 
@@ -69,8 +71,7 @@ impl Shape for Sevenfold {
     }
 }
 
-/// A call that computes its factors and then multiplies matrices of `elements` elements, or a call
-/// that adds up a part of the result.
+/// A call in the recursion.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     Multiply {

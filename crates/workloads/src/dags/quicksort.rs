@@ -1,15 +1,15 @@
-//! `quicksort` as a dag: elements are partitioned as the tasks unfold, so the parts have the
-//! lengths that they have in a real run.
+//! `quicksort` as a dag. It partitions the elements as the tasks unfold, so the parts are as long
+//! as in a real run.
 
 use super::Simulated;
 use crate::quicksort::{Quicksort, gaussian, partition};
 use std::cell::RefCell;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements over which a partition passes in 10 ns.
+/// Elements partitioned in 10 ns.
 const PARTITIONED: Nanos = 6;
 
-/// The tasks of `quicksort`, with the elements.
+/// The dag of the program `quicksort`.
 #[derive(Clone, Debug)]
 pub struct QuicksortDag {
     original: Vec<u32>,
@@ -17,13 +17,12 @@ pub struct QuicksortDag {
     cutoff: usize,
 }
 
-/// A range of the elements (the end is exclusive), and what happens to this range next.
+/// What a task does next with a range of the elements (the end is exclusive).
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// The range must be partitioned or sorted.
+    /// Partitions the range, or sorts it if it is short.
     Part(usize, usize),
-    /// The parts before and after the pivot are handled next. The second number is the pivot's
-    /// index.
+    /// Sorts the parts before and after the pivot. The second number is the pivot's index.
     Sides(usize, usize, usize),
     Over,
 }
@@ -40,8 +39,8 @@ impl Simulated for Quicksort {
     }
 }
 
-/// The time of the standard library's sort: 1 ns per element for each time that the length can be
-/// halved.
+/// Returns the time that the standard library's sort takes: 1 ns per element, multiplied by the
+/// binary logarithm of the length.
 fn sort(length: usize) -> Nanos {
     let halvings = length.max(1).ilog2();
     length as Nanos * Nanos::from(halvings)

@@ -4,51 +4,51 @@
 use crate::program::Form;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// What the nodes of a program do, no matter how its parts become tasks.
+/// What the calls of a recursive program do, no matter how their parts become tasks.
 pub trait Recipe: Sync {
     /// A call in the recursion.
     type Node: Copy + Send;
 
-    /// Returns the first call.
+    /// Returns the call that runs the whole program.
     fn root(&self) -> Self::Node;
 
-    /// Returns the act of a call at the index `act`.
+    /// Returns the action at index `act` of the call `node`.
     fn act(&self, node: Self::Node, act: usize) -> Act;
 
-    /// Returns the part at the index `number` of the loop in this act.
+    /// Returns the call for one part of the action at index `act`, which must be an [`Act::Each`].
     fn part(&self, node: Self::Node, act: usize, number: usize) -> Self::Node;
 }
 
-/// What a node does next.
+/// An action of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Declares this many bytes of memory.
+    /// Reserves this many bytes of memory.
     Reservation(u64),
-    /// Gives back the node's most recent reservation.
+    /// Frees the call's most recent reservation.
     Free,
     /// Computes for this long.
     Work(Nanos),
-    /// Handles this many parts; the parts may become tasks.
+    /// Handles this many parts, which may become tasks.
     Each(usize),
-    /// Ends the call.
     End,
 }
 
-/// The dag of a recipe.
+/// The dag of a program that is described by a `Recipe`.
 #[derive(Clone, Debug)]
 pub struct RecipeDag<R> {
     pub(super) recipe: R,
     pub(super) form: Form,
 }
 
-/// A task and what it does next.
+/// What a task does next. The first two fields are a call and the index of one of its actions.
 #[derive(Clone, Copy, Debug)]
 pub enum Task<N> {
-    /// A node's act with this index.
+    /// Performs the action.
     Act(N, usize),
-    /// Spawns the parts of an act, starting with this one; the last field is the number of parts.
+    /// Spawns the parts of the action from the third field to the fourth (exclusive).
     Spawn(N, usize, usize, usize),
-    /// Handles a range of the parts of an act (the end is exclusive). Joins halve the range.
+    /// Handles a range of the action's parts (the end is exclusive) with joins that halve the
+    /// range.
     Halves(N, usize, usize, usize),
     Over,
 }
@@ -86,7 +86,7 @@ impl<R: Recipe> Dag for RecipeDag<R> {
 }
 
 impl<R: Recipe> RecipeDag<R> {
-    /// Returns the step for an act of a node, and the task that continues after that step.
+    /// Returns the dag's step for an action, and the task that continues after that step.
     fn act(&self, node: R::Node, act: usize) -> (Task<R::Node>, Step<Task<R::Node>>) {
         let next = Task::Act(node, act + 1);
         match (self.recipe.act(node, act), self.form) {

@@ -1,4 +1,4 @@
-//! `seriesparallel` as a dag: each part is a task. A part with several leaves forks its two parts
+//! `seriesparallel` as a dag: each part is a task. A part with several leaves forks its two halves
 //! or calls them in series.
 
 use super::Simulated;
@@ -6,13 +6,12 @@ use crate::seriesparallel::{Part, Seriesparallel, Shape};
 use crate::steps::time;
 use tidegate_sim::{Dag, Step};
 
-/// The tasks of `seriesparallel`.
+/// The dag of the program `seriesparallel`.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesparallelDag {
     graph: Seriesparallel,
 }
 
-/// A part and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task(Next);
 

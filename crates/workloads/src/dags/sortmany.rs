@@ -1,27 +1,26 @@
 //! `sortmany` as a dag: each piece is loaded, sorted by recursive halving, and summed up. The dag
-//! has no elements.
+//! stores no elements.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
 use crate::memory::sortmany::Sortmany;
 use tidegate_sim::Nanos;
 
-/// Nanoseconds to load an element.
+/// Time to load an element, in nanoseconds.
 const LOAD: Nanos = 3;
 
-/// Nanoseconds to sort one element of a part that is sorted without recursion, multiplied by the
-/// logarithm of the part's length.
+/// Time to sort an element without recursion, in nanoseconds, divided by the binary logarithm of
+/// the number of elements.
 const SORT: Nanos = 1;
 
-/// Nanoseconds to merge an element and copy it back.
+/// Time to merge an element and copy it back, in nanoseconds.
 const MERGE: Nanos = 2;
 
-/// Nanoseconds to add an element to the sum.
+/// Time to add an element to the sum, in nanoseconds.
 const SUM: Nanos = 1;
 
 const ELEMENT: u64 = size_of::<u32>() as u64;
 
-/// The whole program, a piece, or a part of a piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     All,
@@ -41,7 +40,7 @@ impl Simulated for Sortmany {
 }
 
 impl Sortmany {
-    /// Returns the acts that sort `length` elements. Sorting the two halves is the middle act.
+    /// Returns the actions that sort `length` elements.
     fn sort(&self, length: u64) -> Vec<Act> {
         match length <= self.cutoff as u64 {
             true => {
@@ -85,7 +84,7 @@ impl Recipe for Sortmany {
     fn part(&self, node: Node, _: usize, number: usize) -> Node {
         match node {
             Node::All => Node::Piece(self.length_of(number) as u64),
-            // The first half is the shorter one.
+            // If the halves differ in length, the first is shorter.
             Node::Piece(length) | Node::Sort(length) => Node::Sort((length + number as u64) / 2),
         }
     }

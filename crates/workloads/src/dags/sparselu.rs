@@ -1,36 +1,36 @@
-//! `sparselu` as a dag: each step has two loops that spawn a task for each block that is filled at
-//! that step. The dag computes no numbers.
+//! `sparselu` as a dag: each step has two loops, which spawn one task per nonzero block. The dag
+//! computes no matrix elements.
 
 use super::Simulated;
 use crate::factors::sparselu::{Sparselu, is_filled};
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// How many multiplications, each with its subtraction, take 10 ns.
+/// Multiply-subtract operations per 10 ns.
 const MULTIPLIED: Nanos = 80;
 
-/// The tasks of `sparselu`.
+/// The dag of the program `sparselu`.
 #[derive(Clone, Debug)]
 pub struct SparseluDag {
     blocks: usize,
-    /// For each block, row by row, the step from which the block is filled; `usize::MAX` if it
-    /// never is.
+    /// For each block, row by row, the first step at which the block is nonzero; `usize::MAX` if it
+    /// is always zero.
     since: Vec<usize>,
     /// Time to subtract a product of two blocks.
     product: Nanos,
 }
 
-/// A task and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A step, which begins with the block on the diagonal.
+    /// Factors the diagonal block of this step.
     Step(usize),
-    /// A step's loop over the blocks in the row and column of its diagonal block, starting with
-    /// this iteration.
+    /// Runs the first loop of a step, over the blocks in the row and column of the diagonal block.
+    /// The second field is the next iteration.
     Solve(usize, usize),
-    /// A step's loop over the blocks below and to the right of its diagonal block, starting with
-    /// this iteration.
+    /// Runs the second loop of a step, over the blocks below and to the right of the diagonal
+    /// block. The second field is the next iteration.
     Subtract(usize, usize),
-    /// A task that takes this long.
+    /// Works on a block for this long.
     Block(Nanos),
     Over,
 }
@@ -47,7 +47,7 @@ impl Simulated for Sparselu {
     }
 }
 
-/// Returns, for each of `blocks` by `blocks` blocks, the step from which the block is filled.
+/// Returns, for each of `blocks` by `blocks` blocks, the first step at which the block is nonzero.
 fn since(blocks: usize) -> Vec<usize> {
     let mut since = vec![usize::MAX; blocks * blocks];
     for row in 0..blocks {
@@ -67,7 +67,7 @@ fn since(blocks: usize) -> Vec<usize> {
     since
 }
 
-/// The rows and columns of the blocks below and to the right of a step's diagonal block.
+/// Returns the rows and columns of the blocks below and to the right of a step's diagonal block.
 fn behind(blocks: usize, step: usize) -> impl Iterator<Item = (usize, usize)> {
     let rest = step + 1..blocks;
     rest.clone()
@@ -79,7 +79,7 @@ impl SparseluDag {
         self.since[row * self.blocks + column] <= step
     }
 
-    /// Returns the next iteration of a step's first loop that spawns a task, if any.
+    /// Returns the first iteration, at or after `from`, in which a step's first loop spawns a task.
     fn solve(&self, step: usize, from: usize) -> Option<usize> {
         let rest = self.blocks - step - 1;
         (from..2 * rest).find(|&at| {
@@ -91,7 +91,8 @@ impl SparseluDag {
         })
     }
 
-    /// Returns the next iteration of a step's second loop that spawns a task, if any.
+    /// Returns the first iteration, at or after `from`, in which a step's second loop spawns a
+    /// task.
     fn subtract(&self, step: usize, from: usize) -> Option<usize> {
         let rest = self.blocks - step - 1;
         (from..rest * rest).find(|&at| {

@@ -4,10 +4,10 @@ use super::Simulated;
 use crate::treesum::Treesum;
 use tidegate_sim::{Dag, Step};
 
-/// The time that a node itself takes, in nanoseconds.
+/// Time per node without its children, in nanoseconds.
 const NODE: u64 = 2;
 
-/// The tasks of `treesum`.
+/// The dag of the program `treesum`.
 #[derive(Clone, Copy, Debug)]
 pub struct TreesumDag {
     nodes: usize,

@@ -1,32 +1,32 @@
-//! `uts` as a dag: the tree's law determines the children of each node as the tasks unfold.
+//! `uts` as a dag. The tree's law determines the children of each node as the tasks unfold.
 //!
-//! In the form with joins, the children of a node are halved down to single children. In the form
-//! with spawns, a loop spawns the children in order.
+//! With joins, a node's range of children is halved down to single children. With spawns, a loop
+//! spawns the children in order.
 
 use super::Simulated;
 use crate::program::Form;
 use crate::uts::{Law, Node, Uts};
 use tidegate_sim::{Dag, Step};
 
-/// The time that a node itself takes, in nanoseconds. Measurements gave 66 to 82, depending on the
-/// fraction of leaves.
+/// Time per node without its children, in nanoseconds. Measurements gave 66 to 82 ns, depending on
+/// the fraction of leaves.
 const NODE: u64 = 75;
 
-/// The tasks of `uts`.
+/// The dag of the program `uts`.
 #[derive(Clone, Debug)]
 pub struct UtsDag {
     law: Law,
     form: Form,
 }
 
-/// A node or a range of a node's children, and what it does next.
+/// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A node that has not started.
+    /// Does the work of a node, then continues with its children.
     Node(Node),
-    /// A range of a node's children (the end is exclusive); joins halve the range.
+    /// Runs a range of a node's children (the end is exclusive) with joins that halve the range.
     Among(Node, u32, u32),
-    /// A node that spawns its children, starting with this one.
+    /// Spawns a node's children, starting with the child at this index.
     Loop(Node, u32),
     Over,
 }
@@ -43,7 +43,7 @@ impl Simulated for Uts {
 }
 
 impl UtsDag {
-    /// The task for the children `start..end` of `parent`.
+    /// Returns the task for the children `start..end` of `parent`.
     fn among(&self, parent: &Node, start: u32, end: u32) -> Task {
         match end - start {
             1 => Task::Node(self.law.child(parent, start)),

@@ -1,35 +1,33 @@
 //! `wavefront` as a dag: one draft per block, which waits for the blocks above and to the left.
 //!
 //! Each block drafts the block to its right, and the first block of a row also drafts the block
-//! below. So only the blocks of the front are in memory. The body instead creates rows in batches,
-//! which takes more memory but keeps the rows in order.
+//! below. So only blocks on the wavefront are in memory. The parallel body creates rows in batches
+//! instead, which takes more memory but creates the rows in order.
 
 use super::Simulated;
 use crate::intervals::wavefront::Wavefront;
 use tidegate_sim::{Dag, Draft, Place, Step};
 
-/// The time to compute a cell of the table, in nanoseconds; 1.9 ns was measured.
+/// Time to compute a cell of the table, in nanoseconds; the measured time was 1.9 ns.
 const CELL: u64 = 2;
 
-/// The tasks of `wavefront`.
+/// The dag of the program `wavefront`.
 #[derive(Clone, Copy, Debug)]
 pub struct WavefrontDag {
     table: Wavefront,
 }
 
-/// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task(Next);
 
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    /// Drafts the first block.
     Begin,
     Join,
-    /// Fills the block at this row and column.
+    /// Computes the block at this row and column.
     Work(u64, u64),
-    /// After `Work`: drafts the block to the right, as a task that runs in parallel, and then
-    /// drafts or releases the block below.
+    /// After `Work`, drafts the block to the right, which runs in parallel, and then drafts or
+    /// releases the block below (`Below`).
     Right(u64, u64),
     Below(u64, u64),
     End,
@@ -44,12 +42,12 @@ impl Simulated for Wavefront {
 }
 
 impl WavefrontDag {
-    /// Blocks per row, and per column.
+    /// Returns the number of blocks per row, which is also the number of blocks per column.
     fn blocks(&self) -> u64 {
         self.table.n.div_ceil(self.table.block) as u64
     }
 
-    /// The number of letters along a side of the block with this number.
+    /// Returns the number of letters along a side of a block in the row or column `number`.
     fn letters(&self, number: u64) -> u64 {
         let (n, block) = (self.table.n as u64, self.table.block as u64);
         block.min(n - number * block)
@@ -59,8 +57,7 @@ impl WavefrontDag {
         row * self.blocks() + column
     }
 
-    /// Drafts a block that waits for `releases` other blocks in addition to the block that drafts
-    /// it.
+    /// Drafts a block. It waits for `releases` blocks in addition to the one that drafts it.
     fn block(&self, row: u64, column: u64, releases: u32, place: Place) -> Step<Task> {
         Step::Draft(Draft {
             task: Task(Next::Work(row, column)),

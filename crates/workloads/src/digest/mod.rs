@@ -5,15 +5,18 @@
 //! read in parallel. One task reads each file in pieces, so memory use doesn't grow with the size
 //! of files.
 //!
-//! No entry stops a run. Links are counted but never followed; pipes, sockets and devices are
-//! counted but never opened. Entries that can't be read or have vanished are recorded as a
-//! [`Problem`]. A path that is too long for the system counts as unreadable.
+//! An entry that can't be processed doesn't stop the run. Links are counted but never followed;
+//! pipes, sockets and devices are counted but never opened. Entries that can't be read or have
+//! vanished are recorded as a [`Problem`]. A path that is too long for the operating system counts
+//! as unreadable.
 //!
-//! Two runs over a changing tree can legitimately differ. A run reads each file's metadata before
-//! and after its contents, and [`Program::settle`] removes the entries that changed.
+//! If the tree changes, two runs over it may give different answers. A run reads each file's
+//! metadata before and after its contents, and [`Program::settle`] removes the entries that
+//! changed.
 //!
-//! A run doesn't stay on one file system: it reads pseudo files, such as those in `/proc`, like any
-//! others. It can't detect that a directory is replaced by a link between the check and the open.
+//! A run crosses file system boundaries: it reads pseudo files, such as those in `/proc`, like
+//! regular ones. It can't detect that a directory is replaced by a link between the check and the
+//! open.
 
 use std::fs;
 use std::io::{self, ErrorKind};

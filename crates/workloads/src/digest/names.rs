@@ -1,18 +1,19 @@
-//! File names as bytes: which names are odd, how a checksum list writes names, and how to print
-//! them safely.
+//! File names as bytes: checks for names that are not plain text, and formats names for a checksum
+//! list or a terminal.
 
 use std::ffi::OsStr;
 
-/// Whether a name is not plain text: it isn't UTF-8 or contains control characters or a backslash.
+/// Whether a name is not plain text, because it isn't UTF-8 or contains control characters or
+/// backslashes.
 pub(crate) fn is_odd(name: &OsStr) -> bool {
     name.to_str()
         .is_none_or(|name| name.chars().any(|c| c.is_control() || c == '\\'))
 }
 
-/// Appends the line that `sha256sum` prints for a file, in the form that `sha256sum -c` accepts.
+/// Appends the line that `sha256sum` prints for a file; `sha256sum -c` accepts it.
 ///
-/// A name with a backslash or a line break is escaped, and its line starts with a backslash. The
-/// name `-`, which would mean standard input, is written as `./-`.
+/// If the name has a backslash or a line break, the name is escaped and the line starts with a
+/// backslash. The name `-` is written as `./-`, because `-` would mean standard input.
 pub(crate) fn push_line(line: &mut Vec<u8>, digest: &[u8; 32], path: &[u8]) {
     let special = |byte: &u8| matches!(byte, b'\\' | b'\n' | b'\r');
     let escaped = path.iter().any(special);

@@ -1,4 +1,4 @@
-//! Reads one directory or file, whatever state it is in.
+//! Reads one directory or file. It may have changed or vanished since it was listed.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +37,7 @@ impl Trouble {
 }
 
 impl Folder {
-    /// Lists the entries of this directory in order. Does not read the entries.
+    /// Lists the entries of this directory in order, without reading them.
     pub fn list(&mut self) {
         if let Err(trouble) = self.try_list() {
             self.trouble = Some(trouble);
@@ -62,7 +62,6 @@ impl Folder {
 }
 
 impl Outcome {
-    /// Digests the file at `path`.
     pub fn of(path: &Path, progress: &Progress) -> Self {
         let contents = open(path)
             .map_err(|error| Trouble::new(&error))
@@ -75,8 +74,8 @@ impl Outcome {
     }
 }
 
-/// Opens a file that was a regular file when its directory was listed. If it has become a link, the
-/// link is not followed; if it has become a pipe, the open doesn't wait for the other end.
+/// Opens a file that was a regular file when its directory was listed. If a link has taken its
+/// place, the open fails; if a pipe has, the open doesn't wait for a writer.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -88,7 +87,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether the error means that the path is a link, which must not be followed.
+/// Whether an open failed because the path is a link, which must not be followed.
 fn is_link(error: &io::Error) -> bool {
     #[cfg(unix)]
     let code = Some(libc::ELOOP);
@@ -137,8 +136,8 @@ mod tests {
         }
     }
 
-    /// If a link or a pipe has taken the place of a file, the link is not followed and the pipe is
-    /// not waited for.
+    /// If a link or pipe has replaced a file, the read neither follows the link nor waits for a
+    /// writer.
     #[test]
     fn replaced_file_is_not_opened() {
         let folder = std::env::temp_dir().join(format!("tidegate-replaced-{}", std::process::id()));

@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 use super::names::{printable, push_line};
 use super::tree::{Entry, Folder, Outcome, Trouble, What};
 
-/// A remark about a file or directory, meant for the user.
+/// A problem with a file or directory, or something unusual about it, to show to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind of problem.
     pub kind: ProblemKind,
     /// The path below the root, as bytes; empty for the root itself. See [`printable`].
     pub path: Vec<u8>,
-    /// The system's error message; may be empty.
+    /// The operating system's error message; may be empty.
     pub reason: String,
 }
 
@@ -41,7 +41,7 @@ impl ProblemKind {
         Self::Special,
     ];
 
-    /// The kind's name, which is also the name of its count in the answer.
+    /// Returns the kind's name, which is also the name of its count in the answer.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unreadable => "unreadable",
@@ -62,9 +62,9 @@ pub struct Report {
     pub bytes: u64,
     /// Number of symbolic links; none was followed.
     pub links: u64,
-    /// SHA-256 of the lines for all files.
+    /// SHA-256 of the [`lines`](Self::lines) for all files.
     pub digest: [u8; 32],
-    /// Problems and oddities, in path order.
+    /// All problems, sorted by path.
     pub problems: Vec<Problem>,
 }
 
@@ -82,7 +82,7 @@ impl Report {
         report
     }
 
-    /// Calls `take` with the line for every file that was read, in byte order of the paths.
+    /// Calls `take` with the checksum line of every file that was read, in byte order of the paths.
     /// `sha256sum -c`, run in the root directory, accepts the lines.
     pub fn lines(&self, mut take: impl FnMut(&[u8])) {
         let mut line = Vec::new();
@@ -95,7 +95,7 @@ impl Report {
         });
     }
 
-    /// The problems of this kind.
+    /// Returns the problems of this kind.
     pub fn problems_of(&self, kind: ProblemKind) -> impl Iterator<Item = &Problem> {
         self.problems
             .iter()
@@ -103,9 +103,9 @@ impl Report {
     }
 
     /// Removes from the reports of two runs everything that changed on disk during or between the
-    /// runs. Returns the removed paths, safe to print on a terminal.
+    /// runs. Returns the removed paths, escaped for printing on a terminal.
     ///
-    /// Differences that no change on disk explains stay in the reports, because they are bugs.
+    /// A difference without a change on disk stays in the reports, because it is a bug.
     pub(crate) fn settle(&mut self, other: &mut Self) -> Vec<String> {
         let mut changed = Vec::new();
         settle(
@@ -134,7 +134,7 @@ impl Report {
     }
 }
 
-/// Accumulates the counts and the digest of a report.
+/// Accumulates the counts, the digest and the problems of a report.
 #[derive(Default)]
 struct Sum {
     files: u64,
@@ -183,8 +183,8 @@ impl Sum {
     }
 }
 
-/// Compares two versions of the directory at `path` and removes the entries that are not the same
-/// in both.
+/// Compares two listings of the directory at `path`, and removes entries from both unless they are
+/// equal.
 fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mut Vec<String>) {
     let mut ones = std::mem::take(&mut one.entries).into_iter().peekable();
     let mut others = std::mem::take(&mut other.entries).into_iter().peekable();
@@ -209,7 +209,7 @@ fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mu
     }
 }
 
-/// Returns the next entry in order, from one directory or, if both have the entry, from both.
+/// Returns the next entry in sorted order from the listing that has it, or from both.
 fn next_pair(
     ones: &mut Peekable<IntoIter<Entry>>,
     others: &mut Peekable<IntoIter<Entry>>,
@@ -225,7 +225,7 @@ fn next_pair(
     Some((ones.next_if(|_| take_one), others.next_if(|_| take_other)))
 }
 
-/// Whether two entries with the same name are identical and unchanged, according to their metadata.
+/// Whether two entries with the same name have the same type and unchanged metadata.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     let vanished = |trouble: &Option<Trouble>| trouble.as_ref().map(|trouble| trouble.vanished);
     match (&one.what, &other.what) {
@@ -249,7 +249,7 @@ mod tests {
     use crate::digest::Digest as Run;
     use crate::program::Program;
 
-    /// The two runs disagree about the digest of a file that has not changed.
+    /// If two runs disagree about the digest of an unchanged file, the difference remains.
     #[test]
     fn wrong_digest_survives_settling() {
         let path = std::env::temp_dir().join(format!("tidegate-fault-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Directories and what is known about their entries.
+//! A tree of directories and their entries.
 //!
 //! Entries are sorted by the bytes of their names; a directory's name includes the slash that
 //! follows it in a path. A walk that visits directories in that order yields all paths below the
@@ -12,17 +12,16 @@ use std::time::SystemTime;
 
 use super::names;
 
-/// A directory and those of its entries that are known.
+/// A directory and its entries, as far as they could be listed.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     pub path: PathBuf,
-    /// Sorted by [`Entry::order`].
+    /// Must be sorted by [`Entry::order`].
     pub entries: Vec<Entry>,
     /// The error that made the listing incomplete, if any.
     pub trouble: Option<Trouble>,
 }
 
-/// An entry in a directory.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: OsString,
@@ -30,7 +29,6 @@ pub(crate) struct Entry {
     pub what: What,
 }
 
-/// The type of an entry.
 #[derive(Debug)]
 pub(crate) enum What {
     Folder(Box<Folder>),
@@ -41,10 +39,8 @@ pub(crate) enum What {
     Special,
 }
 
-/// The outcome of reading a file.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Not read yet.
     Unread,
     Read(Contents),
     Failed(Trouble),
@@ -58,15 +54,14 @@ pub(crate) struct Contents {
     pub stamp: Option<Stamp>,
 }
 
-/// Why a file or directory could not be read.
 #[derive(Debug)]
 pub(crate) struct Trouble {
-    /// Whether the file or directory existed and has vanished.
+    /// Whether the file or directory was listed but has vanished or been replaced.
     pub vanished: bool,
     pub reason: String,
 }
 
-/// Metadata that changes whenever the file does.
+/// Metadata that changes whenever the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     bytes: u64,
@@ -74,7 +69,8 @@ pub(crate) struct Stamp {
     changed: Changed,
 }
 
-/// Seconds and nanoseconds of the change time, which no program can set back, and the inode number.
+/// Seconds and nanoseconds of the change time, and the inode number. No program can set the change
+/// time back.
 #[cfg(unix)]
 type Changed = (i64, i64, u64);
 #[cfg(not(unix))]
@@ -100,7 +96,7 @@ fn changed(metadata: &Metadata) -> Changed {
 fn changed(_: &Metadata) -> Changed {}
 
 impl Entry {
-    /// Creates an entry of the directory at `parent`.
+    /// Creates an entry in the directory at `parent`.
     pub fn new(parent: &std::path::Path, name: OsString, kind: FileType) -> Self {
         let what = if kind.is_dir() {
             What::Folder(Box::new(Folder {
@@ -121,7 +117,8 @@ impl Entry {
         }
     }
 
-    /// Compares two entries of the same directory.
+    /// Compares two entries of the same directory by the bytes of their names, with a slash after
+    /// the name of a directory.
     pub fn order(&self, other: &Self) -> Ordering {
         fn key<'a>(name: &'a OsStr, what: &What) -> impl Iterator<Item = u8> + 'a {
             let slash = matches!(what, What::Folder(_)).then_some(b'/');
@@ -135,8 +132,8 @@ impl Folder {
     /// Calls `visit` with every entry below this directory and its relative path, in path order.
     ///
     /// `path` is the path of this directory, with a trailing slash unless it is empty. The
-    /// recursion goes as deep as the directories are nested; the system's maximum path length
-    /// limits that depth.
+    /// recursion is as deep as directories are nested, which the operating system's maximum path
+    /// length limits.
     pub fn walk(&self, path: &mut Vec<u8>, visit: &mut impl FnMut(&[u8], &Entry)) {
         let start = path.len();
         for entry in &self.entries {

@@ -1,8 +1,9 @@
-//! The run itself: it lists all directories, then digests all files, serially or in parallel.
+//! Lists all directories, then digests all files, serially or in parallel.
 //!
 //! Directories are listed level by level, and all directories of a level in parallel. So a deep
-//! tree costs neither stack space nor open directories: every task has only one directory or file
-//! open. The files of the whole tree then form one range, which joins halve down to single files.
+//! tree requires neither a deep stack nor many open files: every task has only one directory or
+//! file open. The files of the whole tree then form one range, which joins halve down to single
+//! files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,7 +12,7 @@ use super::tree::{Folder, Outcome, What};
 use crate::program::Progress;
 use crate::runtime::Runtime;
 
-/// A file to digest.
+/// A file to digest, and the place for its outcome.
 struct Job<'a> {
     folder: &'a Path,
     name: &'a OsStr,
@@ -44,7 +45,7 @@ pub(crate) fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, root: &mut Folder, pr
     each::<R, _>(fork, &mut jobs(root), &|job| job.run(progress));
 }
 
-/// Calls `body` on every item, with one task per item.
+/// Calls `body` on every item, with joins that halve the range down to single items.
 fn each<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     items: &mut [T],
@@ -64,7 +65,7 @@ fn each<R: Runtime, T: Send>(
     }
 }
 
-/// Returns the subdirectories of all directories in a level.
+/// Returns all subdirectories of the directories in `level`.
 fn below(level: Vec<&mut Folder>) -> Vec<&mut Folder> {
     level
         .into_iter()
@@ -76,7 +77,6 @@ fn below(level: Vec<&mut Folder>) -> Vec<&mut Folder> {
         .collect()
 }
 
-/// Returns all files below `root`, directory by directory.
 fn jobs(root: &mut Folder) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     let mut folders = vec![root];

@@ -3,11 +3,11 @@
 //! Every operation works on the elements in a fixed order, so results are identical to the last bit
 //! no matter which program calls it.
 //!
-//! The operations don't tile for registers or select instructions, so they don't rival a library.
+//! The operations use neither register tiling nor explicit vector instructions, so they are slower
+//! than a tuned library.
 
 use std::ops::{Div, Mul, SubAssign};
 
-/// A floating-point number.
 pub trait Real:
     Copy + Div<Output = Self> + Into<f64> + Mul<Output = Self> + SubAssign + Send + Sync
 {
@@ -16,8 +16,9 @@ pub trait Real:
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// Reduces column `k` to zero below row `k` by subtracting multiples of row `k` from the rows
-/// below, and stores the multipliers in place of the zeros. There may be any number of rows.
+/// Eliminates column `k` below row `k`: subtracts multiples of row `k` from the rows below, and
+/// stores the multipliers in place of the resulting zeros. The block may have more rows than
+/// columns.
 pub fn eliminate<T: Real>(side: usize, k: usize, rows: &mut [T]) {
     let (above, below) = rows.split_at_mut((k + 1) * side);
     let row = &above[k * side..];
@@ -28,12 +29,12 @@ pub fn eliminate<T: Real>(side: usize, k: usize, rows: &mut [T]) {
     }
 }
 
-/// Replaces a block L U by L and U. L has ones on its diagonal, which are not stored.
+/// Factors a block A = L U: replaces it by L and U. The ones on the diagonal of L are not stored.
 pub fn factor<T: Real>(side: usize, block: &mut [T]) {
     (0..side).for_each(|k| eliminate(side, k, block));
 }
 
-/// Replaces a block L X by X.
+/// Solves L X = `block` for X and stores X in `block`. L is the lower triangle of `factors`.
 pub fn solve_lower<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     for k in 0..side {
         let (above, below) = block.split_at_mut((k + 1) * side);
@@ -44,7 +45,7 @@ pub fn solve_lower<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     }
 }
 
-/// Replaces a block X U by X.
+/// Solves X U = `block` for X and stores X in `block`. U is the upper triangle of `factors`.
 pub fn solve_upper<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     for row in block.chunks_exact_mut(side) {
         for (k, upper) in factors.chunks_exact(side).enumerate() {
@@ -55,7 +56,6 @@ pub fn solve_upper<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     }
 }
 
-/// Subtracts the product of `a` and `b` from `c`.
 pub fn subtract_product<T: Real>(side: usize, a: &[T], b: &[T], c: &mut [T]) {
     for (c_row, a_row) in c.chunks_exact_mut(side).zip(a.chunks_exact(side)) {
         for (&a, b_row) in a_row.iter().zip(b.chunks_exact(side)) {
@@ -74,7 +74,7 @@ fn subtract<T: Real>(factor: T, from: &[T], to: &mut [T]) {
 mod tests {
     use super::*;
 
-    // This matrix is stored row by row. The values are small enough for exact arithmetic.
+    // The values are small enough for exact arithmetic.
     const LOWER: [f64; 9] = [1.0, 0.0, 0.0, 2.0, 1.0, 0.0, -3.0, 4.0, 1.0];
     const UPPER: [f64; 9] = [2.0, 1.0, -1.0, 0.0, 4.0, 3.0, 0.0, 0.0, -2.0];
     const OTHER: [f64; 9] = [5.0, -1.0, 2.0, 0.0, 3.0, 7.0, 1.0, 1.0, -6.0];
@@ -85,7 +85,7 @@ mod tests {
         c.iter().map(|element| -element).collect()
     }
 
-    /// Returns both triangles in one block, in the form in which programs store them.
+    /// Returns both triangles in one block, as the factorizations store them.
     fn factors() -> Vec<f64> {
         let mut block = product(&LOWER, &UPPER);
         factor(3, &mut block);

@@ -11,9 +11,9 @@
 //! The program comes with Cilk (Matteo Frigo, Charles Leiserson and Keith Randall, The
 //! Implementation of the Cilk-5 Multithreaded Language, PLDI 1998, section 5). Siddhartha Sen uses
 //! it with 2048 rows and 10000 randomly placed elements (Dynamic Processor Allocation for
-//! Adaptively Parallel Work-Stealing Jobs, MIT, 2004). In the original, all quadrants wait for each
-//! other between two products. Here each quadrant waits only for its own first product, and the
-//! upper half of a division doesn't wait for the lower half.
+//! Adaptively Parallel Work-Stealing Jobs, MIT, 2004). In the original, the second product of every
+//! quadrant waits for the first products of all quadrants. Here it waits only for the first product
+//! of the same quadrant, and the upper half of a division doesn't wait for the lower half.
 //!
 //! The program doesn't reorder rows to reduce fill-in, so random matrices become nearly full.
 
@@ -26,21 +26,20 @@ use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, uniform};
 use crate::way::{Way, each};
 
-/// Rows per block, and columns per block.
+/// The number of rows and columns of a block.
 pub const SIDE: usize = 16;
 
-/// The elements, column by column.
+/// The elements of a block, column by column.
 type Block = [[f64; SIDE]; SIDE];
 
-/// A square part of a matrix. Squares of the same size are zero or trees of the same depth.
+/// A square part of a matrix. Two squares of the same size have the same depth, unless one is zero.
 #[derive(Clone, Debug, Default)]
 enum Tree {
-    /// All elements are zero.
     #[default]
     Zero,
-    /// A square of the smallest size.
+    /// A square of the smallest size, [`SIDE`].
     Block(Box<Block>),
-    /// Upper left, upper right, lower left and lower right; at least one is not zero.
+    /// Upper left, upper right, lower left and lower right; not all of them are zero.
     Quadrants(Box<[Tree; 4]>),
 }
 
@@ -49,8 +48,8 @@ impl Tree {
         matches!(self, Self::Zero)
     }
 
-    /// Returns the block that this square of the smallest size consists of; creates the block if
-    /// the square is zero.
+    /// Returns the block of a square of the smallest size. If the square is zero, creates the
+    /// block.
     fn block(&mut self) -> &mut Block {
         if self.is_zero() {
             *self = Self::Block(Box::new([[0.0; SIDE]; SIDE]));
@@ -61,7 +60,7 @@ impl Tree {
         }
     }
 
-    /// Returns the quadrants of this larger square; creates them if the square is zero.
+    /// Returns the quadrants of a larger square. If the square is zero, creates the quadrants.
     fn quadrants(&mut self) -> &mut [Self; 4] {
         if self.is_zero() {
             *self = Self::Quadrants(Box::default());
@@ -72,7 +71,7 @@ impl Tree {
         }
     }
 
-    /// Adds `value` to an element of a square with `rows` rows.
+    /// Adds `value` to the element at this row and column of a square with `rows` rows.
     fn add(&mut self, rows: usize, (row, column): (usize, usize), value: f64) {
         if rows == SIDE {
             self.block()[column][row] += value;
@@ -83,8 +82,8 @@ impl Tree {
         quadrant.add(half, (row % half, column % half), value);
     }
 
-    /// Collects the blocks of a square with `rows` rows whose first element is at the given
-    /// position. Each block is transposed.
+    /// Collects the blocks of a square with `rows` rows, whose first element is at the given row
+    /// and column. All positions and blocks are transposed.
     fn transposed<'a>(
         &'a self,
         rows: usize,
@@ -105,7 +104,7 @@ impl Tree {
     }
 }
 
-/// Replaces a square L L' by L. All elements on the diagonal of the square are stored.
+/// Factors A = L L' and replaces A by L. `square` must be on the matrix's diagonal.
 fn factor<R: Runtime>(mut way: Way<'_, '_, R>, square: &mut Tree) {
     match square {
         Tree::Zero => {}
@@ -125,7 +124,7 @@ fn factor<R: Runtime>(mut way: Way<'_, '_, R>, square: &mut Tree) {
     }
 }
 
-/// Replaces a square X L' by X.
+/// Solves X L' = `square` for X and stores X in `square`.
 fn divide<R: Runtime>(way: Way<'_, '_, R>, square: &mut Tree, l: &Tree) {
     match (square, l) {
         (Tree::Block(block), Tree::Block(l)) => divide_block(block, l),
@@ -144,8 +143,8 @@ fn divide<R: Runtime>(way: Way<'_, '_, R>, square: &mut Tree, l: &Tree) {
     }
 }
 
-/// Subtracts from `square` the product of one factor with the transpose of the other. If the square
-/// is on the matrix's diagonal, elements above the diagonal may be left unchanged.
+/// Subtracts from `square` the product of the first factor and the transpose of the second. If
+/// `on_diagonal`, elements above the diagonal of the square may be left unchanged.
 fn subtract<R: Runtime>(
     way: Way<'_, '_, R>,
     square: &mut Tree,
@@ -175,9 +174,9 @@ fn subtract<R: Runtime>(
     }
 }
 
-// The operations on blocks are compiled once, for the serial version and every runtime. If they are
-// inlined into a recursion, the compiler no longer knows that blocks don't overlap, and the
-// operations take three times as long.
+// The operations on blocks are compiled once, for the serial version and every runtime. If they
+// were inlined into a recursion, the compiler would no longer know that blocks don't overlap, and
+// the operations would take three times as long.
 #[inline(never)]
 fn factor_block(block: &mut Block) {
     for j in 0..SIDE {
@@ -228,7 +227,7 @@ pub struct Cholesky {
     pub seed: u64,
 }
 
-/// The matrix, and a copy from which to restore it.
+/// The matrix to factor, and a copy from which to restore it.
 #[derive(Debug)]
 pub struct Input {
     original: Tree,
@@ -236,7 +235,7 @@ pub struct Input {
 }
 
 impl Cholesky {
-    /// The positions of the elements drawn below the diagonal.
+    /// Returns the positions of the random elements below the diagonal.
     pub(crate) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
         let n = self.n as u64;
         let draw = move |seed, number| (random(seed, number) % n) as usize;
@@ -247,8 +246,7 @@ impl Cholesky {
         below.take(self.nonzeros)
     }
 
-    /// Builds a matrix in which each diagonal element outweighs its row, so that the matrix is
-    /// positive definite.
+    /// Builds a diagonally dominant matrix, which is therefore positive definite.
     fn matrix(&self) -> Tree {
         let mut matrix = Tree::default();
         let mut diagonal = vec![1.0; self.n];
@@ -264,7 +262,7 @@ impl Cholesky {
         matrix
     }
 
-    /// Collects the blocks of a tree, transposed.
+    /// Collects the blocks of a tree; positions and blocks are transposed.
     fn blocks<'a>(&self, tree: &'a Tree) -> Vec<Placed<'a, f64>> {
         let mut blocks = Vec::new();
         tree.transposed(self.n, (0, 0), &mut blocks);
@@ -349,7 +347,8 @@ impl Program for Cholesky {
         let swapped = |(row, column, value)| (column, row, value);
         let matrix = entries(SIDE, &original).flat_map(|entry| {
             let (row, column, _) = entry;
-            // An element on the diagonal must be listed only once.
+            // Elements off the diagonal are also listed transposed, because only half of the
+            // symmetric matrix is stored.
             [entry]
                 .into_iter()
                 .chain((row != column).then(|| swapped(entry)))
@@ -376,7 +375,7 @@ mod tests {
         (program, input)
     }
 
-    /// Returns all elements, including zeros, row by row.
+    /// Returns all elements of a tree, including zeros, row by row.
     fn rows(program: &Cholesky, tree: &Tree) -> Vec<Vec<f64>> {
         let mut rows = vec![vec![0.0; program.n]; program.n];
         for (column, row, value) in entries(SIDE, &program.blocks(tree)) {
@@ -407,7 +406,7 @@ mod tests {
         assert_eq!(program.answer(&input, &())["factored"], false);
     }
 
-    /// The factor of a diagonal matrix stores no zeros.
+    /// The factor of a diagonal matrix stores only the diagonal blocks.
     #[test]
     fn diagonal_matrix_stays_diagonal() {
         let (program, input) = factored(256, 0, 1);
@@ -429,7 +428,7 @@ mod tests {
         let blocks = program.blocks(&matrix);
         let below = entries(SIDE, &blocks).filter(|(column, row, _)| row > column);
         let set = below.filter(|(_, _, value)| *value != 0.0).count();
-        // Some positions are drawn twice.
+        // Fewer than 300 are set, because some positions are drawn twice.
         assert!((290..=300).contains(&set), "{set}");
         assert!(entries(SIDE, &blocks).all(|(column, row, value)| row >= column || value == 0.0));
     }

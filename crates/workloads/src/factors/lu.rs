@@ -2,11 +2,12 @@
 //!
 //! The matrix is stored in panels. A panel is as wide as a block and extends from the first row to
 //! the last. Step k serially factors the part of panel k below the finished rows. Then, in each
-//! later panel, the step exchanges rows in the same way, solves for the panel's block of U, and
+//! later panel, the step makes the same row exchanges, solves for the panel's block of U, and
 //! updates the panel's other blocks by subtracting products; all these blocks are independent.
-//! Finished panels exchange their rows at the end. So the panels are the critical path, and more
-//! blocks give more parallelism. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU
-//! Wien, 2015), chapter 3, which factors a matrix of 1024 rows with numbers between -1 and 1.
+//! Finished panels exchange their rows at the end. So the factorizations of the panels form the
+//! critical path, and more blocks give more parallelism. From Lukas Haselsteiner, Adaptive
+//! Work-Stealing Techniques (TU Wien, 2015), chapter 3, which factors a matrix of 1024 rows with
+//! numbers between -1 and 1.
 //!
 //! Joins halve the range of later panels and, within each panel, the range of blocks.
 //!
@@ -30,18 +31,19 @@ const MOST_ROWS: u64 = 1 << 15;
 pub struct Lu {
     /// Blocks per row.
     pub blocks: usize,
-    /// Rows per block, and columns per block.
+    /// Rows per block, which is also the number of columns per block.
     pub side: usize,
     /// The seed for the matrix.
     pub seed: u64,
 }
 
-/// The matrix, and a copy from which to restore it.
+/// The matrix, panel by panel, and a copy from which to restore it.
 #[derive(Debug)]
 pub struct Input {
     original: Vec<Vec<f64>>,
     panels: Vec<Vec<f64>>,
-    /// For each row, the row with which it was exchanged, counted from the first row of the step.
+    /// For each row, the index of the row with which it was exchanged. Within each step, indices
+    /// count from the step's first row.
     pivots: Vec<usize>,
 }
 
@@ -85,7 +87,7 @@ impl Lu {
         });
     }
 
-    /// Factors the unfinished rows of a panel and records the row exchanges in `pivots`.
+    /// Factors the unfinished rows of a panel, and records its row exchanges in `pivots`.
     fn factor_panel(&self, panel: &mut [f64], pivots: &mut [usize]) {
         for (k, pivot) in pivots.iter_mut().enumerate() {
             *pivot = self.largest(k, panel);
@@ -94,7 +96,8 @@ impl Lu {
         }
     }
 
-    /// Returns the row, at or below row `k`, that has the largest absolute value in column `k`.
+    /// Returns the pivot row: the row, at or below row `k`, with the largest absolute value in
+    /// column `k`.
     fn largest(&self, k: usize, panel: &[f64]) -> usize {
         let rows = panel.chunks_exact(self.side).enumerate().skip(k);
         let sizes = rows.map(|(row, values)| (row, values[k].abs()));
@@ -103,7 +106,7 @@ impl Lu {
         sizes.fold((k, 0.0), larger).0
     }
 
-    /// Applies the row exchanges and factors of `panel` to a later panel.
+    /// Updates a later panel with the row exchanges and the factors of `panel`.
     fn update<R: Runtime>(
         &self,
         way: Way<'_, '_, R>,
@@ -120,7 +123,7 @@ impl Lu {
         });
     }
 
-    /// Applies the row exchanges of a step to another panel.
+    /// Applies a step's row exchanges to another panel.
     fn exchange(&self, pivots: &[usize], panel: &mut [f64]) {
         for (row, &pivot) in pivots.iter().enumerate() {
             self.swap_rows(row, pivot, panel);
@@ -134,7 +137,7 @@ impl Lu {
         }
     }
 
-    /// Returns the position of each row of the matrix after all exchanges.
+    /// Returns where each row of the matrix is after all exchanges.
     fn places(&self, pivots: &[usize]) -> Vec<usize> {
         let mut rows: Vec<_> = (0..self.rows()).collect();
         for (row, pivot) in pivots.iter().enumerate() {
@@ -257,7 +260,7 @@ mod tests {
     #[test]
     fn small_matrix_is_factored_with_pivoting() {
         let (program, mut input) = program(2, 1);
-        // The columns are (0, 3) and (2, 1).
+        // By columns, the matrix is (0, 3), (2, 1).
         input.original = vec![vec![0.0, 3.0], vec![2.0, 1.0]];
         program.reset(&mut input);
         program.serial(&mut input);
@@ -281,7 +284,6 @@ mod tests {
         }
     }
 
-    /// The check also detects wrong row exchanges.
     #[test]
     fn wrong_lu_factors_are_detected() {
         let (program, mut input) = program(3, 4);

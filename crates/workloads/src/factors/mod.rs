@@ -6,15 +6,15 @@
 //! | [`lu`] | dense, with row exchanges | a loop; joins halve the later columns and their rows |
 //! | [`sparselu`] | sparse, in a square of blocks | loops with one spawn per block |
 //!
-//! The serial version and the parallel body share one text; the serial version creates no tasks.
+//! The serial version and the parallel body share their code; the serial version creates no tasks.
 //! Both work on each element in the same order, so the factors are identical to the last bit, as a
 //! checksum shows.
 //!
-//! A vector x shows that the factors are correct: L (U x) differs from A x only by rounding errors.
-//! If every product is computed as a sum of products, in any order, each element of A and L U
-//! differs by at most n u (|L| |U|) to first order, where u is the largest relative error of one
-//! operation (Nicholas Higham, Accuracy and Stability of Numerical Algorithms, second edition,
-//! 2002, theorems 9.3 and 10.3). Computing both vectors adds about three times that error.
+//! To verify the factors, a run compares L (U x) with A x for a vector x: they may differ only by
+//! rounding errors. If every product is computed as a sum of products, in any order, each element
+//! of A and L U differs by at most n u (|L| |U|) to first order, where u is the largest relative
+//! error of one operation (Nicholas Higham, Accuracy and Stability of Numerical Algorithms, second
+//! edition, 2002, theorems 9.3 and 10.3). Computing both vectors adds about three times that error.
 
 pub(crate) mod block;
 pub mod cholesky;
@@ -31,7 +31,7 @@ type Entry = (usize, usize, f64);
 /// A block of a matrix: the row and column of its first element, and its elements row by row.
 type Placed<'a, T> = (usize, usize, &'a [T]);
 
-/// The answer fields of these programs.
+/// The answer fields of all factorization programs.
 const FACTORED: &[Field] = &[
     Field {
         name: "factored",
@@ -43,7 +43,7 @@ const FACTORED: &[Field] = &[
     },
 ];
 
-/// Returns the elements of blocks that have `side` rows and columns.
+/// Returns the elements of all `blocks`, each of which has `side` columns.
 fn entries<'a, T: Real>(
     side: usize,
     blocks: &'a [Placed<'a, T>],
@@ -54,8 +54,8 @@ fn entries<'a, T: Real>(
     })
 }
 
-/// Extracts L and U, with `n` rows, from one matrix that holds both. L has ones on its diagonal,
-/// which are not stored.
+/// Extracts L and U, with `n` rows, from one matrix that stores both. The ones on the diagonal of L
+/// are not stored.
 fn triangles(
     n: usize,
     factors: impl Iterator<Item = Entry> + Clone,
@@ -69,8 +69,8 @@ fn triangles(
     (below.chain(ones), others)
 }
 
-/// Returns the answer of a run that factored a matrix with `n` rows into `lower` and `upper`. The
-/// relative error of each operation is at most half of `epsilon`.
+/// Returns the answer of a run that factored `matrix`, which has `n` rows, into `lower` and
+/// `upper`. The relative error of each operation is at most half of `epsilon`.
 fn factored<M, L, U>(n: usize, epsilon: f64, matrix: M, lower: L, upper: U) -> Answer
 where
     M: Iterator<Item = Entry>,
@@ -91,7 +91,7 @@ where
     L: Iterator<Item = Entry> + Clone,
     U: Iterator<Item = Entry> + Clone,
 {
-    // The numbers are positive, so that x equals its absolute value. The seed doesn't matter.
+    // All elements of x are positive, so that x equals |x|. The seed doesn't matter.
     let x: Vec<_> = (0..n as u64).map(|i| uniform(0, i) + 2.0).collect();
     let absolute = |(row, column, value): Entry| (row, column, value.abs());
     let expected = times(matrix, &x);
@@ -99,13 +99,14 @@ where
     let sizes = times(lower.map(absolute), &times(upper.map(absolute), &x));
     let most = 2.0 * n as f64 * epsilon;
     let pairs = expected.iter().zip(&found);
-    // This uses `<` rather than `<=`, so that infinities and NaN are never within a bound.
+    // This uses `<` rather than `<=`, so that an infinite or NaN difference is never within the
+    // bound.
     pairs
         .zip(sizes)
         .all(|((expected, found), size)| (expected - found).abs() < most * size)
 }
 
-/// Multiplies a matrix by a vector.
+/// Returns the product of a matrix and a vector.
 fn times(matrix: impl Iterator<Item = Entry>, vector: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; vector.len()];
     for (row, column, value) in matrix {
@@ -118,7 +119,7 @@ fn times(matrix: impl Iterator<Item = Entry>, vector: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Whether the check accepts `factors`, both triangles in one block, as the factors of
+    /// Whether the check accepts `factors`, which stores both triangles, as the factors of
     /// `matrix`.
     fn told(matrix: [f64; 4], factors: [f64; 4]) -> bool {
         let (matrix, factors) = ([(0, 0, &matrix[..])], [(0, 0, &factors[..])]);

@@ -1,13 +1,14 @@
 //! LU factorization of a sparse matrix stored as a square of blocks, without pivoting.
 //!
-//! Step k serially factors the block on the diagonal. One loop then spawns a task for each block to
-//! the right of that block or below it; the task solves for its block. A second loop spawns a task
-//! for each pair of these blocks; the task subtracts their product from the block at the pair's row
-//! and column, and creates that block if it was zero. Tasks don't spawn other tasks, so all of them
-//! come from one worker.
+//! Step k serially factors the diagonal block of row k. A first loop then spawns a task for each
+//! nonzero block to the right of the diagonal block or below it; the task solves for its block. A
+//! second loop spawns a task for each pair of a block to the right and a block below; the task
+//! subtracts their product from the block in the row of one and the column of the other, and
+//! creates that block if it was zero. Tasks don't spawn other tasks, so all of them come from one
+//! worker.
 //!
-//! The program is from the Barcelona OpenMP Tasks Suite, with its matrix of 50 times 50 blocks of
-//! 100 rows (Alejandro Duran, Xavier Teruel, Roger Ferrer, Xavier Martorell and Eduard Ayguadé,
+//! The program is from the Barcelona OpenMP Tasks Suite, with its matrix of 50 by 50 blocks of 100
+//! rows (Alejandro Duran, Xavier Teruel, Roger Ferrer, Xavier Martorell and Eduard Ayguadé,
 //! Barcelona OpenMP Tasks Suite, ICPP 2009). Adnan and Mitsuhisa Sato use it in Dynamic Multiple
 //! Work Stealing Strategy for Flexible Load Balancing, 2012. The suite accepts results that differ
 //! from the serial version's by a millionth; ours are identical.
@@ -26,11 +27,11 @@ use crate::runtime::{Runtime, Serial};
 pub struct Sparselu {
     /// Blocks per row.
     pub blocks: usize,
-    /// Rows per block, and columns per block.
+    /// Rows per block, which is also the number of columns per block.
     pub side: usize,
 }
 
-/// The elements, or `None` if all are zero.
+/// The elements of a block, or `None` if all are zero.
 type Block = Option<Box<[f32]>>;
 
 /// The blocks of the matrix, row by row, and a copy from which to restore them.
@@ -40,7 +41,7 @@ pub struct Input {
     blocks: Vec<Block>,
 }
 
-/// Whether the suite's matrix has a block at this row and column.
+/// Whether the block at this row and column is nonzero in the suite's matrix.
 pub(crate) const fn is_filled(row: usize, column: usize) -> bool {
     let distance = row.abs_diff(column);
     let less = if row < column { row } else { column };
@@ -52,7 +53,7 @@ impl Sparselu {
         self.side * self.side
     }
 
-    /// Returns the suite's matrix. The suite's sequence of numbers continues from block to block.
+    /// Returns the suite's matrix. One pseudorandom sequence fills the blocks, one after the other.
     fn matrix(&self) -> Vec<Block> {
         let mut state = 1325;
         let mut element = || {
@@ -79,7 +80,7 @@ impl Sparselu {
         }
     }
 
-    /// Solves for the blocks in row `k` and column `k`.
+    /// Solves for the nonzero blocks in row `k` and column `k`.
     fn solve<R: Runtime>(
         &self,
         k: usize,
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn numbers_continue_from_block_to_block() {
         let program = Sparselu { blocks: 2, side: 1 };
-        // The suite's sequence begins with 1325 times 3125, which is 11857 modulo 65536, and so on.
+        // The first state of the suite's generator is 1325 times 3125 modulo 65536, which is 11857.
         let numbers =
             [11857, 25285, 44745, 39837].map(|state: i32| (state - 32768) as f32 / 16384.0);
         let matrix = program.matrix();
@@ -262,7 +263,7 @@ mod tests {
         }
     }
 
-    /// An empty block is filled if both its row and its column have a filled block.
+    /// A zero block becomes nonzero if there are nonzero blocks in its row and in its column.
     #[test]
     fn row_and_column_fill_a_block() {
         let program = Sparselu { blocks: 5, side: 7 };

@@ -6,15 +6,15 @@
 //! kernel tests integer arithmetic on bytes.
 //!
 //! As in the benchmark, words are stored low byte first, whereas Lai and Massey store the high byte
-//! first. In the benchmark, a product with 0 is 0; ours follows the algorithm, so that every text
-//! is restored.
+//! first. In the benchmark, a product with 0 is 0; our kernel follows the algorithm, so that
+//! decryption restores every text.
 //!
 //! The kernel doesn't chain blocks, and it isn't secure.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
 
-/// Bytes per block; a piece of text must consist of whole blocks.
+/// Bytes per block. A piece of text must consist of whole blocks.
 pub const BLOCK: usize = 8;
 const ROUNDS: usize = 8;
 /// The seed for the user's key.
@@ -46,8 +46,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Expands a user's key: takes the key's words repeatedly, and rotates the whole key by 25 bits
-    /// before each repetition.
+    /// Expands the user's key: takes its words in order, over and over, and rotates the key by 25
+    /// bits after each pass.
     pub fn encryption(user: [u16; 8]) -> Self {
         let mut bits = user
             .iter()
@@ -69,12 +69,12 @@ impl Key {
         Self { rounds, last }
     }
 
-    /// Returns the key that decrypts what this key encrypts, and vice versa.
+    /// Returns the decryption key for this encryption key, and vice versa.
     pub fn inverted(&self) -> Self {
         let invert =
             |[a, b, c, d]: Block| [inverse(a), b.wrapping_neg(), c.wrapping_neg(), inverse(d)];
-        // The words that round r mixes in before its core. After the last round, the final words
-        // are mixed in.
+        // The four key words that are combined with a block before the core of round r or, if r is
+        // the number of rounds, after the last round.
         let mixed = |r: usize| match self.rounds.get(r) {
             Some(&[a, b, c, d, ..]) => [a, b, c, d],
             None => self.last,
@@ -82,7 +82,8 @@ impl Key {
         let rounds = std::array::from_fn(|round| {
             let r = ROUNDS - round;
             let [a, b, c, d] = invert(mixed(r));
-            // Rounds swap the middle words, except around the first and the last mixing.
+            // Rounds swap the middle words of a block, so those of the key must be swapped, too.
+            // The first and the last four key words are not affected.
             let (b, c) = if round == 0 { (b, c) } else { (c, b) };
             let [.., e, f] = self.rounds[r - 1];
             [a, b, c, d, e, f]
@@ -113,7 +114,7 @@ impl Key {
     }
 }
 
-/// The product modulo 2^16 + 1, in which 0 represents 2^16.
+/// Returns the product modulo 2^16 + 1, where 0 represents 2^16.
 fn product(a: u16, b: u16) -> u16 {
     if a == 0 || b == 0 {
         return 1_u16.wrapping_sub(a).wrapping_sub(b);
@@ -124,7 +125,8 @@ fn product(a: u16, b: u16) -> u16 {
     low.wrapping_sub(high).wrapping_add(u16::from(low < high))
 }
 
-/// The multiplicative inverse of `a`: `a` to the power of 2^16 - 1, since 2^16 + 1 is prime.
+/// Returns the multiplicative inverse of `a`, which is `a` to the power of 2^16 - 1 because 2^16 +
+/// 1 is prime.
 fn inverse(a: u16) -> u16 {
     let squares = std::iter::successors(Some(a), |&a| Some(product(a, a)));
     squares.take(16).fold(1, product)
@@ -133,7 +135,6 @@ fn inverse(a: u16) -> u16 {
 /// Encrypts or decrypts whole blocks with `key`.
 ///
 /// # Panics
-///
 /// If the two slices differ in length.
 pub fn crypt(key: &Key, from: &[u8], to: &mut [u8]) {
     assert_eq!(from.len(), to.len(), "a text and its place have one length");
@@ -148,7 +149,7 @@ pub fn crypt(key: &Key, from: &[u8], to: &mut [u8]) {
 impl Kernel for Crypt {
     const NAME: &'static str = "crypt";
 
-    /// The number of bytes that differ from the original.
+    /// The number of decrypted bytes that differ from the original text.
     type Figure = usize;
 
     fn new(size: Size) -> Self {
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(key.inverted().apply(cipher), [0, 1, 2, 3]);
     }
 
-    /// The test includes keys and blocks with words of 0, which stand for 65536.
+    /// The keys and blocks include words of 0, which stand for 65536.
     #[test]
     fn inverted_key_undoes_encryption() {
         let keys = [[0; 8], [u16::MAX; 8], [9, 0, 1, 0, 0x8000, 3, 0, 1]];
@@ -212,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Every number from 1 to 65536 has an inverse.
+    /// The test also checks that every number from 1 to 65536 has an inverse.
     #[test]
     fn products_are_modulo_65537() {
         let value = |a: u16| if a == 0 { 1 << 16 } else { u64::from(a) };

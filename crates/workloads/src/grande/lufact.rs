@@ -6,8 +6,8 @@
 //! for the pivot of step k and for its own elimination in step k - 1. The pivot of step k + 1 needs
 //! only column k + 1, so it doesn't wait for the rest of step k.
 //!
-//! As in Linpack, rows are exchanged from column k on but not in the multipliers before that
-//! column, and the solver applies the exchanges one by one.
+//! As in Linpack, step k exchanges rows only in column k and later columns, not in earlier columns,
+//! which hold multipliers. The solver therefore applies the exchanges one by one.
 //!
 //! The kernel doesn't divide the matrix into blocks, which would be faster.
 
@@ -17,7 +17,8 @@ use super::{Kernel, Mismatch, Size};
 #[derive(Clone, Debug)]
 pub struct LuFact {
     size: Size,
-    /// The matrix by columns; after a run, its factors, with the multipliers below the diagonal.
+    /// The matrix by columns. After a run, it holds the factors, with the multipliers below the
+    /// diagonal.
     pub columns: Vec<Vec<f64>>,
     /// The row that was exchanged with row k in step k.
     pub pivots: Vec<usize>,
@@ -25,10 +26,10 @@ pub struct LuFact {
     pub right: Vec<f64>,
 }
 
-/// Chooses the row that becomes row `k`, exchanges these two rows in column `k`, and computes the
+/// Chooses the pivot row of step `k`, exchanges it with row `k` in column `k`, and computes the
 /// multipliers below row `k`.
 ///
-/// A column without a pivot is all zeros and is left unchanged: the matrix is singular, and the
+/// If there is no nonzero pivot, the column is left unchanged. The matrix is then singular, and the
 /// residual will show it.
 pub fn pivot(k: usize, column: &mut [f64]) -> usize {
     let below = column.iter().enumerate().skip(k);
@@ -50,7 +51,8 @@ pub fn pivot(k: usize, column: &mut [f64]) -> usize {
     pivot
 }
 
-/// Exchanges rows `k` and `pivot` in a later column and adds the multiples of row `k` to it.
+/// Exchanges rows `k` and `pivot` in a later column, and adds multiples of row `k` to the rows
+/// below.
 pub fn eliminate(k: usize, pivot: usize, multipliers: &[f64], column: &mut [f64]) {
     column.swap(k, pivot);
     add_multiple(column[k], &multipliers[k + 1..], &mut column[k + 1..]);
@@ -62,7 +64,7 @@ fn add_multiple(factor: f64, from: &[f64], to: &mut [f64]) {
     }
 }
 
-/// Replaces the right-hand side by the solution.
+/// Replaces the right-hand side with the solution.
 pub fn solve(columns: &[Vec<f64>], pivots: &[usize], right: &mut [f64]) {
     for (k, (multipliers, &pivot)) in columns.iter().zip(pivots).enumerate() {
         eliminate(k, pivot, multipliers, right);
@@ -74,7 +76,7 @@ pub fn solve(columns: &[Vec<f64>], pivots: &[usize], right: &mut [f64]) {
     }
 }
 
-/// The benchmark's matrix by columns; its entries are drawn row by row.
+/// Returns the benchmark's matrix by columns. Its entries are drawn row by row.
 fn matrix(size: Size) -> Vec<Vec<f64>> {
     let order = size.choose([100, 500, 1000]);
     let mut columns = vec![vec![0.0; order]; order];
@@ -88,7 +90,7 @@ fn matrix(size: Size) -> Vec<Vec<f64>> {
     columns
 }
 
-/// The right-hand side whose solution is all ones: the sums of the rows.
+/// Returns the sums of the rows: the right-hand side whose solution is all ones.
 fn sums(columns: &[Vec<f64>]) -> Vec<f64> {
     let mut sums = vec![0.0; columns.len()];
     for column in columns {
@@ -106,7 +108,7 @@ fn largest(entries: &[f64]) -> f64 {
 impl Kernel for LuFact {
     const NAME: &'static str = "lufact";
 
-    /// The largest residual, in units of the expected rounding error.
+    /// The largest residual in absolute value, in units of the expected rounding error.
     type Figure = f64;
 
     fn new(size: Size) -> Self {
@@ -144,7 +146,7 @@ impl Kernel for LuFact {
         for (column, &solution) in columns.iter().zip(&self.right) {
             add_multiple(-solution, column, &mut residual);
         }
-        // As published, this takes the largest entry rather than the largest absolute value.
+        // As published, the unit depends on the largest entry, not on the largest absolute value.
         let entry = columns.iter().flatten().copied().fold(0.0, f64::max);
         let unit = columns.len() as f64 * entry * largest(&self.right) * f64::EPSILON;
         largest(&residual) / unit

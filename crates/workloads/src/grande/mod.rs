@@ -3,8 +3,8 @@
 //! From J. M. Bull, L. A. Smith, M. D. Westhead, D. S. Henty and R. A. Davey, A benchmark suite for
 //! high performance Java, Concurrency: Practice and Experience 12, 2000, and L. A. Smith, J. M.
 //! Bull and J. Obdrzalek, A parallel Java Grande benchmark suite, SC 2001. Thomas Weibel's thesis
-//! measures these seven; each is a module. Problems, constants and sizes are the benchmark's, so
-//! its reference figures apply; the code is ours.
+//! measures these seven kernels; each has a module here. Problems, constants and sizes are those of
+//! the benchmark, so its reference figures apply; the code is our own.
 //!
 //! A kernel is a type with its data ([`Kernel`]) and plain functions for its parts. A part takes
 //! only the slices that it reads and writes, so tasks can run parts on borrowed, disjoint pieces of
@@ -41,7 +41,7 @@ pub enum Size {
     Test,
     /// The benchmark's smaller size.
     A,
-    /// The benchmark's larger size.
+    /// The benchmark's middle size; for a kernel without size C, the largest.
     B,
     /// The benchmark's largest size, only for [`Crypt`], [`Series`] and [`Sor`]. The benchmark also
     /// has this size for [`LuFact`], with 2,000 unknowns. But its generator repeats row 0 as row
@@ -60,28 +60,28 @@ impl Size {
     }
 }
 
-/// A benchmark, with its data, its serial version and its expected result.
+/// A kernel of the benchmark, with its data, its serial version and its expected result.
 pub trait Kernel: Sized {
-    /// The benchmark's name.
+    /// The kernel's name.
     const NAME: &'static str;
 
     /// The result of a run.
     type Figure: fmt::Debug;
 
-    /// Creates the data in its initial state.
+    /// Creates the kernel's data in its initial state.
     fn new(size: Size) -> Self;
 
-    /// Restores the data to the state that `new` created, for another run.
+    /// Restores the data to its initial state for another run.
     fn reset(&mut self);
 
     /// Runs all parts in program order.
     fn serial(&mut self) -> Self::Figure;
 
-    /// Returns the result of a finished run, serial or parallel.
+    /// Returns the result of a finished run, whether serial or parallel.
     fn figure(&self) -> Self::Figure;
 
-    /// Checks that `figure` matches the reference: the published figure or, if none is published,
-    /// the serial version's.
+    /// Checks that `figure` matches the reference. The reference is the published figure or, if
+    /// there is none, that of the serial version.
     fn check(&self, figure: &Self::Figure) -> Result<(), Mismatch>;
 }
 

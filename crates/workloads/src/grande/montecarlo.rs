@@ -7,12 +7,12 @@
 //! in any way. The mean is taken in path order, so it is the same for every division.
 //!
 //! **Our figures can't be compared with the published ones.** The published figures depend on a
-//! file of historic prices that belongs to the benchmark and isn't part of this project. We use a
+//! file of historical prices that belongs to the benchmark and isn't part of this project. We use a
 //! made-up series ([`history`]) instead, and the reference figures are our serial version's. The
 //! rest can still be tested against the benchmark, because only two numbers derived from the file
 //! affect the result, and three figures are published.
 //!
-//! The kernel doesn't keep the paths.
+//! The kernel doesn't store the price paths.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
@@ -23,20 +23,21 @@ const DAY: f64 = 1.0 / 365.0;
 const PRICES: usize = 1000;
 /// The first price of a path.
 const START: f64 = 100.0;
-/// The difference between the seeds of consecutive paths.
+/// The difference between the random seeds of consecutive paths.
 const SEED_STEP: u64 = 11;
 
-/// The number of prices in the made-up series, and the market from which the series is made.
+/// The number of prices in the made-up series.
 const HISTORY: usize = 1001;
+/// The drift and volatility of the made-up series.
 const MADE_UP: Market = Market {
     drift: 0.08,
     volatility: 0.2,
 };
 
-/// How far the mean may deviate from the reference, as published.
+/// The maximum deviation of the mean from the reference, as published.
 const TOLERANCE: f64 = 1e-12;
 
-/// The yearly parameters of a share.
+/// Yearly drift and volatility of a share price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Market {
     /// The expected rate of return.
@@ -56,13 +57,14 @@ pub struct MonteCarlo {
 }
 
 impl Market {
-    /// The mean and standard deviation of the logarithm of a day's return.
+    /// Returns the mean and the standard deviation of the logarithm of a day's return.
     fn daily(self) -> (f64, f64) {
         let mean = (self.drift - 0.5 * self.volatility * self.volatility) * DAY;
         (mean, self.volatility * DAY.sqrt())
     }
 
-    /// Estimates the market from the logarithms of the daily returns between these prices.
+    /// Estimates drift and volatility from the logarithms of the daily returns of a series of
+    /// prices.
     fn estimated(prices: &[f64]) -> Self {
         let days = (prices.len() - 1) as f64;
         let returns: Vec<_> = prices
@@ -93,7 +95,7 @@ pub fn history(market: Market, prices: usize) -> Vec<f64> {
     series.take(prices).collect()
 }
 
-/// Returns the drift of the path with this number.
+/// Returns the estimated drift of the path with this number.
 pub fn path(market: Market, number: usize) -> f64 {
     let (mean, deviation) = market.daily();
     let mut random = Random::new(SEED_STEP * number as u64);
@@ -102,14 +104,14 @@ pub fn path(market: Market, number: usize) -> f64 {
         .collect();
     let mut prices = Vec::with_capacity(PRICES);
     prices.push(START);
-    // The benchmark also draws a number for the first day but doesn't use it.
+    // The benchmark also draws a return for the first day but doesn't use it.
     for (day, fluctuation) in fluctuations.iter().enumerate().skip(1) {
         prices.push(prices[day - 1] * fluctuation.exp());
     }
     Market::estimated(&prices).drift
 }
 
-/// Computes the drifts of consecutive paths, starting with number `first`.
+/// Computes the estimated drifts of consecutive paths, starting with the path `first`.
 pub fn paths(market: Market, first: usize, rates: &mut [f64]) {
     for (number, rate) in (first..).zip(rates) {
         *rate = path(market, number);
@@ -119,7 +121,7 @@ pub fn paths(market: Market, first: usize, rates: &mut [f64]) {
 impl Kernel for MonteCarlo {
     const NAME: &'static str = "montecarlo";
 
-    /// The mean of the paths' drifts.
+    /// The mean of the paths' estimated drifts.
     type Figure = f64;
 
     fn new(size: Size) -> Self {
@@ -168,10 +170,10 @@ mod tests {
         );
     }
 
-    /// Drift and volatility solved from two published figures reproduce the third.
+    /// Drift and volatility, derived from two published figures, reproduce the third.
     #[test]
     fn market_from_two_figures_gives_third() {
-        // These follow from solving the first two figures for drift and volatility.
+        // The first two published figures imply these values.
         let implied = Market {
             drift: -0.031_622_656_051_392_91,
             volatility: 0.324_804_823_580_214_06,

@@ -1,5 +1,5 @@
-//! The random number generator for the benchmark's data: `java.util.Random`, whose algorithm is
-//! part of its documentation.
+//! The random number generator for the benchmark's data: `java.util.Random`, whose documentation
+//! specifies the algorithm.
 //!
 //! It is a 48-bit linear congruential generator (Donald Knuth, The Art of Computer Programming,
 //! volume 2, section 3.2.1) that returns the high bits. Gaussian numbers are drawn by the polar
@@ -42,7 +42,7 @@ impl Random {
         ((high << 27) + low) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns a number from the normal distribution with mean 0 and standard deviation 1.
+    /// Returns a number from the standard normal distribution.
     pub(super) fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -54,8 +54,8 @@ impl Random {
     }
 }
 
-/// Draws a point in the unit disc, other than the centre. `unit` returns numbers in [0, 1). Returns
-/// the point and the square of its distance from the centre.
+/// Draws a point in the unit disc, other than the centre. `unit` must return random numbers in [0,
+/// 1). Returns the point and the square of its distance from the centre.
 pub(super) fn in_disc(mut unit: impl FnMut() -> f64) -> (f64, f64, f64) {
     loop {
         let a = 2.0 * unit() - 1.0;
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(random.word() as i32, -1_170_105_035);
         assert_eq!(random.word() as i32, 234_785_527);
         assert_eq!(Random::new(42).unit(), 0.727_563_680_032_868_1);
-        // The numbers are equal up to a difference between Java's logarithm and the platform's.
+        // The tolerance allows for differences between Java's logarithm and that of the platform.
         let gaussian = Random::new(42).gaussian();
         assert!(
             (gaussian - 1.141_905_315_473_054_7).abs() < 1e-15,

@@ -7,38 +7,40 @@
 //! The benchmark's trapezoidal rule omits the last inner point. Ours does the same, because the
 //! published figures depend on it. So each figure lacks that point's contribution, about 0.3 %.
 //!
-//! The kernel doesn't reuse the function's values from one coefficient to the next, because then
-//! there would be nothing to measure.
+//! The kernel doesn't reuse the function's values from one coefficient to the next, because
+//! computing them is what the benchmark measures.
 
 use std::f64::consts::PI;
 
 use super::{Kernel, Mismatch, Size};
 
-/// The ends of the interval.
+/// The interval of integration is from `FROM` to `TO`.
 const FROM: f64 = 0.0;
 const TO: f64 = 2.0;
 /// The number of steps into which the interval is divided.
 const STEPS: u32 = 1000;
 
-/// The first four coefficients and how far they may deviate, as published.
+/// The first four pairs of coefficients, as published.
 const REFERENCE: [[f64; 2]; 4] = [
     [2.872_952_496_483_799_6, 0.0],
     [1.116_104_667_614_788_8, -1.881_969_189_339_802_5],
     [0.344_290_603_981_687_04, -1.164_564_262_332_095_8],
     [0.152_388_987_025_192_88, -0.814_346_111_304_429_8],
 ];
+/// The maximum deviation from the published coefficients, as published.
 const TOLERANCE: f64 = 1e-12;
-/// The maximum number of coefficients that the check computes again.
+/// The maximum number of coefficients that the check recomputes.
 const AGAIN: usize = 16;
 
 /// The state of the kernel Series.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The factors of cosine and sine, by frequency. The first pair is half the mean, and 0.
+    /// The coefficients of cosine and sine, by frequency. The first pair is half the mean value,
+    /// and 0.
     pub coefficients: Vec<[f64; 2]>,
 }
 
-/// Computes consecutive coefficients, starting with number `first`.
+/// Computes consecutive coefficients, starting with the one at index `first`.
 pub fn coefficients(first: usize, coefficients: &mut [[f64; 2]]) {
     for (number, pair) in (first..).zip(coefficients) {
         *pair = coefficient(number);
@@ -57,8 +59,8 @@ fn coefficient(number: usize) -> [f64; 2] {
     ]
 }
 
-/// Computes the integral by the trapezoidal rule, without one step, as the module's documentation
-/// explains.
+/// Integrates by the trapezoidal rule, but leaves out the last inner point; see the module's
+/// documentation.
 fn integral(function: impl Fn(f64) -> f64) -> f64 {
     let step = (TO - FROM) / f64::from(STEPS);
     let mut sum = function(FROM) / 2.0;
@@ -100,8 +102,8 @@ impl Kernel for Series {
         for (&found, &value) in pairs {
             Mismatch::unless_near("coefficient", found, value, TOLERANCE)?;
         }
-        // Only the first four coefficients are published. All others must be present, and some of
-        // them, including the last, are computed again.
+        // Only the first four coefficients are published. No other coefficient may be missing, and
+        // some of them, including the last, are recomputed.
         let count = self.coefficients.len();
         for number in (0..count).rev().step_by(count.div_ceil(AGAIN)) {
             for (&found, value) in self.coefficients[number].iter().zip(coefficient(number)) {
@@ -117,7 +119,6 @@ impl Kernel for Series {
 mod tests {
     use super::*;
 
-    /// The sum leaves out the last inner point of the interval.
     #[test]
     fn known_integrals_miss_one_point() {
         let step = (TO - FROM) / f64::from(STEPS);

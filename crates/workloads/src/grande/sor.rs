@@ -1,4 +1,5 @@
-//! SOR: successive over-relaxation on a square grid, in red-black order like a chessboard.
+//! SOR: successive over-relaxation on a square grid whose cells are coloured like a chessboard
+//! (red-black order).
 //!
 //! Each sweep moves every inner cell of one colour towards, and beyond, the mean of its four
 //! neighbours, which have the other colour; sweeps alternate between the colours. A row ([`relax`])
@@ -10,28 +11,29 @@
 //! have to read cells while another writes the cells between them. Arithmetic and result are the
 //! same.
 //!
-//! It doesn't test for convergence; the number of sweeps is fixed.
+//! The kernel doesn't test for convergence; the number of sweeps is fixed.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
 
-/// The relaxation factor; above 1, a cell moves beyond the mean.
+/// The relaxation factor. Because it is above 1, a cell moves beyond the mean.
 const OMEGA: f64 = 1.25;
 /// The number of sweeps. Each of the benchmark's iterations makes two, one for each colour.
 pub const SWEEPS: usize = 200;
-/// The seed for the grid's cells, and their upper bound (exclusive).
+/// The seed for the grid's cells.
 const SEED: u64 = 10_101_010;
+/// The initial values of the grid's cells are less than this.
 const LIMIT: f64 = 1e-6;
 
-/// How far the sum may deviate from the reference, as published.
+/// The maximum deviation of the sum from the reference, as published.
 const TOLERANCE: f64 = 1e-12;
 
 /// The state of the kernel SOR.
 #[derive(Clone, Debug)]
 pub struct Sor {
     size: Size,
-    /// The rows of each colour. The first colour has the cells whose row and column have an even
-    /// sum, the second has the others. Each row lists its cells of that colour from left to right.
+    /// The rows of each colour. A cell has the first colour if the sum of its row and column is
+    /// even, and the second otherwise. Each row lists its cells of one colour from left to right.
     pub colours: [Vec<Vec<f64>>; 2],
 }
 
@@ -39,9 +41,9 @@ pub struct Sor {
 /// modulo 2. The neighbours have the other colour: `same` are the neighbours in the row itself,
 /// `above` and `below` those in the adjacent rows.
 ///
-/// The first and last rows of a grid lack a neighbouring row and are not relaxed.
+/// The first and last rows of a grid must not be relaxed, because they lack a neighbouring row.
 pub fn relax((sweep, row): (usize, usize), cells: &mut [f64], [above, same, below]: [&[f64]; 3]) {
-    // If the first cell of the row has this colour, it is skipped, because it is on the border.
+    // The first cell of the row is on the border. If it has this colour, it is skipped.
     let first = 1 - (sweep + row) % 2;
     let sides = same.windows(2);
     let above_and_below = above[first..].iter().zip(&below[first..]);
@@ -52,7 +54,7 @@ pub fn relax((sweep, row): (usize, usize), cells: &mut [f64], [above, same, belo
     }
 }
 
-/// The benchmark's grid by colour; its cells are drawn row by row.
+/// Returns the cells of the benchmark's grid by colour. They are drawn row by row.
 fn grid(size: Size) -> [Vec<Vec<f64>>; 2] {
     let length = size.choose([100, 1000, 1500, 2000]);
     let mut random = Random::new(SEED);
@@ -130,7 +132,7 @@ impl Kernel for Sor {
 mod tests {
     use super::*;
 
-    /// Returns the rows of a grid with `length` columns, by colour.
+    /// Builds the rows of a grid with `length` rows and columns, by colour.
     fn by_colours(length: usize, cell: impl Fn(usize, usize) -> f64) -> [Vec<Vec<f64>>; 2] {
         [0, 1].map(|colour| {
             let of_row = |row| {
@@ -141,7 +143,7 @@ mod tests {
         })
     }
 
-    /// The cells at the row's ends are on the border and keep their values.
+    /// The cells at both ends of the row are on the border and keep their values.
     #[test]
     fn row_is_relaxed_by_the_formula() {
         let cell = |row: usize, column: usize| 1.0 / (1 + 7 * row + column * column) as f64;

@@ -1,7 +1,7 @@
 //! Turns the Java Grande kernels into programs.
 //!
-//! A run is correct if its figure matches the kernel's reference within the benchmark's tolerance.
-//! The serial version is checked in the same way.
+//! A run, serial or parallel, is correct if its figure matches the kernel's reference within the
+//! benchmark's tolerance.
 
 use std::io;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 
-/// A kernel whose parts are assembled with intervals.
+/// A kernel with a parallel version that is made of intervals.
 pub trait Composed: Kernel<Figure: Send> + Send + 'static {
     /// A one-line description for lists of programs.
     const SUMMARY: &'static str;
@@ -19,14 +19,14 @@ pub trait Composed: Kernel<Figure: Send> + Send + 'static {
     /// The problem sizes that the kernel supports.
     const PROBLEMS: &'static [&'static str] = &["test", "A", "B"];
 
-    /// The maximum number of pieces per phase, for the three sizes.
+    /// The default of `pieces` for each size.
     const PIECES: [&'static str; 3] = ["7", "64", "64"];
 
-    /// Runs all parts, with each phase divided into at most `pieces` pieces.
+    /// Runs the kernel, with each phase divided into at most `pieces` pieces.
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize);
 }
 
-/// A kernel as a program.
+/// The program that runs the kernel `K`.
 #[derive(Clone, Copy, Debug)]
 pub struct Grande<K> {
     /// The problem size.
@@ -36,9 +36,9 @@ pub struct Grande<K> {
     kernel: PhantomData<fn() -> K>,
 }
 
-/// The problem sizes of a kernel that has every size.
+/// The problem sizes of kernels that support all of them.
 pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
-/// The text that an answer contains if its figure matches the reference.
+/// The value of the field `figure` if the figure matches the reference.
 const REACHED: &str = "that of the reference";
 
 const fn problem(problems: &'static [&'static str]) -> Parameter {
@@ -112,7 +112,7 @@ impl<K: Composed> Program for Grande<K> {
 
     fn parallel<R: Runtime>(&self, kernel: &mut K, fork: &mut R::Fork<'_>) -> K::Figure {
         kernel.run::<R>(fork, self.pieces);
-        // The parallel body computes the figure here because the serial version computes it, too.
+        // The serial version also computes the figure in its timed part.
         kernel.figure()
     }
 

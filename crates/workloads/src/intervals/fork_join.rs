@@ -1,8 +1,8 @@
 //! The kernels whose parts are independent: each piece is an interval, and the inline interval
 //! around the pieces serves as the join.
 //!
-//! In `crypt`, a piece is decrypted as soon as it has been encrypted: the second of two intervals
-//! receives the output of the first.
+//! In `crypt`, each piece has two intervals: the second decrypts the output of the first as soon as
+//! the first has ended.
 
 use super::composed::ALL_PROBLEMS;
 use super::{Composed, piece};
@@ -74,7 +74,7 @@ impl Composed for RayTracer {
     }
 }
 
-/// Calls `body` with each piece of `items` and the index of the piece's first item.
+/// Calls `body` for each piece of `items` with the piece and the index of its first item.
 fn each_piece<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     items: &mut [T],

@@ -7,10 +7,10 @@
 //! compare schedulers (Takao Tobita and Hironori Kasahara, A standard task graph set for fair
 //! evaluation of multiprocessor scheduling algorithms, Journal of Scheduling 5, 2002).
 //!
-//! An interval's value depends on its predecessors' values, so the result reveals an interval that
-//! ran too early.
+//! An interval's value depends on its predecessors' values, so a wrong result reveals that an
+//! interval ran too early.
 //!
-//! The program doesn't free any value before the end of the run; each interval has one.
+//! The program keeps the values of all intervals until the end of the run.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,24 +45,24 @@ impl Layers {
         layer * self.width + place
     }
 
-    /// Returns the interval of the next layer to which this edge leads.
+    /// Returns the index, in the next layer, of the interval to which this edge leads.
     pub(crate) fn target(&self, layer: u64, place: u64, edge: u64) -> u64 {
         let number = self.number(layer, place) * self.edges + edge;
         random(self.seed, number) % self.width
     }
 
-    /// The targets of an interval's edges.
+    /// Returns the targets of an interval's edges.
     fn targets(&self, layer: u64, place: u64) -> impl Iterator<Item = u64> {
         let this = *self;
         (0..self.edges).map(move |edge| this.target(layer, place, edge))
     }
 
-    /// The number of steps of an interval.
+    /// Returns the number of steps of an interval.
     pub(crate) fn length(&self, layer: u64, place: u64) -> u64 {
         1 + random(!self.seed, self.number(layer, place)) % self.steps
     }
 
-    /// For each interval of a layer, counts the edges that lead to it.
+    /// Returns the number of incoming edges of each interval of a layer.
     pub(crate) fn before(&self, layer: u64) -> Vec<u32> {
         let mut before = vec![0; self.width as usize];
         for place in 0..if layer == 0 { 0 } else { self.width } {

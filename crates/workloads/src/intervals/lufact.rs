@@ -1,4 +1,4 @@
-//! LUFact: the pivot of a step, then pieces of the later columns, then the next pivot.
+//! LUFact: in each step, an interval for the pivot, then intervals for pieces of the later columns.
 //!
 //! The pivot of a step waits for the piece that contained its column in the previous step. A piece
 //! waits for its step's pivot and for the same piece in the previous step. So the next pivot
@@ -18,7 +18,8 @@ use crate::runtime::Runtime;
 impl Composed for LuFact {
     const SUMMARY: &'static str = "Java Grande: Gaussian elimination, by columns";
 
-    // A column is too little work for a piece in each step.
+    // There are few pieces, because eliminating a single column takes too little time for an
+    // interval.
     const PIECES: [&'static str; 3] = ["7", "16", "32"];
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
@@ -50,8 +51,9 @@ struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
-    /// Creates step k. For each piece, `row` holds the interval to wait for: the same piece in the
-    /// previous step or, if that piece has no more columns to change, its last pivot.
+    /// Creates the intervals of step k. For each piece, `row` holds the interval to wait for: the
+    /// same piece in the previous step or, if all columns of that piece are finished, its last
+    /// pivot.
     fn step<'scope, R: Runtime>(
         self,
         body: &Scope<'scope, '_>,

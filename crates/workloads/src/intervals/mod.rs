@@ -1,5 +1,5 @@
-//! Programs whose tasks wait for specific other tasks: intervals with an order between their
-//! points.
+//! Programs whose tasks wait for specific other tasks. Their tasks are intervals, with edges
+//! between the starts and ends of intervals.
 //!
 //! The seven kernels of [`grande`] are assembled as in Thomas Weibel, An Advanced Scheduler for
 //! Intervals, 2010: [`fork_join`] for kernels with independent parts, [`lufact`] and [`sor`] with
@@ -9,8 +9,7 @@
 //! If the parts of a kernel share rows or columns, they only try to take the locks on these and
 //! never wait. The run panics if the order of the intervals fails to separate writers from readers.
 //!
-//! These programs don't run on a runtime without intervals. They don't choose the size of pieces;
-//! that is a parameter.
+//! These programs require a runtime with intervals. Their parameters determine the size of pieces.
 
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -46,17 +45,16 @@ pub type Series = Grande<grande::Series>;
 /// The program `sor`.
 pub type Sor = Grande<grande::Sor>;
 
-/// How many rows are created together if the graph is so wide that larger batches would not help.
+/// The number of rows per batch, for graphs so wide that larger batches wouldn't help.
 const BATCH: u64 = 16;
 
-/// Makes `next`, a draft, wait for the end of `before`.
+/// Makes the unscheduled interval `next` wait for the end of `before`.
 fn follow(before: &Interval<'_>, next: &Interval<'_>) {
     let edge = before.end().before(next.start());
     edge.expect("a draft was created after what it waits for");
 }
 
-/// Stores an interval at its place in a row. The place must be in the row or directly after its
-/// end.
+/// Stores an interval at index `place` of a row, which may be one past the row's end.
 fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval<'scope>) {
     match row.get_mut(place) {
         Some(before) => *before = interval,
@@ -64,8 +62,8 @@ fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval
     }
 }
 
-/// Schedules a draft and stores it at its place in a row. The draft runs after its neighbour to the
-/// left and after the interval stored at that place, which belongs to the previous row.
+/// Schedules `next` and stores it at index `place` of a row. It runs after its left neighbour and
+/// after the interval previously stored at that index, which belongs to the previous row.
 fn after_above_and_left<'scope>(
     row: &mut Vec<Interval<'scope>>,
     place: usize,
@@ -77,17 +75,17 @@ fn after_above_and_left<'scope>(
     put(row, place, next.schedule());
 }
 
-/// Takes the lock for reading. There must be no concurrent writer.
+/// Locks for reading. There must be no concurrent writer.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.try_read().expect("writers come before or after")
 }
 
-/// Takes the lock for writing. There must be no concurrent reader or writer.
+/// Locks for writing. There must be no concurrent reader or writer.
 fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.try_write().expect("all others come before or after")
 }
 
-/// The length of a piece when `items` items are divided into `pieces` pieces.
+/// Returns the length of each piece if `items` items are divided into `pieces` pieces.
 fn piece(items: usize, pieces: usize) -> usize {
     items.div_ceil(pieces).max(1)
 }

@@ -11,7 +11,8 @@ use crate::runtime::Runtime;
 impl Composed for MolDyn {
     const SUMMARY: &'static str = "Java Grande: molecular dynamics of argon";
 
-    // Each piece has its own copy of the forces, which must be added up.
+    // There are few pieces, because the forces of every piece are stored separately and then added
+    // up.
     const PIECES: [&'static str; 3] = ["5", "16", "16"];
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
@@ -49,7 +50,7 @@ fn advance<R: Runtime>(fork: &mut R::Fork<'_>, kernel: &mut MolDyn, piece: usize
     });
 }
 
-/// Computes the forces of each piece's particles on themselves and on later particles.
+/// For each piece of particles, computes the forces between these particles and all later ones.
 fn interact<R: Runtime>(
     fork: &mut R::Fork<'_>,
     kernel: &MolDyn,
@@ -70,7 +71,7 @@ fn interact<R: Runtime>(
     });
 }
 
-/// Adds up all forces on each piece's particles and updates their velocities.
+/// For each piece of particles, adds up the forces on these particles and updates their velocities.
 fn add_up<R: Runtime>(
     fork: &mut R::Fork<'_>,
     kernel: &mut MolDyn,

@@ -2,8 +2,8 @@
 //! and after item i - 1 in stage s.
 //!
 //! Each stage mixes the item into the stage's state and the state into the item, so the result
-//! reveals a violation of either order. The window limits the number of items in progress, however
-//! many items there are: earlier items create later ones, and finished items are not kept.
+//! reveals a violation of either order. The number of items in progress never exceeds the window,
+//! however many items there are: earlier items create later ones, and finished items are not kept.
 //!
 //! The program doesn't test stages of unequal length.
 
@@ -37,16 +37,16 @@ pub struct Pipeline {
 #[repr(align(128))]
 struct Stage(AtomicU64);
 
-/// Passes an item through a stage; returns the new values of the item and the state.
+/// Passes an item through a stage. Returns the new values of the item and of the stage's state.
 fn pass(item: u64, state: u64, work: u64) -> (u64, u64) {
-    // The number is never 0, because the steps would leave 0 unchanged.
+    // The item must not be 0, because the steps would leave 0 unchanged.
     let item = steps((item ^ state.rotate_left(23)) | 1, work);
     (item, random(state, item))
 }
 
 impl Pipeline {
-    /// Runs the parallel body. Each interval holds a value returned by `ticket` until the interval
-    /// has run.
+    /// Runs the parallel body. Each interval holds a value returned by `ticket` until it has run,
+    /// so that the caller can count unfinished intervals.
     pub fn run<R: Runtime, T: Send>(
         &self,
         fork: &mut R::Fork<'_>,
@@ -57,8 +57,8 @@ impl Pipeline {
         let items: Vec<_> = (0..2 * batch).map(|_| AtomicU64::new(0)).collect();
         let (states, items, work) = (&states[..], &items[..], self.work);
         let one = move |number: u64, stage: usize| {
-            // Relaxed throughout: the order of the intervals ensures that the writers have run
-            // before this reader.
+            // Relaxed throughout: the order of the intervals ensures that the writers of these
+            // values have run before their reader.
             let (item, state) = (&items[(number % (2 * batch)) as usize], &states[stage].0);
             let before = match stage {
                 0 => random(SEED, number),
@@ -85,7 +85,7 @@ impl Pipeline {
     }
 }
 
-/// Computes a checksum that depends on all states and their order.
+/// Returns a checksum that depends on all states and their order.
 fn sum(states: impl Iterator<Item = u64>) -> u64 {
     states.fold(0, random)
 }

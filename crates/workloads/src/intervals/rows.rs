@@ -1,13 +1,13 @@
-//! Creates rows of intervals one after the other in bounded memory. Each interval waits for chosen
-//! intervals of the previous row.
+//! Creates rows of intervals one after the other in bounded memory. Each interval waits for some
+//! intervals of the previous row, which the caller chooses.
 //!
 //! Rows are created in batches. A batch is an interval whose body creates the rows of that batch
-//! and, after them, drafts for all remaining batches that it is responsible for: one draft for one
-//! batch, then one draft for two batches, one for four, and so on. Each draft does the same for its
-//! own batches. A draft waits until the first row of the previous batch has ended. So only two
-//! batches exist at a time, provided that every row ends before the next row does. There are about
-//! b drafts and open ancestors, where b is the number of bits in the number of batches, and never
-//! more than b^2 / 2.
+//! and then drafts intervals that cover all later batches assigned to it: the first covers one
+//! batch, the next two batches, the next four, and so on. Each of these intervals does the same for
+//! its own batches. It starts after the first row of the previous batch has ended. So only two
+//! batches exist at a time, provided that every row ends before the next row does. If the number of
+//! batches has b bits, there are about b drafts and unfinished ancestors, and never more than half
+//! of b^2.
 //!
 //! Every interval is created after the intervals it waits for, and siblings are created in time
 //! order, so adding an edge never requires a search.
@@ -22,18 +22,17 @@ use tidegate::interval::{Interval, IntervalBuilder, Scope};
 use super::follow;
 use crate::runtime::Runtime;
 
-/// State passed from batch to batch.
 #[derive(Default)]
 struct Passed<'scope> {
     /// The most recently created row.
     row: Mutex<Vec<Interval<'scope>>>,
-    /// The batches not yet created, in reverse order.
+    /// The intervals that create the later batches; the next one is last.
     later: Mutex<Vec<IntervalBuilder<'scope>>>,
 }
 
-/// Creates `rows` rows inside `body`, in batches of `batch` rows. `weave` receives the number of a
-/// row, and the previous row as a vector whose indices `weave` chooses. It schedules new intervals
-/// and puts them into the vector in place of the old ones.
+/// Creates `rows` rows inside `body`, in batches of `batch` rows. `weave` must create one row: it
+/// receives the row's number and the previous row as a vector, schedules new intervals, and stores
+/// them in the vector in place of the old ones. `weave` decides which interval is at which index.
 pub fn unfold<'scope, 'env, R, W>(body: &Scope<'scope, 'env>, rows: u64, batch: u64, weave: W)
 where
     R: Runtime,
@@ -45,7 +44,7 @@ where
     }
 }
 
-/// Creates the first batch of `rows`, and drafts for the rest.
+/// Creates the first batch of `rows`, and drafts intervals for the rest.
 fn one_batch<'scope, 'env, R, W>(
     body: &Scope<'scope, 'env>,
     rows: Range<u64>,

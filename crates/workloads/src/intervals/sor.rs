@@ -1,4 +1,4 @@
-//! SOR: bands of rows. A band waits for itself and its two neighbours in the previous sweep.
+//! SOR: each band of rows waits for itself and for its two neighbours in the previous sweep.
 
 use std::sync::RwLock;
 
@@ -44,7 +44,7 @@ struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Creates a sweep. `row` holds the bands of the previous sweep.
+    /// Creates the bands of a sweep. `row` holds the bands of the previous sweep.
     fn sweep<'scope, R: Runtime>(
         self,
         body: &Scope<'scope, '_>,

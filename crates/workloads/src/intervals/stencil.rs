@@ -1,11 +1,11 @@
-//! Stencil: heat in a rod, divided into blocks. Each block waits only for its neighbours.
+//! Stencil: heat flow in a rod, divided into blocks. Each block waits only for its neighbours.
 //!
 //! Each step computes every cell's next value from the cell and its neighbours; two buffers
 //! alternate. Block b of step t waits for blocks b - 1, b and b + 1 of step t - 1: they have
-//! written what block b reads, and have read what block b overwrites. A barrier after each step
-//! would make all blocks wait for the slowest one.
+//! written what block b reads, and have read what block b overwrites. With a barrier after each
+//! step instead, all blocks would wait for the slowest one.
 //!
-//! No order depends on data; every run has the same graph.
+//! The order of blocks doesn't depend on data: every run has the same graph.
 
 use std::io;
 use std::sync::RwLock;
@@ -19,9 +19,9 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
-/// The fraction of a difference that flows to the neighbouring cell per step.
+/// The fraction of a temperature difference that flows to the neighbouring cell per step.
 const FLOW: f64 = 0.25;
-/// The temperature at which both ends of the rod are kept.
+/// The constant temperature at both ends of the rod.
 const ENDS: f64 = 0.0;
 const SEED: u64 = 1;
 
@@ -39,7 +39,7 @@ pub struct Stencil {
 /// The rod's cells, and the buffer that receives their next values.
 pub type Rod = [Vec<f64>; 2];
 
-/// Computes the next values of the cells between `left` and `right`.
+/// Computes the next values of `cells`. `left` and `right` are the cells adjacent to them.
 fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
     let beside = |left: f64, own: f64, right: f64| own + FLOW * (left - 2.0 * own + right);
     let last = cells.len() - 1;
@@ -55,7 +55,7 @@ fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
 }
 
 /// Replaces the intervals in a row by new ones from `draft`. Each new interval waits for the old
-/// intervals at its own place and at the neighbouring places.
+/// interval at its own index and for that interval's neighbours.
 pub(super) fn after_neighbours<'scope, 'env>(
     body: &Scope<'scope, 'env>,
     row: &mut Vec<Interval<'scope>>,
@@ -77,7 +77,7 @@ pub(super) fn after_neighbours<'scope, 'env>(
     }
 }
 
-/// Computes block `number` of a step.
+/// Computes the block with the index `number` for one step.
 fn block(from: &[RwLock<&mut [f64]>], to: &RwLock<&mut [f64]>, number: usize) {
     let beside = |number: Option<usize>| from.get(number?).map(read);
     let left = beside(number.checked_sub(1)).and_then(|cells| cells.last().copied());

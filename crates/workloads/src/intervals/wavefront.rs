@@ -3,8 +3,8 @@
 //! Temple Smith and Michael Waterman, Identification of common molecular subsequences, Journal of
 //! Molecular Biology 147, 1981, with gaps that cost the same for each letter. Cell (i, j) of the
 //! table needs the cell above, the cell to the left and the cell diagonally between these two. So a
-//! block waits for the blocks above and to the left, and the blocks that can run at a time form a
-//! diagonal that grows and shrinks.
+//! block waits for the blocks above and to the left, and the blocks that can run at the same time
+//! form a diagonal that grows and shrinks.
 //!
 //! Only the last row and the last column of a block are kept, for the next blocks.
 //!
@@ -38,7 +38,7 @@ pub struct Wavefront {
     pub seed: u64,
 }
 
-/// Two sequences.
+/// The two sequences to align.
 pub type Pair = [Vec<u8>; 2];
 
 /// The result of a run.
@@ -146,7 +146,7 @@ impl Program for Wavefront {
                 *changed = letter(number);
             }
         }
-        // The sequence is rotated, so that the best path lies off the diagonal.
+        // One sequence is rotated, so that the best path doesn't follow the diagonal.
         other.rotate_left(self.n / 3);
         Ok([one, other])
     }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn known_pair_has_its_known_score() {
-        // The best alignment is GTTGAC against GTT-AC: five matches and a gap.
+        // The best alignment pairs GTTGAC with GTT-AC: five matches and a gap.
         let table = table(b"TGTTGACGG", b"GGTTACTA");
         let score = table.iter().flatten().copied().max();
         assert_eq!(score, Some(5 * MATCH + GAP));

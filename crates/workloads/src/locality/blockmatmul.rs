@@ -3,14 +3,14 @@
 //! A task multiplies some blocks of a row of A with some blocks of a column of B, adds the products
 //! to its block of C, and passes that block to the next task. With `best`, the chains of quadrants
 //! 0 and 3 of C stay in one place and those of quadrants 1 and 2 in another. With `worst`, each
-//! task runs in a different place than the previous one. From Weibel 2010, section 5.3.3, where
+//! task runs in a different place from the previous one. From Weibel 2010, section 5.3.3, where
 //! matrices of 2048 rows are divided down to blocks of 32.
 //!
 //! The serial version and the parallel body share the multiplication of blocks and the order of
 //! multiplications. In Weibel's version, each product is a separate task, and the products are
 //! added afterwards; here they are added as they are computed, which saves the memory for them.
 //!
-//! The program doesn't pack or tile within a block and doesn't rival a library.
+//! The program doesn't pack or tile within a block, so it is slower than a tuned library.
 
 use std::io;
 
@@ -27,17 +27,17 @@ const MOST_ROWS: u64 = matrix::most_rows(f32::MANTISSA_DIGITS);
 /// The program `blockmatmul`.
 #[derive(Clone, Copy, Debug)]
 pub struct Blockmatmul {
-    /// The number of blocks per row, a power of two, and the size of a block.
+    /// The number of blocks per row, which is a power of two, and the size of a block.
     pub(crate) grid: Grid,
     /// How many pairs of blocks each task multiplies.
     pub(crate) panel: usize,
     /// The seed for the matrices.
     pub(crate) seed: u64,
-    /// Where the tasks run.
+    /// Where a task runs relative to the task before it.
     pub(crate) locality: Locality,
 }
 
-/// The matrices.
+/// The factors A and B, and their product C.
 #[derive(Debug)]
 pub struct Input {
     a: Vec<f32>,
@@ -46,12 +46,12 @@ pub struct Input {
 }
 
 impl Blockmatmul {
-    /// Tasks per chain.
+    /// Returns the number of tasks per chain.
     pub(crate) fn steps(&self) -> usize {
         self.grid.blocks.div_ceil(self.panel)
     }
 
-    /// Does the work of one task: adds the products of its panel to a block of C.
+    /// Runs one task: adds the products of its pairs of blocks to a block of C.
     fn step(&self, (a, b): (&[f32], &[f32]), block: usize, step: usize, c: &mut [f32]) {
         let (row, column) = matrix::place(block);
         let first = step * self.panel;
@@ -62,8 +62,7 @@ impl Blockmatmul {
         }
     }
 
-    /// Returns the rank of a block of C in the order that has quadrants 0 and 3 first, followed by
-    /// 1 and 2.
+    /// Returns the rank of a block of C if quadrants 0 and 3 come first, then 1 and 2.
     pub(crate) fn rank(&self, block: usize) -> usize {
         let quarter = self.grid.count() / 4;
         match block.checked_div(quarter) {
@@ -99,7 +98,8 @@ impl Chains<'_> {
         });
     }
 
-    /// Runs the steps of a chain until the next step must run in another place.
+    /// Runs the tasks of a chain, starting with `first`, until the next task must run in another
+    /// place.
     fn go_on<'scope, R: Runtime>(
         &'scope self,
         scope: &R::Scope<'scope>,

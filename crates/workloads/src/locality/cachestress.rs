@@ -1,9 +1,9 @@
 //! Cache stress: arrays as large as a last-level cache, which many tasks read over and over.
 //!
 //! Consecutive tasks use different arrays. With `best`, all tasks that read an array run in one
-//! place, so each task finds in the cache what the others have brought in; with `worst`, every
-//! place reads all arrays. From Weibel 2010, sections 3 and 5.3.1, where two processors with an 8
-//! MB cache each read two arrays of 8 MB.
+//! place, so each task finds the array in the cache because an earlier task has read it. With
+//! `worst`, every place reads all arrays. From Weibel 2010, sections 3 and 5.3.1, where two
+//! processors with an 8 MB cache each read two arrays of 8 MB.
 //!
 //! The serial version and the parallel body share the pass over an array, which adds and multiplies
 //! the array's elements. The elements are odd, so that no product becomes zero.
@@ -22,7 +22,7 @@ use crate::steps::random;
 /// The program `cachestress`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cachestress {
-    /// Integers per array.
+    /// Number of 32-bit integers per array.
     pub n: usize,
     /// Number of arrays.
     pub arrays: usize,
@@ -32,7 +32,7 @@ pub struct Cachestress {
     pub passes: u32,
     /// The seed for the arrays.
     pub seed: u64,
-    /// Where the tasks run.
+    /// Where a task runs relative to earlier tasks that read the same array.
     pub locality: Locality,
 }
 
@@ -87,7 +87,7 @@ impl Cachestress {
         (0..self.passes).fold(Read::NOTHING, pass)
     }
 
-    /// Returns the index of a task's array, and how many tasks use that array before this one.
+    /// Returns the index of a task's array, and how many tasks before it use the same array.
     pub(crate) fn turn(&self, task: usize) -> (usize, usize) {
         (task % self.arrays, task / self.arrays)
     }

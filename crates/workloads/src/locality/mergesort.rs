@@ -4,7 +4,7 @@
 //! A sorter generates its array and sorts it with the standard library. A merger merges the arrays
 //! of its two predecessors when both are done. With `best`, a merger runs in the place of its left
 //! predecessor, and the sorters are divided among the places in array order; with `worst`, every
-//! merger runs in a different place than its left predecessor. From Weibel 2010, section 5.3.2,
+//! merger runs in a different place from its left predecessor. From Weibel 2010, section 5.3.2,
 //! where 65,536 sorters sort 4,194,304 integers.
 //!
 //! The serial version and the parallel body share the sorter and the merger. The serial version
@@ -32,12 +32,12 @@ pub struct Mergesort {
     pub sorters: usize,
     /// The seed for the elements.
     pub seed: u64,
-    /// Where the tasks run.
+    /// Where a merger runs relative to its left predecessor.
     pub locality: Locality,
 }
 
 impl Mergesort {
-    /// Generates and sorts a sorter's array.
+    /// Generates and sorts the array of a sorter.
     fn sorted(&self, sorter: usize) -> Vec<u32> {
         let start = |sorter| sorter * self.n / self.sorters;
         let range = start(sorter) as u64..start(sorter + 1) as u64;
@@ -46,7 +46,7 @@ impl Mergesort {
         elements
     }
 
-    /// Computes the sorted array of a node from all nodes below; see [`Tree`].
+    /// Computes the sorted array of a node recursively; [`Tree`] describes how nodes are numbered.
     fn below(&self, node: usize) -> Vec<u32> {
         if node >= self.sorters {
             return self.sorted(node - self.sorters);
@@ -55,7 +55,6 @@ impl Mergesort {
     }
 }
 
-/// Merges two sorted arrays.
 fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let (mut l, mut r) = (0, 0);
@@ -76,8 +75,8 @@ fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
 struct Tree<'a> {
     program: &'a Mergesort,
     hints: Hints,
-    /// For each node, the array of the predecessor that finished first. For node 0, the root's
-    /// array.
+    /// For each node, the array of the predecessor that finished first. Element 0 receives the
+    /// root's array.
     arrays: Vec<Mutex<Option<Vec<u32>>>>,
 }
 
@@ -90,8 +89,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// If the other predecessor of a node has left its array there, takes and returns both arrays;
-    /// otherwise leaves this one. No code panics while it holds the lock.
+    /// If the other predecessor of `node` has already stored its array, removes that array and
+    /// returns both. Otherwise stores `array` for the other predecessor. No code panics while it
+    /// holds the lock.
     fn exchange(&self, node: usize, array: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let slot = &self.arrays[node];
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,13 +117,13 @@ impl<'a> Tree<'a> {
     fn place(&self, node: usize) -> Option<tidegate::PlaceId> {
         let sorters = self.program.sorters;
         let height = sorters.ilog2() - node.ilog2();
-        // A merger runs in the place of the leftmost sorter below it; the turn is the node's
-        // height.
+        // A merger gets the place of the leftmost sorter below it, shifted by the merger's height
+        // with `worst`.
         let sorter = (node << height) - sorters;
         self.hints.place((sorter, sorters), height as usize, node)
     }
 
-    /// Starts at a node whose array is ready, and continues to each successor whose other
+    /// Climbs the tree from a node whose array is ready: runs each successor whose other
     /// predecessor is also done.
     fn climb<'scope, R: Runtime>(
         &'scope self,

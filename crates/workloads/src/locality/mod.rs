@@ -10,7 +10,7 @@
 //! | `best` | the place of the tasks before it |
 //! | `ignorant` | none: the runtime chooses |
 //! | `random` | drawn at random |
-//! | `worst` | always a different place than the task before it |
+//! | `worst` | always a different place from that of the task before it |
 //!
 //! The tasks are the same in all localities. A task that becomes ready and may run in the current
 //! place runs immediately; a task for another place goes through that place's queue. So tasks must
@@ -33,18 +33,18 @@ use crate::steps::random;
 /// Where a task runs relative to the data that it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locality {
-    /// Where the previous tasks touched the data.
+    /// In the place where the previous tasks touched the data.
     Best,
-    /// Wherever the runtime chooses.
+    /// In any place; the runtime chooses.
     Ignorant,
-    /// In a random place.
+    /// In a randomly drawn place.
     Random,
-    /// Always in a different place than the previous task.
+    /// Always in a different place from the previous task.
     Worst,
 }
 
 impl Locality {
-    /// Every locality, in the order of the parameter's values.
+    /// All localities, in the order of the parameter's values.
     pub const ALL: [Self; 4] = [Self::Best, Self::Ignorant, Self::Random, Self::Worst];
 
     const NAMES: &'static [&'static str] = &["best", "ignorant", "random", "worst"];
@@ -71,12 +71,12 @@ impl Locality {
         Ok(named.expect("the parameter allows no other names"))
     }
 
-    /// The locality's name as a parameter value.
+    /// Returns the locality's name as a parameter value.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// Returns where a simulated run puts a task; see [`Hints::place`].
+    /// Returns where the simulator puts a task; the parameters are those of [`Hints::place`].
     pub(crate) fn put(
         self,
         seed: u64,
@@ -94,7 +94,7 @@ impl Locality {
         Some(Put { part, parts, turn })
     }
 
-    /// Returns how many places the locality needs.
+    /// Returns the minimum number of places for this locality.
     fn places(self) -> usize {
         match self {
             Self::Ignorant => 0,
@@ -128,7 +128,7 @@ impl Locality {
     }
 }
 
-/// Chooses the places for the tasks of a run.
+/// Chooses the place of each task in a run.
 #[derive(Debug)]
 struct Hints {
     locality: Locality,
@@ -137,7 +137,8 @@ struct Hints {
 }
 
 impl Hints {
-    /// Creates the hints for a run. Call this inside the run.
+    /// Creates the hints for a run. Must be called inside the run, because it queries the runtime's
+    /// places.
     ///
     /// # Panics
     /// If the runtime has too few places; see [`Program::fits`](crate::Program::fits).
@@ -153,16 +154,17 @@ impl Hints {
         }
     }
 
-    /// Returns the place of the task with index `number`, where `turn` tasks have touched the
-    /// task's data before. The data is part `part` of `parts`, and the parts are divided evenly
-    /// among the places. `None` means any place.
+    /// Returns the place of the task with the index `number`, or `None` if it may run in any place.
+    ///
+    /// The task's data is part `part` of `parts`, and the parts are divided evenly among the
+    /// places. `turn` is the number of tasks that have touched that data before.
     fn place(&self, (part, parts): (usize, usize), turn: usize, number: usize) -> Option<PlaceId> {
         let count = self.places.len();
         let chosen = match self.locality {
             Locality::Ignorant => return None,
             Locality::Best => part * count / parts,
             Locality::Worst => (part * count / parts + turn) % count,
-            // Uses a different seed than the data, so that places and data are independent.
+            // The seed differs from the data's, so that places and data are independent.
             Locality::Random => (random(!self.seed, number as u64) % count as u64) as usize,
         };
         Some(self.places[chosen])
@@ -236,7 +238,7 @@ mod tests {
         assert!((0..3).all(|place| drawn(place) > 5));
     }
 
-    /// Hints are rejected if the runtime has no places, and `worst` also if it has only one.
+    /// All hints need a place, and `worst` needs two.
     #[test]
     fn hints_need_places() {
         let told = |refusal: Result<(), ParameterError>| refusal.unwrap_err().to_string();

@@ -1,20 +1,20 @@
 //! Decompresses blocks, each in the memory of a task, like a pipeline stage that decompresses its
 //! input.
 //!
-//! Most blocks grow a little (`USUAL`); a randomly drawn fraction of the blocks grows very much
+//! Most blocks grow only a little (`USUAL`); a randomly drawn fraction of them grows very much
 //! (`BURST`). A task holds its block's output from before decompression until the end of the
-//! checksum. So several workers that process burst blocks at the same time need many times the
-//! usual memory, and later almost none.
+//! checksum. So if several workers process burst blocks at the same time, they need many times the
+//! usual memory, and soon afterwards almost none.
 //!
 //! A compressed block is a sequence of commands in our own format, after the idea of Jacob Ziv and
 //! Abraham Lempel (A Universal Algorithm for Sequential Data Compression, 1977):
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 1 | length of the literal bytes that follow |
+//! | 1 | number of literal bytes that follow |
 //! | that many | the literal bytes |
-//! | 2, little-endian | how many bytes to repeat after the literal bytes |
-//! | 2, little-endian | how far back the repetition starts; it may overlap its own output |
+//! | 2, little-endian | number of bytes to copy from earlier output, after the literal bytes |
+//! | 2, little-endian | how far back the copied bytes begin; they may overlap the copy itself |
 //!
 //! The blocks are generated command by command, in memory, before the run; each block's output
 //! length is known.
@@ -33,19 +33,19 @@ use crate::program::{Answer, Field, Form, Program, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
 
-/// The expansion factor of a usual block.
+/// The ratio of output length to input length of a usual block.
 const USUAL: usize = 2;
 
-/// The expansion factor of a burst block.
+/// The ratio of output length to input length of a burst block.
 const BURST: usize = 100;
 
 /// The maximum number of literal bytes in a command.
 const PLAIN: usize = 32;
 
-/// The number of bytes in a command, without the literal bytes.
+/// The size of a command in bytes, without its literal bytes.
 const COMMAND: usize = 5;
 
-/// The maximum distance back at which a repetition may start.
+/// How far back, in bytes, a copy may begin.
 const WINDOW: usize = 1 << 12;
 
 /// The program `decompress`.
@@ -63,12 +63,11 @@ pub struct Decompress {
     pub form: Form,
 }
 
-/// A randomly drawn command of a block.
+/// The random choices for a command.
 struct Drawn {
     drawn: u64,
-    /// Number of literal bytes.
     plain: usize,
-    /// Number of bytes repeated after the literal bytes.
+    /// Number of bytes to copy after the literal bytes.
     repeated: usize,
 }
 
@@ -136,8 +135,8 @@ impl Compressed {
             let number = |i| usize::from(u16::from_le_bytes([numbers[i], numbers[i + 1]]));
             let (end, from) = (at + number(0), at - number(2));
             while at < end {
-                // Copies only bytes that already exist. If the repetition overlaps its own output,
-                // each copy makes more bytes available to the next.
+                // This copies only bytes that already exist. If the copied bytes overlap the copy
+                // itself, each iteration makes more bytes available to the next.
                 let some = (at - from).min(end - at);
                 output.copy_within(from..from + some, at);
                 at += some;
@@ -161,7 +160,7 @@ impl Decompress {
         Compressed::random(self.length, factor, seed)
     }
 
-    /// Length of this block's output, in bytes.
+    /// Returns the length of this block's output, in bytes.
     pub(crate) fn output_length(&self, number: usize) -> usize {
         let (factor, seed) = self.drawn(number);
         let commands = Drawn::all(self.length, factor, seed);
@@ -170,7 +169,7 @@ impl Decompress {
             .sum()
     }
 
-    /// Returns the expansion factor of a block, and the seed for the block's commands.
+    /// Draws a block's expansion factor and the seed for its commands.
     fn drawn(&self, number: usize) -> (usize, u64) {
         let drawn = random(self.seed, number as u64);
         let factor = match drawn % self.burst {
@@ -181,7 +180,7 @@ impl Decompress {
     }
 }
 
-/// Does the work of one task.
+/// Decompresses a block and returns the checksum of its output.
 fn one<R: Runtime>(input: &Compressed) -> u64 {
     let mut output = block::<R, u8>(0, input.length);
     input.decompress(&mut output.values);

@@ -1,15 +1,15 @@
 //! Matrix multiplication by eight parallel products of quadrants: four products go into the result,
 //! and four into a temporary that is then added to the result.
 //!
-//! This is a well-known example of buying parallelism with memory, often used with Cilk: without
-//! the temporary, four of the products would have to wait for the other four. The serial run holds
-//! one temporary per level; together they take 4/3 of a matrix's memory. On each further level,
-//! eight times as many tasks are ready, and together they need twice the memory of the previous
-//! level.
+//! This is a well-known way to gain parallelism by using more memory, common in Cilk programs:
+//! without the temporary, four of the products would have to wait for the other four. The serial
+//! run holds one temporary per level; together they take 4/3 of a matrix's memory. On each further
+//! level, eight times as many tasks are ready, and together they need twice the memory of the
+//! previous level.
 //!
 //! Each element is a sum with one product per row, so it is exact (`matrix::most_rows`).
 //!
-//! The program doesn't pack or tile below the cutoff and doesn't rival a library.
+//! The program doesn't pack or tile below the cutoff, so it is slower than a tuned library.
 
 use std::array;
 
@@ -23,7 +23,7 @@ pub type Matmul = Product<Eightfold>;
 
 const _: () = assert!(MOST_ROWS <= matrix::most_rows(f64::MANTISSA_DIGITS));
 
-/// The scheme with eight products of quadrants.
+/// Multiplies matrices by eight products of quadrants.
 #[derive(Clone, Copy, Debug)]
 pub struct Eightfold;
 

@@ -4,11 +4,12 @@
 //! With `hold call`, the serial run holds the memory of one path, `n` blocks; a run that begins
 //! calls in another order holds more. With `hold itself`, the serial run holds one block, and a
 //! parallel run as many blocks as there are calls that write at the same time. If `mix` is less
-//! than 1, only that fraction of the calls holds memory, and the other calls write as many bytes
-//! into a small buffer: a scheduler may prefer these while memory is scarce. Only a call's position
-//! in the recursion determines whether it holds memory. From the slides "Narlikar and hybrid
-//! schedulers for Cilk", which use such a function as their benchmark ("modified fib") but don't
-//! show its code; the sizes are our own.
+//! than 1, only that fraction of the calls holds memory. The other calls write as many bytes into a
+//! small buffer, and a scheduler may prefer them while memory is scarce. Only a call's position in
+//! the recursion determines whether it holds memory.
+//!
+//! From the slides "Narlikar and hybrid schedulers for Cilk", which use such a function as their
+//! benchmark ("modified fib") but don't show its code; the sizes are our own.
 
 use std::hint::black_box;
 use std::io;
@@ -26,9 +27,9 @@ use crate::steps::uniform;
 pub struct Memfib {
     /// The index of the Fibonacci number.
     pub n: u32,
-    /// Bytes that each call holds.
+    /// The size of the memory that each call holds, in bytes.
     pub bytes: usize,
-    /// How long each call holds its bytes.
+    /// How long each call holds its memory.
     pub hold: Hold,
     /// The fraction of the calls that hold memory, from 0 to 1.
     pub mix: f64,
@@ -47,7 +48,7 @@ impl Call {
         Self { n, position: 1 }
     }
 
-    /// The two calls that this call makes.
+    /// Returns the two calls that this call makes.
     pub(crate) const fn calls(self) -> [Self; 2] {
         let position = 2 * self.position;
         [
@@ -62,7 +63,7 @@ impl Call {
         ]
     }
 
-    /// Whether this call holds memory, given that the fraction `mix` of the calls does.
+    /// Whether this call holds memory. `mix` is the fraction of calls that do.
     pub(crate) fn holds(self, mix: f64) -> bool {
         uniform(0, self.position) < 2.0 * mix - 1.0
     }
@@ -81,10 +82,11 @@ impl Hold {
     const NAMES: &'static [&'static str] = &["call", "itself"];
 }
 
-/// The size in bytes of the buffer that a call without memory uses.
+/// The size in bytes of the buffer to which a call without memory writes.
 const BUFFER: usize = 4 << 10;
 
-/// Writes the call's bytes, then runs `inside`, during which the memory may still be held.
+/// Writes the call's bytes, then calls `inside`. Keeps the memory during that call if the parameter
+/// `hold` requires it.
 fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64) -> u64 {
     if !call.holds(memfib.mix) {
         write_again(memfib.bytes);
@@ -98,8 +100,8 @@ fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64
     value
 }
 
-/// Writes `bytes` bytes into a small buffer, over and over.
-// This is not inlined, because the buffer would then be in the frame of every call.
+/// Writes `bytes` bytes to a small buffer, which is overwritten as often as necessary.
+// This must not be inlined, because the buffer would then be in the frame of every call.
 #[inline(never)]
 fn write_again(bytes: usize) {
     let mut buffer = [0_u8; BUFFER];
@@ -119,7 +121,7 @@ fn serial(memfib: &Memfib, call: Call) -> u64 {
     })
 }
 
-/// Runs the parallel body; each call above the leaves forks.
+/// Runs the parallel body. Each call forks, except at the leaves.
 fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, memfib: &Memfib, call: Call) -> u64 {
     holding::<R>(memfib, call, || {
         if call.n < 2 {
@@ -218,8 +220,8 @@ impl Program for Memfib {
 mod tests {
     use super::*;
 
-    /// Returns how many calls hold memory, and how many calls there are, counting this call and all
-    /// calls below it.
+    /// Returns how many calls hold memory and how many there are, for this call and all calls below
+    /// it.
     fn counted(call: Call, mix: f64) -> [u32; 2] {
         let own = [call.holds(mix).into(), 1];
         if call.n < 2 {

@@ -13,8 +13,9 @@
 //! | [`sortmany`] | what it sorts and, while sorting, the same amount again |
 //! | [`decompress`] | usually a little, occasionally very much |
 //!
-//! In all programs but the first, the serial version and both forms of the parallel body share one
-//! text: callers pass down a [`Way`] to create tasks, and the serial version's `Way` creates none.
+//! In all programs but the first, the serial version and both forms of the parallel body share
+//! their code: callers pass down a [`Way`] to create tasks, and the serial version's `Way` creates
+//! none.
 
 pub mod decompress;
 pub mod matmul;
@@ -27,7 +28,7 @@ pub mod strassen;
 use crate::runtime::Runtime;
 use crate::way::{Way, each};
 
-/// A task's memory and its reservation.
+/// Allocated memory and its reservation.
 #[derive(Debug)]
 struct Block<L, T> {
     // Declared first, so that the memory is freed before the reservation is given back.
@@ -35,7 +36,7 @@ struct Block<L, T> {
     _reservation: L,
 }
 
-/// Reserves memory for `length` copies of `value` and allocates them.
+/// Reserves memory for `length` copies of `value`, then allocates them.
 #[track_caller]
 fn block<R: Runtime, T: Clone>(value: T, length: usize) -> Block<R::Reservation, T> {
     let reservation = R::reserve(length.saturating_mul(size_of::<T>()));

@@ -1,10 +1,11 @@
 //! Two nested loops of tasks: each task of the outer loop holds an array for its inner tasks.
 //!
-//! From the example in the slides "Narlikar and hybrid schedulers for Cilk": `F(i)`, for each `i`
-//! up to n, has an array of n elements and spawns `G(i, j)` for each element. A run that first
-//! starts the whole outer loop holds n arrays at a time, so its memory is of order n^2. A run that
-//! first finishes an inner loop holds one array per worker. The slides don't specify `G`; here it
-//! fills its element with numbers, and `F` adds up the last number of each element.
+//! From the example in the slides "Narlikar and hybrid schedulers for Cilk": for each `i` up to n,
+//! a task `F(i)` has an array of n elements and spawns a task `G(i, j)` for each element. A run
+//! that starts all tasks of the outer loop before any of them ends holds n arrays at a time, so its
+//! memory is of order n^2. A run that finishes one inner loop before it starts the next holds one
+//! array per worker. The slides don't specify `G`; here it fills its element with numbers, and `F`
+//! adds up the last number of each element.
 //!
 //! With `form join`, for runtimes without scopes, joins halve both ranges.
 //!
@@ -25,11 +26,11 @@ const WORD: usize = size_of::<u64>();
 /// The program `nested`.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested {
-    /// Tasks in each loop.
+    /// Number of tasks in each of the two loops.
     pub n: usize,
     /// Bytes per element, a multiple of the word size.
     pub width: usize,
-    /// Steps to compute the next word of an element.
+    /// Number of steps that compute one word of an element.
     pub steps: u64,
     /// How the parallel body creates its tasks.
     pub form: Form,
@@ -44,7 +45,6 @@ impl Nested {
         total(sums.values.iter())
     }
 
-    /// Runs `F(i)`.
     fn outer<R: Runtime>(&self, way: Way<'_, '_, R>, i: usize) -> u64 {
         let words = self.width / WORD;
         let mut array = block::<R, u64>(0, self.n * words);
@@ -54,7 +54,6 @@ impl Nested {
         total(array.values.iter().skip(words - 1).step_by(words))
     }
 
-    /// Runs `G(i, j)`.
     fn inner(&self, i: usize, j: usize, element: &mut [u64]) {
         let mut state = random(i as u64, j as u64);
         for word in element {

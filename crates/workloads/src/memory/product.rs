@@ -1,5 +1,5 @@
-//! Everything but the recursion itself, for programs that multiply matrices by recursion into
-//! quadrants.
+//! The common part of all programs that multiply matrices by recursion into quadrants: everything
+//! except the recursion itself.
 //!
 //! The matrices are laid out as in `matrix`, so a quadrant is a quarter of a slice. Their elements
 //! are small integers, and so is everything that a [`Scheme`] computes from them: results are exact
@@ -7,8 +7,8 @@
 //!
 //! The checksum weights each element of the product by one number for the element's row and one for
 //! its column. So the checksum is known in advance: with weights r and s, it is (r A)(B s), which
-//! takes only products of matrices and vectors (after Rūsiņš Freivalds, Probabilistic Machines Can
-//! Use Less Running Time, 1977).
+//! requires only matrix-vector products (after Rūsiņš Freivalds, Probabilistic Machines Can Use
+//! Less Running Time, 1977).
 
 use std::io;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ use crate::program::{Answer, Field, Form, Program, Reference, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
-/// A practical limit. All results are still exact with this many rows, as each scheme explains.
+/// A practical limit. As each scheme explains, all results are still exact for this many rows.
 pub(super) const MOST_ROWS: u64 = 1 << 16;
 
 /// A way to multiply matrices by recursion into quadrants.
@@ -32,17 +32,17 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// The default number of rows for each size.
     const ROWS: [&'static str; 3];
 
-    /// Sets `c` to the product of `a` and `b`. Blocks have the size that `grid` gives, but the
+    /// Sets `c` to the product of `a` and `b`. Blocks have the size that `grid` specifies, but the
     /// matrices may have fewer blocks than `grid`.
     fn multiply<R: Runtime>(way: Way<'_, '_, R>, grid: Grid, c: &mut [f64], a: &[f64], b: &[f64]);
 }
 
-/// A program that multiplies with a scheme.
+/// A program that multiplies matrices with the scheme `S`.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<S> {
     /// Number of rows and columns, a power of two.
     pub n: usize,
-    /// Up to this many rows are multiplied without recursion.
+    /// Matrices of up to this many rows are multiplied without recursion.
     pub cutoff: usize,
     /// The seed for the matrices.
     pub seed: u64,
@@ -51,7 +51,7 @@ pub struct Product<S> {
     scheme: PhantomData<S>,
 }
 
-/// The matrices.
+/// The factors A and B, and their product C.
 #[derive(Debug)]
 pub struct Input {
     a: Vec<f64>,
@@ -72,7 +72,8 @@ impl<S> Product<S> {
         self.grid().random(self.seed.wrapping_add(number))
     }
 
-    /// Returns the weight of a row or column. Rows and columns use different values of `side`.
+    /// Returns the checksum's weight for a row or column. `side` must differ between rows and
+    /// columns.
     fn weight(&self, side: u64, number: usize) -> u64 {
         random(!self.seed.wrapping_add(side), number as u64)
     }
@@ -204,7 +205,7 @@ impl<S: Scheme> Program for Product<S> {
     }
 }
 
-/// Compares a scheme's results on small matrices with the direct computation.
+/// Asserts that a scheme multiplies small matrices correctly.
 #[cfg(test)]
 pub(super) fn is_the_plain_product<S: Scheme>() {
     for (n, cutoff) in [(1, 1), (2, 1), (4, 3), (8, 1), (16, 4), (16, 100)] {

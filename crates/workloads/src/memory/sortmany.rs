@@ -10,8 +10,8 @@
 //! down to the cutoff. With `form join`, for runtimes without scopes, joins also halve the range of
 //! pieces.
 //!
-//! The program doesn't merge in parallel; the number of pieces provides enough parallelism. It
-//! doesn't merge the sorted pieces either.
+//! The program doesn't merge in parallel, because the pieces provide enough parallelism. It doesn't
+//! merge the sorted pieces either.
 
 use std::io;
 
@@ -90,7 +90,6 @@ fn sort<R: Runtime>(
     elements.copy_from_slice(buffer);
 }
 
-/// Merges two sorted slices into `merged`.
 fn merge(left: &[u32], right: &[u32], merged: &mut [u32]) {
     let (mut l, mut r) = (0, 0);
     while l < left.len() && r < right.len() {

@@ -12,8 +12,8 @@
 //! the product of two elements. So everything, including subtractions, is exact, in whatever order
 //! tasks run.
 //!
-//! The program doesn't add in parallel within a quadrant or rival a library. Unlike versions that
-//! save memory, it doesn't reuse a temporary for the next product.
+//! The program doesn't add in parallel within a quadrant, and it is slower than a tuned library.
+//! Unlike versions that save memory, it doesn't reuse a temporary for the next product.
 
 use super::product::{MOST_ROWS, Product, Scheme};
 use super::{Block, Way, block, each};
@@ -25,11 +25,11 @@ pub type Strassen = Product<Sevenfold>;
 
 const _: () = assert!(8 * MOST_ROWS.pow(2) <= matrix::most_rows(f64::MANTISSA_DIGITS));
 
-/// The scheme with seven products of sums of quadrants.
+/// Multiplies matrices by seven products of sums of quadrants.
 #[derive(Clone, Copy, Debug)]
 pub struct Sevenfold;
 
-/// A sum: the indices of its terms, with their signs.
+/// A sum: for each term, its index and its sign.
 pub(crate) type Sum = &'static [(usize, f64)];
 
 /// The factors of each product, as sums of quadrants.
@@ -51,7 +51,7 @@ pub(crate) const RESULT: [Sum; 4] = [
     &[(0, 1.0), (1, -1.0), (2, 1.0), (5, 1.0)],
 ];
 
-/// A factor: an unchanged quadrant, or a computed sum.
+/// A factor of a product: a quadrant, or a computed sum of quadrants.
 enum Factor<'a, L> {
     Quadrant(&'a [f64]),
     Sum(Block<L, f64>),

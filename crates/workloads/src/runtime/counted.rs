@@ -9,8 +9,8 @@ static PEAK: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct Counted(u64);
 
-// Relaxed throughout: a sum and a maximum, which are read only after everything that updates them
-// has ended.
+// Relaxed throughout: the current total and its peak are read only after everything that updates
+// them has ended.
 impl Counted {
     pub(super) fn new(bytes: usize) -> Self {
         let bytes = bytes as u64;
@@ -21,8 +21,8 @@ impl Counted {
         Self(bytes)
     }
 
-    /// Returns the peak of the declared bytes since the last call, summed over all bodies on
-    /// runtimes that count this way.
+    /// Returns the peak of the declared bytes since the last call. It covers all bodies in this
+    /// process that ran on runtimes that count this way.
     #[must_use]
     pub fn take_peak() -> u64 {
         PEAK.swap(DECLARED.load(Ordering::Relaxed), Ordering::Relaxed)

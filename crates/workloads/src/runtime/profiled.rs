@@ -3,7 +3,7 @@
 //!
 //! The span is the longest chain of pieces that must run one after the other, measured in seconds
 //! and in actions. An action is a fork, the end of a join or scope, or a reservation. A reservation
-//! of more than `k` bytes counts as one more action for each `k` bytes, as in the bounds for
+//! of `k` or more bytes counts as an additional action for each `k` bytes, as in the bounds for
 //! depth-first schedulers.
 
 use std::cell::{Cell, RefCell};
@@ -20,12 +20,12 @@ use super::{Counted, Runtime};
 pub struct Length {
     /// The length in seconds.
     pub seconds: f64,
-    /// The number of actions on the chain.
+    /// The length as a number of actions.
     pub actions: u64,
 }
 
 impl Length {
-    /// Takes the maximum of each field separately.
+    /// Returns the maximum of each field.
     fn max(self, other: Self) -> Self {
         Self {
             seconds: self.seconds.max(other.seconds),
@@ -35,13 +35,13 @@ impl Length {
 }
 
 thread_local! {
-    /// The length of the chain that ends at the current piece, up to `SINCE`.
+    /// The length of the chain that ends in the current piece, up to the time `SINCE`.
     static SO_FAR: Cell<Length> = Cell::default();
     /// When time was last added to `SO_FAR`.
     static SINCE: RefCell<Option<Instant>> = const { RefCell::new(None) };
 }
 
-/// A reservation counts as one more action for each `K` bytes.
+/// A reservation counts as an additional action for each `K` bytes.
 static K: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Adds the elapsed time and `actions` to the current chain, and returns its length.
@@ -60,8 +60,8 @@ fn act(actions: u64) -> Length {
 pub struct Profiled;
 
 impl Profiled {
-    /// Calls `f`, a parallel body, and returns its result and its span. A reservation counts as one
-    /// more action for each `k` bytes.
+    /// Calls `f`, which runs a parallel body. Returns its result and its span, in which a
+    /// reservation counts as an additional action for each `k` bytes.
     pub fn span_of<T>(k: u64, f: impl FnOnce() -> T) -> (T, Length) {
         // Relaxed: only this thread reads `K`.
         K.store(k.max(1), Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Profiled {
     }
 }
 
-/// A scope, with the longest chain among its tasks.
+/// A scope that tracks the longest chain among its tasks.
 #[derive(Debug, Default)]
 pub struct Chains<'scope> {
     longest: Mutex<Length>,

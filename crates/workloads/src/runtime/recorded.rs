@@ -1,4 +1,4 @@
-//! The adapter for Tidegate that also records intervals, to draw them. Everything else is forwarded
+//! The adapter for Tidegate that also records intervals, to draw them. It forwards everything else
 //! to the plain adapter.
 
 use std::io;
@@ -9,14 +9,14 @@ use tidegate::interval::{Graph, IntervalBuilder, Recorder, Scope};
 
 use super::{Runtime, Tidegate};
 
-/// A pool and the recording of the intervals that ran on it.
+/// A pool that records the intervals that run on it.
 pub struct Recorded {
     pool: Tidegate,
     recording: Recorder,
 }
 
 impl Recorded {
-    /// Records programs that run on `pool`.
+    /// Creates a runtime that runs programs on `pool` and records their intervals.
     pub fn new(pool: Tidegate) -> Self {
         Self {
             pool,
@@ -24,7 +24,7 @@ impl Recorded {
         }
     }
 
-    /// Ends the recording and returns its graph.
+    /// Ends the recording and returns the graph of all recorded intervals.
     pub fn end(self) -> Graph {
         self.recording.finish()
     }

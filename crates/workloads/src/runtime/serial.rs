@@ -12,7 +12,7 @@ use super::Runtime;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serial;
 
-/// The scope of a runtime without scopes: a spawned body runs immediately.
+/// The scope of a runtime that can't spawn: a spawned body runs immediately.
 #[derive(Debug)]
 pub struct Inline<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
 

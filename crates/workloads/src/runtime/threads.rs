@@ -1,21 +1,21 @@
 //! The baseline of plain threads: one thread per worker, with a static split of the first forks.
 //!
 //! Each task has a budget of threads. A fork gives half of its task's budget to a new scoped thread
-//! and keeps the rest; a task with a budget of one runs serially. There is no load balancing after
-//! that.
+//! and keeps the rest; a task with a budget of one runs serially. There is no load balancing
+//! afterwards.
 
 use std::io;
 use std::thread;
 
 use super::{Inline, Runtime};
 
-/// A runtime that uses `std::thread::scope`, with one thread per worker.
+/// A runtime that uses scoped threads, one per worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads {
     workers: usize,
 }
 
-/// How many threads a task may still use, including its own.
+/// The number of threads that a task may still use, including its own.
 #[derive(Debug)]
 pub struct Budget(usize);
 
@@ -73,7 +73,7 @@ impl Runtime for Threads {
     }
 }
 
-/// Runs `b` on a new thread with half of the `threads`, and `a` on this one with the rest.
+/// Runs `b` on a new thread with half of the budget, and `a` on this thread with the rest.
 #[cold]
 fn split<A, B, RA, RB>(threads: usize, a: A, b: B) -> (RA, RB)
 where

@@ -14,7 +14,7 @@ use super::Runtime;
 pub struct Tidegate(tidegate::Pool);
 
 impl Tidegate {
-    /// Runs programs on `pool`, with any options.
+    /// Creates a runtime that runs programs on `pool`, which may have any options.
     pub fn new(pool: tidegate::Pool) -> Self {
         Self(pool)
     }
@@ -65,8 +65,8 @@ impl Runtime for Tidegate {
 
     #[track_caller]
     fn reserve(bytes: usize) -> Reservation {
-        // The caller that runs the program finds the error in the payload and reports it once,
-        // rather than once per task.
+        // The caller that runs the program gets the error as the panic's payload and reports it
+        // once, rather than once per task.
         memory::reserve(bytes).unwrap_or_else(|error| resume_unwind(Box::new(error)))
     }
 

@@ -1,11 +1,11 @@
-//! Applies parameters to a tree, and determines which parameters matter for each type of tree.
+//! Applies the user's parameters to a tree, and rejects parameters that its type doesn't use.
 
 use super::tree::{Shape, Tree, Type};
 use crate::parameter::{ParameterError, Values};
 
-/// The types of trees, as parameter values.
+/// The names of [`Type`]s, as parameter values.
 pub(super) const TYPES: &[&str] = &["binomial", "geometric", "hybrid", "balanced"];
-/// The shapes of geometric trees, as parameter values.
+/// The names of [`Shape`]s, as parameter values.
 pub(super) const SHAPES: &[&str] = &["linear", "exp-decrease", "cyclic", "fixed"];
 
 /// Whether this parameter affects trees of this type.
@@ -18,7 +18,6 @@ pub(super) fn depends_on(kind: Type, parameter: &str) -> bool {
     }
 }
 
-/// Rejects parameters that have no effect on trees of this type.
 fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
     let of_trees = ["shape", "b0", "depth", "q", "m", "seed"];
     let (used, ignored): (Vec<_>, Vec<_>) = of_trees
@@ -34,7 +33,7 @@ fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
     }
 }
 
-/// Applies the given parameters to `tree`.
+/// Returns `tree` after applying the parameters in `values`.
 pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
     if values.has("type") {
         tree.kind = match values.choice("type")? {
@@ -98,7 +97,7 @@ mod tests {
         Uts::from_values(&Values::parse(Uts::PARAMETERS, Size::Tiny, &given)?)
     }
 
-    /// The error names the parameter and the type of tree.
+    /// The error must name the parameter and the type of tree.
     #[test]
     fn ignored_parameter_is_rejected() {
         for (kind, ignored) in [
@@ -124,7 +123,8 @@ mod tests {
         let told = |kind| {
             let parameters = uts(&[("type", kind)]).unwrap().parameters();
             let mut names: Vec<_> = parameters.keys().cloned().collect();
-            // The order of the map's keys depends on the features with which serde_json was built.
+            // Sorted, because the order of the keys depends on the features with which serde_json
+            // was built.
             names.sort();
             names.join(" ")
         };

@@ -3,14 +3,14 @@
 //! The benchmark is by Stephen Olivier, Jun Huan, Jinze Liu, Jan Prins, James Dinan, P. Sadayappan
 //! and Chau-Wen Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006. A node's state is the
 //! SHA-1 of its parent's state and its own number ([`State`]); its state and depth determine how
-//! many children it has ([`Law`]). A node costs about one SHA-1 block, so the tree tests how well a
-//! runtime balances small tasks of unpredictable size.
+//! many children it has ([`Law`]). Each node takes the time to hash about one SHA-1 block, so the
+//! tree tests how well a runtime balances small tasks of unpredictable size.
 //!
 //! Two parallel bodies share the serial version's kernel. With `form join`, joins halve the
 //! children of a node; with `form spawn`, each node has a scope and spawns one task per child. Both
 //! recurse as deeply as the tree, like the serial version.
 //!
-//! It has no cutoff and doesn't store the tree.
+//! The program has no cutoff and doesn't store the tree.
 
 use std::io;
 
@@ -33,15 +33,15 @@ pub use walk::{Counts, by_joins, by_spawns, serial};
 /// The program `uts`.
 #[derive(Clone, Copy, Debug)]
 pub struct Uts {
-    /// The tree to count.
+    /// The tree whose nodes are counted.
     pub tree: Tree,
     /// How the parallel body creates its tasks.
     pub form: Form,
 }
 
 impl Uts {
-    /// Returns the program that counts the tree with this name by joins, or `None` if no tree has
-    /// that name.
+    /// Creates the program that counts the tree called `name`, with joins. Returns `None` if there
+    /// is no such tree.
     pub fn named(name: &str) -> Option<Self> {
         let named = TREES.iter().find(|named| named.name == name)?;
         Some(Self {

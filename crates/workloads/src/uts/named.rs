@@ -4,8 +4,7 @@
 //! Liu, Prins, Dinan, Sadayappan and Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006);
 //! the tiny trees are ours. `BOTS-tiny` is the input `tiny` of the Barcelona OpenMP Tasks Suite,
 //! and the larger tree of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible
-//! load balancing", 2012. Both sources report 30,399,116 nodes, one less than the tree has if its
-//! root is counted.
+//! load balancing", 2012. Both sources report 30,399,116 nodes, which leaves out the root.
 
 use super::tree::{Shape, Tree, Type};
 use super::walk::Counts;
@@ -17,7 +16,7 @@ pub struct Named {
     pub name: &'static str,
     /// The tree's parameters.
     pub tree: Tree,
-    /// The tree's counts.
+    /// The known counts of the tree's nodes.
     pub counts: Counts,
 }
 
@@ -75,7 +74,7 @@ const T5: Tree = Tree {
     ..PLAIN
 };
 
-/// Every named tree.
+/// All named trees.
 pub const TREES: &[Named] = &[
     named("T1", fixed(10, 19), 4_130_071, 10, 3_305_118),
     named("T3", binomial(0.124875, 8, 42), 4_112_897, 1572, 3_599_034),
@@ -121,8 +120,7 @@ mod tests {
     use crate::uts::{Law, serial};
     use std::thread;
 
-    /// A stack size that is enough for the deepest tree that the tests count, even without
-    /// optimization.
+    /// The stack size for the deepest tree that the tests count, even without optimization.
     const STACK: usize = 64 << 20;
 
     fn counts(named: &Named) -> Counts {

@@ -1,4 +1,4 @@
-//! A node's 20-byte state: the SHA-1 of its parent's state and its own number.
+//! The 20-byte state of a node: the SHA-1 of its parent's state and its own number.
 
 use sha1::block_api::compress;
 
@@ -16,7 +16,7 @@ const START: [u32; 5] = [
 pub struct State([u32; 5]);
 
 impl State {
-    /// The state of the root.
+    /// Returns the state of the root.
     pub fn root(seed: u32) -> Self {
         Self(digest([0, 0, 0, 0, seed]))
     }
@@ -28,15 +28,15 @@ impl State {
         Self(digest([a, b, c, d, e, number]))
     }
 
-    /// The node's 31-bit random number.
+    /// Returns the node's random number, which has 31 bits.
     #[inline]
     pub fn rand(&self) -> u32 {
         self.0[4] & 0x7fff_ffff
     }
 }
 
-/// Returns the SHA-1 of a message of `N` words. With its padding, the message must fit into one
-/// block.
+/// Returns the SHA-1 of a message of `N` words. Together with its padding, the message must fit
+/// into one block.
 #[inline]
 fn digest<const N: usize>(message: [u32; N]) -> [u32; 5] {
     const { assert!(N <= 13) };

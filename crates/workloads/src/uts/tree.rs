@@ -1,4 +1,5 @@
-//! The laws by which a tree unfolds: four types of trees and four shapes of geometric trees.
+//! The laws that determine how a tree unfolds: four types of trees and four shapes of geometric
+//! trees.
 //!
 //! A law computes a node's number of children only from the node's depth and its random number, so
 //! a tree can be counted without being stored.
@@ -7,13 +8,13 @@ use std::f64::consts::TAU;
 
 use super::state::State;
 
-/// No node has more children than this, except the root of a binomial tree.
+/// The maximum number of children of a node, except for the root of a binomial tree.
 const MOST_CHILDREN: u32 = 100;
 
-/// The fraction of `depth` down to which a hybrid tree is geometric.
+/// A hybrid tree is geometric down to this fraction of `depth`.
 const HYBRID_SHIFT: f64 = 0.5;
 
-/// How many depths of a geometric tree are computed in advance.
+/// The number of depths for which the values of a geometric tree are precomputed.
 const KNOWN_DEPTHS: u32 = 256;
 
 /// The type of a tree.
@@ -30,7 +31,7 @@ pub enum Type {
     Balanced,
 }
 
-/// How the mean of a geometric tree depends on the depth.
+/// How the mean number of children in a geometric tree depends on the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The mean falls linearly and reaches zero at `depth`.
@@ -48,12 +49,13 @@ pub enum Shape {
 pub struct Tree {
     /// The type of the tree.
     pub kind: Type,
-    /// How the mean of a geometric tree depends on the depth.
+    /// How the mean number of children in a geometric tree depends on the depth.
     pub shape: Shape,
-    /// The number of children of a binomial root, the mean of a geometric tree, or the number of
-    /// children per node of a balanced tree.
+    /// For a binomial tree, the number of the root's children; for a balanced tree, the number of
+    /// each node's children. For a geometric or hybrid tree, the mean number of the root's
+    /// children.
     pub b0: f64,
-    /// The depth scale of a geometric tree, or the depth of a balanced tree.
+    /// The depth of a balanced tree. For a geometric or hybrid tree, the scale of the depth.
     pub depth: u32,
     /// The probability that a binomial node has children.
     pub q: f64,
@@ -64,7 +66,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The mean number of children of a geometric node.
+    /// Returns the mean number of children of a geometric node.
     fn mean(&self, depth: u32) -> f64 {
         if depth == 0 {
             return self.b0;
@@ -81,7 +83,7 @@ impl Tree {
     }
 
     /// Returns ln(1 - p) for a geometric node, where p is the probability that the node has no
-    /// child.
+    /// children.
     fn log_failure(&self, depth: u32) -> f64 {
         let p = 1.0 / (1.0 + self.mean(depth));
         (1.0 - p).ln()
@@ -100,13 +102,13 @@ impl Tree {
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     state: State,
-    /// Number of levels between the root and this node.
+    /// The distance from the root, which has depth 0.
     pub depth: u32,
     /// Number of children.
     pub children: u32,
 }
 
-/// A tree's law, with the values that depend only on the depth computed in advance.
+/// The law of a tree, with precomputed values that depend only on the depth.
 #[derive(Clone, Debug)]
 pub struct Law {
     tree: Tree,
@@ -123,13 +125,14 @@ impl Law {
         Self { tree, log_failures }
     }
 
-    /// Returns the root.
+    /// Returns the root of the tree.
     pub fn root(&self) -> Node {
         self.node(State::root(self.tree.seed), 0)
     }
 
     /// Returns the child of `parent` at the index `number`.
-    // This is not inlined, because its locals would then be in the frame of every level of a walk.
+    // This must not be inlined, because its locals would then be in the frame of every level of a
+    // walk.
     #[inline(never)]
     pub fn child(&self, parent: &Node, number: u32) -> Node {
         self.node(parent.state.child(number), parent.depth + 1)
@@ -145,7 +148,7 @@ impl Law {
         }
     }
 
-    /// Returns the number of children of a node at `depth` that drew `probability`.
+    /// Returns the number of children of a node at `depth` with the random number `probability`.
     #[inline]
     fn children(&self, probability: f64, depth: u32) -> u32 {
         if let Some(&log_failure) = self.log_failures.get(depth as usize) {
@@ -163,7 +166,7 @@ impl Law {
     }
 }
 
-/// Returns a geometrically distributed number of children.
+/// Returns a geometrically distributed number of children for the random number `probability`.
 #[inline]
 fn geometric(probability: f64, log_failure: f64) -> u32 {
     let children = ((1.0 - probability).ln() / log_failure).floor();
@@ -184,7 +187,7 @@ mod tests {
         seed: 0,
     };
 
-    /// Returns the number of children of a node at `depth` for three values of the random number.
+    /// Returns the number of children of a node at `depth` for three random numbers.
     fn children(tree: Tree, depth: u32) -> [u32; 3] {
         let law = Law::new(tree);
         [0.3, 0.6, 0.98].map(|probability| law.children(probability, depth))

@@ -1,13 +1,13 @@
-//! Counts a tree serially, with joins, or with spawns.
+//! Counts the nodes of a tree serially, with joins, or with spawns.
 
 use super::tree::{Law, Node};
 use crate::runtime::Runtime;
 
 /// The counts for a subtree, including its root.
 ///
-/// The order of the fields and their equal size are deliberate. If the two sums were adjacent, or
-/// if one field were narrower, the compiler would load two fields at once right after they were
-/// stored separately, and the CPU would stall on that at every node.
+/// The order of the fields and their equal size are deliberate. If the sums `nodes` and `leaves`
+/// were adjacent, or if one field were narrower, the compiler would load two fields at once right
+/// after they were stored separately, and the CPU would stall on that load at every node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
@@ -58,7 +58,7 @@ pub fn serial(law: &Law, node: &Node) -> Counts {
         .with_parent()
 }
 
-/// Runs the parallel body with joins, which halve the children of a node down to one.
+/// Runs the parallel body with joins, which halve the range of a node's children.
 #[inline]
 pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> Counts {
     match node.children {
@@ -67,10 +67,10 @@ pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> C
     }
 }
 
-/// Counts the children `start..end` of `parent`.
+/// Counts the nodes below the children `start..end` of `parent`, including these children.
 ///
-/// A half that is a single child is counted in place, without another call, and closures capture by
-/// value: the closures and this frame determine how much stack a level of the tree takes.
+/// To save stack on each level of the tree, a half that is a single child takes no additional call,
+/// and closures capture by value.
 fn among<R: Runtime>(
     fork: &mut R::Fork<'_>,
     law: &Law,
@@ -115,8 +115,8 @@ pub fn by_spawns<R: Runtime>(law: &Law, node: &Node) -> Counts {
     counts
 }
 
-/// Writes the counts directly to their destination, because a return value would be copied through
-/// several frames.
+/// Counts the nodes below `node`, including `node`. Writes the counts directly to their
+/// destination, because a return value would be copied through several frames.
 #[inline]
 fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
     match node.children as usize {
@@ -128,8 +128,8 @@ fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
     }
 }
 
-/// Counts the children of `parent`, each into one element of `children`, and adds them up in
-/// `counts`.
+/// Counts the nodes below `parent`, including `parent`. Each child writes its counts to one element
+/// of `children`; `counts` receives the total.
 fn spawn_children<R: Runtime>(
     law: &Law,
     parent: &Node,

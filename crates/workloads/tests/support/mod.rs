@@ -1,8 +1,8 @@
-//! Parameters for tests, and the errors that wrong parameters cause.
+//! Builds parameters for tests, and returns the errors that wrong parameters cause.
 
 use tidegate_workloads::{Given, ParameterError, Program, Size, Visitor, visit};
 
-/// Parameters by name and value.
+/// The names and values of parameters.
 pub type Named<'a> = [(&'a str, &'a str)];
 
 pub fn given(named: &Named<'_>) -> Given {

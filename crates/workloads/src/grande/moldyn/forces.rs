@@ -1,23 +1,24 @@
-//! The box and the forces in it: the Lennard-Jones potential with a cutoff distance.
+//! The simulation box and the forces between its particles: the Lennard-Jones potential with a
+//! cutoff distance.
 
 use std::ops::Range;
 
 use super::{CORRECTED, DENSITY, STEP, TEMPERATURE, Vector};
 
-/// A cube with periodic boundaries, filled with a lattice of smaller cubes that contain four
-/// particles each.
+/// A cube with periodic boundaries. Initially, a lattice of smaller cubes fills it, each with four
+/// particles.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
     /// Number of small cubes along an edge.
     pub(super) along: usize,
     /// Length of an edge.
     pub(super) side: f64,
-    /// The square of the distance up to which particles interact.
+    /// The square of the largest distance at which particles interact.
     reach: f64,
 }
 
-/// The partial sums of the interactions between particles, without the factors of 4 for the
-/// potential and 48 for the force.
+/// Sums over the interactions between particles. The force and the virial lack a factor of 48, the
+/// potential a factor of 4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forces {
     /// The force on each particle.
@@ -34,24 +35,24 @@ impl Cell {
         let cutoff = along as f64 / 4.0;
         Self {
             along,
-            // The exponent is published as a third, to seven places.
+            // The published exponent is 1/3, rounded to seven decimal places.
             side: (particles / DENSITY).powf(0.333_333_3),
             reach: cutoff * cutoff,
         }
     }
 
-    /// Number of particles.
+    /// Returns the number of particles.
     pub fn particles(&self) -> usize {
         4 * self.along.pow(3)
     }
 
-    /// The temperature per unit of kinetic energy.
+    /// Returns the temperature per unit of kinetic energy.
     pub(super) fn temperature(&self) -> f64 {
         16.0 / (self.particles() as f64 - 1.0)
     }
 
-    /// Moves particles by one step and changes their velocities by half of the forces' effect.
-    /// [`super::kick`] has applied the other half.
+    /// Moves particles by one step, and applies half of the forces' effect to their velocities.
+    /// [`super::kick`] applies the other half.
     pub fn advance(&self, positions: &mut [Vector], velocities: &mut [Vector], forces: &[Vector]) {
         let of_particles = positions.iter_mut().zip(velocities).zip(forces);
         for ((position, velocity), force) in of_particles {
@@ -69,7 +70,7 @@ impl Cell {
         }
     }
 
-    /// Adds the forces between each particle of a range and all later particles.
+    /// Adds the forces between each particle of a range and all particles after it.
     pub fn interact(&self, positions: &[Vector], range: Range<usize>, forces: &mut Forces) {
         for number in range {
             let behind = number + 1;
@@ -100,7 +101,7 @@ impl Cell {
         }
     }
 
-    /// Returns the shortest vector from `to` to `from`, which may cross the box's border.
+    /// Returns the shortest vector from `to` to `from`, which may cross a periodic boundary.
     fn nearest(&self, from: Vector, to: Vector) -> Vector {
         let half = 0.5 * self.side;
         std::array::from_fn(|axis| {
@@ -115,8 +116,8 @@ impl Cell {
         })
     }
 
-    /// Returns the factor by which to scale velocities after this step, if velocities are corrected
-    /// after this step. In that case, also sets `kinetic` to the target value.
+    /// If velocities are corrected after this step, returns the factor by which to scale them, and
+    /// sets `kinetic` to the target value.
     pub fn correction(&self, step: usize, kinetic: &mut f64) -> Option<f64> {
         (step + 1 == CORRECTED).then(|| {
             let factor = (TEMPERATURE / (self.temperature() * *kinetic)).sqrt();
@@ -125,8 +126,9 @@ impl Cell {
         })
     }
 
-    /// Returns the factor that converts velocities from space per unit of time to space per step
-    /// and scales them to the target temperature. `kinetic` is the sum of the velocities' squares.
+    /// Returns the factor that converts velocities from distance per unit of time to distance per
+    /// step and scales them to the target temperature. `kinetic` is the sum of the squared
+    /// velocities.
     pub(super) fn first_factor(&self, kinetic: f64) -> f64 {
         STEP * (TEMPERATURE / (self.temperature() * kinetic)).sqrt()
     }
@@ -149,8 +151,8 @@ impl Forces {
         self.virial = 0.0;
     }
 
-    /// Adds the forces on the particles from number `first` on to `others`, the forces on those
-    /// same particles.
+    /// Adds the forces on the particles from index `first` onwards to `others`, which holds forces
+    /// on the same particles.
     pub fn add_to(&self, first: usize, others: &mut [Vector]) {
         for (sum, force) in others.iter_mut().zip(&self.each[first..]) {
             for (sum, force) in sum.iter_mut().zip(force) {
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
     use crate::grande::{Kernel, MolDyn, Size};
 
-    /// A state in which some particles have come close to each other, and the forces in it.
+    /// Returns a state in which some particles have come close to each other, and its forces.
     fn state() -> (MolDyn, Forces) {
         let mut state = MolDyn::new(Size::Test);
         (0..20).for_each(|step| state.step(step));
@@ -196,14 +198,15 @@ mod tests {
                     potential
                 };
                 let slope = (potential_at(h) - potential_at(-h)) / (2.0 * h);
-                // The sums lack their factors: 4 for the potential and 48 for the force.
+                // The missing factors are 4 for the potential and 48 for the force.
                 let force = -12.0 * forces_there.each[number][axis];
                 assert!((slope - force).abs() < 1e-3, "{slope} {force}");
             }
         }
     }
 
-    /// The forces of disjoint ranges add up to the whole, and every force has its counterpart.
+    /// The forces of disjoint ranges also sum to zero, because every force has an equal
+    /// counterforce.
     #[test]
     fn partial_forces_sum_to_whole() {
         let (state, whole) = state();

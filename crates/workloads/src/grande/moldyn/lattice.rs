@@ -4,7 +4,7 @@ use super::forces::Cell;
 use super::{Vector, rescale};
 use crate::grande::random::in_disc;
 
-/// The positions of the particles in the lattice.
+/// Returns the initial positions of the particles: the points of the lattice.
 pub fn positions(cell: &Cell) -> Vec<Vector> {
     let edge = cell.side / cell.along as f64;
     let half = edge * 0.5;
@@ -29,7 +29,7 @@ pub fn positions(cell: &Cell) -> Vec<Vector> {
     positions
 }
 
-/// Velocities with zero total momentum and the target temperature.
+/// Returns initial velocities with zero total momentum and the target temperature.
 pub fn velocities(cell: &Cell) -> Vec<Vector> {
     let particles = cell.particles();
     let mut generator = Generator(1);
@@ -55,10 +55,10 @@ pub fn velocities(cell: &Cell) -> Vec<Vector> {
     velocities
 }
 
-/// The benchmark's own generator, which computes a 32-bit product in halves.
+/// The benchmark's own random number generator, which computes a 32-bit product in two halves.
 ///
 /// It is meant to be the generator of Stephen Park and Keith Miller, Random Number Generators: Good
-/// Ones Are Hard to Find, 1988, without the long product, but it combines the halves differently.
+/// Ones Are Hard to Find, 1988, without a 64-bit product, but it combines the halves differently.
 struct Generator(i32);
 
 impl Generator {

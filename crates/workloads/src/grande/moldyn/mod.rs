@@ -1,15 +1,15 @@
 //! MolDyn: argon atoms that attract and repel each other in a box with periodic boundaries.
 //!
-//! Each step has phases that must run in order. All particles move ([`Cell::advance`]). The forces
-//! between all pairs of particles that are close enough are added up ([`Cell::interact`]). They
-//! change the velocities, which gives the kinetic energy ([`kick`]). Once, the velocities are
-//! scaled to the target temperature ([`Cell::correction`], [`rescale`]). Moves and velocities may
-//! be divided among tasks in any way. The forces of a range of particles also act on all later
-//! particles, so each task needs its own [`Forces`], which are then added up ([`Forces::add_to`]).
-//! Ranges of equal length are not equal work: each particle is paired with all particles after it.
+//! Each step has phases that must run in order. First, all particles move ([`Cell::advance`]). Then
+//! the forces between all sufficiently close pairs of particles are added up ([`Cell::interact`]).
+//! They change the velocities, from which the kinetic energy follows ([`kick`]). After one of the
+//! steps, the velocities are scaled to the target temperature ([`Cell::correction`], [`rescale`]).
 //!
-//! A parallel version therefore adds up the forces in another order, so its figure differs from the
-//! serial version's in the last digits.
+//! Moves and velocity updates may be divided among tasks in any way. The forces of a range of
+//! particles also act on all later particles, so each task needs its own [`Forces`], which are then
+//! added up ([`Forces::add_to`]). Ranges of equal length are not equal work: each particle is
+//! paired with all particles after it. A parallel version adds up the forces in another order, so
+//! its figure differs from the serial version's in the last digits.
 //!
 //! The kernel has no neighbour lists. It doesn't compute the mean speed and the pressure, which the
 //! benchmark computes but doesn't check.
@@ -21,14 +21,14 @@ pub use lattice::{positions, velocities};
 mod forces;
 mod lattice;
 
-/// Three coordinates.
+/// A vector with three coordinates.
 pub type Vector = [f64; 3];
 
-/// Number of steps.
+/// Number of time steps.
 pub const STEPS: usize = 50;
-/// The step after which the velocities are corrected.
+/// The velocities are corrected after this step; the first step is 1.
 const CORRECTED: usize = 10;
-/// The length of a step, and its square.
+/// The length of a time step.
 const STEP: f64 = 0.064;
 const SQUARE: f64 = STEP * STEP;
 /// Particles per unit of volume.
@@ -36,7 +36,7 @@ const DENSITY: f64 = 0.83134;
 /// The target temperature.
 const TEMPERATURE: f64 = 0.722;
 
-/// How far the energy may deviate from the reference, as published.
+/// The maximum deviation of the kinetic energy from the reference, as published.
 const TOLERANCE: f64 = 1e-10;
 
 /// The state of the kernel MolDyn.
@@ -49,14 +49,14 @@ pub struct MolDyn {
     pub positions: Vec<Vector>,
     /// The distance that each particle moves per step.
     pub velocities: Vec<Vector>,
-    /// The forces on the particles.
+    /// The forces on all particles.
     pub forces: Forces,
-    /// The kinetic energy after the last step, in units of the temperature.
+    /// The kinetic energy after the last step. The figure is 24 times as large.
     pub kinetic: f64,
 }
 
 impl MolDyn {
-    /// Runs step number `step`, counting from 0.
+    /// Runs the step with the index `step`; the first is 0.
     pub fn step(&mut self, step: usize) {
         let everywhere = 0..self.positions.len();
         self.cell
@@ -71,8 +71,9 @@ impl MolDyn {
     }
 }
 
-/// Changes velocities by half of the forces' effect in a step and returns the sum of the
-/// velocities' squares. Replaces the forces by this change, because the next move applies it again.
+/// Applies half of the forces' effect in a step to the velocities, and returns the sum of the
+/// squared velocities. Replaces each force by that change of velocity, because the next move
+/// applies it again.
 pub fn kick(velocities: &mut [Vector], forces: &mut [Vector]) -> f64 {
     let mut sum = 0.0;
     for (velocity, force) in velocities.iter_mut().zip(forces) {
@@ -86,7 +87,7 @@ pub fn kick(velocities: &mut [Vector], forces: &mut [Vector]) -> f64 {
     sum
 }
 
-/// Converts the sum of the velocities' squares to the kinetic energy.
+/// Converts the sum of the squared velocities to the kinetic energy.
 pub fn kinetic(squares: f64) -> f64 {
     squares / SQUARE
 }

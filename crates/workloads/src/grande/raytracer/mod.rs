@@ -3,7 +3,7 @@
 //! Rows are independent ([`row`]), so [`RayTracer::checksums`] may be divided among tasks in any
 //! way. Rows take different times, because rays that hit nothing are cheap.
 //!
-//! The kernel doesn't keep the picture, because only the sum of its colours is needed.
+//! The kernel doesn't store the picture, because only the sum of its colours is needed.
 
 use super::{Kernel, Mismatch, Size};
 use scene::Ray;
@@ -22,13 +22,13 @@ pub struct RayTracer {
     size: Size,
     /// The scene to draw.
     pub scene: Scene,
-    /// For each row, the sum of its pixels' colours. There are as many columns as rows.
+    /// For each row, the sum of its pixels' colour values. The picture has as many columns as rows.
     pub checksums: Vec<u64>,
 }
 
 impl Scene {
-    /// Returns the colours of the pixels in row `y` of a picture with `rows` rows: red, green and
-    /// blue, from 0 to 255.
+    /// Returns the red, green and blue values (0 to 255) of the pixels in row `y` of a picture with
+    /// `rows` rows.
     pub fn row(&self, y: usize, rows: usize) -> impl Iterator<Item = [u8; 3]> {
         let View { from, at, angle } = self.view;
         let forward = (at - from).unit();
@@ -49,7 +49,7 @@ impl Scene {
     }
 }
 
-/// Draws row `y` of a picture with `rows` rows and returns the sum of its colours.
+/// Draws row `y` of a picture with `rows` rows, and returns the sum of its colour values.
 pub fn row(scene: &Scene, y: usize, rows: usize) -> u64 {
     let parts = scene.row(y, rows).flatten();
     parts.map(u64::from).sum()
@@ -58,7 +58,7 @@ pub fn row(scene: &Scene, y: usize, rows: usize) -> u64 {
 impl Kernel for RayTracer {
     const NAME: &'static str = "raytracer";
 
-    /// The sum of all colours.
+    /// The sum of all colour values in the picture.
     type Figure = u64;
 
     fn new(size: Size) -> Self {

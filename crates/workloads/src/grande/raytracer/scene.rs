@@ -8,7 +8,7 @@ use super::vector::Vector;
 )]
 const ANGLE: f64 = 35.0 * 3.141_592_65 / 180.0;
 
-/// Everything that a picture shows, and the eye that sees it.
+/// The spheres and lights, and the eye that looks at them.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The spheres.
@@ -30,18 +30,18 @@ pub struct Sphere {
     pub colour: Vector,
 }
 
-/// The eye's position, the point it looks at, and its angle of view.
+/// The eye's position, its direction and its angle of view.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The position of the eye.
     pub from: Vector,
-    /// The point in the middle of the picture.
+    /// The point at which the eye looks, in the middle of the picture.
     pub at: Vector,
     /// Half the angle of view, in radians.
     pub angle: f64,
 }
 
-/// A ray: its origin and its direction, a vector of length 1.
+/// A ray with its origin and its direction, which is a unit vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ray {
     pub(super) from: Vector,
@@ -55,7 +55,7 @@ impl Ray {
 }
 
 impl Scene {
-    /// The benchmark's scene: a cube of spheres, and five lights.
+    /// Returns the benchmark's scene: a cube of spheres, and five lights.
     pub fn benchmark() -> Self {
         const EACH_WAY: usize = 4;
         let place = |number: usize| 20.0 / (EACH_WAY - 1) as f64 * number as f64 - 10.0;
@@ -88,7 +88,7 @@ impl Scene {
         }
     }
 
-    /// The first sphere that a ray hits, and its distance.
+    /// Returns the first sphere that a ray hits, and the sphere's distance.
     pub(super) fn first_hit(&self, ray: &Ray) -> Option<(f64, &Sphere)> {
         let hits = self
             .spheres
@@ -97,17 +97,18 @@ impl Scene {
         hits.reduce(|first, hit| if hit.0 < first.0 { hit } else { first })
     }
 
-    /// Whether a ray hits any sphere. Like the benchmark, this finds the first hit.
+    /// Whether a ray hits any sphere. Like the benchmark, this determines the first hit instead of
+    /// stopping at any hit.
     pub(super) fn is_hit(&self, ray: &Ray) -> bool {
         self.first_hit(ray).is_some()
     }
 }
 
 impl Sphere {
-    /// Returns the distance at which a ray hits the surface, from outside or inside, or `None` if
-    /// it misses the sphere.
+    /// Returns the distance at which a ray hits the surface, from outside or inside. Returns `None`
+    /// if the ray misses the sphere.
     fn hit(&self, ray: &Ray) -> Option<f64> {
-        /// The ray starts on a surface; a closer hit is that surface.
+        /// A closer hit is ignored, because it is the surface from which the ray starts.
         const NEAR: f64 = 1e-6;
         let to_centre = self.centre - ray.from;
         let along = to_centre.dot(ray.towards);
@@ -136,7 +137,7 @@ mod tests {
         colour: Vector::new(1.0, 1.0, 1.0),
     };
 
-    /// A ray hits a sphere in front of it or a sphere that contains its start, but not a sphere
+    /// A ray hits a sphere that is in front of it or that contains its origin, but not a sphere
     /// behind it.
     #[test]
     fn sphere_hit_depends_on_ray_start() {

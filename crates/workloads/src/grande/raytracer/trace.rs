@@ -1,8 +1,8 @@
-//! Computes the colour that a ray returns.
+//! Computes the colour that a ray sees.
 //!
-//! A ray that hits a sphere returns the diffuse and mirrored light of each lamp visible from that
-//! point, plus half of what a reflected ray returns and half of what a refracted ray returns, down
-//! to a maximum depth.
+//! If a ray hits a sphere, its colour is the diffuse and mirrored light of each lamp visible from
+//! that point, plus half of the colour that a reflected ray sees and half of the colour that a
+//! refracted ray sees, down to a maximum depth.
 //!
 //! The benchmark uses one ray object at all depths. So the refracted ray starts at the last point
 //! that the reflected rays reached, which is a bug. The published checksums depend on this bug, so
@@ -11,13 +11,14 @@
 use super::scene::{Ray, Scene, Sphere};
 use super::vector::Vector;
 
-/// The maximum depth of a ray; a ray from the eye has depth 0.
+/// The maximum depth of a ray. A ray from the eye has depth 0.
 const DEEPEST: u32 = 6;
-/// The fraction that a reflected ray and a refracted ray each contribute.
+/// The fraction of its colour that a reflected or refracted ray contributes.
 const SHARE: f64 = 0.5;
-/// The exponent of a lamp's mirrored image: the greater it is, the narrower the image.
+/// The exponent of specular reflection: the greater it is, the smaller the highlights.
 const SHINE: f64 = 15.0;
-/// A lamp's mirrored image below this intensity is ignored.
+/// Specular reflection is ignored unless the cosine of the angle between the mirrored ray and the
+/// lamp exceeds this value.
 const FAINT: f64 = 1e-6;
 
 /// The state for computing one pixel.
@@ -33,7 +34,7 @@ impl<'a> Tracer<'a> {
         Self { scene, start }
     }
 
-    /// The colour that a ray returns; 1 or more is full intensity.
+    /// Returns the colour that a ray sees; 1 or more is full intensity.
     pub(super) fn trace(&mut self, depth: u32, ray: &Ray) -> Vector {
         if depth > DEEPEST {
             return Vector::default();
@@ -58,7 +59,7 @@ impl<'a> Tracer<'a> {
         colour
     }
 
-    /// The direct light of the lamps.
+    /// Returns the direct light of the lamps at a point of a sphere.
     fn lit(&self, sphere: &Sphere, point: Vector, normal: Vector, mirrored: Vector) -> Vector {
         let mut colour = Vector::default();
         for &lamp in &self.scene.lights {
@@ -88,8 +89,8 @@ fn reflected(towards: Vector, normal: Vector) -> Vector {
     (towards * (1.0 / towards.dot(normal).abs()) + normal * 2.0).unit()
 }
 
-/// Returns the direction of a refracted ray in a sphere. The glass refracts like air, so the ray
-/// goes straight on.
+/// Returns the direction of a refracted ray in a sphere. The refractive index is that of air, so
+/// the direction doesn't change.
 fn refracted(towards: Vector, normal: Vector) -> Vector {
     let cosine = -towards.dot(normal);
     let inside = (1.0 - (1.0 - cosine * cosine)).sqrt();

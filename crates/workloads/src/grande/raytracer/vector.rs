@@ -1,15 +1,15 @@
-//! Vectors of three numbers.
+//! Vectors with three components.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// A point, a direction or a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vector {
-    /// To the right, or red.
+    /// The component to the right; of a colour, red.
     pub x: f64,
-    /// Upwards, or green.
+    /// The upward component; of a colour, green.
     pub y: f64,
-    /// Away, or blue.
+    /// The component away from the eye; of a colour, blue.
     pub z: f64,
 }
 
@@ -19,7 +19,7 @@ impl Vector {
         Self { x, y, z }
     }
 
-    /// The scalar product.
+    /// Returns the scalar product.
     pub fn dot(self, other: Self) -> f64 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
@@ -32,7 +32,7 @@ impl Vector {
         }
     }
 
-    /// The vector of length 1 in the same direction.
+    /// Returns the unit vector in the same direction.
     pub(super) fn unit(self) -> Self {
         let length = self.dot(self).sqrt();
         Self {
