@@ -121,8 +121,8 @@ impl<T> Queue<T> for Duplicating<T> {
 
     fn offers(&self) -> bool {
         let head = self.head.get();
-        // Relaxed: a hint. Above the border, thieves get one copy, and nothing more until the next
-        // put.
+        // Relaxed: a hint. Above the border, thieves may copy a single task. The next put then
+        // raises the border; until then, this queue offers nothing.
         head < self.border.get() || (head < self.tail.get() && !self.wanted.load(Ordering::Relaxed))
     }
 }

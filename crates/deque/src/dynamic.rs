@@ -12,8 +12,8 @@ use tidegate_sync::{Line, barrier};
 const PIECE: u64 = if cfg!(any(loom, miri)) { 2 } else { 512 };
 
 /// A deque after Hendler, Lev, Moir and Shavit, "A dynamic-sized nonblocking work stealing deque"
-/// (2005). Their deque compares the places of both ends to find out whether it is empty. This one
-/// compares positions that only grow, as the deque of Chase and Lev does.
+/// (2005). Their deque compares the nodes and offsets of both ends to detect that it is empty. This
+/// one compares positions that only grow, as the deque of Chase and Lev does.
 pub struct Dynamic<T> {
     top: Line<AtomicU64>,
     owner: Line<Young>,

@@ -95,7 +95,7 @@ impl JobOutcome {
 /// How many tasks each worker had at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The time of the sample.
+    /// When the sample was taken, in simulated time since the start of the run.
     pub time: Nanos,
     /// At index `i`, how many workers had `i` tasks, running or waiting.
     pub workers: Vec<u32>,

@@ -1,5 +1,5 @@
-//! Declared memory after faults: reservations that are never given back, and a system that refuses
-//! threads.
+//! Declared memory after faults: reservations that are never released, and thread creation that
+//! fails.
 //!
 //! Each case runs in a separate process. Some cases limit the process's address space; others read
 //! its standard error while it runs.

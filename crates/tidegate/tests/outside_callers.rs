@@ -224,8 +224,8 @@ fn ending_thread_may_call_everything() {
                 let count = ended.clone();
                 let call = move || {
                     use_all_free_functions();
-                    // This call waits for another thread, which needs a thread-local value of the
-                    // caller.
+                    // Blocks on another thread, so it uses a thread-local of the calling thread,
+                    // which may already be destroyed here.
                     use_all_methods(&pool);
                 };
                 let used = call.clone();

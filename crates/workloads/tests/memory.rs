@@ -178,7 +178,7 @@ fn serial_peak_follows_from_parameters() {
         ("matmul", &matrices, 8 * elements),
         // Seven quadrants for products and two for sums.
         ("strassen", &matrices, 8 * elements * 9 / 4),
-        // One element, its buffer, and the piece's sum.
+        // One element and one buffer entry of 4 bytes each, and an 8-byte sum.
         ("sortmany", &[("pieces", "1"), ("length", "1")], 8 + 8),
         // The blocks are too short for any command, so only the sums use memory.
         ("decompress", &[("blocks", "3"), ("length", "5")], 3 * 8),

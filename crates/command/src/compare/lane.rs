@@ -27,9 +27,9 @@ pub type Take<'a> = Box<dyn FnMut() -> Result<Measurement, Failure> + 'a>;
 /// A case on one runtime with one number of workers. Its measurements are interleaved with those of
 /// other lanes.
 pub struct Lane<'a> {
-    /// The name of the case.
+    /// The program or mechanism that is measured, such as `fib 42`, as the first column shows it.
     pub case: String,
-    /// The name of the runtime.
+    /// The runtime, such as `tidegate`, as the second column shows it.
     pub runtime: &'static str,
     /// The runtime's version, or `None` if it has no version.
     pub version: Option<String>,

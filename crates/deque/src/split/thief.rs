@@ -163,9 +163,10 @@ impl<T> Split<T> {
         if won.is_err() {
             return false;
         }
-        // Computed only now, because from here on the announcement keeps P from changing. A
-        // position that was seen earlier may be stale by a full round of the packed bits. Acquire
-        // pairs with the owner's Release store: the slots below `bottom` are filled.
+        // Computed only now, because from here on the announcement keeps P from changing. By
+        // now, a position that was read earlier may be so old that the packed index has wrapped
+        // around. Acquire pairs with the owner's Release store: the slots below `bottom` are
+        // filled.
         let bottom = self.owner.bot.load(Ordering::Acquire);
         let split = announced.split_near(bottom);
         if bottom <= split {

@@ -10,7 +10,7 @@ use crate::bench::crew::Done;
 pub struct Observed {
     /// The time from start to end, in seconds.
     pub seconds: f64,
-    /// How often the thieves slept for a limited time.
+    /// The number of timed sleeps of all thieves.
     pub naps: f64,
     /// How long the thieves slept in total, in seconds.
     pub asleep: f64,

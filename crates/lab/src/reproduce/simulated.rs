@@ -18,7 +18,8 @@ pub struct Work {
     pub given: &'static [(&'static str, &'static str)],
     /// Whether each run on a real machine has different data, generated from the run's seed.
     pub reseeded: bool,
-    /// How many times as long the program's tasks take on a simulated machine as on this machine.
+    /// The factor by which the program's tasks are slower on a simulated machine than on this
+    /// machine.
     pub slower: f64,
 }
 

@@ -8,8 +8,8 @@ pub enum Wake {
     Nobody,
     /// Wake this thread. It now has a slot and searches.
     Thread(usize),
-    /// Wake this waiter. It now has a slot. It looks only for work that it may rob or run, and does
-    /// not ask other workers for more.
+    /// Wake this waiter. It now has a slot. It searches only for tasks that its wait policy lets it
+    /// run, and does not ask other workers to publish more tasks.
     Waiter(usize),
     /// Wake this waiter. It now has a slot, and must run the work in the pool's queues on top of
     /// its frame.

@@ -224,7 +224,7 @@ impl Builder {
     ///   helping.
     /// * With [`QueueKind::Blocks`] and [`QueueKind::Duplicating`], a task may stay with its owner
     ///   until the owner forks again, so tasks that wait for each other may deadlock. In a pool
-    ///   without spare threads, they may deadlock with any of the other kinds.
+    ///   without spare threads, they may deadlock with every kind except [`QueueKind::Split`].
     /// * Thieves take one task at a time, so [`build`](Self::build) returns an error for any
     ///   [`steal`](Self::steal) but [`StealAmount::One`].
     ///

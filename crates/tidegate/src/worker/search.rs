@@ -262,7 +262,8 @@ impl<'a> Search<'a> {
             Rest::Retry => (0..SPINS_PER_RETRY.default).for_each(|_| spin_loop()),
             Rest::Yield => thread::yield_now(),
             Rest::Sleep(nanos) => {
-                // A task that sleeps for memory comes first.
+                // Instead of sleeping, let a task that sleeps for memory continue, even if its
+                // rounds are not over.
                 if !memory::wake_sleeper(self.worker, Round::Skipped) {
                     sleep::nap(self.worker, nanos);
                 }

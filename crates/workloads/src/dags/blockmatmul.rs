@@ -27,8 +27,8 @@ pub enum Task {
     Work(usize, usize),
     /// Writes the task's block of C. The pair is the one with which the chain's next step begins.
     Write(usize, usize),
-    /// Drafts the step that begins with this pair. `Release` then releases that step, so that it
-    /// can run in the place of the current step.
+    /// Drafts the step that begins with this pair. `Release` then releases that step, which may run
+    /// once the current step ends.
     Next(usize, usize),
     Release(usize, usize),
     Over,

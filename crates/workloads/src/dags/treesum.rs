@@ -4,7 +4,7 @@ use super::Simulated;
 use crate::treesum::Treesum;
 use tidegate_sim::{Dag, Step};
 
-/// Time per node without its children, in nanoseconds.
+/// Time per node, excluding its children, in nanoseconds.
 const NODE: u64 = 2;
 
 /// The dag of the program `treesum`.

@@ -30,7 +30,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 struct Seen {
     first_start: Instant,
     last_end: Instant,
-    /// When the worker stopped first: the end of its last task before a [`PAUSE`].
+    /// When the worker first stopped: the end of its last task before an idle gap longer than
+    /// [`PAUSE`].
     stopped: Option<Instant>,
 }
 

@@ -11,8 +11,8 @@ use tidegate_command::output::{Table, Value, show_nanos};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Settings};
 
-/// The time that a thief's look costs its victim, in nanoseconds: from none to the most that the
-/// simulator allows.
+/// How long a thief that inspects a deque delays the victim, in nanoseconds: from 0 to the
+/// simulator's maximum.
 const COSTS: [Nanos; 5] = [0, 40, 1_000, 10_000, 100_000];
 
 const RULES: [&str; 3] = ["none", "pheet-original", "linear"];

@@ -221,7 +221,7 @@ fn growths_to_32(fib: &Results) -> [Finding; 2] {
             grown(fib, STEALING, 16, 32),
         )
         .because("The source's program holds 15 blocks on 32 processors, and ours a few more."),
-        // The range allows for one block more or fewer than 9.
+        // 0.80 corresponds to 9 blocks of the hybrid; the range allows for one block more or fewer.
         growth(
             (
                 "growth of hybrid, 16 to 32",

@@ -108,7 +108,7 @@ impl Results {
     }
 }
 
-/// Formats an interval's value as a table cell.
+/// Creates a table cell with the estimate of a confidence interval, shown as a ratio.
 pub fn ratio(interval: Interval) -> Value {
     Value::known(Some(interval.value), Value::Ratio)
 }

@@ -8,7 +8,7 @@ use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::simulated::Work;
 
 /// In the source, a thief sleeps for 100 us after `LIMIT` failures, but the value of `LIMIT` is not
-/// printed. Here, a thief sleeps after it has looked at each other worker once.
+/// printed. Here, a thief sleeps after it has looked at all other workers once.
 const IDLE: &str = "linear:min=100us,step=0ns,max=100us";
 
 /// The trees of table 1.
