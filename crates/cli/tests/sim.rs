@@ -68,7 +68,7 @@ fn simulated_programs_stay_within_bounds() {
         assert!(number("events") > 0.0 && number("tasks") > 0.0);
         let bounds = found["bounds"].as_object().unwrap();
         for (name, bound) in bounds {
-            assert_eq!(keys(bound), ["value", "limit", "holds", "tells"]);
+            assert_eq!(keys(bound), ["value", "limit", "holds", "can_fail"]);
             assert_eq!(bound["holds"], true, "{}: {name}: {bound}", entry.name);
         }
         let declares = number("peak_bytes") > 0.0;

@@ -25,7 +25,7 @@
 //! may have held up the longest chain.
 //!
 //! If tasks are few or short, it may be impossible for a run to break a bound. Then
-//! [`Bound::tells`] returns false.
+//! [`Bound::can_fail`] returns false.
 //!
 //! A run is not judged if theory promises nothing for it, which is the case
 //!
@@ -74,7 +74,7 @@ impl Bound {
 
     /// Whether a run of this dag could break the bound.
     #[must_use]
-    pub fn tells(&self) -> bool {
+    pub fn can_fail(&self) -> bool {
         self.worst > self.limit
     }
 }

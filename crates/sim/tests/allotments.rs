@@ -154,7 +154,7 @@ fn greedy_bound_uses_given_processors() {
         assert!(job.trimmed_allotment < most + 0.2, "{job:?}");
         let bounds = bounds(&settings, &outcome, (0, jobs[0].width), None);
         let greedy = bounds.iter().find(|bound| bound.name == "greedy").unwrap();
-        assert!(greedy.holds() && greedy.tells(), "{greedy:?}");
+        assert!(greedy.holds() && greedy.can_fail(), "{greedy:?}");
         assert!(
             greedy.value > (job.work / 8 + job.span) as f64,
             "{greedy:?}"

@@ -85,7 +85,7 @@ fn show_bound(bound: &Bound) -> String {
         "allotments" => " broken promises",
         _ => "",
     };
-    let verdict = match (bound.holds(), bound.tells()) {
+    let verdict = match (bound.holds(), bound.can_fail()) {
         (false, _) => "BROKEN",
         (true, true) => "holds",
         (true, false) => "holds for any run",
@@ -104,7 +104,7 @@ impl Report<'_> {
                 "value": bound.value,
                 "limit": bound.limit,
                 "holds": bound.holds(),
-                "tells": bound.tells(),
+                "can_fail": bound.can_fail(),
             });
             (bound.name.to_owned(), value)
         };
