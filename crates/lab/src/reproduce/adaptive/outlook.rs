@@ -205,9 +205,9 @@ const ROWS: &[Row<Results>] = &[
 fn section(results: &Results) -> Section {
     let Results { mars, saturn, cao } = results;
     Section {
-        title: "Outlook: estimators beside tuned backoffs".to_owned(),
-        text: "Chapter 7 asks whether adaptive schedulers are worth their trouble beside a tuned \
-               backoff. Under linear and quanta each instance has all processors all the time. Under \
+        title: "Outlook: estimators compared with tuned backoffs".to_owned(),
+        text: "Chapter 7 asks whether adaptive schedulers are worth their trouble if the backoff is \
+               tuned. Under linear and quanta each instance has all processors all the time. Under \
                A-Steal, A-Deque, WSAP and steady it begins with one, and its desire is estimated \
                every 10 ms (A-Steal, A-Deque) or 5 ms; the allotments come from a central table, and \
                its thieves rest as the linear backoff does. Unlike above, any free processor takes any \

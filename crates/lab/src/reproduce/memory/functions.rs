@@ -55,7 +55,7 @@ pub fn findings(swept: &[Results], size: Size) -> impl Iterator<Item = Finding> 
 const LENGTH_MATTERS_LITTLE: &str = "The figure is that of the program with the largest ratio; at 1.00 or less the function would \
      be at least as good as the published one everywhere. The same tasks sleep under all three \
      functions, and how long they sleep matters little: a round is one attempt to steal, and even \
-     the longest sleep under square, 144 rounds for a request of S1, is short beside a task. \
+     the longest sleep under square, 144 rounds for a request of S1, is short compared with a task. \
      Alpha, which decides how many tasks sleep, matters more; the functions part at S1/1024, \
      where square has sleeps of thousands of rounds.";
 

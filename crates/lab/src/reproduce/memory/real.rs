@@ -101,7 +101,7 @@ fn findings(here: &[Results], processors: usize, size: Size) -> Vec<Finding> {
 }
 
 const NOT_FOUR: &str = "Declared bytes do not depend on the clock, but on fewer processors than workers a worker may \
-     hold a block while it waits for a processor. The table \"Here beside simulated\" has both.";
+     hold a block while it waits for a processor. The table \"Here and simulated\" has both.";
 
 /// Compares the schedulers with work stealing, on this machine and on simulated processors.
 fn beside(here: &[Results], simulated: &[Results]) -> Section {
@@ -127,7 +127,7 @@ fn beside(here: &[Results], simulated: &[Results]) -> Section {
         }
     }
     Section {
-        title: "Here beside simulated".to_owned(),
+        title: "Here and simulated".to_owned(),
         text: DIFFERENCES.to_owned(),
         charts: vec![],
         tables: vec![table],

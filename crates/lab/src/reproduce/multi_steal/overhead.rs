@@ -85,7 +85,7 @@ impl Times {
         .finding(ratio, show_ratio)
         .because(
             "A task of fib adds two numbers and one of UTS computes a digest, so what a task costs \
-             weighs more beside fib. The figures have no readable numbers.",
+             weighs more for fib. The figures have no readable numbers.",
         )
     }
 

@@ -30,8 +30,8 @@ const MACHINES: [(usize, &[(&str, &str)]); 6] = [
 
 /// How long a job of the start experiment takes on all processors, in seconds: 200 cycles of 5 ms.
 const SHORT: f64 = 1.0;
-/// How long a job of the best-cycle experiment takes on all processors, in seconds, as loopy(64)
-/// does in the thesis.
+/// The duration of a job of the best-cycle experiment on all processors, in seconds: that of
+/// loopy(64) in the thesis.
 const LONG: f64 = 18.15;
 
 /// Returns the minimum loss, in cycles, of a job that begins with one of P processors and doubles
@@ -153,7 +153,7 @@ impl Scale {
         )
         .finding(lost, show)
         .because(
-            "That is the least beside a machine that starts at once. Cilk's start takes time, too, \
+            "That is the least, compared with a machine that starts at once. Cilk's start takes time, too, \
              the more the more workers have to be woken, so it can be less. Where subtasks are \
              long, as in loopy, the last processors never make up for their late start. More than \
              one further cycle for each doubling would mean that waking takes longer than cycles.",

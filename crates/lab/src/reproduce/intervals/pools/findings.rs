@@ -91,7 +91,7 @@ fn locality(
     .published(*published)
     .finding(seconds(*locality).over(&seconds(Locality::Best)), show_ratio)
     .because(match several_caches {
-        true => "Each place has a last-level cache. How large it is beside the data decides the size of the effect.",
+        true => "Each place has a last-level cache. How large it is compared with the data decides the size of the effect.",
         false => {
             "The thesis has two packages with a cache each. All processors of this machine share \
              their last cache, so a difference here is not one of locality."

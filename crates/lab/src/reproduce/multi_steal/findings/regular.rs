@@ -155,7 +155,7 @@ pub fn fails_with_two(
     refuted: f64,
 ) -> [Finding; 2] {
     let source = "figure 20, section 4.3.3";
-    let why = "The loop that spawns is the only task that waits, beside the block that its worker \
+    let why = "The loop that spawns is the only task that waits, apart from the block that its worker \
                runs.";
     let time = results.sample(SPARSELU, FIXED_2, processors, seconds);
     let alone = results.sample(SPARSELU, BOTTOMMOST, 1, seconds);

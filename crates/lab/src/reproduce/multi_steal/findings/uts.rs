@@ -131,8 +131,8 @@ fn larger_tree(results: &Results) -> Vec<Finding> {
         Claim::new(
             id,
             format!(
-                "On UTS B with 24 workers, {name} saves at least as much time beside the oldest \
-                 task as on UTS A."
+                "On UTS B with 24 workers, {name} saves at least as much time, compared with the \
+                 oldest task, as on UTS A."
             ),
             "figures 12 and 14, section 4.3.2",
             up_to(0.70),
@@ -158,8 +158,8 @@ fn larger_tree(results: &Results) -> Vec<Finding> {
         saved("uts-b-twenty", "stealing 20 tasks", FIXED_20),
         Claim::new(
             "uts-b-gap",
-            "Stealing half saves more time beside the oldest task on tree B than on the smaller \
-             tree A.",
+            "Stealing half saves more time, compared with the oldest task, on tree B than on the \
+             smaller tree A.",
             section,
             up_to(0.95),
             Refuted::AtLeast(1.0),

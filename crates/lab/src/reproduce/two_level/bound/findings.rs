@@ -164,7 +164,7 @@ impl Greedy {
             "The theorem is about greedy schedules, and fails as proved for some of them (see P3 \
              below); none of these runs is a counterexample unless the part is below 1. With the \
              repaired bound the part is {repaired:.3}. Work stealing is nearly greedy where tasks \
-             are long beside a steal."
+             are long compared with a steal."
         ))
     }
 }

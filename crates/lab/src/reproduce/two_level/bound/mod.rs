@@ -198,7 +198,7 @@ impl Greedy {
             "best of any number",
             "T1/Tinf",
         ])
-        .titled("WSAP beside Cilk on a fixed number of processors");
+        .titled("WSAP compared with Cilk on a fixed number of processors");
         for (job, published) in &self.jobs {
             let case = Self::wsap(job);
             let median = |figure: fn(&Seen) -> f64| observed.sample(&case, figure).median();
@@ -232,7 +232,7 @@ impl Greedy {
             "time by repaired bound",
             "published bound",
         ])
-        .titled("Figure 7-10: running time beside the bounds");
+        .titled("Figure 7-10: running time compared with the bounds");
         for (job, published) in &self.jobs {
             let case = Self::wsap(job);
             let median = |figure: fn(&Seen) -> f64| Some(observed.sample(&case, figure).median());

@@ -69,7 +69,7 @@ fn falls(overhead: &Overhead, observed: &Observed) -> Finding {
     .finding(in_cycles, show)
     .because(
         "The time to wake workers and find work is what makes many cycles of short ones; here it \
-         is short beside a cycle of 1 ms. A difference below 5 % is no fall.",
+         is short compared with a cycle of 1 ms. A difference below 5 % is no fall.",
     )
 }
 
