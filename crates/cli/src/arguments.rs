@@ -120,9 +120,9 @@ pub struct TopArguments {
 }
 
 const AFTER_JOBS: &str = "\
-Desire is the number of processors that a job could use, allotment the number that it is entitled to, and in use \
-the number of its running workers, whether or not each has a processor at the moment. Efficiency is the fraction of \
-their time that goes into work. Weight is the job's weight relative to others.
+`desire` is the number of processors that a job could use. `allotment` is the number that it is entitled to. \
+`in use` is the number of its running workers, whether or not each has a processor at the moment. `efficiency` is the \
+fraction of their time that goes into work. `weight` is the job's weight relative to others.
 
 Every active job is entitled to at least one processor. Allotments can therefore exceed the number of processors: \
 permanently if there are more active jobs than processors, and briefly after desires change. The allotment of a job \
@@ -140,8 +140,8 @@ const AFTER_TOP: &str = "\
 Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses; arrows, PgUp, \
 PgDn, Home and End scroll; q, Esc and Ctrl-C quit; Ctrl-Z suspends until `fg`.
 
-The last column shows how many processors a job recently used. A full cell is its highest desire in that time, and \
-yellow means less than its desire at that moment.
+The last column shows how many processors a job recently used. A full-height bar is the maximum of its desire and \
+its use in that period. A yellow bar means that the job used fewer processors than it desired.
 
 Exit codes: 0 success, 2 invalid usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system \
 has no table.";
@@ -179,8 +179,8 @@ pub struct RunArguments {
     /// The trace.
     #[command(flatten)]
     pub trace: TraceArguments,
-    /// Sets the parameters' defaults, for runs of milliseconds (tiny) or seconds (small), or as in
-    /// the program's source (paper); test, A and B are aliases
+    /// Problem size, which sets the parameters' defaults: runs of milliseconds (tiny), of seconds
+    /// (small), or as published (paper); test, A and B are aliases of tiny, small and paper
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
     /// The output format.
@@ -242,34 +242,67 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology and costs (files or null), cache_bytes (per place), \
-sim_seed, options (desire null: all processors; est_cycle: the time between two estimates of the desire; allot: the \
-policy that divides processors among jobs; allotments: the given limits or null). In seconds of simulated time: t1 \
-(work of all tasks), tinf (span: the longest chain of dependent tasks), t (the run), all_procs_seconds (until every \
-processor has had work; null if one never had), asleep_seconds (of all workers, for lack of work), held_up_seconds \
-(by estimates of the desire). Further: p_mean (mean processors allotted), p_trimmed (that mean without the tinf \
-seconds that had the most processors, as in the bounds), tasks, attempts (to steal), steals, failed_busy, failed_empty, \
-peak_bytes (reserved), touched_bytes (by tasks that report it) and missed_bytes (of these, not in the place's \
-cache), sleeps and refusals (of memory requests), bounds (by name: value, limit, holds, and tells, which is false \
-if no run could break the bound), waste (seconds of searching, and the limit for a good scheduler), events \
-(simulation steps).
+JSON of a program, with times in seconds of simulated time:
+  workload, parameters, processors
+  topology, costs: the given files, or null
+  cache_bytes: per place
+  sim_seed
+  options, among them
+    desire: null if every job has all processors
+    est_cycle: the time between two estimates of the desire
+    allot: the policy that divides processors among jobs
+    allotments: the given limits, or null
+  t1: work of all tasks
+  tinf: span, the longest chain of dependent tasks
+  t: time of the run
+  p_mean: mean number of processors allotted
+  p_trimmed: p_mean, leaving out the tinf seconds with the most processors
+  all_procs_seconds: until every processor has had work; null if one never had
+  tasks
+  attempts, steals: attempts to steal, and those that succeeded
+  failed_busy, failed_empty: attempts that failed although the victim had
+    work, or because it had none
+  asleep_seconds: how long all workers slept for lack of work
+  held_up_seconds: how long workers were delayed because the job estimated its
+    desire
+  peak_bytes: peak of reserved memory
+  touched_bytes: bytes that tasks touched, if they report them
+  missed_bytes: the part of them that was not in the place's cache
+  sleeps: how often a task slept for memory, or gave way to an earlier task
+  refusals: requests for memory that could never be granted
+  bounds: for each bound, by name: value, limit, holds, and can_fail (false if
+    every run meets it)
+  waste: value (seconds of searching), and limit (that of a good scheduler)
+  events: steps of the simulation
 
-With --seeds, a list runs has one row per seed in place of sim_seed and the figures. Without --seeds but with \
-several jobs, a list jobs has one row per job. Rows have sim_seed or job, program (of a job, with --job, as on the \
-command line), arrived (of a job), t (of a run: from the first arrival to the last completion), mean_response and \
-worst_response (of a run: its jobs' seconds from arrival to completion), and the figures above, for all jobs \
-together: p_mean is their mean, peak_bytes their maximum, and bounds_broken the number of broken bounds. Also \
-instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: median, min and max of each figure \
-if there is more than one row. With --job, a list programs replaces workload, parameters, t1 and tinf; each entry \
-has these and program. CSV and --wide print the same rows, with the summary's names in the first column; for a \
-single run, its row. Exit code 1: a bound is broken.
+With --seeds, `sim_seed` and the figures move to `runs`, a list with one row per seed. With several jobs and no \
+--seeds, the figures move to `jobs`, a list with one row per job. Rows leave out `p_trimmed`, `all_procs_seconds`, \
+`waste` and `events`. In `runs`, figures are sums over all jobs, except for `p_mean`, their mean, and `peak_bytes`, \
+their maximum.
+
+Fields of such output only:
+  job: the number of the job (in `jobs`)
+  program: its program, as on the command line (in `jobs`, with --job)
+  arrived: when the job arrived (in `jobs`)
+  t: from the first arrival to the last completion (in `runs`)
+  mean_response, worst_response: from a job's arrival to its completion (in
+    `runs`)
+  bounds_broken: the number of broken bounds, instead of `bounds`
+  summary: median, min and max of each figure, if there is more than one row
+  t1, tinf: of one job
+  instances: the number of jobs
+  arrivals: as given, or null if all jobs arrive at once
+  programs: with --job, a list that replaces `workload`, `parameters`, `t1` and
+    `tinf`; each entry has these fields, and `program`
+
+CSV and --wide print the same rows, with the summary's names in the first column; for a single run, its row.
 
 JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after the event).
 
-The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim., unless --costs \
+The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with `sim.`, unless --costs \
 FILE sets them.
 
-Exit codes: 0 success, 2 invalid usage or value, 3 the request could not be carried out.";
+Exit codes: 0 success, 1 a bound is broken, 2 invalid usage or value, 3 the request could not be carried out.";
 
 #[cfg(test)]
 mod tests {

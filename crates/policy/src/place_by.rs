@@ -51,7 +51,7 @@ impl PlaceBy {
 
 table! {
     PLACES: PlaceBy = choice("places", PlaceBy::NAMES, PlaceBy::Cache).set_by("TIDEGATE_PLACES"),
-        "What the workers of a place share. The last-level cache is the nearest one in which a task's data outlives the task.",
+        "Groups workers into places by what they share: by default a last-level cache, the nearest cache that still holds a task's data after the task has ended.",
         Basis::Published("Weibel 2010, section 4.2");
     PLACES_EACH: usize = count("places.each", "workers", 1, MOST_WORKERS, 1),
         "The number of workers per place, if places have a fixed size. It must be given.", Basis::Guessed;

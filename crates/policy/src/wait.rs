@@ -41,7 +41,7 @@ impl WaitPolicy {
 
 table! {
     WAIT: WaitPolicy = choice("wait", WaitPolicy::NAMES, WaitPolicy::Descendants).set_by("TIDEGATE_WAIT"),
-        "Which tasks a waiting worker runs. With descendants only, no unrelated task can take a lock on top of a waiting frame.",
+        "Which tasks a waiting worker runs. With `descendants`, an unrelated task never runs inside a waiting call that may hold a lock.",
         Basis::Guessed;
 }
 

@@ -16,11 +16,20 @@ pub struct TraceArguments {
 }
 
 pub const AFTER_REPLAY: &str = "\
-JSON: pool, rules {idle, steal, victim, memory, share, desire, workers}, streams: a list of source (a worker, \
-the share controller, the memory plan), decisions, seconds (from the first decision to the last), \
-left_out (decisions that did not fit); decisions (replayed until the first difference, or all), same (whether all \
-match), difference (null, or source, step, event, at_ns, inputs, then, now: null if the policies now use \
-other inputs).
+JSON:
+  pool
+  rules: idle, steal, victim, memory, share, desire, est_cycle, workers
+  streams: a list of
+    source: a worker, the share controller or the memory plan
+    decisions
+    seconds: from the first decision to the last
+    left_out: decisions that did not fit
+  decisions: replayed until the first difference, or all
+  same: whether all match
+  difference: null, or an object of
+    source, step, event, at_ns, inputs
+    then: the recorded decision
+    now: the decision of this version; null if its policies use other inputs
 
 Exit codes: 0 all decisions match, 1 a decision differs, 2 invalid usage or not a trace, 3 a file cannot be read or \
 written.";

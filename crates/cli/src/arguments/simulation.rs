@@ -56,7 +56,7 @@ pub struct SimulationFlags {
     #[arg(long, value_name = "TIME", value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE) + "; with --desire")]
     pub est_cycle: Option<Nanos>,
     /// Costs of forks, steals and so on, as printed by `tidegate-lab bench calibrate --json`; - for
-    /// standard input [default: the rows of `tidegate tunables` that begin with sim.]
+    /// standard input [default: the rows of `tidegate tunables` that begin with `sim.`]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), allow_negative_numbers = true, help = help(&tunables::SIM_CACHE))]
@@ -78,16 +78,15 @@ pub struct SimulationFlags {
     pub arrivals: Option<Arrivals>,
     #[arg(long, value_name = "RULE", help = format!("{}; with --desire [default: {}]", allot_help(), Allot::Dp))]
     pub allot: Option<Allot>,
-    /// Limit each job's processors, starting at times after its arrival: TIME:P,.. such as
-    /// 0ms:4,10ms:2, or random:TIME for a random limit from 1 to --processors every TIME [default:
-    /// no limit]
+    /// Limit each job to P processors from TIME after its arrival: TIME:P,.. such as 0ms:4,10ms:2,
+    /// or random:TIME for a random limit from 1 to --processors every TIME [default: no limit]
     #[arg(long, value_name = "WHEN", conflicts_with = "pinned")]
     pub allotments: Option<Allotments>,
     /// Run with N seeds, starting with --sim-seed, and print a row for each and a summary
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 10_000), allow_negative_numbers = true)]
     pub seeds: Option<usize>,
-    /// Sets the parameters' defaults, for runs of milliseconds (tiny) or seconds (small), or as in
-    /// the program's source (paper)
+    /// Problem size, which sets the parameters' defaults: runs of milliseconds (tiny), of seconds
+    /// (small), or as published (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// The output format.
@@ -97,7 +96,7 @@ pub struct SimulationFlags {
 
 fn desire_help() -> String {
     format!(
-        "Start with one processor and adapt the number by this policy [possible values: {}] [default: always all \
+        "Start with one processor and adjust the number with this policy [possible values: {}] [default: always all \
          processors] [parameters: see `tidegate tunables`]",
         DesirePolicy::names().join(", ")
     )

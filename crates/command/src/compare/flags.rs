@@ -41,8 +41,8 @@ pub struct ComparisonFlags {
     /// Repetitions of each row [default: enough for a stable median, depending on the case]
     #[arg(long, value_name = "R", global = true, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: Option<u32>,
-    /// Sets the parameters' defaults, for runs of milliseconds (tiny) or seconds (small), or as in
-    /// the program's source (paper); test, A and B are aliases
+    /// Problem size, which sets the parameters' defaults: runs of milliseconds (tiny), of seconds
+    /// (small), or as published (paper); test, A and B are aliases of tiny, small and paper
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
     /// Sharing options of Tidegate's pools.
@@ -55,9 +55,9 @@ pub struct ComparisonFlags {
 
 /// The help text on a comparison's JSON and exit codes.
 pub const AFTER_COMPARE: &str = "\
-Times are per run, from interleaved repetitions. x serial and x rayon are ratios of medians: 2.00x takes twice as \
-long. vs serial is the difference from the serial version. low and high are the 95 % confidence interval of the \
-median.
+Times are per run, from interleaved repetitions. The columns `x serial` and `x rayon` are ratios of medians: 2.00x \
+means twice as long. `vs serial` is the difference from the serial version. `low` and `high` are the 95 % confidence \
+interval of the median.
 
 JSON: a list of rows: case, runtime, version, workers, median_ns, median_low_ns and median_high_ns (its 95 % \
 confidence interval), p99_ns, min_ns, max_ns (null if the runtime does not support the case), repetitions, \

@@ -54,7 +54,7 @@ pub enum Bench {
 /// The arguments of `bench two-level`.
 #[derive(Args, Debug)]
 pub struct TwoLevelArguments {
-    /// Number of this process's processors that all jobs together may use [default: all]
+    /// Total number of processors for all jobs [default: all that this process may use]
     #[arg(long, value_name = "N", value_parser = options::workers(), allow_negative_numbers = true)]
     pub processors: Option<usize>,
     /// Number of repetitions; the figures are medians
@@ -63,7 +63,7 @@ pub struct TwoLevelArguments {
     /// Run only these experiments [default: all]
     #[arg(long, value_name = "EXPERIMENT,..", value_enum, value_delimiter = ',')]
     pub only: Vec<Experiment>,
-    /// Program size: runs of milliseconds (tiny, for tests) or of seconds (others)
+    /// Problem size: runs of milliseconds (tiny, for tests) or of seconds (others)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// How the results are printed.
@@ -126,8 +126,8 @@ pub struct ProgramsArguments {
     /// Number of repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// Program size: runs of milliseconds (tiny, for tests) or seconds (small), or as in the
-    /// programs' sources (paper); test, A and B are aliases
+    /// Problem size: runs of milliseconds (tiny, for tests), of seconds (small), or as published
+    /// (paper); test, A and B are aliases of tiny, small and paper
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// Where finished runs are stored.
@@ -139,8 +139,8 @@ pub struct ProgramsArguments {
 }
 
 const AFTER_PLACES: &str = "\
-Localities: best runs a task where its data was touched before, worst always elsewhere, random anywhere, and \
-ignorant gives no hints. Each worker is its own place, with or without being bound to a processor. Programs without \
+Localities: with `best`, a task runs where its data was last touched; with `worst`, always elsewhere; with `random`, \
+anywhere; `ignorant` gives no hints. Each worker is its own place, with or without being bound to a processor. Programs without \
 hints are measured both with all workers in one place and with a place for each worker.
 
 JSON: a list of rows: program, locality (null for programs without hints), places, bound, workers, median_of \
@@ -170,22 +170,22 @@ pub struct RayonProgramsArguments {
 
 const AFTER_RAYON_PROGRAMS: &str = "\
 Each program is built twice from the same source, with the published rayon-core and with this repository's, and with \
-the same versions of all other packages. It runs on stock, on Tidegate, and on Tidegate sharing the machine \
+the same versions of all other packages. It runs on the published rayon-core (`stock`), on Tidegate, and on Tidegate sharing the machine \
 (share=auto), both alone and as two copies at the same time. The first build takes half an hour and needs the \
 registry.
 
 Every program gets RAYON_NUM_THREADS threads, or one per CPU if that is not set. Tidegate's environment variables \
 apply.
 
-A ratio is stock's median divided by this runtime's: above 1, this runtime is faster. Its 95 % interval is a \
-bootstrap interval with a fixed seed. A row is marked slow if the whole interval of its wall time or CPU time lies \
+A ratio is the median of `stock` divided by this runtime's: above 1, this runtime is faster. Its 95 % interval is a \
+bootstrap interval with a fixed seed. A row is marked `slow` if the whole interval of its wall time or CPU time lies \
 below 0.97, but slow rows don't make the command fail.
 
 JSON: a list of rows: program, package (with its version), copies, runtime, threads, median_of (samples), \
 wall_seconds (until the last copy has ended), cpu_seconds (of all copies), peak_rss_bytes (the largest peak of a \
-single process), wall_ratio, wall_low, wall_high, cpu_ratio, cpu_low, cpu_high (null for stock; the interval ends \
+single process), wall_ratio, wall_low, wall_high, cpu_ratio, cpu_low, cpu_high (null for `stock`; the interval ends \
 are also null for fewer than 6 samples), slower, equal (whether all copies printed the same as the first run on \
-stock). The file in --dir contains every sample.
+`stock`). The file in --dir contains every sample.
 
 Exit codes: 0 success, 1 different results, 2 invalid usage or value, 3 a program could not be fetched, built or run.";
 
@@ -212,23 +212,23 @@ furthest apart. Measure on a quiet machine: whatever disturbs a thread increases
 
 JSON: a list of rows, which `sim --costs FILE` reads: name (of the row of `tidegate tunables`), nanos (the median as \
 an integer; null if this machine cannot measure it), nanos_low, nanos_high, least_nanos, greatest_nanos, median_of \
-(rounds), default_nanos, how. _low and _high are the 95 % interval of a figure.
+(rounds), default_nanos, how. NAME_low and NAME_high are the 95 % interval of a figure.
 
 Exit codes: 0 success, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_SPACE: &str = "\
 Each run is a separate process: on rayon, which ignores reservations, and on Tidegate under each policy, with 1, 2, \
-4 and 8 workers. glibc's allocator is set to keep freed memory and to share it among all threads. s1 is the peak \
-that the serial run declares. A policy's k is s1, the hybrid's alpha is s1/64 and its beta a quarter of alpha, and \
-the budget is 1.1 times s1. The span is measured in the order of the serial run, in seconds and in actions (forks, \
-ends of joins and scopes, reservations, and one more for each k bytes of a reservation).
+4 and 8 workers. glibc's allocator is set to keep freed memory and to share it among all threads. `s1` is the peak \
+that the serial run declares. A policy's `k` is `s1`, the hybrid's `alpha` is `s1`/64 and its `beta` a quarter of \
+`alpha`, and the budget is 1.1 times `s1`. The span is measured in the order of the serial run, in seconds and in actions (forks, \
+ends of joins and scopes, reservations, and one more for each `k` bytes of a reservation).
 
 JSON: a list of rows: program, policy (or rayon), workers, median_of (repetitions), peak_declared_bytes (the median, \
 like the other figures, each with its 95 % interval in NAME_low and NAME_high), largest_declared_bytes, \
 peak_rss_bytes (of the process), undeclared_peak_bytes (allocated beyond what was declared; null on rayon), seconds, \
 steals and sleeps (for memory; null on rayon), s1_bytes, bound_bytes (s1 times workers for work stealing; s1 plus k \
-times workers times actions for depth-first and dfdeques; the budget; null if no bound is known), budget_bytes, \
-k_bytes, tinf_seconds, tinf_actions, peak_ratio and time_ratio (to work stealing, the policy none, with the same \
+times workers times actions for `depth-first` and `dfdeques`; the budget; null if no bound is known), budget_bytes, \
+k_bytes, tinf_seconds, tinf_actions, peak_ratio and time_ratio (to work stealing, the policy `none`, with the same \
 number of workers), verified (every answer equals the serial one, and no run of a policy with a bound exceeded it).
 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
@@ -247,18 +247,18 @@ NAME_high. Fields that do not apply to a case are null.
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_QUEUES: &str = "\
-JSON: an object with two lists of rows, queues and programs. Rows of queues: queue, put_take_ns (an owner alone), \
+JSON: an object with two lists of rows, `queues` and `programs`. Rows of `queues`: queue, put_take_ns (an owner alone), \
 steal_ns and steal_contended_ns (a thief's time for a task from a full queue, alone and with one thief per \
 processor; null if it gets none, as from a split deque on systems without membarrier), take_attempts, take_failures, \
-steal_attempts and steal_failures (while an owner unfolds trees and thieves steal from it). Rows of programs, which \
+steal_attempts and steal_failures (while an owner unfolds trees and thieves steal from it). Rows of `programs`, which \
 are made of intervals and run on a pool with that queue: program, queue, workers, seconds, ratio_to_default (of the \
 seconds to those with the default queue). Each figure is a median, with its 95 % interval in NAME_low and NAME_high.
 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_TWO_LEVEL: &str = "\
-Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, with an \
-equal part of the processors for each job), rayon, serial.
+Schemes: `tidegate` (jobs share the machine), `off` (Tidegate with sharing off: oversubscription), `static` (`off`, \
+with an equal part of the processors for each job), `rayon`, `serial`.
 
 JSON: a list of rows: experiment, program, scheme, jobs, processors, median_of (repetitions), mean_response and \
 worst_response (seconds from a job's start to its end), makespan (from the first start to the last end), \
@@ -270,11 +270,15 @@ alone).
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 const AFTER_HANDOVER: &str = "\
-JSON: handover_us (from one job's last publication to the first task on the processor that it gives up), futex_us (a \
-bare wake-up of a thread through a futex that processes share, measured for comparison), release_us (from another \
-job's first publication to the end of the last task on the processor that it is given, less one task), recover_ms \
-(from kill -9 of a job to the first task on its processor), all_procs_ms (loopy with 64 subtasks: from its start \
-until every worker has had work). Each is a median, with its 95 % interval in NAME_low and NAME_high, and its 99th \
-percentile in NAME_p99.
+JSON: medians, each with its 95 % interval in NAME_low and NAME_high, and its 99th percentile in NAME_p99:
+  handover_us: from a leaving job's last publication until the first task runs
+    on the processor that the job gives up
+  futex_us: a bare wake-up of a thread through a futex that processes share,
+    for comparison
+  release_us: from the newcomer's first request until the old job's last task on
+    the handed-over processor ends, minus the length of one task
+  recover_ms: from kill -9 of a job until the first task runs on its processor
+  all_procs_ms: loopy with 64 subtasks, from its start until every worker has
+    had work
 
 Exit codes: 0 success, 2 invalid usage or value, 3 the request could not be carried out.";

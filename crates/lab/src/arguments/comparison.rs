@@ -58,14 +58,14 @@ impl Case {
 /// The part of the help text that explains the output of `compare iter`.
 const AFTER_ITER: &str = "\
 Builds two programs, one on the published rayon-core and one on this repository's, and samples them alternately, with \
-two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but sort_strings also \
+two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but `sort_strings` also \
 run on 10^7 items.
 
-A ratio is stock's median divided by Tidegate's: above 1, Tidegate is faster. Its 95 % interval is a bootstrap \
-interval with a fixed seed. A row is marked slow if its whole interval lies below 0.97, but slow rows don't make the \
+A ratio is the median of rayon's own runtime (`stock`) divided by Tidegate's: above 1, Tidegate is faster. Its 95 % interval is a bootstrap \
+interval with a fixed seed. A row is marked `slow` if its whole interval lies below 0.97, but slow rows don't make the \
 command fail.
 
-JSON: an object with rows (of all samples, as in the other comparisons: `compare --help`), cells (chain, items, \
-place: inside, outside or install, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null if there are \
-fewer than 6 samples), slower) and facts (what, value).
+JSON: an object with `rows` (of all samples, as in the other comparisons: `compare --help`), `cells` (chain, items, \
+place, which is `inside`, `outside` or `install`, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null \
+if there are fewer than 6 samples), slower) and `facts` (what, value).
 ";

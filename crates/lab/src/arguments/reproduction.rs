@@ -9,16 +9,35 @@ use tidegate_command::arguments::TableFormat;
 use super::{KeepFlags, Size};
 
 pub const AFTER_REPRODUCE: &str = "\
-JSON: experiment, title, source (the publication), expected (true if nothing was published, so that our figures are \
-compared with our expectations), made (a list of name and value: how the figures were made), findings (a list of id, \
-what: the claim, source: section or figure, published, range: the figures that agree and that contradict, ours: our \
-figure with its 95 % confidence interval, verdict, why), sections: a list of title, text, charts (title, x, y, labels \
-of the positions 0, 1, .. on the x axis, log, lines: a list of name and points with x, y and the confidence interval \
-from low to high) and tables (title, columns, rows). With `all`, the output is a list of such pages.
+JSON, a page; with `all`, a list of pages:
+  experiment, title
+  source: the publication
+  expected: true if nothing was published, so that our figures are compared
+    with our expectations
+  made: a list of name and value that describes the setup
+  findings: a list of
+    id
+    what: the claim
+    source: section or figure
+    published: the published or expected figure
+    range: which figures count as agreeing or contradicting
+    ours: our figure with its 95 % confidence interval
+    verdict, why
+  sections: a list of
+    title, text
+    charts: a list of title, x, y, labels (of the positions 0, 1, .. on the x
+      axis), log (whether the y axis is logarithmic), and lines: a list of name
+      and points, with x, y and the confidence interval from low to high
+    tables: a list of title, columns, rows
 
-Verdicts: agrees, stronger or weaker (same direction, larger or smaller effect), undecided (the interval contains \
-both figures that contradict the claim and figures that do not), contradicts, too-small (the programs are too small \
-for a verdict), cannot-tell (this machine cannot show the effect), not-measured (left out by --only).
+Verdicts:
+  agrees, contradicts
+  stronger, weaker: same direction, larger or smaller effect
+  undecided: the interval contains both figures that contradict the claim and
+    figures that do not
+  too-small: the programs are too small for a verdict
+  cannot-tell: this machine cannot show the effect
+  not-measured: left out by --only
 
 Each finished run is appended immediately to a file in --dir. With --resume, an interrupted command continues from \
 that file; without it, the file is renamed to end in .before.
@@ -41,15 +60,15 @@ pub struct ReproduceArguments {
     /// Run only on this machine
     #[arg(long)]
     pub real: bool,
-    /// Program size: very short runs for tests (tiny), short runs (small), or as published (paper)
+    /// Problem size: very short runs for tests (tiny), short runs (small), or as published (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// Maximum number of runs of each program, each with a different seed; the page shows the
     /// actual number
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = tidegate_command::arguments::whole(1_u64, 10_000), allow_negative_numbers = true)]
     pub runs: u64,
-    /// Run only cells whose name contains one of these parts, such as a machine, a program, a rule
-    /// or a load
+    /// Run only measurements whose name has one of these parts, such as a machine, a program, a
+    /// rule or a load
     #[arg(long, value_name = "PART,..", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Where finished runs are stored.
@@ -65,7 +84,7 @@ pub struct ReproduceArguments {
 pub enum Experiments {
     /// All of the experiments below
     All,
-    /// How idle thieves rest: backoffs and quanta (Haselsteiner 2015)
+    /// What idle thieves do: backoffs and quanta (Haselsteiner 2015)
     Adaptive,
     /// Jobs that share the processors: overhead and performance of Cilk-AP (Sen 2004)
     TwoLevel,

@@ -235,7 +235,7 @@ impl DesirePolicy {
 
 table! {
     DESIRE: DesirePolicy = choice("desire", DesirePolicy::names(), DesirePolicy::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
-        "How a job estimates how many processors it could use. Steady settles where other estimators go up and down.",
+        "How a job estimates how many processors it could use. `steady` settles where other estimators go up and down.",
         Basis::Guessed;
 }
 

@@ -17,7 +17,7 @@ table! {
         "Bytes that a task may be granted in a row before it sleeps a round, regardless of the \
         number of workers.", GUESSED;
     HYBRID_BETA: usize = bytes("hybrid.beta", 0, MOST, 64 * KIB),
-        "Bytes added to hybrid.alpha for each worker.", GUESSED;
+        "Bytes added to `hybrid.alpha` for each worker.", GUESSED;
     HYBRID_SLEEP: SleepFunction = choice("hybrid.sleep", SleepFunction::NAMES, SleepFunction::Linear),
         "How the number of rounds of a sleep grows with the requested bytes.",
         Basis::Published("slides on Narlikar and hybrid schedulers for Cilk");

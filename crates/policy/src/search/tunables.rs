@@ -43,6 +43,6 @@ table! {
         "How long a ready thread with frames waits for a slot before it runs without one: it may \
         hold a lock that all other threads wait for.", GUESSED;
     PREEMPTED_GRACE: u64 = time("preempted-grace", 0, S, 10 * MS),
-        "Like owed-grace, for a thread that lost its slot because the pool's allotment fell.",
+        "Like `owed-grace`, for a thread that lost its slot because the pool's allotment fell.",
         GUESSED;
 }

@@ -8,10 +8,10 @@ const GUESSED: Basis = Basis::Guessed;
 
 table! {
     SHARE: SharePolicy = choice("share", SharePolicy::NAMES, SharePolicy::Auto).set_by("TIDEGATE_SHARE"),
-        "Whether a pool shares the processors with other jobs of the same user; auto changes \
+        "Whether a pool shares the processors with other jobs of the same user; `auto` changes \
         nothing while the pool is alone.", GUESSED;
     WEIGHT: usize = count("weight", "parts", 1, 10_000, 100).set_by("TIDEGATE_WEIGHT"),
-        "Weight of a job relative to other jobs; the scale is that of the kernel's cpu.weight.",
+        "Weight of a job relative to other jobs; the scale is that of the kernel's `cpu.weight`.",
         GUESSED;
     TABLE_LOOK: u64 = time("table-look", 10 * MS, 60 * S, S),
         "How often a job checks whether the table, its own quotas and processors, or the load of \

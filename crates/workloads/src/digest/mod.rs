@@ -95,7 +95,10 @@ impl Program for Digest {
             "vanished",
             "files and directories that disappeared during the run",
         ),
-        field("odd_names", "names that are not plain text"),
+        field(
+            "odd_names",
+            "file names that are not UTF-8 or contain control characters or backslashes",
+        ),
         field("special", "pipes, sockets and devices, not opened"),
     ];
 
