@@ -294,7 +294,7 @@ fn missing_cache_counters_are_explained_once() {
 fn place_bench_needs_two_workers() {
     let text = complaint(lab("bench places").env("TIDEGATE_WORKERS", "1"), 3);
     assert!(
-        text.contains("one worker (set by TIDEGATE_WORKERS) is one place"),
+        text.contains("requires two workers, but there is one (set by TIDEGATE_WORKERS)"),
         "{text}"
     );
 }

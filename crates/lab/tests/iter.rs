@@ -73,8 +73,8 @@ fn each_side_takes_every_sample() {
             "call 0 install",
         ] {
             for (runtime, nanos) in [("tidegate", 200.0), ("rayon", 400.0)] {
-                // The fake programs report their number of workers as the wake-ups of each of the
-                // six samples.
+                // In each of six samples, the fake programs report as many wake-ups as they have
+                // workers.
                 expected.push((case, runtime, workers, nanos, 6 * workers));
             }
         }
@@ -191,10 +191,14 @@ fn what_goes_wrong_is_told() {
         (
             "mute",
             3,
-            "gave no answer to its start: it ended with exit status: 3",
+            "did not answer at its start: it ended with exit status: 3",
         ),
         ("rude", 3, "is not JSON"),
-        ("unable", 3, "greets by {\"error\":\"no pool of 2\"}"),
+        (
+            "unable",
+            3,
+            "sent an unexpected first line: {\"error\":\"no pool of 2\"}",
+        ),
         (
             "alike",
             3,

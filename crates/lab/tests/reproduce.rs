@@ -291,13 +291,13 @@ fn invalid_page_error_is_helpful() {
     let said = complaint(lab("report - --out -").write_stdin("[]"), 2);
     assert!(said.contains("no page of an experiment"), "{said}");
     for (text, what) in [
-        ("[1]", "this is no page of an experiment (line 1, column"),
-        ("page", "this is no JSON (line 1, column 1)"),
+        ("[1]", "this is not a page of an experiment (line 1, column"),
+        ("page", "this is not JSON (line 1, column 1)"),
         ("{\"experiment\": ", "the file is cut off (line 1, column"),
     ] {
         let said = complaint(lab("report - --out -").write_stdin(text), 2);
         assert!(said.contains(&format!("standard input: {what}")), "{said}");
-        let allowed = "expected what `tidegate-lab reproduce EXPERIMENT --json` has written";
+        let allowed = "expected output of `tidegate-lab reproduce EXPERIMENT --json`";
         assert!(said.contains(allowed) && !said.contains("struct"), "{said}");
     }
     let mut page: Value = serde_json::from_str(&empty("one")).unwrap();

@@ -67,7 +67,7 @@ impl Allotments {
             if pair[1].0 <= pair[0].0 {
                 let [before, time] = [pair[0].0, pair[1].0].map(shown);
                 return refused(format!(
-                    "{time} comes after {before}: expected times that increase"
+                    "{time} is not later than {before}: expected increasing times"
                 ));
             }
         }
@@ -128,8 +128,7 @@ impl FromStr for Allotments {
 
 fn unknown(text: &str) -> Refusal {
     Refusal::new(format!(
-        "unknown form of allotments {text:?}: expected TIME:PROCESSORS,.. with times {} and processors {}, random:TIME \
-         with a time {}",
+        "invalid allotments {text:?}: expected TIME:PROCESSORS,.. ({}, {}) or random:TIME ({})",
         FROM.row().allowed,
         PROCESSORS.row().allowed,
         EVERY.row().allowed
@@ -170,7 +169,7 @@ mod tests {
             ("5ms:4", "allotments: the first time is 5ms: expected 0ms"),
             (
                 "0ms:4,2ms:1,2ms:3",
-                "allotments: 2ms comes after 2ms: expected times that increase",
+                "allotments: 2ms is not later than 2ms: expected increasing times",
             ),
             (
                 "0ms:0",

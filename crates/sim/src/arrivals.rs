@@ -58,7 +58,7 @@ impl Arrivals {
         match self {
             Self::At(times) if times.len() == count => Ok(times.clone()),
             Self::At(times) => Err(Refusal::new(format!(
-                "{} times of arrival for {count} jobs: expected as many times as jobs",
+                "{} arrival times for {count} jobs: expected one time per job",
                 times.len()
             ))),
             Self::Poisson(mean) => {
@@ -121,7 +121,7 @@ impl FromStr for Arrivals {
                 Ok(Self::At(times.collect::<Result<_, _>>()?))
             }
             _ => Err(Refusal::new(format!(
-                "unknown form of arrivals {text:?}: expected at:TIME,.. with times {}, poisson:MEAN with a mean {}",
+                "invalid arrivals {text:?}: expected at:TIME,.. (each {}) or poisson:MEAN ({})",
                 TIME.row().allowed,
                 MEAN.row().allowed
             ))),
@@ -180,7 +180,7 @@ mod tests {
         let error = given.times(3, 9).unwrap_err().to_string();
         assert_eq!(
             error,
-            "2 times of arrival for 3 jobs: expected as many times as jobs"
+            "2 arrival times for 3 jobs: expected one time per job"
         );
         assert_eq!(Arrivals::Poisson(5).times(0, 9), Ok(vec![]));
     }

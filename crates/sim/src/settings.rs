@@ -103,20 +103,20 @@ impl Settings {
             .map_err(|error| error.alone().within(EST_CYCLE.name))?;
         if self.deques == Deques::Place && self.memory.keeps_order() {
             return Err(Refusal(format!(
-                "deques of places beside {}, which has no deques: expected the policies none and hybrid",
+                "deques of places cannot be used with the memory policy {}, which orders tasks itself: expected none or hybrid",
                 self.memory
             )));
         }
         if self.deques == Deques::Place && self.steal.take(1) == 0 {
             return Err(Refusal(format!(
-                "deques of places beside thieves that take {}, and leave tasks in places where no worker may be: expected one and half",
+                "deques of places cannot be used with thieves that take {}, which may leave tasks in a place without workers: expected one or half",
                 self.steal
             )));
         }
         let most = MOST_WORKERS / self.processors;
         if jobs.len() > most {
             return Err(Refusal(format!(
-                "{} jobs on {} processors: expected up to {most} jobs, for each has a worker for each processor",
+                "too many workers: {} jobs on {} processors, with one worker per job and processor: expected at most {most} jobs",
                 jobs.len(),
                 self.processors
             )));
@@ -125,12 +125,12 @@ impl Settings {
         for (number, job) in jobs.iter().enumerate() {
             if job.width.desire().is_some() && self.pinned {
                 return Err(Refusal(format!(
-                    "job {number} has a desire, and its workers are pinned, also to processors that are other jobs' share: expected a fixed number of processors"
+                    "job {number} has a desire, but its workers are pinned, some of them to processors of other jobs: expected a fixed number of processors"
                 )));
             }
             if job.width.desire().is_some() && self.memory.keeps_order() {
                 return Err(Refusal(format!(
-                    "job {number} has a desire beside {}: expected a fixed number of processors",
+                    "job {number} has a desire, which the memory policy {} does not support: expected a fixed number of processors",
                     self.memory
                 )));
             }
@@ -162,11 +162,11 @@ impl Settings {
             return Ok(());
         };
         if self.pinned {
-            return Err(Refusal("allotments beside pinned workers, which cannot use the processors that are left: expected one of the two".into()));
+            return Err(Refusal("allotments cannot be used with pinned workers, which cannot move to the remaining processors: expected only one of the two".into()));
         }
         if self.memory.keeps_order() {
             return Err(Refusal(format!(
-                "allotments beside {}, which has no workers asleep amid a task: expected the policies none and hybrid",
+                "allotments cannot be used with the memory policy {}, which cannot suspend a worker during a task: expected none or hybrid",
                 self.memory
             )));
         }
@@ -240,7 +240,7 @@ impl Refusal {
     pub(crate) fn too_long(longest: Nanos) -> Self {
         let days = longest as f64 / 86_400e9;
         Self(format!(
-            "the run takes longer than can be counted; allowed with so many workers: {days:.3} days, which are 584 years of all together"
+            "the run takes too long: expected at most {days:.3} simulated days with this number of workers, 584 years for all workers together"
         ))
     }
 }

@@ -197,7 +197,7 @@ fn unreleased_tasks_end_with_error() {
                 width,
             };
             let error = run(&settings, &[job]).unwrap_err().to_string();
-            assert!(error.starts_with("job 0 has drafts that nobody releases, "));
+            assert!(error.starts_with("job 0 never releases all of its drafts; "));
         }
     }
 }
@@ -211,9 +211,6 @@ fn memory_orders_reject_pending_tasks() {
         };
         let error = run(&settings, &[whole(Graph::new(3), &settings)]).unwrap_err();
         let text = error.to_string();
-        assert!(
-            text.ends_with("expected the policies none and hybrid"),
-            "{text}"
-        );
+        assert!(text.ends_with("expected none or hybrid"), "{text}");
     }
 }

@@ -215,7 +215,7 @@ fn overlong_runs_are_rejected() {
         run(&settings, &[job]).map_err(|refusal| refusal.to_string())
     };
     let year = 365 * 86_400 * 1_000_000_000;
-    let told = "the run takes longer than can be counted; allowed with so many workers: 3.258 days, which are 584 years of all together";
+    let told = "the run takes too long: expected at most 3.258 simulated days with this number of workers, 584 years for all workers together";
     assert_eq!(after(65_536, year / 90).unwrap_err(), told);
     let job = after(65_536, year / 120).unwrap().jobs.remove(0);
     let counters = job.counters;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 use tidegate::Pool;
-use tidegate_policy::{Allot, MemoryPolicy, show_time, tunables};
+use tidegate_policy::{Allot, MemoryPolicy, tunables};
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{
     Arrivals, Bound, Deques, Job, JobOutcome, Nanos, Outcome, Settings, Width, run_mix,
@@ -202,9 +202,7 @@ fn k_of(memory: MemoryPolicy) -> u64 {
 /// Returns the allotment policy. Fails if `--allot` is given without `--desire`.
 fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
     match (flags.allot, flags.desire) {
-        (Some(rule), None) => Err(Failure::Usage(format!(
-            "--allot {rule} has no effect on jobs that have all processors: expected together with --desire RULE"
-        ))),
+        (Some(_), None) => Err(requires_desire("--allot")),
         (rule, _) => Ok(rule.unwrap_or(Allot::Dp)),
     }
 }
@@ -213,12 +211,15 @@ fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
 /// without `--desire`.
 fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     match (flags.est_cycle, flags.desire) {
-        (Some(cycle), None) => Err(Failure::Usage(format!(
-            "--est-cycle {} has no effect on jobs that have all processors: expected together with --desire RULE",
-            show_time(cycle)
-        ))),
+        (Some(_), None) => Err(requires_desire("--est-cycle")),
         (flag, _) => value(flag, &tunables::EST_CYCLE),
     }
+}
+
+fn requires_desire(option: &str) -> Failure {
+    Failure::Usage(format!(
+        "{option} requires --desire RULE: without it, every job has all processors"
+    ))
 }
 
 /// Returns the number of jobs. The default is one job for each time of `--arrivals`, or one for
@@ -229,11 +230,11 @@ fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Fai
     match (flags.instances, told) {
         (Some(instances), Some(Some(times))) if instances != times => {
             Err(Failure::Usage(format!(
-                "--instances {instances} contradicts --arrivals, which has {times} times: expected one of the two, or as many"
+                "--instances is {instances}, but --arrivals has {times} times: omit one of them, or make the numbers equal"
             )))
         }
         (None, Some(None)) if programs == 1 => Err(Failure::Usage(
-            "--arrivals poisson:MEAN does not set the number of jobs: expected together with --instances N".into(),
+            "--arrivals poisson:MEAN requires --instances N, the number of jobs".into(),
         )),
         (instances, told) => match instances.or(told.flatten()).unwrap_or(programs) {
             few if few < programs => Err(Failure::Usage(format!(
@@ -242,7 +243,7 @@ fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Fai
                 labels(&subjects[few..])
             ))),
             1 if told.is_some() => Err(Failure::Usage(
-                "--arrivals has no effect on a single job: expected several times, or --instances N of 2 or more"
+                "--arrivals has no effect on a single job: expected at:TIME,.. with two or more entries, or --instances 2 or more"
                     .into(),
             )),
             instances => Ok(instances),

@@ -8,6 +8,7 @@ use tidegate_policy::tunables::SIM_PROCESSORS;
 
 use crate::topology;
 use tidegate_command::failure::Failure;
+use tidegate_command::output::show_count;
 
 pub struct Processors<'a> {
     pub count: usize,
@@ -32,9 +33,9 @@ impl<'a> Processors<'a> {
                 topology: Some((file, topology)),
             }),
             Some(count) => Err(Failure::Usage(format!(
-                "--processors {count} contradicts --topology {}, which has {cpus}: expected one of the two, or the \
-                 same number",
-                file.display()
+                "--processors is {count}, but --topology {} has {}: omit one of them, or make the numbers equal",
+                file.display(),
+                show_count(cpus, "CPU")
             ))),
         }
     }

@@ -2,8 +2,10 @@
 //!
 //! Parameters of programs come from the registry, which also checks their values.
 
+use std::error::Error;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
 
 mod chosen;
@@ -71,7 +73,7 @@ pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     let done = match parse::<C>() {
         Ok(command) => work(command),
         Err(error) if error.use_stderr() => {
-            let message = output::tame(&error.render().to_string());
+            let message = output::tame(&rendered(&error));
             // If the subcommand is missing, the error is the help text, which doesn't have this
             // prefix.
             match message.strip_prefix("error: ") {
@@ -92,6 +94,24 @@ pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
             complain::<C>(&format!("{message}\n"));
             failure.code()
         }
+    }
+}
+
+/// Renders an error. Our parsers quote an invalid value, as clap does in front of their message. If
+/// it is the same value, only what they expected is left of their message.
+fn rendered(error: &clap::Error) -> String {
+    let message = error.render().to_string();
+    let (Some(ContextValue::String(value)), Some(source)) =
+        (error.get(ContextKind::InvalidValue), error.source())
+    else {
+        return message;
+    };
+    let ours = source.to_string();
+    match ours.split_once(": expected ") {
+        Some((problem, expected)) if problem.contains(&format!("{value:?}")) => {
+            message.replacen(&ours, &format!("expected {expected}"), 1)
+        }
+        _ => message,
     }
 }
 

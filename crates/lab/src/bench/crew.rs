@@ -135,7 +135,7 @@ impl Request {
         match self.processors {
             None => Ok(()),
             Some(_) => Err(Failure::Impossible(
-                "this system confines no job to processors".into(),
+                "this system cannot confine jobs to processors".into(),
             )),
         }
     }

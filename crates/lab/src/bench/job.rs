@@ -53,7 +53,9 @@ fn next_line() -> Result<Value, Failure> {
 fn say(value: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let said = writeln!(out, "{value}").and_then(|()| out.flush());
-    said.map_err(|error| Failure::Impossible(format!("nobody hears this job: {error}")))
+    said.map_err(|error| {
+        Failure::Impossible(format!("this job cannot write to standard output: {error}"))
+    })
 }
 
 /// Runs the program on the runtime that the request names.

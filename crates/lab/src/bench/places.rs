@@ -57,7 +57,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let (workers, why) = options::number_of_workers(None)?;
     if workers < 2 {
         return Err(Failure::Impossible(format!(
-            "bench places: one worker ({why}) is one place, and two are the least; see TIDEGATE_WORKERS"
+            "bench places requires two workers, but there is one ({why}): see TIDEGATE_WORKERS"
         )));
     }
     // Open the counters before creating the pools, so that they also count the pools' threads.

@@ -205,6 +205,6 @@ fn burst<R: Runtime>(runtime: &R) -> u64 {
 /// Returns the failure on a system that does not report CPU time.
 pub fn unknown() -> Failure {
     Failure::Impossible(
-        "this system does not tell the CPU time of a process and its threads".into(),
+        "this system does not report the CPU time of a process and its threads".into(),
     )
 }

@@ -23,7 +23,7 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     let pages = read.collect::<Result<Vec<Vec<Page>>, _>>()?.concat();
     if pages.is_empty() {
         return Err(Failure::Usage(
-            "the files hold no page of an experiment; run `tidegate-lab reproduce EXPERIMENT --json`"
+            "the files contain no page of an experiment; run `tidegate-lab reproduce EXPERIMENT --json`"
                 .into(),
         ));
     }
@@ -50,11 +50,11 @@ fn read(file: &Path) -> Result<Vec<Page>, Failure> {
         // Serde's own message describes our types, which mean nothing to the user.
         let what = match error.classify() {
             Category::Eof => "the file is cut off",
-            Category::Syntax => "this is no JSON",
-            Category::Data | Category::Io => "this is no page of an experiment",
+            Category::Syntax => "this is not JSON",
+            Category::Data | Category::Io => "this is not a page of an experiment",
         };
         Failure::Usage(format!(
-            "{}: {what} (line {}, column {}): expected what `tidegate-lab reproduce EXPERIMENT --json` has written",
+            "{}: {what} (line {}, column {}): expected output of `tidegate-lab reproduce EXPERIMENT --json`",
             shown_input(file),
             error.line(),
             error.column()

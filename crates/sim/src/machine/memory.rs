@@ -261,7 +261,7 @@ impl Machine<'_> {
     fn refuse_draft(&mut self, job: usize) -> After {
         let memory = self.settings.memory;
         self.refuse(format!(
-            "tasks of job {job} wait for tasks that they have not started, and {memory} knows no order for these: expected the policies none and hybrid"
+            "the memory policy {memory} does not support job {job}, whose tasks wait for tasks that they did not start: expected none or hybrid"
         ));
         After::Waits
     }

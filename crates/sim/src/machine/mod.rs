@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
             let Some((time, actor)) = self.event_queue.first() else {
                 self.find_stall();
                 let refusal = self.refusal;
-                return Err(refusal.expect("somebody goes on while a job is left"));
+                return Err(refusal.expect("some worker continues while a job is left"));
             };
             if time >= longest {
                 return Err(Refusal::too_long(longest));
@@ -267,7 +267,7 @@ impl<'a> Machine<'a> {
         };
         let waiting = self.jobs[job].drafts.waiting();
         self.refuse(format!(
-            "job {job} has drafts that nobody releases, {waiting} of them: expected as many releases as each waits for"
+            "job {job} never releases all of its drafts; {waiting} still wait: expected as many releases as each draft waits for"
         ));
     }
 

@@ -22,7 +22,9 @@ pub fn miss(size: Size) -> Result<f64, Failure> {
     };
     let mut data: Vec<u64> = Vec::new();
     data.try_reserve_exact(far / size_of::<u64>())
-        .map_err(|error| Failure::Impossible(format!("512 MiB to read from: {error}")))?;
+        .map_err(|error| {
+            Failure::Impossible(format!("cannot allocate 512 MiB to read from: {error}"))
+        })?;
     // Write to the memory, because all untouched pages would be mapped to the same page of zeros.
     data.extend(0..data.capacity() as u64);
     let near = &data[..NEAR / size_of::<u64>()];

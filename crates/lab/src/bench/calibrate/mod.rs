@@ -124,8 +124,7 @@ impl Processors {
             pairs.clone().max_by_key(distance),
         ) else {
             return Err(Failure::Impossible(
-                "one processor looks at no other: expected two or more that this process may use"
-                    .into(),
+                "bench calibrate requires two processors, but this process may use only one".into(),
             ));
         };
         let steps = distance(&far) - distance(&near);

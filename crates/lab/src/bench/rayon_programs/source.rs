@@ -79,8 +79,8 @@ pub fn metadata(folder: &Path, arguments: &[&str]) -> Result<Value, Failure> {
 /// Adds advice to the failure of a cargo command that may have needed the registry.
 pub fn unfetched(why: Failure) -> Failure {
     Failure::Impossible(format!(
-        "{why}\n\ncargo could not get what the program is built from. If the registry cannot be reached, check the \
+        "{why}\n\ncargo could not fetch the program's sources. If the registry cannot be reached, check the \
          network, and `[source]`, `[net]` and `[http]` in cargo's configuration; then run the same command again. \
-         What has been fetched is kept, and a program that has been built once needs no registry."
+         Fetched sources are kept, and a program that has been built once needs no registry."
     ))
 }

@@ -46,11 +46,11 @@ impl Identity {
         }
         let (found, promised) = match tidegate {
             true => ("is not Tidegate", "crates/rayon-core of this repository"),
-            false => ("is Tidegate", "the one that rayon's authors publish"),
+            false => ("is Tidegate", "the published one"),
         };
         Err(Failure::Impossible(format!(
-            "{} is linked with rayon-core {} from {}, which {found}, where it should have {promised}: look for a \
-             [patch.crates-io] that says otherwise in its manifest and in cargo's configuration",
+            "{} is linked with rayon-core {} from {}, which {found}: expected {promised}; look for a \
+             [patch.crates-io] that replaces it, in its manifest and in cargo's configuration",
             self.program, self.rayon_core, self.source
         )))
     }

@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
             let answer = ask(&request)?;
             let nanos = answer["nanos"].as_f64();
             let nanos =
-                nanos.ok_or_else(|| Failure::Impossible(format!("{answer} is no sample")))?;
+                nanos.ok_or_else(|| Failure::Impossible(format!("{answer} is not a sample")))?;
             let used = program::usage(&answer);
             Ok(Measurement { nanos, used })
         })

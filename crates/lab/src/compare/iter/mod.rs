@@ -74,7 +74,7 @@ pub fn compare(
 ) -> Result<Outcome, Failure> {
     if setting.with.as_deref().unwrap_or(&[Rival::Rayon]) != [Rival::Rayon] {
         return Err(Failure::Usage(
-            "--with allows only rayon for iter, and may be left out".into(),
+            "--with allows only rayon for iter, and may be omitted".into(),
         ));
     }
     let workers = match &setting.workers[..] {

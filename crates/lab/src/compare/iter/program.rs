@@ -46,8 +46,13 @@ impl Program {
             requests,
             answers: BufReader::new(answers),
         };
-        let greeting = channel.read("its start")?;
-        let unfit = || Failure::Impossible(format!("{} greets by {greeting}", channel.name));
+        let greeting = channel.read("at its start")?;
+        let unfit = || {
+            Failure::Impossible(format!(
+                "{} sent an unexpected first line: {greeting}",
+                channel.name
+            ))
+        };
         let identity = Identity::read(&greeting).ok_or_else(unfit)?;
         Ok(Self { identity, channel })
     }
@@ -85,7 +90,7 @@ impl Channel {
         };
         let name = &self.name;
         Err(Failure::Impossible(format!(
-            "{name} gave no answer to {cause}: {why}"
+            "{name} did not answer {cause}: {why}"
         )))
     }
 }
