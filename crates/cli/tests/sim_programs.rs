@@ -117,5 +117,8 @@ fn a_bad_program_is_named() {
         text.contains("fib 15 + wavefront --size tiny with"),
         "{text}"
     );
-    assert!(text.contains("tasks of job 1 wait"), "{text}");
+    assert!(
+        text.contains("does not support job 1, whose tasks wait"),
+        "{text}"
+    );
 }
