@@ -11,7 +11,7 @@ use crate::Nanos;
 use crate::share::tunables::PREEMPTED_GRACE_MAX;
 use tunables::{
     EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
-    REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SEARCH, WAIT_SPIN,
+    REGRETTED_STEAL_WORTH, REVERSE_SEARCH, STEAL_WORTH, WAIT_SEARCH, WAIT_SPIN,
 };
 
 /// Where a worker without a task may find one.
@@ -19,8 +19,10 @@ use tunables::{
 pub enum Source {
     /// Tasks placed at the places of this worker, smallest place first.
     OwnPlaces,
-    /// The pool's injector, then the queues of the scopes.
-    Queues,
+    /// The pool's injector.
+    Injector,
+    /// The queues of the scopes.
+    ScopeQueues,
     /// Tasks placed strictly at a place that no worker can join, because all slots are held.
     UnservedPlaces,
     /// The memory plan, which knows every task that has not started.
@@ -39,20 +41,37 @@ pub enum Source {
 /// plan keeps the tasks, so the deques are empty.
 #[must_use]
 pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
-    use Source::{OtherPlaces, OwnPlaces, Plan, Queues, TakersOfOwn, UnservedPlaces, Victims};
+    use Source::{
+        Injector, OtherPlaces, OwnPlaces, Plan, ScopeQueues, TakersOfOwn, UnservedPlaces, Victims,
+    };
     match (placed, planned) {
-        (false, false) => &[Queues, Victims],
+        (false, false) => &[Injector, ScopeQueues, Victims],
         (true, false) => &[
             OwnPlaces,
-            Queues,
+            Injector,
+            ScopeQueues,
             UnservedPlaces,
             TakersOfOwn,
             Victims,
             OtherPlaces,
         ],
-        (false, true) => &[Queues, Plan],
-        (true, true) => &[OwnPlaces, Queues, UnservedPlaces, Plan, OtherPlaces],
+        (false, true) => &[Injector, ScopeQueues, Plan],
+        (true, true) => &[
+            OwnPlaces,
+            Injector,
+            ScopeQueues,
+            UnservedPlaces,
+            Plan,
+            OtherPlaces,
+        ],
     }
+}
+
+/// Whether a worker's search checks its sources in reverse order ([`REVERSE_SEARCH`]). `search` is
+/// the number of the worker's search, counted from 1.
+#[must_use]
+pub const fn searches_in_reverse(search: u64) -> bool {
+    search % REVERSE_SEARCH.default as u64 == 0
 }
 
 /// Returns how many workers may search at once while `active` workers hold slots: half of them, but

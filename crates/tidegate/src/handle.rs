@@ -370,6 +370,21 @@ impl Pool {
         spawn::try_spawn(self.used(), f)
     }
 
+    /// Like [`spawn_future`](crate::spawn_future), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let six = pool.spawn(|| 6);
+    /// assert_eq!(pool.spawn_future(async { six.await * 7 }).join(), 42);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    pub fn spawn_future<F>(&self, future: F) -> Handle<F::Output>
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        spawn::spawn_future(self.used(), future)
+    }
+
     /// Like [`broadcast`](fn@crate::broadcast), in this pool.
     ///
     /// ```

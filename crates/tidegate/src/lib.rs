@@ -386,6 +386,46 @@ where
     }
 }
 
+/// Spawns a future, whose result the handle gives.
+///
+/// Workers of the pool poll it: each time that a waker of the future is called, it becomes a task
+/// of the pool. The pool is that of the calling task, or else the global pool. There is no reactor:
+/// timers and sockets need a runtime that wakes the future, such as tokio's
+/// (`examples/futures.rs`). Code between two awaits runs on a worker and may call [`join`] and all
+/// other functions of this crate.
+///
+/// Dropping the handle lets the future continue. Dropping the pool waits until the future has
+/// completed; [`Pool::shutdown_timeout`] limits that. The bound of [`Builder::max_queued`] does not
+/// apply to futures.
+///
+/// ```
+/// let (a, b) = (tidegate::spawn(|| 6), tidegate::spawn(|| 7));
+/// let product = tidegate::spawn_future(async { a.await * b.await });
+/// assert_eq!(product.join(), 42);
+/// ```
+///
+/// # Panics
+/// This call does not panic. A panic of the future is resumed where the handle returns the result.
+/// The same happens if the future waits and its last waker has been dropped, because nothing can
+/// continue it; a future that keeps its own waker is not detected, and waits forever.
+///
+/// # What the compiler refuses
+/// A future that borrows, because nothing ensures that it ends before what it borrows:
+/// ```compile_fail,E0597
+/// let number = 1;
+/// let borrows = async { number + 1 };
+/// tidegate::spawn_future(borrows);
+/// ```
+pub fn spawn_future<F>(future: F) -> Handle<F::Output>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    match WorkerThread::get() {
+        Some(current) => spawn::spawn_future(&current.shared().as_arc(), future),
+        None => spawn::spawn_future(global::global(), future),
+    }
+}
+
 /// Calls `f` once on each thread that currently belongs to the pool. The argument of `f` is the
 /// number of the call, counted from 0. Returns the results in the order of these numbers.
 ///

@@ -10,6 +10,7 @@ use crate::pool::enter;
 use crate::scope;
 use crate::worker::{WorkerThread, steal_one};
 use loom::model::Builder;
+use std::task::Poll;
 use std::time::Instant;
 use tidegate_deque::Steal;
 use tidegate_sync::Arc;
@@ -149,6 +150,30 @@ fn loom_dropped_pool_finishes_spawned_tasks() {
         drop(pool.spawn(move || task.happen()));
         drop(pool);
         once.check();
+    });
+}
+
+#[test]
+fn loom_wake_during_a_poll_is_not_lost() {
+    check(|| {
+        let pool = pool(1);
+        let (started, waking) = std::sync::mpsc::channel();
+        let mut is_first = true;
+        let future = std::future::poll_fn(move |context| {
+            if !std::mem::take(&mut is_first) {
+                return Poll::Ready(7);
+            }
+            let waker = context.waker().clone();
+            let thread = loom::thread::spawn(move || waker.wake());
+            started
+                .send(thread)
+                .expect("the model waits for the thread");
+            Poll::Pending
+        });
+        assert_eq!(pool.spawn_future(future).join(), 7);
+        // Before the pool is dropped: loom does not see that its reference count orders the two.
+        let waking = waking.recv().expect("the first poll has sent it");
+        waking.join().expect("a waker does not panic");
     });
 }
 

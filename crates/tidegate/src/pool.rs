@@ -253,6 +253,12 @@ impl PoolInner {
         self.options.max_threads <= self.options.workers
     }
 
+    /// Whether the pool can start another thread while one of its threads blocks.
+    pub(crate) fn replaces_threads(&self) -> bool {
+        // Relaxed: see `members::is_alone`.
+        !self.has_no_spares() && !self.refused.load(Ordering::Relaxed)
+    }
+
     /// Whether a thief may expose a victim's tasks by force now. Such an exposure needs a barrier
     /// that interrupts all running threads, so its rate is limited.
     pub(crate) fn expose_turn(&self, now: u64) -> bool {
@@ -274,7 +280,7 @@ impl PoolInner {
         }
         let mut queues = self.queues.lock();
         queues.push(queue.clone());
-        // Release: as in `Queue::push`; pairs with the Acquires in `pop_queued` and
+        // Release: as in `Queue::push`; pairs with the Acquires in `pop_of_scopes` and
         // `has_unplanned`.
         self.queue_count.store(queues.len(), Ordering::Release);
         queue
@@ -290,15 +296,13 @@ impl PoolInner {
         self.queue_count.store(queues.len(), Ordering::Release);
     }
 
-    /// Takes a task from the injector or a scope's queue.
-    pub(crate) fn pop_queued(&self) -> Option<Task> {
-        self.injector.pop().or_else(|| {
-            // Acquire pairs with the Release in `new_queue`.
-            if self.queue_count.load(Ordering::Acquire) == 0 {
-                return None;
-            }
-            self.queues.lock().iter().find_map(|queue| queue.pop())
-        })
+    /// Takes a task from a scope's queue.
+    pub(crate) fn pop_of_scopes(&self) -> Option<Task> {
+        // Acquire pairs with the Release in `new_queue`.
+        if self.queue_count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        self.queues.lock().iter().find_map(|queue| queue.pop())
     }
 
     pub(crate) fn has_queued(&self) -> bool {

@@ -101,6 +101,9 @@ pub(crate) struct MemberFlags {
     /// Whether the worker is leaving the pool because the pool has too many threads. Written under
     /// the ledger's lock.
     pub(crate) is_retiring: Hint<bool>,
+    /// Whether the thread is inside `blocking`. It then has no slot, and all tasks that it pushes are
+    /// public. Only the worker's own thread writes this.
+    pub(crate) is_blocking: Hint<bool>,
     /// Whether no thread acts as this worker. In that case it has no tasks.
     pub(crate) is_gone: Hint<bool>,
 }
@@ -120,9 +123,8 @@ struct Own {
     preemptions: OwnerCell<usize>,
     /// When this thread was last preempted.
     preempted_at: OwnerCell<u64>,
-    /// Whether this thread is inside `blocking`. It then has no slot, and all tasks that it pushes
-    /// are public.
-    blocking: OwnerCell<bool>,
+    /// The number of this worker's searches.
+    searches: OwnerCell<u64>,
     /// Whether a spawn is running another task on this thread's stack.
     inlining: OwnerCell<bool>,
     blocks: Blocks,

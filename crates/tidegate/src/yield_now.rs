@@ -22,13 +22,18 @@ pub(crate) fn run_own(worker: WorkerThread<'_>) -> bool {
 /// Runs a task from any worker or queue. Returns whether there was one.
 pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     worker.poll();
-    let shared = worker.shared();
+    let own = || take_own(worker);
+    let queued = || place::take_queued(worker);
     let others = || {
-        let mut others = shared.workers().filter(|w| w.index != worker.index);
+        let workers = worker.shared().workers();
+        let mut others = workers.filter(|w| w.index != worker.index);
         others.find_map(|victim| take_from(worker, victim))
     };
-    let task = take_own(worker).or_else(|| place::take_queued(worker));
-    run_found(worker, task.or_else(others))
+    let task = match worker.searches_in_reverse() {
+        true => others().or_else(queued).or_else(own),
+        false => own().or_else(queued).or_else(others),
+    };
+    run_found(worker, task)
 }
 
 fn run_found(worker: WorkerThread<'_>, task: Option<Task>) -> bool {

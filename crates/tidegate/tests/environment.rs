@@ -190,6 +190,14 @@ fn everything_works(pool: &Pool) {
     assert_eq!(ran.get(), 10);
     assert_eq!(pool.spawn(|| fib(7)).join(), 13);
     assert_eq!(pool.install(|| fib(10)), 55);
+    let awaits = || {
+        let handle = tidegate::spawn(|| fib(6));
+        tidegate::spawn_future(async { handle.await + 1 }).join()
+    };
+    assert_eq!((awaits(), pool.install(awaits)), (9, 9));
+    let lost = pool.spawn_future(std::future::pending::<()>());
+    let join = std::panic::AssertUnwindSafe(|| lost.join());
+    assert!(std::panic::catch_unwind(join).is_err());
     let sum = pool.install(|| {
         tidegate::for_each(0..1_000, |_| ran.come());
         tidegate::map_reduce(0..1_000, |i| i, |a, b| a + b)

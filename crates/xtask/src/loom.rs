@@ -48,8 +48,9 @@ const ONE_WORKER: &[&str] = &[
     "models::loom_outside_thread_joins_a_handle",
 ];
 
-/// Models that have two workers only part of the time.
+/// Models that have two workers only part of the time, or three threads.
 const PART: &[&str] = &[
+    "models::loom_wake_during_a_poll_is_not_lost",
     "models::loom_push_wakes_worker_falling_asleep",
     "models::loom_calls_interdependent_halves_both_run",
     "models::loom_calls_a_joiner_robs_its_thief",

@@ -12,6 +12,12 @@ table! {
     SPINS_PER_RETRY: usize = count("spins-per-retry", "spins", 0, 1024, 16),
         "Number of pause instructions between two looks of a thief, so that it leaves the shared \
         cache lines to their owners.", GUESSED;
+    REVERSE_SEARCH: usize = count("reverse-search", "searches", 2, 10_000, 61),
+        "Every how many searches a worker checks its sources in reverse order, so that tasks that \
+        keep arriving in one source never starve another; the interval of tokio and Go.", GUESSED;
+    JOINER_POLLS: usize = count("joiner-polls", "polls", 1, 10_000, 64),
+        "How often in a row the joiner of a future that wakes itself polls it, before it leaves the \
+        future to other threads.", GUESSED;
     WAIT_SPIN: u64 = time("wait-spin", 0, MS, 10 * US),
         "How long a waiter that finds nothing to rob spins; about the cost of handing a slot over \
         and back.", GUESSED;

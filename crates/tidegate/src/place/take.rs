@@ -13,9 +13,15 @@ type Placed = (Task, usize);
 /// Takes a task that waits in a place of this worker, in one of the pool's queues, or in another
 /// place.
 pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
-    let here = take_here(worker, |_| true);
-    let queued = here.or_else(|| worker.shared().pop_queued());
-    queued.or_else(|| take_elsewhere(worker).map(|(task, _)| task))
+    let shared = worker.shared();
+    let here = || take_here(worker, |_| true);
+    let injected = || shared.injector.pop();
+    let of_scopes = || shared.pop_of_scopes();
+    let elsewhere = || take_elsewhere(worker).map(|(task, _)| task);
+    match worker.searches_in_reverse() {
+        true => (elsewhere().or_else(of_scopes).or_else(injected)).or_else(here),
+        false => (here().or_else(injected).or_else(of_scopes)).or_else(elsewhere),
+    }
 }
 
 /// Takes a `wanted` task from a place of this worker, smallest place first.

@@ -1,10 +1,11 @@
 //! How a pool ends.
 //!
-//! The pool's handle and every detached task *hold* the pool. When the last hold is removed, the
-//! pool drains: its threads run the remaining tasks. When all of its threads are idle, each runs
-//! its exit handler. A handler may spawn tasks, so the threads go back to work afterwards. They
-//! leave together when all handlers have returned and no work is left. So all threads are available
-//! as long as any task may still appear. The protocol is in `docs/waiting.md`, "The end of a pool".
+//! The pool's handle, every detached task and every spawned future *hold* the pool. When the last
+//! hold is removed, the pool drains: its threads run the remaining tasks. When all of its threads are
+//! idle, each runs its exit handler. A handler may spawn tasks and futures, so the threads go back
+//! to work afterwards. They leave together when all handlers have returned, no work is left, and
+//! nothing holds the pool. So all threads are available as long as any task may still appear. The
+//! protocol is in `docs/waiting.md`, "The end of a pool".
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
@@ -105,12 +106,12 @@ impl PoolInner {
             return;
         }
         let ledger = self.sleep.lock();
-        // While a pool ends, its tasks may hold it for a time, so the last hold may be removed
-        // repeatedly.
         if self.stage() == Stage::Open {
             self.set_stage(Stage::Draining, &ledger);
-            self.advance_end(&ledger);
         }
+        // While a pool ends, its tasks and futures may hold it for a time, so the last hold may be
+        // removed repeatedly.
+        self.advance_end(&ledger);
     }
 
     /// Advances the pool's end as far as possible. Each stage requires all threads of the pool to
@@ -126,6 +127,12 @@ impl PoolInner {
     }
 
     fn may_enter(&self, next: Stage, ledger: &Ledger) -> bool {
+        // A future that an exit handler has spawned holds the pool while no task of it is visible.
+        // Acquire pairs with `let_go`: the thread that removes the last hold looks here, too, under
+        // the ledger's lock.
+        if next == Stage::Over && self.holds.load(Ordering::Acquire) > 0 {
+            return false;
+        }
         let is_done = |(t, status)| {
             let has_exited = |w: &Worker| next == Stage::Exiting || w.membership.has_exited.get();
             let is_free = |w: &Worker| w.inbox.len() == 0 && has_exited(w);

@@ -147,7 +147,8 @@ fn sees_placed(pool: &PoolInner, ledger: &Ledger) -> bool {
     pool.places.offers(ledger, true, |_| true)
 }
 
-/// Whether the worker is a guest of an ending pool. Such a guest runs its own forks.
-pub(super) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
-    pool.is_ending() && worker.membership.is_guest.get()
+/// Whether the worker is a guest of an ending pool that runs. Such a guest runs its own forks.
+pub(crate) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
+    let member = &worker.membership;
+    pool.is_ending() && member.is_guest.get() && !member.is_blocking.get()
 }

@@ -8,7 +8,7 @@ use crate::fork::forks::{End, PANICKED, WELL, end_of, finish, holding};
 fn end_after(then: impl FnOnce(Handle<u32>)) -> End {
     let pool = Pool::builder().workers(1).build().unwrap();
     let handle = pool.spawn(|| 7);
-    let packet = handle.packet.clone().unwrap();
+    let packet = handle.shared_packet();
     let held = holding(move |stay| {
         let _state = packet.state.lock();
         stay();

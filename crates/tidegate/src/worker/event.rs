@@ -8,6 +8,7 @@ use crate::sleep::wake;
 use std::cell::OnceCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::park::Parker;
 use tidegate_sync::worker_local;
@@ -18,6 +19,8 @@ pub(super) enum Waiter {
     Thread(Arc<Parker>),
     /// A worker of the runner's pool or of another pool.
     Worker(Arc<PoolInner>, usize),
+    /// Such a worker that has given up its slot, as in `blocking`.
+    Blocked(Arc<PoolInner>, usize),
 }
 
 worker_local!(
@@ -50,6 +53,27 @@ impl Event {
             open: AtomicBool::new(false),
             waiter: Arc::new(waiter),
         }
+    }
+
+    /// Creates an event for which the calling thread will wait as in `blocking`.
+    pub(crate) fn for_blocked_thread() -> Self {
+        let waiter = match WorkerThread::get() {
+            Some(current) => Waiter::Blocked(current.shared().as_arc(), current.index),
+            None => Waiter::Thread(parker()),
+        };
+        Self {
+            open: AtomicBool::new(false),
+            waiter: Arc::new(waiter),
+        }
+    }
+
+    /// Parks the thread that the event was made for, if it waits as in `blocking` or outside pools.
+    pub(super) fn park_timeout(&self, limit: Duration) {
+        match &*self.waiter {
+            Waiter::Thread(parker) => parker.park_timeout(limit),
+            Waiter::Blocked(pool, t) => pool.worker(*t).sleeper.parker.park_timeout(limit),
+            Waiter::Worker(..) => unreachable!("such a worker sleeps in the ledger"),
+        };
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -96,6 +120,9 @@ impl Event {
         match (&*waiter, giver) {
             (Waiter::Thread(parker), _) => {
                 parker.unpark();
+            }
+            (Waiter::Blocked(pool, worker), _) => {
+                pool.worker(*worker).sleeper.parker.unpark();
             }
             (Waiter::Worker(pool, worker), Some(current))
                 if std::ptr::eq(current.shared(), &**pool) =>

@@ -87,9 +87,13 @@ impl<'a> Robber<'a> {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
             robbed.or_else(|| steal_beside_deque(victim, &mut self.flags.beside).ok())
         };
-        place::take_queued(worker)
-            .or_else(|| worker.shared().workers().find_map(&mut of))
-            .or_else(|| alt::take(worker))
+        let robbed = || worker.shared().workers().find_map(&mut of);
+        let queued = || place::take_queued(worker);
+        let own = || alt::take(worker);
+        match worker.searches_in_reverse() {
+            true => own().or_else(robbed).or_else(queued),
+            false => queued().or_else(robbed).or_else(own),
+        }
     }
 
     /// Robs each worker that runs a task of the scope.

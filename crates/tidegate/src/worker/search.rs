@@ -277,8 +277,10 @@ impl<'a> Search<'a> {
     fn find(&mut self) -> Option<Task> {
         let pool = self.worker.shared();
         let sources = sources(pool.places.in_use(), pool.memory.is_ordered());
-        for source in sources {
-            let task = self.look_into(*source);
+        let in_reverse = self.worker.searches_in_reverse();
+        for n in 0..sources.len() {
+            let n = if in_reverse { sources.len() - 1 - n } else { n };
+            let task = self.look_into(sources[n]);
             if task.is_some() || self.worker.must_stop() {
                 return task;
             }
@@ -289,7 +291,8 @@ impl<'a> Search<'a> {
     fn look_into(&mut self, source: Source) -> Option<Task> {
         let worker = self.worker;
         match source {
-            Source::Queues => worker.shared().pop_queued(),
+            Source::Injector => worker.shared().injector.pop(),
+            Source::ScopeQueues => worker.shared().pop_of_scopes(),
             Source::Victims => self.sweep(),
             Source::OwnPlaces => place::take_here(worker, |_| true),
             Source::UnservedPlaces => place::take_unserved(worker),

@@ -12,7 +12,7 @@ use std::ptr::{NonNull, null, null_mut};
 use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
 use tidegate_policy::Nanos;
-use tidegate_policy::search::is_in_a_row;
+use tidegate_policy::search::{is_in_a_row, searches_in_reverse};
 use tidegate_policy::trace::Event;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, clock, worker_local};
@@ -201,11 +201,11 @@ impl<'a> WorkerThread<'a> {
     }
 
     pub(crate) fn is_blocking(self) -> bool {
-        self.worker.own.blocking.get()
+        self.worker.membership.is_blocking.get()
     }
 
     pub(crate) fn set_blocking(self, blocking: bool) {
-        self.worker.own.blocking.set(blocking);
+        self.worker.membership.is_blocking.set(blocking);
     }
 
     /// Returns the memory blocks that this worker keeps for new tasks.
@@ -223,6 +223,13 @@ impl<'a> WorkerThread<'a> {
 
     pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
         self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
+    }
+
+    /// Counts one more search of this worker. Returns whether it checks its sources in reverse.
+    pub(crate) fn searches_in_reverse(self) -> bool {
+        let searches = self.worker.own.searches.get() + 1;
+        self.worker.own.searches.set(searches);
+        searches_in_reverse(searches)
     }
 
     /// Returns the previous value.

@@ -18,6 +18,7 @@ use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::wake;
 use crate::stats::Phase;
+use std::time::Duration;
 use tidegate_deque::split::Gen;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
 use tidegate_policy::{Nanos, WaitPolicy};
@@ -128,9 +129,30 @@ pub(crate) fn for_event(event: &Event) {
                 parker.park();
             }
         }
+        Waiter::Blocked(..) => for_event_within(event, Nanos::MAX),
         Waiter::Worker(..) => {
             let worker = WorkerThread::get().expect("the worker that made the event");
             until(worker, Awaited::Outside(event));
+        }
+    }
+}
+
+/// Waits for an event from [`Event::for_blocked_thread`], but at most for `limit`. Meanwhile, another
+/// thread uses the caller's slot and takes its tasks, as in [`blocking`](crate::blocking()). The
+/// caller runs its parts of broadcasts, because the event may depend on them.
+pub(crate) fn for_event_within(event: &Event, limit: Nanos) {
+    let until = clock::now().saturating_add(limit);
+    let worker = WorkerThread::get();
+    let mailed = || worker.is_some_and(|worker| worker.inbox.len() > 0);
+    let left = || until.saturating_sub(clock::now());
+    while !event.is_open() && left() > 0 {
+        crate::blocking(|| {
+            while !event.is_open() && !mailed() && left() > 0 {
+                event.park_timeout(Duration::from_nanos(left()));
+            }
+        });
+        if let Some(worker) = worker {
+            inbox::run(worker);
         }
     }
 }
@@ -144,7 +166,8 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let busy = worker.victim.is_busy.replace(false);
     let blocked = blocking::leave(worker);
     let phase = worker.enter_phase(Phase::Stealing);
-    if worker.runs_queued(awaited) {
+    let is_outside = matches!(awaited, Awaited::Outside(_));
+    if is_outside && !worker.shared().replaces_threads() {
         give::queue_detached(worker);
     }
     memory::waits(worker, awaited);

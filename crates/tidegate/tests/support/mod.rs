@@ -13,6 +13,7 @@ pub mod book;
 pub mod children;
 #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
 pub mod forks;
+pub mod futures;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 pub mod jobs;
 mod soaks;

@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 
 /// The clippy command for the packages that have loom models.
 const MODELS: &str =
-    "clippy --all-targets -p tidegate-sync -p tidegate-deque -p tidegate -- -D warnings";
+    "clippy --lib --tests -p tidegate-sync -p tidegate-deque -p tidegate -- -D warnings";
 
 /// The clippy command for the packages that may use atomics, locks, threads and the clock only
 /// through `sync`.

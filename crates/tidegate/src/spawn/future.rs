@@ -1,0 +1,232 @@
+//! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
+
+use super::packet::{Drive, Packet};
+use super::{Handle, submit_queued};
+use crate::pool::PoolInner;
+use crate::unwind::{self, Payload, UnhandledPanic};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+use tidegate_policy::tunables::JOINER_POLLS;
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::serial;
+
+/// Spawns a future. The pool is held until the future has completed or is dropped.
+pub(crate) fn spawn_future<F>(pool: &Arc<PoolInner>, future: F) -> Handle<F::Output>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    pool.hold();
+    let task = Arc::new_cyclic(|task: &Weak<FutureTask<F>>| FutureTask {
+        phase: Mutex::new(Phase::Queued(Box::pin(future))),
+        packet: Packet::of_future(task.clone()),
+        pool: pool.clone(),
+    });
+    let packet = task.packet.clone();
+    task.push();
+    Handle::new(packet, pool)
+}
+
+/// A spawned future. Its wakers share it with the task that polls it, if there is one.
+struct FutureTask<F>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    phase: Mutex<Phase<F>>,
+    packet: Arc<Packet<F::Output>>,
+    pool: Arc<PoolInner>,
+}
+
+enum Phase<F> {
+    /// A waker continues it.
+    Waiting(Pin<Box<F>>),
+    /// A task that polls it has been pushed and has not begun.
+    Queued(Pin<Box<F>>),
+    /// A task polls it, and has the future.
+    Running {
+        is_woken: bool,
+    },
+    Over,
+}
+
+impl<F> FutureTask<F>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    fn push(self: Arc<Self>) {
+        let pool = self.pool.clone();
+        submit_queued(&pool, move |_| {
+            if let Some(hold) = self.clone().poll() {
+                self.announce(hold);
+            }
+        });
+    }
+
+    /// Pushes a task that polls the future. While a task polls it, that task continues instead.
+    fn schedule(self: Arc<Self>) {
+        if self.pool.is_inherited() {
+            // Only the parent has the threads that poll it.
+            return;
+        }
+        let queued = {
+            let mut phase = self.phase.lock();
+            let (next, queued) = match std::mem::replace(&mut *phase, Phase::Over) {
+                Phase::Waiting(future) => (Phase::Queued(future), Some(Hold::of(&self.pool))),
+                Phase::Running { .. } => (Phase::Running { is_woken: true }, None),
+                other => (other, None),
+            };
+            *phase = next;
+            queued
+        };
+        if let Some(hold) = queued {
+            self.announce(hold);
+        }
+    }
+
+    /// Pushes a task that polls the queued future, and notifies the thread that joins it. One of the
+    /// two polls. The hold keeps the pool from ending before the task is pushed.
+    fn announce(self: Arc<Self>, _hold: Hold) {
+        self.clone().push();
+        self.packet.wake_driver();
+    }
+
+    /// Polls the future if it is queued. Returns a hold on the pool if the future was woken during
+    /// the poll: it is queued again, and the caller must poll it or announce it.
+    fn poll(self: Arc<Self>) -> Option<Hold> {
+        let mut future = {
+            let mut phase = self.phase.lock();
+            match std::mem::replace(&mut *phase, Phase::Running { is_woken: false }) {
+                Phase::Queued(future) => future,
+                other => {
+                    *phase = other;
+                    return None;
+                }
+            }
+        };
+        self.packet.set_polled_by(Some(serial::of_this_thread()));
+        let waker = Waker::from(self.clone());
+        let polled = unwind::catch(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
+        match polled {
+            Ok(Poll::Pending) => return self.put_back(future),
+            Ok(Poll::Ready(value)) => self.end(future, Ok(value)),
+            Err(payload) => self.end(future, Err(payload)),
+        }
+        None
+    }
+
+    /// Puts a pending future back. Returns a hold on the pool if it was woken during the poll.
+    fn put_back(&self, future: Pin<Box<F>>) -> Option<Hold> {
+        self.packet.set_polled_by(None);
+        let mut phase = self.phase.lock();
+        let is_woken = matches!(*phase, Phase::Running { is_woken: true });
+        *phase = match is_woken {
+            true => Phase::Queued(future),
+            false => Phase::Waiting(future),
+        };
+        is_woken.then(|| Hold::of(&self.pool))
+    }
+
+    fn end(&self, future: Pin<Box<F>>, result: Result<F::Output, Payload>) {
+        *self.phase.lock() = Phase::Over;
+        end(future, result, &self.packet, &self.pool);
+    }
+}
+
+/// A hold on the pool, for a thread that has queued a future. Once the future is queued, another
+/// thread may complete it and remove the future's own hold.
+struct Hold(Arc<PoolInner>);
+
+impl Hold {
+    /// The future must be queued, and its phase locked.
+    fn of(pool: &Arc<PoolInner>) -> Self {
+        pool.hold();
+        Self(pool.clone())
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.let_go();
+    }
+}
+
+/// Drops a future that is over, hands its result over, and lets the pool go.
+fn end<F: Future>(
+    future: Pin<Box<F>>,
+    result: Result<F::Output, Payload>,
+    packet: &Packet<F::Output>,
+    pool: &PoolInner,
+) {
+    let dropped = unwind::catch(|| drop(future));
+    let (result, second) = match (result, dropped) {
+        (result, Ok(())) => (result, None),
+        (Ok(value), Err(payload)) => (Err(payload), unwind::catch(|| drop(value)).err()),
+        (Err(first), Err(second)) => (Err(first), Some(second)),
+    };
+    if let Some(second) = second {
+        pool.panics.report(second, UnhandledPanic::Second);
+    }
+    packet.finish(result, pool);
+    pool.let_go();
+}
+
+impl<F> Drive for FutureTask<F>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    fn is_queued(&self) -> bool {
+        matches!(*self.phase.lock(), Phase::Queued(_))
+    }
+
+    fn poll_queued(self: Arc<Self>) {
+        let mut hold = None;
+        for _ in 0..JOINER_POLLS.default {
+            hold = self.clone().poll();
+            if hold.is_none() {
+                return;
+            }
+        }
+        // The future may wait for a task that the joiner keeps from running.
+        self.push();
+        drop(hold);
+    }
+}
+
+impl<F> Wake for FutureTask<F>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    fn wake(self: Arc<Self>) {
+        self.schedule();
+    }
+}
+
+impl<F> Drop for FutureTask<F>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    fn drop(&mut self) {
+        let Some(mut phase) = self.phase.lock_unless_lost() else {
+            return;
+        };
+        let before = std::mem::replace(&mut *phase, Phase::Over);
+        drop(phase);
+        let (Phase::Waiting(future) | Phase::Queued(future)) = before else {
+            return;
+        };
+        if self.pool.is_inherited() {
+            // It belongs to the parent.
+            std::mem::forget(future);
+            return;
+        }
+        // The last waker may be dropped anywhere, so the future's destructor, which is user code,
+        // runs as a task.
+        let (packet, pool) = (self.packet.clone(), self.pool.clone());
+        submit_queued(&self.pool, move |_| {
+            packet.set_polled_by(Some(serial::of_this_thread()));
+            let lost = "the future waits for a waker, and its last waker was dropped";
+            end(future, Err(Box::new(lost)), &packet, &pool);
+        });
+    }
+}

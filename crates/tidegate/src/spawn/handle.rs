@@ -1,0 +1,283 @@
+//! The handle of a task.
+
+use super::packet::{Packet, Registered, Waiter};
+use super::submit_queued;
+use crate::options::nanos;
+use crate::pool::PoolInner;
+use crate::pool::enter;
+use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::wait;
+use crate::worker::{Event, WorkerThread};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tidegate_sync::serial;
+
+/// The result of a task to come; from [`spawn`](fn@crate::spawn) or
+/// [`spawn_future`](crate::spawn_future).
+///
+/// A handle is a [`Future`], so a task of any executor can await it. [`join`](Self::join) waits on
+/// the calling thread. Dropping the handle lets the task continue; its panic, if any, then goes to
+/// [`Builder::on_panic`](crate::Builder::on_panic).
+///
+/// ```
+/// # async fn example() {
+/// let handle = tidegate::spawn(|| 6 * 7);
+/// assert_eq!(handle.await, 42);
+/// # }
+/// # tidegate::spawn_future(example()).join();
+/// ```
+///
+/// # Panics
+/// Awaiting a handle panics with the panic of the task. It also panics if the handle is polled
+/// again after it has returned its result.
+pub struct Handle<T> {
+    /// None once the result has been taken.
+    packet: Option<Arc<Packet<T>>>,
+    pool: Arc<PoolInner>,
+}
+
+impl<T: Send + 'static> Handle<T> {
+    pub(super) fn new(packet: Arc<Packet<T>>, pool: &Arc<PoolInner>) -> Self {
+        Self {
+            packet: Some(packet),
+            pool: pool.clone(),
+        }
+    }
+
+    #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+    pub(super) fn shared_packet(&self) -> Arc<Packet<T>> {
+        self.packet.clone().expect("not joined")
+    }
+
+    fn packet(&self) -> &Packet<T> {
+        self.packet
+            .as_deref()
+            .expect("the handle has already returned its result")
+    }
+
+    /// Waits for the task and returns its result. If no worker has begun the task, and the caller
+    /// is in the task's pool or can become a guest there, the caller runs it.
+    ///
+    /// The caller also polls a future whenever it can be polled. In between, a worker leaves its
+    /// slot to another thread, as in [`blocking`](crate::blocking()), because a future may depend on
+    /// any task. In a pool without [spare threads](crate::Builder::spare_threads), or once
+    /// [`max_blocking_threads`](crate::Builder::max_blocking_threads) threads block, a future waits
+    /// forever if it depends on a task that only a waiting thread could run.
+    ///
+    /// # Panics
+    /// With the panic of the task. Also if the task waits in a frame below on this very thread, and
+    /// so would never end; if awaiting the handle has already returned its result; and in a child
+    /// made by `fork`, if a thread of the parent had begun the task.
+    pub fn join(mut self) -> T {
+        self.begin();
+        match self.take() {
+            Some(result) => result.unwrap_or_else(|payload| unwind::resume(payload)),
+            None => self.wait(),
+        }
+    }
+
+    /// Waits for the end of the task. Each time that a future can be polled, polls it here if the
+    /// caller is in its pool or can be a guest there.
+    fn wait(mut self) -> T {
+        loop {
+            let event = Arc::new(match self.joiner_blocks() {
+                true => Event::for_blocked_thread(),
+                false => Event::for_this_thread(),
+            });
+            match self.packet().register(Waiter::Driver(event.clone())) {
+                Registered::Finished => {
+                    let result = self.take().expect("the task has finished");
+                    return result.unwrap_or_else(|payload| unwind::resume(payload));
+                }
+                Registered::Unstarted => self.queue(),
+                Registered::Running(by) => assert!(
+                    by != Some(serial::of_this_thread()),
+                    "the task of this handle waits in a frame below the one that joins it"
+                ),
+                Registered::InParent => runs_in_parent(),
+            }
+            self.check_process();
+            let future = self.packet().future();
+            if let Some(future) = future.filter(|future| future.is_queued()) {
+                enter::run_here(&self.pool, || future.poll_queued());
+            }
+            if !event.is_open() {
+                // The poll may have returned in a child made by `fork`.
+                self.check_process();
+                wait::for_event(&event);
+            }
+        }
+    }
+
+    /// Whether the caller gives up its slot for the wait, as in `blocking`. A future may depend on
+    /// any task, so another thread must run the tasks that the caller would run afterwards.
+    fn joiner_blocks(&self) -> bool {
+        let worker = WorkerThread::get().filter(|_| self.packet().is_future());
+        worker.is_some_and(|worker| worker.shared().replaces_threads())
+    }
+
+    /// Waits at most `limit` for the task. Returns its result, or the handle if the task has not
+    /// finished by then.
+    ///
+    /// The caller never runs the task itself. A worker that waits like this leaves its slot to
+    /// another thread, as in [`blocking`](crate::blocking()); afterwards, it takes up to 2 ms more to
+    /// get a slot again, and may run parts of broadcasts. In a pool without [spare
+    /// threads](crate::Builder::spare_threads) it keeps its slot.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use std::time::Duration;
+    ///
+    /// let (go_on, may_go_on) = channel();
+    /// let handle = tidegate::spawn(move || may_go_on.recv());
+    /// let Err(handle) = handle.join_timeout(Duration::from_millis(1)) else {
+    ///     unreachable!("the task waits for a message");
+    /// };
+    /// go_on.send(7)?;
+    /// assert_eq!(handle.join(), Ok(7));
+    /// # Ok::<(), std::sync::mpsc::SendError<i32>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The handle, if the task has not finished within `limit`.
+    ///
+    /// # Panics
+    /// With the panic of the task. Also if awaiting the handle has already returned its result, and
+    /// in a child made by `fork` unless the result was ready at the fork.
+    pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
+        let event = Arc::new(Event::for_blocked_thread());
+        match self.packet().register(Waiter::Event(event.clone())) {
+            Registered::Finished => {}
+            Registered::Unstarted | Registered::Running(_) => {
+                self.check_process();
+                wait::for_event_within(&event, nanos(limit));
+            }
+            Registered::InParent => runs_in_parent(),
+        }
+        self.try_result()
+    }
+
+    /// Returns whether the task has finished.
+    ///
+    /// ```
+    /// let handle = tidegate::spawn(|| 7);
+    /// while !handle.is_finished() {
+    ///     std::thread::yield_now(); // or do something else
+    /// }
+    /// assert_eq!(handle.join(), 7);
+    /// ```
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        let packet = self.packet.as_ref();
+        packet.is_none_or(|packet| packet.is_finished())
+    }
+
+    /// Returns the result if the task has finished.
+    ///
+    /// ```
+    /// let mut handle = tidegate::spawn(|| 7);
+    /// let value = loop {
+    ///     match handle.try_result() {
+    ///         Ok(value) => break value,
+    ///         Err(unfinished) => handle = unfinished,
+    ///     }
+    /// };
+    /// assert_eq!(value, 7);
+    /// ```
+    ///
+    /// # Errors
+    /// The handle, if the task has not finished.
+    ///
+    /// # Panics
+    /// With the panic of the task. Also if awaiting the handle has already returned its result.
+    pub fn try_result(mut self) -> Result<T, Self> {
+        match self.take() {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(payload)) => unwind::resume(payload),
+            None => Err(self),
+        }
+    }
+
+    /// Takes the result, after which the handle has none.
+    fn take(&mut self) -> Option<Result<T, Payload>> {
+        let result = self.packet().take()?;
+        self.packet = None;
+        Some(result)
+    }
+
+    /// Runs the task if no worker has begun it and the caller is in its pool or can be its guest:
+    /// that pool is the one for its joins and reservations.
+    fn begin(&self) {
+        let run = || self.packet().run(&self.pool);
+        if self.pool.is_inherited() {
+            run();
+        } else if self.packet().is_unstarted() {
+            enter::run_here(&self.pool, run);
+        }
+    }
+
+    /// Waiting for a running task cannot end in a child made by `fork`.
+    fn check_process(&self) {
+        if self.pool.is_inherited() {
+            runs_in_parent();
+        }
+    }
+
+    /// Queues a second task that runs the closure, unless it has begun. The first may lie in the
+    /// deque of a thread that waits for a future which awaits this handle.
+    fn queue(&self) {
+        let Some(packet) = self.packet.clone().filter(|p| p.must_queue(&self.pool)) else {
+            return;
+        };
+        submit_queued(&self.pool, move |current| packet.run(current.shared()));
+        self.pool.let_go();
+    }
+}
+
+#[cold]
+fn runs_in_parent() -> ! {
+    panic!("the task of this handle runs in the process that this one was forked from");
+}
+
+impl<T: Send + 'static> Future for Handle<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let waker = Waiter::Waker(context.waker().clone());
+        match self.packet().register(waker) {
+            Registered::Unstarted => {
+                self.check_process();
+                self.queue();
+                Poll::Pending
+            }
+            Registered::Running(_) => {
+                self.check_process();
+                Poll::Pending
+            }
+            Registered::Finished => {
+                let result = self.take().expect("the task has finished");
+                Poll::Ready(result.unwrap_or_else(|payload| unwind::resume(payload)))
+            }
+            Registered::InParent => runs_in_parent(),
+        }
+    }
+}
+
+impl<T> Drop for Handle<T> {
+    fn drop(&mut self) {
+        let payload = self.packet.take().and_then(|packet| packet.abandon());
+        if let Some(payload) = payload {
+            self.pool.panics.report(payload, UnhandledPanic::Task);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}

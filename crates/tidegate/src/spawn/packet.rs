@@ -1,0 +1,268 @@
+//! The packet that a spawned task and its handle share: first the closure, then the result.
+
+use crate::pool::PoolInner;
+use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::Event;
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use tidegate_sync::atomic::{AtomicBool, Ordering};
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::serial;
+
+pub(super) enum State<T> {
+    Unstarted(Unstarted<T>),
+    Running(Running),
+    Finished(Result<T, Payload>),
+    /// The result has been taken, or dropped because the handle was dropped.
+    Over,
+}
+
+pub(super) struct Unstarted<T> {
+    closure: Box<dyn FnOnce() -> T + Send>,
+    waiter: Option<Waiter>,
+    /// The handle was polled, and a second task that runs the closure has been queued.
+    is_queued: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Running {
+    /// The serial number of the thread. A number from `with_number` could pass to another thread
+    /// before the task ends, if the task runs while thread-local values are being destroyed.
+    /// `None` for a future that is not being polled.
+    by: Option<u64>,
+    waiter: Option<Waiter>,
+}
+
+/// What the end of a task notifies.
+pub(super) enum Waiter {
+    /// The thread in [`Handle::join_timeout`](super::Handle::join_timeout).
+    Event(Arc<Event>),
+    /// The thread in [`Handle::join`](super::Handle::join). It is also notified when the future can
+    /// be polled.
+    Driver(Arc<Event>),
+    /// The last task that has polled the handle.
+    Waker(Waker),
+}
+
+/// A future, for a thread that joins it.
+pub(super) trait Drive: Send + Sync {
+    fn is_queued(&self) -> bool;
+    /// Polls the future on the calling thread if it is queued, again and again if it wakes itself,
+    /// but not for ever.
+    fn poll_queued(self: Arc<Self>);
+}
+
+pub(super) struct Packet<T> {
+    pub(super) state: Mutex<State<T>>,
+    /// The future, if it is one.
+    future: Option<Weak<dyn Drive>>,
+    /// The handle was dropped; written and read under the lock of `state`.
+    dropped: AtomicBool,
+}
+
+impl<T> Packet<T> {
+    /// The packet of a closure.
+    pub(super) fn of(closure: impl FnOnce() -> T + Send + 'static) -> Arc<Self> {
+        let unstarted = Unstarted {
+            closure: Box::new(closure),
+            waiter: None,
+            is_queued: false,
+        };
+        Arc::new(Self::new(State::Unstarted(unstarted), None))
+    }
+
+    /// The packet of a future, which calls [`finish`](Self::finish) itself.
+    pub(super) fn of_future(future: Weak<dyn Drive>) -> Arc<Self> {
+        let state = State::Running(Running::default());
+        Arc::new(Self::new(state, Some(future)))
+    }
+
+    fn new(state: State<T>, future: Option<Weak<dyn Drive>>) -> Self {
+        Self {
+            state: Mutex::new(state),
+            future,
+            dropped: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_unstarted(&self) -> bool {
+        matches!(*self.state.lock(), State::Unstarted(_))
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        let state = self.state.lock_unless_lost();
+        state.is_some_and(|state| matches!(*state, State::Finished(_)))
+    }
+
+    pub(super) fn is_future(&self) -> bool {
+        self.future.is_some()
+    }
+
+    /// Returns the future, unless it is over.
+    pub(super) fn future(&self) -> Option<Arc<dyn Drive>> {
+        self.future.as_ref()?.upgrade()
+    }
+
+    /// Notifies the thread in `join`, if there is one: the future can be polled.
+    pub(super) fn wake_driver(&self) {
+        let mut state = self.state.lock();
+        let State::Running(running) = &mut *state else {
+            return;
+        };
+        let driver = running.waiter.take_if(|w| matches!(w, Waiter::Driver(_)));
+        drop(state);
+        if let Some(Waiter::Driver(event)) = driver {
+            // The caller is in the middle of a task, so it keeps its slot.
+            event.open_owed();
+        }
+    }
+
+    /// Records which thread polls the future, if one does.
+    pub(super) fn set_polled_by(&self, thread: Option<u64>) {
+        if let State::Running(running) = &mut *self.state.lock() {
+            running.by = thread;
+        }
+    }
+
+    /// Runs the closure, unless another thread has begun it.
+    pub(super) fn run(&self, pool: &PoolInner) {
+        let closure = {
+            let Some(mut state) = self.state.lock_unless_lost() else {
+                // A thread of the parent was about to run it.
+                return;
+            };
+            match std::mem::replace(&mut *state, State::Over) {
+                State::Unstarted(Unstarted {
+                    closure, waiter, ..
+                }) => {
+                    // The task in the pool's queues, which holds the pool, has not run. If a handle
+                    // runs the closure, that task may end before the closure does.
+                    pool.hold();
+                    let by = Some(serial::of_this_thread());
+                    *state = State::Running(Running { by, waiter });
+                    closure
+                }
+                other => {
+                    *state = other;
+                    return;
+                }
+            }
+        };
+        self.finish(unwind::catch(closure), pool);
+        pool.let_go();
+    }
+
+    pub(super) fn finish(&self, result: Result<T, Payload>, pool: &PoolInner) {
+        let mut state = self.state.lock();
+        // Relaxed: under the lock.
+        if !self.dropped.load(Ordering::Relaxed) {
+            let before = std::mem::replace(&mut *state, State::Finished(result));
+            drop(state);
+            if let State::Running(Running { waiter, .. }) = before {
+                waiter.into_iter().for_each(|waiter| waiter.notify(pool));
+            }
+            return;
+        }
+        let before = std::mem::replace(&mut *state, State::Over);
+        drop(state);
+        // No handle is left: a panic is reported, and the result is dropped where it was made.
+        let dropped = unwind::catch(|| {
+            drop(before);
+            result.map(drop)
+        });
+        if let Ok(Err(payload)) | Err(payload) = dropped {
+            pool.panics.report(payload, UnhandledPanic::Task);
+        }
+    }
+
+    /// Takes the result. Returns `None` if the task has not finished.
+    pub(super) fn take(&self) -> Option<Result<T, Payload>> {
+        let mut state = self.state.lock_unless_lost()?;
+        match std::mem::replace(&mut *state, State::Over) {
+            State::Finished(result) => Some(result),
+            other => {
+                *state = other;
+                None
+            }
+        }
+    }
+
+    /// Registers what the end of the task notifies, in place of what was registered before. Does
+    /// nothing if the task has finished.
+    pub(super) fn register(&self, waiter: Waiter) -> Registered {
+        let Some(mut state) = self.state.lock_unless_lost() else {
+            return Registered::InParent;
+        };
+        let (slot, registered) = match &mut *state {
+            State::Unstarted(unstarted) => (&mut unstarted.waiter, Registered::Unstarted),
+            State::Running(running) => (&mut running.waiter, Registered::Running(running.by)),
+            State::Finished(_) | State::Over => return Registered::Finished,
+        };
+        let before = slot.replace(waiter);
+        drop(state);
+        // A waker's destructor is user code, which must not run under the lock.
+        drop(before);
+        registered
+    }
+
+    /// Whether the caller must queue a task that runs the closure, because no thread has begun it
+    /// and no handle has asked for that before. If so, holds the pool for the caller.
+    pub(super) fn must_queue(&self, pool: &PoolInner) -> bool {
+        match &mut *self.state.lock() {
+            State::Unstarted(unstarted) if !unstarted.is_queued => {
+                unstarted.is_queued = true;
+                // The first task has not run, so it still holds the pool.
+                pool.hold();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The handle is dropped. Returns the panic that no handle will resume.
+    pub(super) fn abandon(&self) -> Option<Payload> {
+        let mut state = self.state.lock_unless_lost()?;
+        // Relaxed: under the lock.
+        self.dropped.store(true, Ordering::Relaxed);
+        let waiter = match &mut *state {
+            State::Unstarted(unstarted) => unstarted.waiter.take(),
+            State::Running(running) => running.waiter.take(),
+            State::Finished(_) => match std::mem::replace(&mut *state, State::Over) {
+                State::Finished(Err(payload)) => return Some(payload),
+                result => {
+                    drop(state);
+                    drop(result);
+                    return None;
+                }
+            },
+            State::Over => None,
+        };
+        drop(state);
+        drop(waiter);
+        None
+    }
+}
+
+/// The state of a task at the moment of [`Packet::register`].
+pub(super) enum Registered {
+    Finished,
+    Unstarted,
+    /// By the thread with this serial number, unless it is a future that is not being polled.
+    Running(Option<u64>),
+    /// The lock is lost: a thread of the parent process held it.
+    InParent,
+}
+
+impl Waiter {
+    fn notify(self, pool: &PoolInner) {
+        match self {
+            Self::Event(event) | Self::Driver(event) => event.open_kept(),
+            Self::Waker(waker) => {
+                if let Err(payload) = unwind::catch(|| waker.wake()) {
+                    let kind = UnhandledPanic::Handler("waker");
+                    pool.panics.report(payload, kind);
+                }
+            }
+        }
+    }
+}
