@@ -1,11 +1,15 @@
 //! The handle of a pool.
 
+mod shutdown;
+
+pub use shutdown::ShutdownTimeout;
+
 use crate::broadcast;
 use crate::explain;
 use crate::interval::{self, Failure};
 use crate::memory;
 use crate::options::{BuildError, Builder, Options, nanos};
-use crate::parallel_for::{self, ParallelItems};
+use crate::parallel_for::{self, Loop, ParallelItems};
 use crate::place;
 use crate::place::PlaceId;
 use crate::pool::enter;
@@ -15,6 +19,7 @@ use crate::scope::Scope;
 use crate::share_controller;
 use crate::spawn::{self, Handle, QueueFull};
 use crate::stats::Stats;
+use crate::task_context::{self, Carried};
 use crate::trace::Trace;
 use std::fmt;
 use std::io;
@@ -73,15 +78,6 @@ impl Builder {
     /// or if two options contradict each other. The error names them and the accepted values.
     pub fn build(self) -> Result<Pool, BuildError> {
         Ok(Pool::start(Options::of(self)?))
-    }
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("workers", &self.workers)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
     }
 }
 
@@ -152,7 +148,9 @@ impl Pool {
     /// # Panics
     /// Resumes a panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        enter::install(self.used(), f)
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        enter::install(self.used(), || carried.run(f))
     }
 
     /// Runs `f` on a worker of `place`, or on another worker that has nothing else to do, and waits
@@ -172,7 +170,9 @@ impl Pool {
     /// # Panics
     /// Resumes a panic of `f`. Also panics if the place belongs to another pool.
     pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
-        place::install_at(self.used(), place, f)
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        place::install_at(self.used(), place, || carried.run(f))
     }
 
     /// Returns the smallest places of the pool. Together they contain all workers.
@@ -255,7 +255,11 @@ impl Pool {
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        enter::take_part(self.used(), |current| current.join(a, b))
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        enter::take_part(self.used(), |current| {
+            current.join(|| carried.run(a), || carried.run(b))
+        })
     }
 
     /// Like [`scope`](fn@crate::scope), in this pool.
@@ -275,7 +279,11 @@ impl Pool {
     /// # Panics
     /// Like [`scope`](fn@crate::scope).
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-        enter::take_part(self.used(), |current| scope::scope(current, f))
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        enter::take_part(self.used(), |current| {
+            scope::scope(current, |scope| carried.run(|| f(scope)))
+        })
     }
 
     /// Like [`for_each`](crate::for_each), in this pool.
@@ -291,9 +299,12 @@ impl Pool {
     /// # Panics
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        let f = &f;
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        let all = Loop::new(carried);
+        let (f, all) = (&f, &all);
         enter::take_part(self.used(), move |current| {
-            parallel_for::for_each_on(current, items, f);
+            parallel_for::visit_all_on(current, items, f, all);
         });
     }
 
@@ -314,9 +325,11 @@ impl Pool {
         map: impl Fn(I::Item) -> T + Sync,
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
         let (map, reduce) = (&map, &reduce);
         enter::take_part(self.used(), move |current| {
-            parallel_for::map_reduce_on(current, items, map, reduce)
+            parallel_for::map_reduce_on(current, items, map, reduce, carried)
         })
     }
 
@@ -341,7 +354,13 @@ impl Pool {
         F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
         R: Send,
     {
-        enter::take_part(self.used(), |current| interval::inline(current, None, f))
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        enter::take_part(self.used(), |current| {
+            interval::inline(current, None, |scope: &interval::Scope<'_, 'env>| {
+                carried.run(|| f(scope))
+            })
+        })
     }
 
     /// Like [`spawn`](fn@crate::spawn), in this pool. Called from outside the pool, it waits while
@@ -354,7 +373,9 @@ impl Pool {
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
     pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        spawn::spawn(self.used(), f)
+        let suspended = task_context::carry_unless_visible();
+        let carried = suspended.clone();
+        spawn::spawn(self.used(), move || carried.run(f))
     }
 
     /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
@@ -367,7 +388,8 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn::try_spawn(self.used(), f)
+        let suspended = task_context::carry_unless_visible();
+        spawn::try_spawn(self.used(), f, suspended.clone())
     }
 
     /// Like [`spawn_future`](crate::spawn_future), in this pool.
@@ -382,7 +404,7 @@ impl Pool {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        spawn::spawn_future(self.used(), future)
+        spawn::spawn_future_carried(self.used(), future)
     }
 
     /// Like [`broadcast`](fn@crate::broadcast), in this pool.
@@ -396,7 +418,9 @@ impl Pool {
     /// # Panics
     /// Like [`broadcast`](fn@crate::broadcast).
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        broadcast::broadcast(self.used(), |number, _| f(number))
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        broadcast::broadcast(self.used(), |number, _| carried.run(|| f(number)))
     }
 
     /// Returns how many workers the pool may run at once: [`Builder::workers`], or the last number
@@ -549,25 +573,6 @@ impl Pool {
         Err(ShutdownTimeout { name, limit })
     }
 }
-
-/// The error of [`Pool::shutdown_timeout`]: the pool has not ended within the limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShutdownTimeout {
-    name: String,
-    limit: Duration,
-}
-
-impl fmt::Display for ShutdownTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, limit } = self;
-        write!(
-            f,
-            "pool {name} has not ended within {limit:?}: its threads finish the tasks that are left"
-        )
-    }
-}
-
-impl std::error::Error for ShutdownTimeout {}
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

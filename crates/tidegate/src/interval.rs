@@ -47,9 +47,11 @@ pub use failure::{Failure, UsageError, UsageErrorKind};
 pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Recorder, Recording, Span};
 
+use crate::cancel::check_cancelled;
 use crate::global::global;
 use crate::pool::enter;
 use crate::scope;
+use crate::task_context::{self, Carried};
 use crate::unwind;
 use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
@@ -127,7 +129,12 @@ where
     F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
     R: Send,
 {
-    let inside = |current: WorkerThread<'_>| inline_in(current, Tree::new(None, recorder), f);
+    let suspended = task_context::carry_unless_visible();
+    let carried: &Carried = &suspended;
+    let inside = |current: WorkerThread<'_>| {
+        let f = |scope: &Scope<'_, 'env>| carried.run(|| f(scope));
+        inline_in(current, Tree::new(None, recorder), f)
+    };
     match WorkerThread::get() {
         Some(current) => inside(current),
         None => enter::take_part(global(), inside),
@@ -298,6 +305,26 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError> + Send + 'scope,
         T: Send + 'scope,
     {
+        if let Some(current) = WorkerThread::visible() {
+            return self.draft_by(Some(current), f);
+        }
+        let suspended = task_context::carry();
+        let carried = suspended.clone();
+        self.draft_by(WorkerThread::get(), move |body| {
+            carried.run(|| {
+                check_cancelled()?;
+                f(body)
+            })
+        })
+    }
+
+    #[inline]
+    #[track_caller]
+    fn draft_by<T, F>(&self, current: Option<WorkerThread<'_>>, f: F) -> IntervalBuilder<'scope, T>
+    where
+        F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError> + Send + 'scope,
+        T: Send + 'scope,
+    {
         let number = self.children.get() + 1;
         assert!(
             number < node::MOST_CHILDREN,
@@ -307,7 +334,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let scope = self.core().scope();
         // SAFETY: 1. the scope waits for all nodes that can run, and no pointer to a node that
         // never can run is followed; 2. 'scope outlives the scope; 3. this is the parent's body.
-        let node = unsafe { kind::create(scope, Some(self.node), number, f, WorkerThread::get()) };
+        let node = unsafe { kind::create(scope, Some(self.node), number, f, current) };
         let handle = Handle(node);
         let tree = self.core().tree();
         if let Some(recorder) = tree.recorder() {
@@ -334,7 +361,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // SAFETY: 1. the runner calls the closure with this scope, which stays on that thread, in
         // frames above the runner's.
         let current = unsafe { self.runner.current() };
-        inline(current, Some(self), f)
+        let suspended = task_context::carry();
+        inline(current, Some(self), |scope: &Scope<'_, 'inner>| {
+            suspended.run(|| f(scope))
+        })
     }
 
     /// Returns the end of this interval. (Its start has already occurred.)

@@ -30,7 +30,11 @@
 //! 6. **Configure.** The global pool starts at its first use. [`Pool::builder`] creates other
 //!    pools, with any number of workers and other policies. [`Pool::install`] runs a closure in a
 //!    pool; inside it, the free functions use that pool.
-//! 7. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
+//! 7. **Stop early.** A [`CancelToken`] or [`with_deadline`] applies to everything that is forked
+//!    under it: [`try_scope`](fn@try_scope), [`try_for_each`], [`try_join`] and intervals stop, and
+//!    a long task calls [`check_cancelled`]. A [`TaskLocal`] value, such as the number of a
+//!    request, follows tasks in the same way.
+//! 8. **Observe.** [`Pool::stats`], and [`stats`] for the global pool, report what the workers did.
 //!    With `TIDEGATE_EXPLAIN=1`, each pool prints how many workers it has, and why.
 //!
 //! # Waiting
@@ -72,7 +76,8 @@
 //!   tasks have ended.
 //! * A panic in a call made by [`for_each`], [`map_reduce`] or [`broadcast`] is resumed by that
 //!   function, after all calls that had begun have ended.
-//! * A panic of a task from [`spawn`] is resumed by [`Handle::join`]. If the handle was dropped,
+//! * A panic in [`try_scope`](fn@try_scope) or [`try_for_each`] also cancels the rest.
+//! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the handle was dropped,
 //!   the panic is passed to [`Builder::on_panic`], which by default prints a line to standard
 //!   error.
 //!
@@ -153,7 +158,8 @@
 //! # Features
 //!
 //! * `tracing`: emits events for the crate of that name when a thread starts, stops, parks, is
-//!   woken, steals, or hands over its slot. Without the feature, none of this is compiled.
+//!   woken, steals, or hands over its slot, and adds `carry_span`, with which spans follow tasks.
+//!   Without the feature, none of this is compiled.
 //! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
 //! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
 //!   of intervals.
@@ -170,6 +176,7 @@ mod allocator;
 mod alt_queue;
 mod blocking;
 mod broadcast;
+mod cancel;
 mod cells;
 #[doc(hidden)]
 pub mod closed;
@@ -199,6 +206,7 @@ mod share_controller;
 mod sleep;
 mod spawn;
 mod stats;
+mod task_context;
 pub mod trace;
 mod unwind;
 mod worker;
@@ -206,6 +214,10 @@ mod worker_id;
 mod yield_now;
 
 pub use blocking::{blocking, yield_point};
+pub use cancel::{
+    CancelToken, Cancelled, TryScope, check_cancelled, shield, try_for_each, try_join, try_scope,
+    with_deadline,
+};
 pub use global::{build_global, current_num_workers, current_place, places};
 pub use handle::{Pool, ShutdownTimeout};
 pub use options::{BuildError, Builder};
@@ -214,12 +226,17 @@ pub use place::PlaceId;
 pub use scope::Scope;
 pub use spawn::{Handle, QueueFull};
 pub use stats::{Breakdown, Counters, MemoryStats, Stats, Waiting, WorkerStats};
+pub use task_context::TaskLocal;
+#[cfg(feature = "tracing")]
+pub use task_context::carry_span;
 #[doc(inline)]
 pub use tidegate_machine as machine;
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 
-use pool::{enter, observe};
+use pool::{PoolInner, enter, observe};
+use std::sync::Arc;
+use task_context::Carried;
 use worker::WorkerThread;
 
 /// Runs the examples of the README files and of the guide as tests.
@@ -292,17 +309,35 @@ where
     RA: Send,
     RB: Send,
 {
-    match WorkerThread::get() {
+    match WorkerThread::visible() {
         Some(current) => current.join(a, b),
-        None => outside(move |current| current.join(a, b)),
+        None => join_carried(a, b),
     }
 }
 
-/// Runs `f` for a caller that belongs to no pool.
+/// Runs [`join`] for a caller that has a context or belongs to no pool.
+#[cold]
+#[inline(never)]
+fn join_carried<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let suspended = task_context::carry();
+    let carried: &Carried = &suspended;
+    outside(move |current| current.join(|| carried.run(a), || carried.run(b)))
+}
+
+/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool.
 #[cold]
 #[inline(never)]
 fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    enter::take_part(global::global(), f)
+    match WorkerThread::get() {
+        Some(current) => f(current),
+        None => enter::take_part(global::global(), f),
+    }
 }
 
 /// Calls `f` with a [`Scope`] that spawns tasks, and waits for these tasks. They may borrow
@@ -347,10 +382,22 @@ where
     F: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    match WorkerThread::get() {
+    match WorkerThread::visible() {
         Some(current) => scope::scope(current, f),
-        None => outside(move |current| scope::scope(current, f)),
+        None => scope_carried(f),
     }
+}
+
+/// Runs [`scope`](fn@scope) for a caller that has a context or belongs to no pool.
+#[cold]
+fn scope_carried<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    let suspended = task_context::carry();
+    let carried: &Carried = &suspended;
+    outside(move |current| scope::scope(current, |scope| carried.run(|| f(scope))))
 }
 
 /// Spawns a task that borrows nothing, and returns a handle to its result.
@@ -380,9 +427,29 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    match WorkerThread::get() {
+    match WorkerThread::visible() {
         Some(current) => spawn::spawn(&current.shared().as_arc(), f),
-        None => spawn::spawn(global::global(), f),
+        None => spawn_carried(f),
+    }
+}
+
+/// Runs [`spawn`](fn@spawn) for a caller that has a context or belongs to no pool.
+#[cold]
+fn spawn_carried<T, F>(f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let suspended = task_context::carry();
+    let carried = suspended.clone();
+    spawn::spawn(&pool_here(), move || carried.run(f))
+}
+
+/// Returns the pool of the calling task, or the global pool.
+fn pool_here() -> Arc<PoolInner> {
+    match WorkerThread::get() {
+        Some(current) => current.shared().as_arc(),
+        None => global::global().clone(),
     }
 }
 
@@ -420,9 +487,9 @@ pub fn spawn_future<F>(future: F) -> Handle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    match WorkerThread::get() {
+    match WorkerThread::visible() {
         Some(current) => spawn::spawn_future(&current.shared().as_arc(), future),
-        None => spawn::spawn_future(global::global(), future),
+        None => spawn::spawn_future_carried(&pool_here(), future),
     }
 }
 
@@ -445,11 +512,9 @@ where
 /// # Panics
 /// Resumes the first panic of `f`, after all calls have ended.
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let f = |number, _| f(number);
-    match WorkerThread::get() {
-        Some(current) => broadcast::broadcast(&current.shared().as_arc(), f),
-        None => broadcast::broadcast(global::global(), f),
-    }
+    let suspended = task_context::carry_unless_visible();
+    let carried: &Carried = &suspended;
+    broadcast::broadcast(&pool_here(), |number, _| carried.run(|| f(number)))
 }
 
 /// Returns what the calling task's pool has done so far. Outside all pools, reports on the global

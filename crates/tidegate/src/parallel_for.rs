@@ -16,10 +16,12 @@ pub use items::ParallelItems;
 pub use reduce::map_reduce;
 pub(crate) use reduce::map_reduce_on;
 
+use crate::cancel::CancelToken;
 use crate::owned::Storage;
+use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
 use items::private::Piece;
-use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
 /// How long a block of a loop should take, in nanoseconds: long compared with a poll and a clock
@@ -28,17 +30,64 @@ const BLOCK_TIME: u64 = 5_000;
 /// The largest factor by which a block may be longer than the previous one.
 const GROWTH: u64 = 64;
 
-/// The length of a loop's blocks: a hint that all workers of the loop share and refine.
-struct Pace(AtomicUsize);
+/// What all workers of a loop share.
+pub(crate) struct Loop {
+    /// The length of the next block: a hint that all workers refine.
+    block: AtomicUsize,
+    /// The context in which blocks are visited.
+    carried: Carried,
+    /// The token that stops the loop.
+    token: Option<CancelToken>,
+    /// Whether the token has kept items from being visited.
+    was_cut_short: AtomicBool,
+}
 
-impl Pace {
-    fn new() -> Self {
-        Self(AtomicUsize::new(1))
+impl Loop {
+    pub(crate) fn new(carried: &Carried) -> Self {
+        Self {
+            block: AtomicUsize::new(1),
+            carried: carried.clone(),
+            token: None,
+            was_cut_short: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn stopped_by(carried: &Carried, token: CancelToken) -> Self {
+        Self {
+            token: Some(token),
+            ..Self::new(carried)
+        }
     }
 
     fn block(&self) -> usize {
         // Relaxed: a hint.
-        self.0.load(Ordering::Relaxed)
+        self.block.load(Ordering::Relaxed)
+    }
+
+    /// Visits the items, unless the loop's token is cancelled.
+    fn visit<I: Piece>(&self, items: I, f: &impl Fn(I::Item)) {
+        if self.is_cancelled() {
+            self.cut_short();
+        } else {
+            self.carried.run(|| items.into_iter().for_each(f));
+        }
+    }
+
+    /// Notes that an item was not visited because the loop was cancelled.
+    pub(crate) fn cut_short(&self) {
+        // Relaxed: read after the loop.
+        self.was_cut_short.store(true, Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.token.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+
+    /// Whether items were not visited because the loop's token was cancelled. To be called after
+    /// the loop.
+    pub(crate) fn was_cut_short(&self) -> bool {
+        // Relaxed: the loop's joins order all stores before this load.
+        self.was_cut_short.load(Ordering::Relaxed)
     }
 
     /// Visits one block, starting at the time `from`, and adapts the block length. Returns the
@@ -47,7 +96,7 @@ impl Pace {
         let length = self.block().min(items.length());
         let (now, rest) = items.cut(length);
         let done = now.length() as u64;
-        now.into_iter().for_each(f);
+        self.visit(now, f);
         if rest.length() == 0 {
             return None;
         }
@@ -55,7 +104,7 @@ impl Pace {
         let took = end.saturating_sub(from).max(1);
         let wanted = (done.saturating_mul(BLOCK_TIME) / took).clamp(1, done.saturating_mul(GROWTH));
         // Relaxed: a hint.
-        self.0.store(
+        self.block.store(
             usize::try_from(wanted).unwrap_or(usize::MAX),
             Ordering::Relaxed,
         );
@@ -64,30 +113,20 @@ impl Pace {
 }
 
 /// Visits `items`, and splits them if they exceed one block.
-fn split<I: Piece>(
-    current: WorkerThread<'_>,
-    items: I,
-    f: &(impl Fn(I::Item) + Sync),
-    pace: &Pace,
-) {
-    if items.length() <= pace.block() {
-        items.into_iter().for_each(f);
+fn split<I: Piece>(current: WorkerThread<'_>, items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
+    if items.length() <= all.block() {
+        all.visit(items, f);
     } else {
-        halve(current, items, f, pace);
+        halve(current, items, f, all);
     }
 }
 
-fn halve<I: Piece>(
-    current: WorkerThread<'_>,
-    items: I,
-    f: &(impl Fn(I::Item) + Sync),
-    pace: &Pace,
-) {
+fn halve<I: Piece>(current: WorkerThread<'_>, items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
     let half = items.length().div_ceil(2);
     let (near, far) = items.cut(half);
     current.join_running(
-        || work_off(current, near, f, pace),
-        |current| split(current, far, f, pace),
+        || work_off(current, near, f, all),
+        |current| split(current, far, f, all),
     );
 }
 
@@ -96,13 +135,13 @@ fn work_off<I: Piece>(
     current: WorkerThread<'_>,
     mut items: I,
     f: &(impl Fn(I::Item) + Sync),
-    pace: &Pace,
+    all: &Loop,
 ) {
     let mut from = clock::now();
-    while let Some((rest, end)) = pace.work(items, f, from) {
+    while let Some((rest, end)) = all.work(items, f, from) {
         if current.deque().is_signalled() && rest.length() > 1 {
             // Pushing the far half takes the slow path, which answers the signal.
-            return halve(current, rest, f, pace);
+            return halve(current, rest, f, all);
         }
         (items, from) = (rest, end);
     }
@@ -129,36 +168,41 @@ fn work_off<I: Piece>(
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. Items not
 /// visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
+    let carried = task_context::carry_unless_visible();
+    visit_all(items, &f, &Loop::new(&carried));
+}
+
+/// Runs a loop in the pool of the calling task, or in the global pool.
+pub(crate) fn visit_all<I: ParallelItems>(items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
     if items.length() == 0 {
         return;
     }
-    let pace = Pace::new();
-    let (f, pace) = (&f, &pace);
     match WorkerThread::get() {
-        Some(current) => split(current, items, f, pace),
-        None => for_each_outside(items, f, pace),
+        Some(current) => split(current, items, f, all),
+        None => for_each_outside(items, f, all),
     }
 }
 
-/// Runs [`for_each`] on this worker.
-pub(crate) fn for_each_on<I: ParallelItems>(
+/// Runs a loop on this worker.
+pub(crate) fn visit_all_on<I: ParallelItems>(
     current: WorkerThread<'_>,
     items: I,
     f: &(impl Fn(I::Item) + Sync),
+    all: &Loop,
 ) {
     let mut storage = Storage::new();
-    split(current, items.pieces(&mut storage), f, &Pace::new());
+    split(current, items.pieces(&mut storage), f, all);
 }
 
 /// Starts on the caller alone: most loops finish before a sleeping worker would have woken.
-fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
+fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
     let begin = clock::now();
     let mut from = begin;
-    while let Some((rest, end)) = pace.work(items, f, from) {
+    while let Some((rest, end)) = all.work(items, f, from) {
         if end.saturating_sub(begin) >= BLOCK_TIME {
-            return crate::outside(move |current| split(current, rest, f, pace));
+            return crate::outside(move |current| split(current, rest, f, all));
         }
         (items, from) = (rest, end);
     }

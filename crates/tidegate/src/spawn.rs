@@ -21,10 +21,12 @@ use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
 use crate::sleep::{look, wake};
+use crate::task_context::{self, Carried};
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::WorkerThread;
 use crate::worker::wait;
 use packet::Packet;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 /// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
@@ -43,7 +45,11 @@ where
 }
 
 /// Spawns a task, unless the queue has reached its bound.
-pub(crate) fn try_spawn<T, F>(pool: &Arc<PoolInner>, f: F) -> Result<Handle<T>, QueueFull<F>>
+pub(crate) fn try_spawn<T, F>(
+    pool: &Arc<PoolInner>,
+    f: F,
+    carried: Carried,
+) -> Result<Handle<T>, QueueFull<F>>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -52,6 +58,7 @@ where
     if let Some(full) = bound.filter(|bound| !bound.try_enter()) {
         return Err(QueueFull::new(f, full));
     }
+    let f = move || carried.run(f);
     Ok(submit_packet(pool, f, bound.is_some()))
 }
 
@@ -75,6 +82,21 @@ where
         own.run(current.shared());
     });
     Handle::new(packet, pool)
+}
+
+/// Spawns a future that is polled in the caller's context.
+pub(crate) fn spawn_future_carried<F>(pool: &Arc<PoolInner>, future: F) -> Handle<F::Output>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    let suspended = task_context::carry_unless_visible();
+    if suspended.is_nothing() {
+        return spawn_future(pool, future);
+    }
+    let carried = suspended.clone();
+    let mut future = Box::pin(future);
+    let polled = poll_fn(move |waker| carried.run(|| future.as_mut().poll(waker)));
+    spawn_future(pool, polled)
 }
 
 /// Spawns a task without a handle. Its panic is reported.

@@ -28,7 +28,7 @@ pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
 pub(crate) use steal::{steal_oldest, steal_one, steal_own};
-pub(crate) use thread::{Admission, FrameWorker, Membership, WorkerThread, leave_in_child};
+pub(crate) use thread::{Admission, FrameWorker, Membership, Shift, WorkerThread, leave_in_child};
 
 pub use local::WorkerLocal;
 

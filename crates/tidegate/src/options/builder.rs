@@ -4,6 +4,7 @@
 //! methods may be called in any order and an error can mention every option involved.
 
 use super::{Closed, PanicHandler, ThreadHandler};
+use std::fmt;
 use std::time::Duration;
 use tidegate_machine::Topology;
 use tidegate_policy::idle::BackoffFactory;
@@ -585,5 +586,14 @@ impl Builder {
     ) -> Self {
         self.on_panic = Some(Box::new(f));
         self
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

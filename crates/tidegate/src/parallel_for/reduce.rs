@@ -5,6 +5,7 @@ use super::BLOCK_TIME;
 use super::items::ParallelItems;
 use super::items::private::Piece;
 use crate::owned::Storage;
+use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
 use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 use tidegate_sync::clock;
@@ -39,8 +40,9 @@ where
     M: Fn(I::Item) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
+    let carried = task_context::carry_unless_visible();
     let mut storage = Storage::new();
-    let (tree, mut blocks) = plan(items.pieces(&mut storage), &map, &reduce)?;
+    let (tree, mut blocks) = plan(items.pieces(&mut storage), &map, &reduce, &carried)?;
     if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, blocks));
     }
@@ -63,13 +65,14 @@ pub(crate) fn map_reduce_on<I, T>(
     items: I,
     map: &(impl Fn(I::Item) -> T + Sync),
     reduce: &(impl Fn(T, T) -> T + Sync),
+    carried: &Carried,
 ) -> Option<T>
 where
     I: ParallelItems,
     T: Send,
 {
     let mut storage = Storage::new();
-    let (tree, blocks) = plan(items.pieces(&mut storage), map, reduce)?;
+    let (tree, blocks) = plan(items.pieces(&mut storage), map, reduce, carried)?;
     Some(tree.parallel(current, blocks))
 }
 
@@ -78,6 +81,7 @@ fn plan<'a, P: Piece, T, M, R>(
     items: P,
     map: &'a M,
     reduce: &'a R,
+    carried: &'a Carried,
 ) -> Option<(Tree<'a, M, R>, Blocks<P, T>)> {
     if items.length() == 0 {
         return None;
@@ -92,6 +96,7 @@ fn plan<'a, P: Piece, T, M, R>(
         length,
         map,
         reduce,
+        carried,
     };
     Some((tree, blocks))
 }
@@ -101,6 +106,8 @@ struct Tree<'a, M, R> {
     length: usize,
     map: &'a M,
     reduce: &'a R,
+    /// The context in which `map` and `reduce` are called.
+    carried: &'a Carried,
 }
 
 /// Consecutive blocks of a reduction.
@@ -138,10 +145,12 @@ impl<M, R> Tree<'_, M, R> {
         M: Fn(P::Item) -> T,
         R: Fn(T, T) -> T,
     {
-        let mut items = items.into_iter();
-        let first = items.next().expect("a block has an item");
-        let first = (self.map)(first);
-        items.map(self.map).fold(first, self.reduce)
+        self.carried.run(|| {
+            let mut items = items.into_iter();
+            let first = items.next().expect("a block has an item");
+            let first = (self.map)(first);
+            items.map(self.map).fold(first, self.reduce)
+        })
     }
 
     /// Computes the value of the first block.
@@ -173,7 +182,7 @@ impl<M, R> Tree<'_, M, R> {
         let (left, right) = blocks.halve(self.length);
         let left = self.serial(left);
         let right = self.serial(right);
-        (self.reduce)(left, right)
+        self.carried.run(|| (self.reduce)(left, right))
     }
 
     fn parallel<P, T>(&self, current: WorkerThread<'_>, blocks: Blocks<P, T>) -> T
@@ -191,6 +200,6 @@ impl<M, R> Tree<'_, M, R> {
             || self.parallel(current, left),
             |current| self.parallel(current, right),
         );
-        (self.reduce)(left, right)
+        self.carried.run(|| (self.reduce)(left, right))
     }
 }

@@ -5,6 +5,7 @@ use crate::job::Task;
 use crate::memory;
 use crate::pool::members;
 use crate::sleep::wake;
+use crate::task_context;
 use crate::unwind;
 use crate::worker::Event;
 use crate::worker::give;
@@ -83,6 +84,7 @@ fn install_with<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>)
 
 /// Makes the caller the pool's worker `t`, which was admitted as a guest, while `f` runs.
 fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
+    let _suspended = task_context::carry();
     let visit = Visit::begin(pool, t);
     f(visit.stay.0.current())
 }

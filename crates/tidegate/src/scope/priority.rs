@@ -7,6 +7,7 @@
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
+use crate::task_context;
 use crate::worker::WorkerThread;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -45,10 +46,12 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
+        let suspended = task_context::carry_unless_visible();
+        let carried = suspended.clone();
         let caller = WorkerThread::get();
         // This check precedes the lock, which a thread of the parent may have held during a fork.
         let _ = self.core.as_worker(caller);
-        let task = self.task(f, caller);
+        let task = self.task(move |scope| carried.run(|| f(scope)), caller);
         self.core.waiting().push(priority, task);
         self.spawn_stand_in(caller, |scope| scope.waiting().pop());
     }

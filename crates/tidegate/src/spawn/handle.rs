@@ -5,6 +5,7 @@ use super::submit_queued;
 use crate::options::nanos;
 use crate::pool::PoolInner;
 use crate::pool::enter;
+use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::wait;
 use crate::worker::{Event, WorkerThread};
@@ -73,6 +74,7 @@ impl<T: Send + 'static> Handle<T> {
     /// so would never end; if awaiting the handle has already returned its result; and in a child
     /// made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
+        let _suspended = task_context::carry();
         self.begin();
         match self.take() {
             Some(result) => result.unwrap_or_else(|payload| unwind::resume(payload)),

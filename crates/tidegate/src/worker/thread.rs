@@ -18,6 +18,8 @@ use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, clock, worker_local};
 
 worker_local!(static CURRENT: Cell<*const Worker> = Cell::new(null()));
+// The thread's worker while it is hidden, see `WorkerThread::hide`.
+worker_local!(static HIDDEN: Cell<*const Worker> = Cell::new(null()));
 
 /// The calling thread as a worker of its pool.
 #[derive(Clone, Copy)]
@@ -39,14 +41,54 @@ impl<'a> WorkerThread<'a> {
     /// Returns the calling thread's worker, or `None` outside all pools.
     #[inline(always)]
     pub(crate) fn get() -> Option<Self> {
-        let worker = CURRENT.with(Cell::get);
-        // SAFETY: `Membership::enter` set the pointer. That guard keeps the pool and so the worker
-        // alive until it restores the previous pointer. The value stays on this thread (`not_send`)
-        // and in frames above the guard.
+        Self::visible().or_else(Self::hidden)
+    }
+
+    /// Like `get`, but returns `None` while the thread has a [context](crate::task_context). For
+    /// functions that fork: their fast path would not carry the context.
+    #[inline(always)]
+    pub(crate) fn visible() -> Option<Self> {
+        // SAFETY: 1. from this thread's word.
+        unsafe { Self::at(CURRENT.with(Cell::get)) }
+    }
+
+    #[cold]
+    fn hidden() -> Option<Self> {
+        // SAFETY: 1. from this thread's word.
+        unsafe { Self::at(HIDDEN.with(Cell::get)) }
+    }
+
+    /// # Safety
+    /// 1. `worker` is from one of the calling thread's two words.
+    #[inline(always)]
+    unsafe fn at(worker: *const Worker) -> Option<Self> {
+        // SAFETY: `Membership::enter` set the pointer (1). That guard keeps the pool and so the
+        // worker alive until it restores the previous pointer, and a `Shift` that copies the pointer
+        // to the other word is in a frame above the guard. The value stays on this thread
+        // (`not_send`) and in frames above the guard.
         let worker = unsafe { worker.as_ref() }?;
         Some(Self {
             worker,
             not_send: PhantomData,
+        })
+    }
+
+    /// Hides the calling thread's worker, if it is visible, from [`visible`](Self::visible) until
+    /// the result is dropped.
+    pub(crate) fn hide() -> Option<Shift> {
+        let before = Shift::now();
+        (!before.current.is_null()).then(|| {
+            Shift::set(null(), before.current);
+            before
+        })
+    }
+
+    /// Shows the calling thread's worker, if it is hidden, until the result is dropped.
+    pub(crate) fn unhide() -> Option<Shift> {
+        let before = Shift::now();
+        (before.current.is_null() && !before.hidden.is_null()).then(|| {
+            Shift::set(before.hidden, null());
+            before
         })
     }
 
@@ -292,7 +334,38 @@ fn become_again(before: *const Worker, shared: &PoolInner) {
 /// Called in a child made by `fork` inside a task, on the child's only thread. Ends that thread's
 /// membership in any pool.
 pub(crate) extern "C" fn leave_in_child() {
-    CURRENT.with(|current| current.set(null()));
+    Shift::set(null(), null());
+}
+
+/// The calling thread's two words, which are restored when this is dropped. In a child made by
+/// `fork`, they stay null.
+pub(crate) struct Shift {
+    current: *const Worker,
+    hidden: *const Worker,
+}
+
+impl Shift {
+    fn now() -> Self {
+        let (current, hidden) = (CURRENT.with(Cell::get), HIDDEN.with(Cell::get));
+        Self { current, hidden }
+    }
+
+    fn set(current: *const Worker, hidden: *const Worker) {
+        CURRENT.with(|word| word.set(current));
+        HIDDEN.with(|word| word.set(hidden));
+    }
+}
+
+impl Drop for Shift {
+    fn drop(&mut self) {
+        let [current, hidden] = [self.current, self.hidden].map(|worker| {
+            // SAFETY: 1. `now` read it from one of the two words.
+            let here = unsafe { WorkerThread::at(worker) };
+            let here = here.filter(|worker| !worker.shared().is_inherited());
+            here.map_or(null(), |here| std::ptr::from_ref(here.worker))
+        });
+        Self::set(current, hidden);
+    }
 }
 
 /// The right to act as one worker, which the ledger grants once. The holder may access what only

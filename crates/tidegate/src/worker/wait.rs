@@ -18,6 +18,7 @@ use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::wake;
 use crate::stats::Phase;
+use crate::task_context;
 use std::time::Duration;
 use tidegate_deque::split::Gen;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
@@ -160,6 +161,7 @@ pub(crate) fn for_event_within(event: &Event, limit: Nanos) {
 /// Waits for `awaited`, and afterwards restores this worker's previous state. Returns the thief of
 /// the awaited half, if this worker has learned which worker that is.
 pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
+    let _suspended = task_context::carry();
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
     worker.waiting.set_thief(None);
@@ -206,6 +208,7 @@ pub(crate) fn record_thief(
 /// Runs an unrelated task on top of this worker's frames. Meanwhile, workers that may rob tasks of
 /// the frames below must not take the tasks that this task forks.
 pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
+    let _suspended = task_context::carry();
     let deque = worker.deque();
     let (waits_for, generation) = (worker.waiting.thief(), deque.generation());
     worker.waiting.set_thief(None);

@@ -1,0 +1,76 @@
+//! Loops that stop at the first error.
+
+use super::{CancelToken, Cancelled, child_of_current, keep_first};
+use crate::parallel_for::{self, Loop, ParallelItems};
+use crate::task_context;
+use tidegate_sync::lock::Mutex;
+
+/// Calls `f` with each item, in parallel while other workers are idle, and stops at the first
+/// error.
+///
+/// The loop and `f` run under a child of the caller's token, which the first error or panic cancels.
+/// Calls of `f` that have begun continue, unless they check the token. The caller's own token is
+/// checked between blocks of items, which usually take a few microseconds. Items that were not
+/// visited are dropped. In all other respects, this works like [`for_each`](crate::for_each).
+///
+/// ```
+/// use tidegate::{Cancelled, try_for_each};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Error {
+///     Odd(u32),
+///     Cancelled,
+/// }
+///
+/// impl From<Cancelled> for Error {
+///     fn from(_: Cancelled) -> Self {
+///         Error::Cancelled
+///     }
+/// }
+///
+/// let check = |n: u32| if n % 2 == 0 { Ok(()) } else { Err(Error::Odd(n)) };
+/// assert_eq!(try_for_each([2, 4, 6], check), Ok(()));
+/// assert_eq!(try_for_each([2, 5, 6], check), Err(Error::Odd(5)));
+/// ```
+///
+/// # Errors
+/// The first error of `f`. If there is none but items were not visited because the caller's token
+/// was cancelled, `E` made from [`Cancelled`].
+///
+/// # Panics
+/// If `f` panics, resumes the first panic after all calls that had begun have ended.
+pub fn try_for_each<I, E, F>(items: I, f: F) -> Result<(), E>
+where
+    I: ParallelItems,
+    E: From<Cancelled> + Send,
+    F: Fn(I::Item) -> Result<(), E> + Sync,
+{
+    let token = child_of_current();
+    token.run(|| visit_until_cancelled(items, &f, &token))
+}
+
+fn visit_until_cancelled<I, E, F>(items: I, f: &F, token: &CancelToken) -> Result<(), E>
+where
+    I: ParallelItems,
+    E: From<Cancelled> + Send,
+    F: Fn(I::Item) -> Result<(), E> + Sync,
+{
+    let suspended = task_context::carry();
+    let all = Loop::stopped_by(&suspended, token.clone());
+    let first_error = Mutex::new(None);
+    let visit = |item| {
+        if token.was_cancelled_itself() {
+            return all.cut_short();
+        }
+        if let Err(error) = token.cancel_if_unwinding(|| f(item)) {
+            keep_first(&first_error, error);
+            token.cancel();
+        }
+    };
+    parallel_for::visit_all(items, &visit, &all);
+    match first_error.into_inner() {
+        Some(error) => Err(error),
+        None if all.was_cut_short() => Err(Cancelled.into()),
+        None => Ok(()),
+    }
+}

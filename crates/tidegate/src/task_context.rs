@@ -1,0 +1,231 @@
+//! The context that follows tasks: a list of task-local values.
+//!
+//! docs/context.md describes how a context reaches the tasks that are forked under it, and why code
+//! without a context runs the same instructions as if contexts did not exist.
+
+mod local;
+
+pub use local::TaskLocal;
+
+use crate::worker::{Shift, WorkerThread};
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::Arc;
+use tidegate_sync::worker_local;
+
+worker_local!(static CURRENT: RefCell<Option<TaskContext>> = RefCell::new(None));
+
+/// A list of entries, the innermost first. Tasks share its tail.
+#[derive(Clone)]
+pub(crate) struct TaskContext(Arc<Entry>);
+
+/// The value of a [`TaskLocal`], which its address identifies.
+struct Entry {
+    local: usize,
+    value: Arc<dyn Any + Send + Sync>,
+    outer: Option<TaskContext>,
+}
+
+impl TaskContext {
+    /// Returns the calling thread's context with this value.
+    fn with(local: usize, value: Arc<dyn Any + Send + Sync>) -> Self {
+        Self::above(current(), local, value)
+    }
+
+    /// Returns `outer` with this value, in place of an earlier value of the same local. So a context
+    /// has at most one entry for each local, however deep the tasks are nested.
+    fn above(outer: Option<Self>, local: usize, value: Arc<dyn Any + Send + Sync>) -> Self {
+        let outer = outer.and_then(|outer| outer.without(local));
+        Self(Arc::new(Entry {
+            local,
+            value,
+            outer,
+        }))
+    }
+
+    fn without(self, local: usize) -> Option<Self> {
+        let Self(entry) = &self;
+        if entry.local == local {
+            return entry.outer.clone();
+        }
+        if self.find(local).is_none() {
+            return Some(self);
+        }
+        let outer = entry.outer.clone().and_then(|outer| outer.without(local));
+        Some(Self(Arc::new(Entry {
+            local: entry.local,
+            value: entry.value.clone(),
+            outer,
+        })))
+    }
+
+    /// Runs `f` in this context. Meanwhile, the thread's worker is hidden, so that every function
+    /// that forks takes its cold path, which carries the context.
+    fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _hidden = WorkerThread::hide();
+        let _back = Back(replace(Some(self.clone())));
+        f()
+    }
+
+    /// Returns the value of the innermost entry of the local value with this address.
+    fn find(&self, local: usize) -> Option<&(dyn Any + Send + Sync)> {
+        let mut next = Some(self);
+        while let Some(Self(entry)) = next {
+            if entry.local == local {
+                return Some(&*entry.value);
+            }
+            next = entry.outer.as_ref();
+        }
+        None
+    }
+}
+
+/// Returns the calling thread's context. `None` also if the thread's local values have been
+/// destroyed.
+pub(crate) fn current() -> Option<TaskContext> {
+    CURRENT.try_with(|current| current.borrow().clone()).ok()?
+}
+
+/// Calls `f` with the calling thread's context. `f` must not set a context.
+fn peek<R>(f: impl FnOnce(Option<&TaskContext>) -> R) -> R {
+    let mut f = Some(f);
+    let mut call = |context: Option<&TaskContext>| f.take().map(|f| f(context));
+    let called = CURRENT.try_with(|current| call(current.borrow().as_ref()));
+    let result = called.ok().flatten().or_else(|| call(None));
+    result.expect("called once")
+}
+
+fn replace(context: Option<TaskContext>) -> Option<TaskContext> {
+    let replace = |current: &RefCell<_>| current.replace(context);
+    CURRENT.try_with(replace).ok()?
+}
+
+/// Restores a thread's context when it is dropped.
+struct Back(Option<TaskContext>);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        drop(replace(self.0.take()));
+    }
+}
+
+/// The context that the caller of a function of this crate has; see [`carry`].
+#[derive(Clone)]
+pub(crate) struct Carried(Option<TaskContext>);
+
+impl Carried {
+    /// Whether the caller has no context.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Runs a closure of the caller's in the caller's context.
+    pub(crate) fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let Some(context) = &self.0 else {
+            return f();
+        };
+        context.run(|| {
+            #[cfg(feature = "tracing")]
+            let _entered = context.span().map(tracing::Span::enter);
+            f()
+        })
+    }
+}
+
+/// A thread whose context is suspended. Dropping this restores the context.
+pub(crate) struct Suspended {
+    carried: Carried,
+    _back: Option<Back>,
+    _shift: Option<Shift>,
+}
+
+impl Suspended {
+    fn of_nothing() -> Self {
+        Self {
+            carried: Carried(None),
+            _back: None,
+            _shift: None,
+        }
+    }
+}
+
+impl std::ops::Deref for Suspended {
+    type Target = Carried;
+
+    fn deref(&self) -> &Carried {
+        &self.carried
+    }
+}
+
+/// Suspends the calling thread's context, if it has one. Until the result is dropped, the thread
+/// runs the runtime's code and perhaps unrelated tasks. The caller's own closures go through
+/// [`Carried::run`], wherever they run.
+pub(crate) fn carry() -> Suspended {
+    let Some(context) = replace(None) else {
+        return Suspended::of_nothing();
+    };
+    let _shift = WorkerThread::unhide();
+    let _back = Some(Back(Some(context.clone())));
+    #[cfg(feature = "tracing")]
+    let context = context.in_current_span();
+    Suspended {
+        carried: Carried(Some(context)),
+        _back,
+        _shift,
+    }
+}
+
+/// Like [`carry`], but costs a single load if the calling thread's worker is visible, and so has no
+/// context.
+#[inline(always)]
+pub(crate) fn carry_unless_visible() -> Suspended {
+    match WorkerThread::visible() {
+        Some(_) => Suspended::of_nothing(),
+        None => carry(),
+    }
+}
+
+/// Runs `f` so that everything it forks, spawns or awaits runs in the `tracing` span that is current
+/// at the fork.
+///
+/// Each task enters the span while it runs. A task that enters another span passes that one on to
+/// the tasks that it forks. Outside of such a call, spans do not follow tasks, and forks cost
+/// nothing more. The span of a task that waits stays entered on its thread: an unrelated task that
+/// the thread runs meanwhile logs inside that span, unless it has a span of its own.
+///
+/// ```
+/// use tracing::{Span, info_span};
+///
+/// let _entered = info_span!("request").entered();
+/// tidegate::carry_span(|| {
+///     let here = Span::current().id();
+///     let (a, b) = tidegate::join(|| Span::current().id(), || Span::current().id());
+///     assert_eq!([a, b], [here.clone(), here]);
+/// });
+/// ```
+#[cfg(feature = "tracing")]
+pub fn carry_span<R>(f: impl FnOnce() -> R) -> R {
+    SPAN.scope(tracing::Span::current(), f)
+}
+
+/// The span in which tasks run, see [`carry_span`].
+#[cfg(feature = "tracing")]
+static SPAN: TaskLocal<tracing::Span> = TaskLocal::new();
+
+#[cfg(feature = "tracing")]
+impl TaskContext {
+    /// Replaces the span of a context that carries one: the task may have entered another span.
+    fn in_current_span(self) -> Self {
+        match self.span() {
+            Some(_) => {
+                let span = Arc::new(tracing::Span::current());
+                Self::above(Some(self), SPAN.address(), span)
+            }
+            None => self,
+        }
+    }
+
+    fn span(&self) -> Option<&tracing::Span> {
+        self.find(SPAN.address())?.downcast_ref()
+    }
+}

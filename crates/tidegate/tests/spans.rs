@@ -1,0 +1,43 @@
+//! Spans of `tracing` that follow tasks.
+
+mod support;
+
+use std::sync::Barrier;
+use support::{pool, watched};
+use tidegate::{TaskLocal, carry_span};
+use tracing::{Id, Span, info_span};
+
+fn here() -> Option<Id> {
+    Span::current().id()
+}
+
+/// A join whose second half runs on another worker.
+fn stolen_join() -> [Option<Id>; 2] {
+    let barrier = Barrier::new(2);
+    let meet = || {
+        barrier.wait();
+        here()
+    };
+    tidegate::join(meet, meet).into()
+}
+
+#[test]
+fn tasks_run_in_the_span_of_their_fork() {
+    static LOCAL: TaskLocal<u32> = TaskLocal::new();
+    tracing::subscriber::set_global_default(tracing_subscriber::registry()).unwrap();
+    watched(|| {
+        pool(2).install(|| {
+            let outer = info_span!("outer").entered();
+            let seen = carry_span(|| {
+                let seen = stolen_join();
+                let inner = info_span!("inner").entered();
+                assert_eq!(stolen_join(), [inner.id(), inner.id()]);
+                // A value that is set inside does not bring the outer span back.
+                assert_eq!(LOCAL.scope(1, here), inner.id());
+                assert_eq!(LOCAL.scope(1, stolen_join), [inner.id(), inner.id()]);
+                seen
+            });
+            assert_eq!(seen, [outer.id(), outer.id()]);
+        });
+    });
+}
