@@ -163,10 +163,15 @@ impl CancelToken {
         self.0.is_cancelled.load(Ordering::Acquire)
     }
 
-    /// Whether the running task has this token.
-    fn is_current(&self) -> bool {
-        let is_this = |token: &Self| Arc::ptr_eq(&token.0, &self.0);
-        TOKEN.peek(|token| token.is_some_and(|token| token.as_ref().is_some_and(is_this)))
+    /// Whether the running task has this token or a descendant of it.
+    fn covers_task(&self) -> bool {
+        TOKEN.peek(|token| {
+            let mut next = token.and_then(Option::as_ref);
+            while let Some(token) = next.filter(|token| !Arc::ptr_eq(&token.0, &self.0)) {
+                next = token.0.parent.as_ref();
+            }
+            next.is_some()
+        })
     }
 
     /// Runs `f` unless the token is cancelled. A panic of `f` cancels the token.

@@ -27,6 +27,7 @@ use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
 use crate::scope::Scope;
+use crate::task_context;
 use crate::worker::WorkerThread;
 use crate::yield_now;
 use std::fmt;
@@ -81,7 +82,8 @@ impl ClosedPool {
         with_caller: bool,
         start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> Result<Self, Refused> {
-        if with_caller && WorkerThread::get().is_some() {
+        // A thread in a context would become a worker that is visible in spite of the context.
+        if with_caller && (WorkerThread::get().is_some() || task_context::is_set()) {
             return Err(Refused::Caller);
         }
         let mut builder = Builder {

@@ -95,6 +95,11 @@ fn peek<R>(f: impl FnOnce(Option<&TaskContext>) -> R) -> R {
     result.expect("called once")
 }
 
+/// Whether the calling thread has a context.
+pub(crate) fn is_set() -> bool {
+    peek(|context| context.is_some())
+}
+
 fn replace(context: Option<TaskContext>) -> Option<TaskContext> {
     let replace = |current: &RefCell<_>| current.replace(context);
     CURRENT.try_with(replace).ok()?

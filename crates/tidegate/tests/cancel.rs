@@ -9,8 +9,8 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 use support::{Gate, pool, watched};
 use tidegate::{
-    CancelToken, Cancelled, Pool, TryScope, check_cancelled, interval, shield, try_for_each,
-    try_join, try_scope, with_deadline,
+    CancelToken, Cancelled, Pool, TaskLocal, TryScope, check_cancelled, interval, shield,
+    try_for_each, try_join, try_scope, with_deadline,
 };
 
 #[derive(Debug, PartialEq)]
@@ -428,24 +428,38 @@ fn dropped_pool_waits_for_cancelled_tasks() {
     });
 }
 
-/// Each task spawns the next one, so a context that grew with each task would end in a deep recursion.
+/// Each task sets a value and spawns the next one. A context that grew with each task would end in a
+/// deep recursion.
 #[test]
 fn long_chains_of_tasks_keep_their_context_small() {
-    fn next<'scope>(scope: &TryScope<'_, 'scope, Stop>, left: u32) {
+    static LEFT: TaskLocal<u32> = TaskLocal::new();
+    fn next(scope: &TryScope<'_, '_, Stop>, left: u32) {
         scope.spawn(move |scope| {
             if left > 0 {
-                let deadline = Duration::from_secs(3_600);
-                with_deadline(deadline, || next(scope, left - 1));
+                LEFT.scope(left, || next(scope, left - 1));
             }
             Ok(())
         });
     }
     watched(|| {
         let chain = |scope: &TryScope<'_, '_, Stop>| {
-            next(scope, 20_000);
+            next(scope, 100_000);
             Ok(())
         };
         assert_eq!(pool(2).install(|| try_scope(chain)), Ok(()));
+    });
+}
+
+#[test]
+fn task_keeps_the_deadline_of_its_spawner() {
+    watched(|| {
+        let result: Result<(), Stop> = try_scope(|scope| {
+            with_deadline(Duration::from_millis(1), || {
+                scope.spawn(|_| Ok(spin_until_cancelled()?));
+            });
+            Ok(())
+        });
+        assert_eq!(result, Err(Stop::Cancelled));
     });
 }
 

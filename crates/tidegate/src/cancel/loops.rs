@@ -46,13 +46,15 @@ where
     F: Fn(I::Item) -> Result<(), E> + Sync,
 {
     let token = child_of_current();
-    token.run(|| visit_until_cancelled(items, &f, &token))
+    let result = token.run(|| visit_until_cancelled(items, &f, &token));
+    result.map_err(|error| error.unwrap_or_else(|| Cancelled.into()))
 }
 
-fn visit_until_cancelled<I, E, F>(items: I, f: &F, token: &CancelToken) -> Result<(), E>
+/// Returns the first error, or `Err(None)` if there is none but items were not visited.
+fn visit_until_cancelled<I, E, F>(items: I, f: &F, token: &CancelToken) -> Result<(), Option<E>>
 where
     I: ParallelItems,
-    E: From<Cancelled> + Send,
+    E: Send,
     F: Fn(I::Item) -> Result<(), E> + Sync,
 {
     let suspended = task_context::carry();
@@ -69,8 +71,8 @@ where
     };
     parallel_for::visit_all(items, &visit, &all);
     match first_error.into_inner() {
-        Some(error) => Err(error),
-        None if all.was_cut_short() => Err(Cancelled.into()),
+        Some(error) => Err(Some(error)),
+        None if all.was_cut_short() => Err(None),
         None => Ok(()),
     }
 }

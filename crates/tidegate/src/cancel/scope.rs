@@ -24,7 +24,8 @@ impl<E> Shared<E> {
     /// Runs the body or a task, unless the scope is cancelled. Returns `None` if it was dropped or
     /// has failed.
     fn run<T>(&self, f: impl FnOnce() -> Result<T, E>) -> Option<T> {
-        let run = || match self.token.is_current() {
+        // The task may have been spawned under a descendant of the scope's token, such as a deadline.
+        let run = || match self.token.covers_task() {
             true => f(),
             false => self.token.run(f),
         };
@@ -47,6 +48,9 @@ impl<E> Shared<E> {
 impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     /// Spawns a task that runs before the scope ends, unless the scope is cancelled before the task
     /// begins. An error or a panic of the task cancels the scope.
+    ///
+    /// The task has the caller's token if that is a descendant of the scope's, such as a deadline,
+    /// and otherwise the scope's.
     ///
     /// In all other respects, this works like [`Scope::spawn`].
     pub fn spawn<F>(&self, f: F)

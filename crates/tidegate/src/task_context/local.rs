@@ -35,9 +35,17 @@ use std::sync::Arc;
 /// const REQUEST: tidegate::TaskLocal<u64> = tidegate::TaskLocal::new();
 /// REQUEST.scope(7, || ());
 /// ```
+/// ```compile_fail,E0492
+/// const REQUEST: &tidegate::TaskLocal<u64> = &tidegate::TaskLocal::new();
+/// ```
 pub struct TaskLocal<T: 'static> {
-    /// Gives each static an address of its own.
-    _address: u8,
+    /// Gives each static an address of its own. Atomic, so that the compiler neither accepts a
+    /// constant in place of the static nor merges two of them. It is never read.
+    #[allow(
+        clippy::disallowed_types,
+        reason = "only its address matters, and loom's atomics have no constant constructor"
+    )]
+    _address: std::sync::atomic::AtomicU8,
     value: PhantomData<fn() -> T>,
 }
 
@@ -47,7 +55,8 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            _address: 0,
+            #[allow(clippy::disallowed_types, reason = "as in the struct")]
+            _address: std::sync::atomic::AtomicU8::new(0),
             value: PhantomData,
         }
     }
@@ -105,11 +114,6 @@ impl<T: Send + Sync + 'static> Default for TaskLocal<T> {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// The compiler extends the lifetime of a constant without a destructor to that of a static.
-impl<T> Drop for TaskLocal<T> {
-    fn drop(&mut self) {}
 }
 
 impl<T> fmt::Debug for TaskLocal<T> {
