@@ -21,7 +21,7 @@ pub(crate) trait Files {
     fn is_dir(&self, path: &Path) -> bool;
 }
 
-/// Files below a directory: `/` for this machine, any other directory for a made-up one.
+/// Files below a root directory: `/` for this machine, or another directory for a made-up machine.
 pub(crate) struct Root<'a>(pub(crate) &'a Path);
 
 impl Root<'_> {
@@ -68,12 +68,12 @@ pub(crate) fn of_this_thread(files: &dyn Files, name: &str) -> Result<(PathBuf, 
     of("thread-self").or_else(|_| of("self"))
 }
 
-/// Formats the sentence for a file that could not be read.
+/// Formats the message about a file that could not be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
     format!("cannot read {}: {}", shown(path), error.kind())
 }
 
-/// Formats the sentence for a file whose content is not in the expected format.
+/// Formats the message about a file whose content is not in the expected format.
 pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
     let start: String = content.chars().take(QUOTED_MAX).collect();
     format!(

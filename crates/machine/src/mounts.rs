@@ -32,9 +32,10 @@ pub(crate) enum Version {
 pub(crate) struct Mount {
     id: u64,
     parent: u64,
-    /// Whether the list lacks the parent.
+    /// True if the list has no other mount with the parent's id.
     orphan: bool,
-    /// The directory of the file system that is mounted; in a cgroup hierarchy, a cgroup.
+    /// The directory of the mounted file system that is visible at `point`. In a cgroup hierarchy,
+    /// this directory is a cgroup.
     pub(crate) root: PathBuf,
     pub(crate) point: PathBuf,
     /// The version of the hierarchy; `None` if this is not a cgroup hierarchy that can limit CPU
@@ -126,7 +127,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Decodes escapes such as `\040`; other backslashes stay.
+/// Decodes escapes such as `\040`, and keeps other backslashes.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -130,8 +130,8 @@ enum Limit {
 }
 
 impl Limit {
-    /// If two mounts give different answers about the same cgroup, the one with the higher rank is
-    /// kept.
+    /// Returns the precedence of this limit. If two mounts show different limits of the same
+    /// cgroup, the limit with the higher rank is kept.
     fn rank(&self) -> u8 {
         match self {
             Self::None => 0,
@@ -181,7 +181,8 @@ fn climb(
     view
 }
 
-/// Adds a step, unless another mount has shown at least as much about the same cgroup.
+/// Adds a step. If there already is a step for the same cgroup, replaces it only if the new limit
+/// has a higher rank.
 fn add(steps: &mut Vec<Step>, step: Step) {
     let same = |it: &&mut Step| it.version == step.version && it.group == step.group;
     match steps.iter_mut().find(same) {

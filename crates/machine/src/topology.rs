@@ -107,7 +107,7 @@ impl Cache {
 pub struct Node {
     /// The system's number for the node.
     pub id: usize,
-    /// The node's CPUs; empty for a node with memory only.
+    /// The node's CPUs; empty if the node has only memory.
     pub cpus: CpuList,
 }
 
@@ -127,7 +127,7 @@ pub enum LevelKind {
     Cache(u8),
     /// A NUMA node.
     Node,
-    /// A package, also called socket.
+    /// A package, also called a socket.
     Package,
     /// Nothing but the machine.
     Machine,
@@ -384,7 +384,8 @@ impl Topology {
             })
     }
 
-    /// Returns all sets of CPUs that share something, kinds with small sets first.
+    /// Returns all sets of CPUs that share something, grouped by kind. Kinds with small sets come
+    /// first.
     fn sets(&self) -> Vec<(LevelKind, Vec<&CpuList>)> {
         let mut sets = vec![(LevelKind::Core, self.cores.iter().collect())];
         for caches in self.caches.chunk_by(|a, b| a.level == b.level) {
@@ -397,8 +398,8 @@ impl Topology {
             self.nodes.iter().map(|node| &node.cpus).collect(),
         ));
         sets.push((LevelKind::Package, self.packages.iter().collect()));
-        // The sort is stable, so if several kinds have equal partitions, the first of them names
-        // the level.
+        // The sort is stable, so if several kinds have equal partitions, the kind that was added
+        // first names the level.
         sets.sort_by_key(|(_, sets): &(LevelKind, Vec<&CpuList>)| {
             sets.iter().map(|set| set.len()).max()
         });
@@ -410,7 +411,7 @@ impl Topology {
 /// without containing it is ignored.
 fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
     let mut coarser = Vec::new();
-    // Maps each CPU that no set has claimed yet to its group.
+    // Maps each CPU to its group, except CPUs that are already in a merged set.
     let mut groups = BTreeMap::new();
     for (group, cpus) in partition.iter().enumerate() {
         groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));

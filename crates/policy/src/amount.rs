@@ -7,11 +7,11 @@
 //!
 //! In that paper, stealing many tasks at once suited an irregular tree search with deep stacks: it
 //! reduced the time spent stealing from 29 to 6 percent of the total. For programs with few waiting
-//! tasks, stealing one works as well, and a thief that insists on a large fixed number never
-//! succeeds.
+//! tasks, stealing one task at a time works equally well, and a thief that insists on a large fixed
+//! number never succeeds.
 //!
-//! The rules decide how many tasks a thief takes; the deque decides which. They ignore the length
-//! of tasks and the number of thieves.
+//! The rules decide how many tasks a thief takes; the deque decides which tasks. The rules ignore
+//! the length of tasks and the number of thieves.
 
 use crate::error::ParseError;
 use crate::text;
@@ -80,8 +80,8 @@ impl StealAmount {
 
 table! {
     STEAL: StealAmount = choice("steal", StealAmount::NAMES, StealAmount::One).set_by("TIDEGATE_STEAL"),
-        "How many tasks a steal takes. After a steal of one, the thief's deque holds only descendants of that task, so a \
-         join may rob it. More than one needs the split deque.", Basis::Published("Haselsteiner 2015, section 2.2");
+        "How many tasks a steal takes. With `one`, the thief's deque holds only descendants of the stolen task, so the joiner \
+         can safely steal back from it. Larger amounts require the split deque.", Basis::Published("Haselsteiner 2015, section 2.2");
     STEAL_FIXED: usize = count("steal.fixed", "tasks", 1, 65_536, 2),
         "How many tasks a steal takes under `fixed`. It must be given; 2 suits most programs.", Basis::Published("Adnan and Sato 2012");
 }

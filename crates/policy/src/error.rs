@@ -46,7 +46,7 @@ impl ParseError {
         }
     }
 
-    /// Creates an error for an invalid `value` of `at`.
+    /// Creates an error for an invalid `value` of the setting `at`.
     pub(crate) fn value(
         at: impl Into<String>,
         value: impl Into<String>,

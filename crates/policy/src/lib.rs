@@ -21,8 +21,8 @@
 //! The decisions start no threads, read no clock, draw no random numbers, use no global state and
 //! update no counters. The caller passes in the time, as a `u64` in nanoseconds since any fixed
 //! moment, and randomness, as a uniform `u64`. A decision that rarely needs them takes closures
-//! instead, so that a worker with work pays for neither. So the same inputs give the same decisions
-//! on every machine.
+//! instead, so that a worker with work pays for neither. With these rules, the same inputs give the
+//! same decisions on every machine.
 //!
 //! Every option type has a text form that parses back to the same value:
 //!

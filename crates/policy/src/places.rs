@@ -6,7 +6,7 @@
 //! up to the smallest group that holds both, so a larger distance never means cheaper
 //! communication. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.2, builds a
 //! binary tree. Here, the size of a group follows the hardware, and on a machine without structure
-//! every worker is at distance 1.
+//! every worker is at distance 1 from every other.
 //!
 //! This module does not read the topology of caches and cores: the caller passes in the groups.
 
@@ -138,7 +138,7 @@ impl PlaceTree {
     }
 }
 
-/// Numbers each group by its smallest worker, so that equal groupings get equal numbers.
+/// Numbers each group by its lowest-numbered worker, so that equal groupings get equal numbers.
 fn number_groups(
     workers: usize,
     level: usize,
@@ -251,7 +251,8 @@ mod tests {
         );
     }
 
-    /// Groups must not overlap, cross those of another level, or contain unknown workers.
+    /// On one level, groups must not overlap. A group must not be split between groups of a later
+    /// level, or contain unknown workers.
     #[test]
     fn malformed_groups_are_rejected() {
         let refused =

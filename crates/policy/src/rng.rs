@@ -8,8 +8,9 @@
 //! The decisions don't own a generator. The caller passes in draws, so that a test can choose them
 //! and the simulator can replay the draws of a run.
 //!
-//! The generator spreads thieves over victims and sleeps over time. It is **not** cryptographically
-//! secure. It does not seed itself: workers that start from equal seeds draw equal numbers.
+//! Its draws only have to spread thieves over the victims and vary the lengths of sleeps, so it is
+//! **not** cryptographically secure. It does not seed itself: workers that start from equal seeds
+//! draw equal numbers.
 
 /// A small pseudorandom generator.
 ///

@@ -1,5 +1,5 @@
-//! Rules for the search for work: how many workers search, how often they may disturb others, and
-//! how long a thread waits for a slot.
+//! Rules for the search for work: how many workers search, how often they may disturb other
+//! workers, and how long a thread waits for a slot.
 //!
 //! Each rule is a function of numbers that the runtime has at hand; the adjustable numbers are
 //! [`tunables`](crate::tunables). The runtime counts the searching workers, remembers the time of
@@ -67,8 +67,8 @@ pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
     }
 }
 
-/// Whether a worker's search checks its sources in reverse order ([`REVERSE_SEARCH`]). `search` is
-/// the number of the worker's search, counted from 1.
+/// Returns whether a worker's search checks its sources in reverse order ([`REVERSE_SEARCH`]).
+/// `search` is the number of the worker's search, counted from 1.
 #[must_use]
 pub const fn searches_in_reverse(search: u64) -> bool {
     search % REVERSE_SEARCH.default as u64 == 0
@@ -78,8 +78,8 @@ pub const fn searches_in_reverse(search: u64) -> bool {
 /// at least four, or all if there are fewer.
 ///
 /// More searchers would find little more, and would contend for the other workers' cache lines. In
-/// a small pool, rejecting a searcher costs more than that: the worker parks, and every burst of
-/// work must wake it again, which takes longer than a burst of some 10 us.
+/// a small pool, rejecting a searcher costs more than such contention: the worker parks, and every
+/// burst of work must wake it again, which takes longer than a burst of some 10 us.
 #[must_use]
 pub const fn max_searchers(active: usize) -> usize {
     match active {
@@ -90,17 +90,17 @@ pub const fn max_searchers(active: usize) -> usize {
     }
 }
 
-/// Returns whether a worker that has found or published work should wake a sleeping worker: one
-/// sleeps and no other worker is searching. A searching worker would find the work anyway.
-/// `searching` excludes the calling worker. Each woken worker wakes the next, so a burst of work
-/// reaches all of them although each wakes at most one.
+/// Returns whether a worker that has found or published work should wake a sleeping worker, if
+/// there is one. It should unless another worker is searching, because that worker would find the
+/// work anyway. `searching` excludes the calling worker. Each woken worker wakes the next, so a
+/// burst of work reaches all of them although each wakes at most one.
 #[must_use]
 pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
     searching == 0 && sleeping > 0
 }
 
-/// Returns whether a forced exposure may happen at `now` if the last one in the same pool was at
-/// `last` ([`EXPOSURE_GAP`]).
+/// Returns whether a forced exposure may happen at `now` if the last forced exposure in the same
+/// pool was at `last` ([`EXPOSURE_GAP`]).
 #[must_use]
 pub fn may_expose(last: Option<Nanos>, now: Nanos) -> bool {
     last.is_none_or(|last| elapsed(last, now) >= EXPOSURE_GAP.default)
@@ -185,8 +185,8 @@ pub enum Waiting {
     },
 }
 
-/// Returns whether a preemption at `now` counts as consecutive to the previous one at `last`.
-/// Between the two, the thread may have waited for up to the longest grace.
+/// Returns whether two preemptions of a thread, at `last` and at `now`, count as consecutive.
+/// Between them, the thread may have waited for a slot for up to the longest grace.
 #[must_use]
 pub const fn is_in_a_row(last: Nanos, now: Nanos) -> bool {
     elapsed(last, now) < 4 * PREEMPTED_GRACE_MAX.default
@@ -213,9 +213,10 @@ impl Waiting {
         }
     }
 
-    /// Returns how long the thread may then run without a slot before the runtime asks it to stop:
-    /// a quarter of its grace. It must run, because slot holders that do not poll may be waiting
-    /// for it. It must not run for long, because they may instead be computing.
+    /// Returns how long the thread may run without a slot, once its grace is over, before the
+    /// runtime asks it to stop: a quarter of its grace. It must run, because slot holders that do
+    /// not poll may be waiting for it. It must not run for long, because they may instead be
+    /// computing.
     #[must_use]
     pub const fn spell(self) -> Nanos {
         self.grace() / 4
@@ -358,7 +359,6 @@ mod tests {
         assert!(may_expose(Some(100), 100 + EXPOSURE_GAP.default));
     }
 
-    /// The thief's patience ends after its time has passed, but not if the clock goes back.
     #[test]
     fn patience_survives_backward_clock() {
         assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));

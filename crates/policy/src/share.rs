@@ -146,9 +146,9 @@ pub fn cycle(share: SharePolicy, others: usize, calm: usize, est_cycle: Nanos) -
 pub struct Loans {
     /// The length of a loan, in nanoseconds.
     cycle: Nanos,
-    /// When the current wait for a slot began, or when the last loan for it began.
+    /// When the current wait for a slot began, or the last loan during that wait, if there was one.
     since: Option<Nanos>,
-    /// The number of loans for the current wait.
+    /// The number of loans during the current wait.
     times: u32,
 }
 
@@ -210,7 +210,7 @@ impl Loans {
 /// Returns whether a thread is stuck if it has not polled for `silent` nanoseconds and has
 /// meanwhile used `computed` nanoseconds of processor time. Returns `None` before
 /// [`STUCK_PATIENCE`] has passed. A thread that computes is not stuck even if it shares its
-/// processor with many others and gets only a small part of the time.
+/// processor with many other threads and gets only a small part of the time.
 #[must_use]
 pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
     if silent < STUCK_PATIENCE.default {
@@ -284,8 +284,6 @@ mod tests {
         }
     }
 
-    /// If there is always a thread that waits for a slot, slots are lent for one cycle now and
-    /// then.
     #[test]
     fn constant_waiting_gets_occasional_loans() {
         for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {
@@ -324,7 +322,6 @@ mod tests {
         assert_eq!(is_stuck(patience, patience / 10), Some(false));
     }
 
-    /// If other processes keep most of a processor busy, the job leaves that processor to them.
     #[test]
     fn busy_neighbours_keep_their_processor() {
         let loads = [0, 749, 750, 1000, 1749, 1750, 8000, u64::MAX];

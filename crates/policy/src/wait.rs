@@ -2,9 +2,8 @@
 //!
 //! A join whose second half was stolen can run other tasks while it waits. If it only runs its own
 //! descendants (leapfrogging: Wagner and Calder, "Leapfrogging: a portable technique for
-//! implementing efficient futures", 1993), the waiting frame never has an unrelated task on top of
-//! it, nor a lock that such a task takes. If it runs any task, the worker is busier and its stack
-//! deeper.
+//! implementing efficient futures", 1993), no unrelated task runs on top of the waiting frame, or
+//! takes a lock there. If it may run any task, the worker is busier, but its stack grows deeper.
 //!
 //! A mutex held across a join shows the difference. If a waiting worker runs an unrelated task that
 //! locks the same mutex, the worker deadlocks with itself. A worker that only runs descendants

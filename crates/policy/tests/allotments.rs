@@ -51,7 +51,6 @@ fn allotments_keep_their_rule_promises() {
     }
 }
 
-/// A job with work gets a processor under every rule, even with more jobs than processors.
 #[test]
 fn every_busy_job_gets_a_processor() {
     for name in Allot::names() {
@@ -108,7 +107,7 @@ fn rules_round_trip_as_text() {
     );
 }
 
-/// Each of these allotments except the last breaks a promise.
+/// Each case breaks one promise, except the last case, which keeps all of them.
 #[test]
 fn every_promise_can_be_broken() {
     let found = |rule, processors, shares: &[(usize, usize)]| {

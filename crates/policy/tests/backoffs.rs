@@ -64,7 +64,7 @@ fn linear_exponential_hits_threshold_once() {
     assert_eq!(first_sleeps("linear-exponential", 12), ns);
 }
 
-/// For each of these thresholds, one sleep lasts exactly that long.
+/// With each of these thresholds, one of the sleeps lasts exactly as long as the threshold.
 #[test]
 fn published_thresholds_are_accepted() {
     assert_eq!(
@@ -209,7 +209,7 @@ fn limited_sleeps_are_uniform() {
     }
 }
 
-/// The limit of the sleeps grows from 100 ns to 100 us.
+/// Every draw is the largest possible, so each sleep lasts as long as the limit allows.
 #[test]
 fn original_backoff_limit_doubles() {
     let ns = [

@@ -323,7 +323,7 @@ fn overflowing_request_is_rejected() {
     assert_eq!(book.declared(), 0);
 }
 
-/// A lowered budget also binds a task that becomes the leftmost later.
+/// A lowered budget also binds a task that becomes leftmost later.
 #[test]
 fn lowered_budget_binds_the_leftmost() {
     let mut book = Book::new(30, 10);
@@ -340,7 +340,7 @@ fn lowered_budget_binds_the_leftmost() {
     book.give_back(held);
 }
 
-/// The request waits even though the unstarted task belongs to another root.
+/// The unstarted task belongs to a different root from the task that makes the request.
 #[test]
 fn request_waits_for_unstarted_task() {
     let mut book = Book::new(10, 10);

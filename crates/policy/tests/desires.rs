@@ -1,5 +1,5 @@
-//! Checks the estimators against the values given in their sources, and checks what holds for all
-//! of them.
+//! Checks the estimators against the values given in their sources, and checks properties that all
+//! estimators share.
 
 use tidegate_policy::DesireState;
 use tidegate_policy::desire::{ADeque, ASteal, DesirePolicy, Dws, Palirria, Seen, Steady, Wsap};
@@ -13,7 +13,7 @@ fn state(desire: &str) -> DesireState {
 }
 
 /// Returns what the controller sees of a cycle in which `used` of `allotment` processors worked all
-/// the time and the others were parked.
+/// the time and the other processors were parked.
 fn parked(allotment: usize, used: usize) -> Seen<'static> {
     Seen {
         length: LENGTH,
@@ -26,7 +26,7 @@ fn parked(allotment: usize, used: usize) -> Seen<'static> {
 }
 
 /// Returns what the controller sees of a cycle in which `used` of `allotment` processors worked all
-/// the time and the others searched without rest.
+/// the time and the other processors searched without rest.
 fn searching(allotment: usize, used: usize, pure_percent: u64) -> Seen<'static> {
     Seen {
         usage: allotment,
@@ -47,7 +47,7 @@ const ALL: [&str; 7] = [
     "dws",
 ];
 
-/// A new job desires one processor. A job with work desires at least one.
+/// A new job desires one processor, and a job with work never desires fewer.
 #[test]
 fn only_workless_jobs_desire_none() {
     for name in ALL {
@@ -162,8 +162,8 @@ fn parked_time_counts_as_attempts() {
     }
 }
 
-/// Searching thieves count as idle in proportion to the share of their attempts that met a victim
-/// without work.
+/// The more of their attempts target victims without work, the more searching thieves count as
+/// idle.
 #[test]
 fn steady_treats_luckless_thieves_as_idle() {
     let climbed = || {
@@ -212,8 +212,7 @@ fn a_steal_keeps_desire_when_deprived() {
     assert_eq!(state.next(&parked(9, 1)), 3);
 }
 
-/// In each cycle, the desire climbs by the factor times the number of waiting tasks, and settles as
-/// published.
+/// In each cycle, the desire rises by 2 for each waiting task, until it settles as published.
 #[test]
 fn a_deque_climbs_then_settles() {
     let mut state = state("a-deque");
@@ -244,7 +243,7 @@ fn a_deque_weighs_samples_by_count() {
     };
     assert_eq!(state("a-deque").next(&met), 4 + 2 * 8);
     // With half as many attempts, the tasks in the deques at the end of the cycle have the same
-    // weight as those seen in attempts.
+    // weight as the tasks seen in attempts.
     let half = Seen {
         attempts: 10_000,
         lengths_seen: 20_000,
@@ -254,7 +253,8 @@ fn a_deque_weighs_samples_by_count() {
         ..met
     };
     assert_eq!(state("a-deque").next(&half), 4 + (8 + 2));
-    // If sleeping workers left tasks in their deques, there are more active deques than slots held.
+    // Sleeping workers may leave tasks in their deques, so there may be more active deques than
+    // slots held.
     let left = Seen {
         usage: 1,
         deques: &[1, 1],
@@ -263,8 +263,8 @@ fn a_deque_weighs_samples_by_count() {
     assert_eq!(state("a-deque").next(&left), 4 + 2 * (2 * 2));
 }
 
-/// DWS first desires the free processors, then its own processors that other jobs are using, and
-/// never more.
+/// DWS first desires the free processors, then those of its own processors that other jobs are
+/// using, but never more than these.
 #[test]
 fn dws_prefers_free_processors() {
     let seen = |waiting, free, lent| Seen {

@@ -6,7 +6,7 @@ use tidegate_policy::{
     Candidates, DistanceIndex, Peers, PlaceOrder, PlaceTree, Rng, VictimPolicy, VictimState,
 };
 
-/// A pool of workers, some of which are candidates, that is, may have tasks to steal.
+/// A pool of workers. Some of them are candidates, which means that they may have tasks to steal.
 struct Pool {
     is: Vec<bool>,
     last: Vec<Option<usize>>,
@@ -78,8 +78,8 @@ impl Peers for Indexed<'_> {
     }
 }
 
-/// Returns a tree of groups of these sizes. In the order of the groups, the `n`-th worker has the
-/// number `at(n)`.
+/// Returns a tree of groups of these sizes. Its `n`-th worker, from the first group to the last,
+/// has the number `at(n)`.
 fn tree(workers: usize, sizes: [usize; 2], at: impl Fn(usize) -> usize) -> PlaceTree {
     let levels = sizes.map(|size| {
         let all: Vec<usize> = (0..workers).map(&at).collect();

@@ -1,6 +1,6 @@
 //! Runs the estimators on a fluid model, in which a job's parallelism is a number that changes over
 //! time. The job is alone and uses as many processors as its parallelism and its allotment allow;
-//! the others are parked.
+//! the other processors of its allotment are parked.
 
 use tidegate_policy::desire::Seen;
 use tidegate_policy::{DesireState, Rng};
@@ -153,8 +153,8 @@ fn documented_comparison_matches_the_model() {
     );
 }
 
-/// The tests with constant parallelism use every parallelism up to this, on every machine with up
-/// to `MOST_PROCESSORS` processors.
+/// The tests with constant parallelism use every parallelism up to this value, on every machine
+/// with up to `MOST_PROCESSORS` processors.
 const MOST_PARALLELISM: usize = 40;
 const MOST_PROCESSORS: usize = 32;
 

@@ -73,8 +73,8 @@ impl Case {
         a * weight(other) < b * weight(job)
     }
 
-    /// Computes the allotments as defined: assigns one processor at a time, and compares all jobs
-    /// each time.
+    /// Computes the allotments from their definition: assigns one processor at a time, and compares
+    /// all jobs each time.
     fn by_definition(&self) -> Vec<usize> {
         let jobs = self.claims.len();
         let mut allotments: Vec<usize> = (0..jobs).map(|job| self.most(job).min(1)).collect();
@@ -158,7 +158,7 @@ fn feasible(case: &Case) -> Vec<Vec<usize>> {
     all
 }
 
-/// Without weights, no feasible allocation gives more to the job that has the least.
+/// Without weights, no feasible allocation gives the poorest job more.
 #[test]
 fn unweighted_poorest_cannot_gain() {
     let (mut checked, mut seed) = (0, 0);

@@ -61,7 +61,8 @@ fn all_fail(idle: &str, n: usize) -> (Vec<Nanos>, Vec<Nanos>) {
     (0..n).map(|_| thief.fails_until_sleep(1)).unzip()
 }
 
-/// Returns the first nanosecond after each of these minimum lengths.
+/// Adds one nanosecond to each length: an attempt fails every nanosecond, and a quantum ends at the
+/// first failure after its minimum length.
 fn just_after(lengths: &[Nanos]) -> Vec<Nanos> {
     lengths.iter().map(|length| length + 1).collect()
 }
@@ -239,7 +240,7 @@ fn busy_long_quantum_shortens_sleep() {
     assert_eq!(thief.fails_after(100 * US), Some(3 * US)); // long share 0.1: 75 us * 1 * 0.05 * 0.8
 }
 
-/// If a long quantum ends at a first failure, its share counts for the next one.
+/// If a long quantum ends at a first failure, its share counts for the next long quantum.
 #[test]
 fn first_failure_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
@@ -249,7 +250,7 @@ fn first_failure_passes_long_share_on() {
     assert_eq!(thief.fails_after(100 * US), Some(45 * US)); // 75 us * 1 * (1 + 0.5) / 2 * 0.8
 }
 
-/// If a long quantum ends during a sleep, its share immediately counts for the next one.
+/// If a long quantum ends during a sleep, its share immediately counts for the next long quantum.
 #[test]
 fn sleep_passes_long_share_on() {
     let mut thief = Thief::new("long-quanta");
@@ -315,7 +316,7 @@ fn long_share_alone_can_decide() {
         let mut thief = Thief::new(&format!("long-quanta:c=0,inefficient={condition}"));
         thief.fails_after(0);
         while thief.now < 4_000 * US {
-            thief.fails_after(5 * US); // until the previous long quantum was spent stealing
+            thief.fails_after(5 * US); // fills a whole long quantum with stealing
         }
         thief.succeeds_after(0);
         thief.fails_after(76 * US); // a new short quantum

@@ -33,7 +33,7 @@ fn owed_thread_gets_slot_before_overcommitted() {
     assert!(!ledger.owes() && !ledger.has_free());
 }
 
-/// Owed and overcommitted threads get new slots first. Only the rest become free.
+/// Only the slots that no owed or overcommitted thread needs become free.
 #[test]
 fn new_slots_serve_owed_threads_first() {
     let mut ledger = running(1, 1);

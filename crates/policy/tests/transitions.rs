@@ -7,7 +7,7 @@ type Row = (Status, Verb, Status);
 
 const THREADS: usize = 6;
 
-/// A ledger, and the rows of the table that were used so far.
+/// A ledger, and the rows of the table that have occurred so far.
 struct Watched {
     ledger: Ledger,
     used: Vec<Row>,
@@ -25,8 +25,8 @@ impl Watched {
         watched
     }
 
-    /// Calls a function of the ledger that may use `verbs`, and records which rows of the table the
-    /// changes of status used.
+    /// Calls a function of the ledger that may use `verbs`, and records the rows of the table that
+    /// the changes of status match.
     fn call<R>(&mut self, verbs: &[Verb], call: impl FnOnce(&mut Ledger) -> R) {
         let before = self.statuses();
         call(&mut self.ledger);

@@ -265,7 +265,8 @@ fn no_candidate_starves_under_any_rule() {
     }
 }
 
-/// A worker that stays a candidate throughout the round is tried, even if others come and go.
+/// A worker that stays a candidate throughout the round is tried, even if other workers become
+/// candidates or stop being candidates.
 #[test]
 fn staying_worker_is_always_asked() {
     let mut rng = Rng::new(31);
@@ -369,8 +370,8 @@ impl Peers for Alike {
     }
 }
 
-/// A thief that knows that all victims are alike tries the same victims as if it had checked each
-/// worker.
+/// If a thief knows that all victims are alike, it skips the check of each worker but tries the
+/// same victims.
 #[test]
 fn known_uniformity_changes_no_choice() {
     for workers in 0..12 {

@@ -14,7 +14,6 @@ use std::time::Duration;
 use tidegate_sync::futex::SharedWord;
 use tidegate_sync::thread::PrivateFile;
 
-/// An open table.
 #[derive(Debug)]
 pub(crate) struct Table {
     file: PrivateFile,
@@ -106,7 +105,7 @@ impl Table {
         let Some(file) = open(path, access)? else {
             return Ok(Found::Gone);
         };
-        // Do this first, so that children made by `fork` do not keep the file open.
+        // Wrap the file before any other step, so that children made by `fork` do not keep it open.
         let file = PrivateFile::new(file);
         let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
         let found = metadata(path, opened)?;

@@ -30,7 +30,7 @@
 //! crate never ends the process, never waits for another process, and never touches a file of
 //! another user.
 //!
-//! [`Observer`] reads the table without taking a seat, and never creates it.
+//! [`Observer`] reads the table without taking a seat, and never creates the table.
 //!
 //! This crate does **not** move workers or start threads. It measures no load except that of
 //! programs outside the table ([`Neighbours`]). It supports only Linux.

@@ -90,8 +90,8 @@ impl Measured {
 fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> {
     let mut jobs: Vec<(Identity, Nanos)> = rows.map(|row| (row.owner, row.cpu_time)).collect();
     jobs.sort_unstable();
-    // The rows of a process may have been published at different times. Keep the latest one's time,
-    // which is the largest.
+    // The rows of a process may have been published at different times. Keep the time in the latest
+    // row, which is the largest.
     jobs.reverse();
     jobs.dedup_by_key(|(job, _)| *job);
     jobs

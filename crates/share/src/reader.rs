@@ -19,7 +19,7 @@ pub(crate) struct Reader {
     last: Option<Nanos>,
 }
 
-/// A row's heartbeat when the reader last looked at it.
+/// A row's heartbeat, as it was when the reader last looked at the row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beat {
     generation: u64,
@@ -75,7 +75,8 @@ impl Reader {
         // A job that has not read the table for a long time must not conclude that the other jobs
         // are stalled.
         let away = |last| now.saturating_sub(last) > TABLE_STALL.default / 2;
-        // An observer keeps its memory, no matter how rarely it reads.
+        // That does not apply to an observer. It remembers the heartbeats, no matter how rarely it
+        // reads.
         if own.is_some() && self.last.is_none_or(away) {
             self.beats.fill(Beat::default());
         }

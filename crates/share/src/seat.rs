@@ -135,7 +135,8 @@ impl Seat {
         Waker(self.table.change())
     }
 
-    /// Returns whether the path still leads to this table. If it does not, take another seat.
+    /// Returns whether the path still leads to this table. If it does not, the job should take a
+    /// new seat.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.table.is_current()

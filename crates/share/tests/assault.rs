@@ -17,7 +17,6 @@ fn soak(slice: usize, unit: &str) -> usize {
     slice * scale
 }
 
-/// If a table is overwritten with random bytes, jobs get errors or shares within their limits.
 #[test]
 fn random_tables_never_break_limits() {
     let seed = fastrand::u64(..);
@@ -98,7 +97,7 @@ fn truncating_used_table_causes_errors() {
                     "{text}"
                 );
             }
-            // After that, the job continues normally.
+            // Afterwards, each operation of the job succeeds or reports the damage again.
             for (what, refusal) in all_that_a_job_does(b) {
                 let kind = refusal.as_ref().map(Refusal::kind);
                 let kinds = [None, Some(Kind::Damaged)];

@@ -156,7 +156,7 @@ fn dying_creator_leaves_no_partial_table() {
     }
 }
 
-/// Two jobs start at the same time, without a table, with a stale one, or with a good one.
+/// Two jobs start at the same time, while there is no table, a stale table or a good table.
 #[test]
 fn simultaneous_jobs_share_one_table() {
     for state in ["none", "stale", "good"] {
@@ -203,7 +203,7 @@ fn simultaneous_jobs_share_one_table() {
     }
 }
 
-/// Takes a seat, and checks that its table is also the one that other jobs find.
+/// Takes a seat, and checks that other jobs find the same table.
 fn comes(home: &Home) -> i32 {
     let mut seat = home.seat("child");
     seat.publish(&wants(4, 4)).unwrap();
@@ -234,7 +234,7 @@ fn newcomer_and_sweeper_never_collide() {
     };
     let all = std::iter::from_fn(|| dry.step().is_none().then_some(())).count();
     let (mut refused, mut met) = (0, 0);
-    // At earlier stops, the child reads the rows.
+    // Skip the earlier stops, at which the child only reads rows.
     for stop in all - 50..=all {
         // This check frees the row of the previous sweeper.
         assert_eq!(check(&home).alive.len(), seats.len());

@@ -51,7 +51,7 @@ mod kernel {
         });
     }
 
-    /// The stack size of the thread that registers. It makes only one system call.
+    /// The stack size of the thread that registers. The thread makes only one system call.
     const STACK: usize = 64 * 1024;
 
     /// Whether the calling thread is the only one. `/proc/self/task` has a folder for each thread,

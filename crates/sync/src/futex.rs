@@ -101,8 +101,8 @@ mod shared {
         pub fn add_and_wake(&self) -> io::Result<()> {
             const EVERYBODY: libc::c_int = libc::c_int::MAX;
             let add = libc::FUTEX_OP(libc::FUTEX_OP_ADD, 1, libc::FUTEX_OP_CMP_EQ, 0);
-            // The call can also wake threads that wait on a second word. Here, this is the same
-            // word, whose threads the call has already woken.
+            // The call can also wake threads that wait on a second word. Here, both words are the
+            // same, and no further thread needs to be woken.
             let (op, nobody, word) = (libc::FUTEX_WAKE_OP, 0usize, self.address());
             // SAFETY: both addresses are the address of an aligned word in a live mapping. The
             // kernel changes the word atomically, and reports an error if the file no longer covers

@@ -6,7 +6,7 @@
 use memmap2::MmapMut;
 use std::alloc::{Layout, handle_alloc_error};
 
-/// A number of whole pages, initially zeroed.
+/// A mapping of whole pages, initially zeroed.
 #[derive(Debug)]
 pub struct Pages(MmapMut);
 

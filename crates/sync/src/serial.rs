@@ -44,8 +44,9 @@ mod tests {
         assert_eq!(of_this_thread(), own);
     }
 
-    /// Requests the number in the destructors of two thread-local values. In either order, one is
-    /// destroyed before the value that holds the number, and one after it.
+    /// Requests the number in the destructors of two thread-local values. Whatever the order of
+    /// destruction, one of these values is destroyed before the value that holds the number, and
+    /// the other one after it.
     #[cfg(target_os = "linux")]
     #[test]
     fn thread_keeps_its_serial_until_exit() {

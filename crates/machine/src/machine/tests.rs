@@ -3,7 +3,8 @@ use crate::made_up::MadeUp;
 
 const V2: &str = "1 0 0:1 / / rw - ext4 a rw\n2 1 0:2 / /sys/fs/cgroup rw - cgroup2 c rw\n";
 
-/// A machine with 16 CPUs, of which 0-7 are allowed, in the version 2 cgroup /a/b without a limit.
+/// A machine with 16 CPUs. The process may run on CPUs 0-7 and is in the version 2 cgroup /a/b,
+/// which has no limit.
 fn sixteen() -> MadeUp {
     MadeUp::new()
         .with(

@@ -3,8 +3,8 @@
 //! The files are `/sys/devices/system/cpu/cpuN/topology/*`, `/sys/devices/system/cpu/cpuN/cache/*`
 //! and `/sys/devices/system/node/*` (see ABI/testing/sysfs-devices-system-cpu and -node of the
 //! Linux documentation). Anything that cannot be read or understood is left out without a note,
-//! because it only affects victim orders and places, never the number of workers. A list of the
-//! CPUs that share something is used only if it contains the CPU whose list it is. Offline CPUs are
+//! because it only affects victim orders and places, never the number of workers. The list of the
+//! CPUs that share something with a CPU is ignored unless it contains that CPU. Offline CPUs are
 //! skipped, and are removed from every list.
 //!
 //! The sets need not be nested; [`Topology::levels`] takes care of that.
@@ -16,7 +16,7 @@ use super::{Cache, CacheKind, Node, Topology};
 use crate::cpus::CpuList;
 use crate::files::{Files, text};
 
-/// No CPU has more caches than this. Usually the list ends earlier, at the first missing directory.
+/// No CPU has more caches than this. Reading usually stops earlier, at the first missing directory.
 const CACHES_PER_CPU_MAX: usize = 32;
 
 impl Topology {

@@ -15,7 +15,7 @@ fn with_groups(files: MadeUp, name: &str, groups: &[&str]) -> MadeUp {
     })
 }
 
-/// Adds one cache for each group, under `index` for each of its CPUs.
+/// Adds one cache for each group. Each CPU of the group lists the cache under `index`.
 fn with_caches(files: MadeUp, index: usize, level_kind_size: [&str; 3], groups: &[&str]) -> MadeUp {
     let [level, kind, size] = level_kind_size;
     groups.iter().fold(files, |files, group| {

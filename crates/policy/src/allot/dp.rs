@@ -1,9 +1,9 @@
 //! Dynamic partitioning: when a job changes, only the processors that it gains or loses move.
 //!
-//! A job that arrives or wants more takes the free processors. Then it takes processors, one at a
-//! time, from the job with the most, as long as the taker has less than it desires and less than
-//! the fair share. A job that leaves or wants less gives its surplus back, one processor at a time,
-//! to the deprived job with the fewest. From Sen, "Dynamic processor allocation for adaptively
+//! A job that arrives or wants more takes the free processors. While it still has less than it
+//! desires and less than the fair share, it then takes processors, one at a time, from the job with
+//! the most. A job that leaves or wants less gives its surplus back, one processor at a time, to
+//! the deprived job with the fewest. From Sen, "Dynamic processor allocation for adaptively
 //! parallel work-stealing jobs", 2004, section 5.2.
 //!
 //! The paper does not say how to break ties. Here, of the jobs with the most processors, the first

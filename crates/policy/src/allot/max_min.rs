@@ -18,9 +18,9 @@
 //! a set that is too small also takes time logarithmic in the number of jobs.
 //!
 //! The algorithm only counts processors. So for each set of processors, the caller must pass all
-//! jobs that can run nowhere else. If the sets are equal, disjoint or nested, they suffice. If they
-//! partly overlap, the caller must also pass their unions, or jobs may get more processors than
-//! there are.
+//! jobs that can run nowhere else. If the sets are equal, disjoint or nested, these sets suffice.
+//! If some partly overlap, the caller must also pass their unions; otherwise, jobs may get more
+//! processors than there are.
 
 use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec;
@@ -61,7 +61,7 @@ impl Claim {
 pub struct Bound<'a> {
     /// The number of processors in the set.
     pub processors: usize,
-    /// The indices of these jobs in the list of claims.
+    /// The jobs that can run nowhere else, as indices into the list of claims.
     pub members: &'a [usize],
 }
 
@@ -142,7 +142,8 @@ pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
 /// The bounds that cannot satisfy all their members: the processors left in each, and which of
 /// these bounds apply to each job.
 struct Room {
-    /// For each bound, the processors left after each member's first.
+    /// For each bound, the number of processors left once each member that wants processors has
+    /// one.
     left: Vec<usize>,
     /// For all jobs in turn, the indices of the bounds that apply to the job. The part of job `j`
     /// starts at `begins[j]`.
@@ -176,7 +177,8 @@ impl Room {
         for (_, job) in members() {
             room.begins[job] += 1;
         }
-        // Turn the counts into ends. Filling in from the back turns the ends into beginnings.
+        // Turn the numbers of bounds per job into the end of each job's part. The loop below then
+        // fills each part from its end, so `begins` finally holds the beginnings.
         let mut end = 0;
         for begin in &mut room.begins {
             end += *begin;

@@ -8,8 +8,8 @@ use core::fmt;
 pub enum Broken {
     /// A job without work has a processor.
     Idle,
-    /// There are at least as many jobs with work as processors, and not each of these jobs has
-    /// exactly one.
+    /// There are at least as many jobs with work as processors, but some of these jobs do not have
+    /// exactly one processor.
     Crowd,
     /// The rule promises equal parts, but a processor is left over or two parts differ by more than
     /// one.

@@ -1,4 +1,4 @@
-//! A-Steal: the desire goes up and down by a factor.
+//! A-Steal: multiplies or divides the desire by a factor at the end of a cycle.
 //!
 //! A cycle is efficient if the allotted processors ran tasks for most of it, and satisfied if the
 //! job had as many processors as it desired. An inefficient cycle divides the desire by the factor,

@@ -3,9 +3,9 @@
 //!
 //! A worker gives its processor back after a certain number of consecutive failed attempts to
 //! steal. The job then wants additional processors: as many as there are waiting tasks per active
-//! worker. It wants at most the machine's unused processors and those of its own that other jobs
-//! use. Demand-aware work-stealing is by Chen, Zheng and Guo, as described by Haselsteiner,
-//! "Adaptive Work-Stealing Techniques", 2015, section 2.7.
+//! worker. It requests at most the machine's unused processors plus those of its own processors
+//! that other jobs use. Demand-aware work-stealing is by Chen, Zheng and Guo, as described by
+//! Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.7.
 //!
 //! The source leaves some points open. Here, the tasks per worker are rounded down, as in C. A job
 //! only sees the total number of failures, so for each `t_sleep` failures, it assumes that one

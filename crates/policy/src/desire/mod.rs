@@ -17,9 +17,9 @@
 //!
 //! In the cited papers, thieves never stop searching. In our pools, they park, and a parked thief
 //! makes no attempts. So the part of the allotment that was spent neither working nor searching is
-//! converted to the attempts that parked thieves would have made. The fraction of these that fail
-//! on an empty victim equals the fraction of processors without work. If all of them counted as
-//! failed, a job that keeps two of eight processors busy would seem to use none.
+//! converted to the attempts that parked thieves would have made. Of these attempts, the fraction
+//! that fails on an empty victim equals the fraction of processors without work. If all of them
+//! counted as failed, a job that keeps two of eight processors busy would seem to use none.
 //!
 //! This module does not limit a desire to what a job may have, and does not compute allotments
 //! ([`allot`](crate::allot) does). The caller reads the counters and fills in [`Seen`].
@@ -58,7 +58,7 @@ pub struct Seen<'a> {
     /// The number of processors that the job was entitled to: the mean over the cycle, rounded to
     /// the nearest integer.
     pub allotment: usize,
-    /// The number of slots that the job holds at the end.
+    /// The number of slots that the job holds at the end of the cycle.
     pub usage: usize,
     /// The number of attempts to steal, including successful ones.
     pub attempts: u64,
@@ -70,14 +70,15 @@ pub struct Seen<'a> {
     pub working: Nanos,
     /// Total time in which workers looked for tasks.
     pub searching: Nanos,
-    /// The number of tasks in each worker's deque at the end, indexed by worker.
+    /// The number of tasks in each worker's deque at the end of the cycle, indexed by worker.
     pub deques: &'a [usize],
-    /// The number of tasks that wait outside the deques at the end: in the pool's queues, or
-    /// started but without a slot to continue.
+    /// The number of tasks that wait outside the deques at the end of the cycle: in the pool's
+    /// queues, or started but without a slot to continue.
     pub queued: usize,
-    /// The number of workers that run a task at the end.
+    /// The number of workers that run a task at the end of the cycle.
     pub busy: usize,
-    /// The number of the machine's processors that are unused at the end. Only [`Dws`] needs it.
+    /// The number of the machine's processors that are unused at the end of the cycle. Only [`Dws`]
+    /// needs it.
     pub free: usize,
     /// The number of this job's processors that other jobs use. Only [`Dws`] needs it.
     pub lent: usize,
@@ -115,7 +116,8 @@ impl Seen<'_> {
         self.capacity().saturating_sub(awake)
     }
 
-    /// Counts the attempts, including those that parked thieves would have made; see the module.
+    /// Counts the attempts, including those that parked thieves would have made, as the module's
+    /// documentation explains.
     fn attempts(&self) -> Attempts {
         let parked = self.parked() / ATTEMPT_TIME.default;
         let (capacity, length_out_of_work) = (
@@ -235,7 +237,7 @@ impl DesirePolicy {
 
 table! {
     DESIRE: DesirePolicy = choice("desire", DesirePolicy::names(), DesirePolicy::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
-        "How a job estimates how many processors it could use. `steady` settles where other estimators go up and down.",
+        "How a job estimates how many processors it could use. `steady` converges in cases where other estimators oscillate.",
         Basis::Guessed;
 }
 

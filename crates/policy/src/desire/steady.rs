@@ -1,18 +1,18 @@
 //! Steady: the desire follows recent use, and grows while the whole allotment is used and tasks
 //! wait.
 //!
-//! This estimator was designed for this project; `docs/desire.md` compares it with the others.
-//! After a cycle in which nearly the whole allotment was used, the desire
+//! This estimator was designed for this project; `docs/desire.md` compares it with the other
+//! estimators. After a cycle in which nearly the whole allotment was used, the desire
 //!
 //! * does not change if the job was deprived: the cycle does not show whether the job could use
 //!   more processors than it desired, or fewer,
-//! * does not change if at most as many tasks run or wait at the end as there are processors:
-//!   another processor would find nothing to do,
+//! * does not change if, at the end, no more tasks run or wait than the job has processors: another
+//!   processor would find nothing to do,
 //! * otherwise doubles, or becomes the number of running and waiting tasks if that number is
 //!   larger.
 //!
-//! The number of waiting tasks is a poor forecast (a loop that spawns tasks has one), but if any
-//! task waits, one more processor has something to do.
+//! The number of waiting tasks is a poor forecast (in a loop that spawns tasks, only one task waits
+//! at a time), but if any task waits, one more processor has something to do.
 //!
 //! After any other cycle, the desire becomes the largest number of processors that any of the last
 //! cycles could use. That number is the larger of the cycle's mean use and the number of tasks that

@@ -51,16 +51,16 @@ impl Backoff {
 pub enum Randomness {
     /// The sleeps are not random (the default).
     None,
-    /// Random growth: a linear step becomes half a step plus a uniform part of up to one step; an
-    /// exponential step gains or loses up to half of the minimum.
+    /// Random growth: a linear step becomes half a step plus a random part, uniform between 0 and
+    /// one step; an exponential step gains or loses up to half of the minimum.
     Constant,
     /// Random sleeps, but no random growth: each sleep is drawn uniformly between 0 and the
     /// backoff's current limit.
     LimitMax,
 }
 
-/// Defines the parameters of one backoff: its fields in the order of the text form, each with its
-/// tunable.
+/// Defines the struct with the parameters of one backoff. Its fields are in the order of the text
+/// form, each with its tunable.
 macro_rules! backoff {
     ($(#[$doc:meta])* $type:ident, $name:literal {
         $($(#[$field_doc:meta])* $field:ident: $field_type:ty = $row:ident $(or $other:ident)?,)*

@@ -15,7 +15,7 @@ struct Curve {
     growth: Growth,
     randomness: Randomness,
     slow_reset: bool,
-    /// The next sleep, in nanoseconds.
+    /// The length of the next sleep, in nanoseconds.
     current: f64,
 }
 
@@ -160,7 +160,7 @@ impl Sleeps {
                     let sleep = first.next(chance);
                     *in_second = sleep >= first.max;
                     if *in_second && second.current <= sleep {
-                        second.next(chance); // skip the time at which the curves meet
+                        second.next(chance); // `first` has just returned this length
                     }
                     sleep
                 }
@@ -173,7 +173,7 @@ impl Sleeps {
         })
     }
 
-    /// Starts over, or goes one step back, after a successful steal.
+    /// After a successful steal, starts over, or goes one step back under a slow reset.
     pub(super) fn reset(&mut self) {
         match &mut self.0 {
             Shape::One(curve) => curve.reset(),

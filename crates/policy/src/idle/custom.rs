@@ -19,7 +19,7 @@ use core::fmt;
 /// it.
 pub const LONGEST_SLEEP: Nanos = LONGEST;
 
-/// Printed in place of an idle policy's name if the backoff is user-defined.
+/// The name that is printed for a user-defined backoff, in place of an idle policy's name.
 pub(crate) const NAME: &str = "custom";
 
 /// A user-defined backoff for one thief, used in place of an [`IdlePolicy`](super::IdlePolicy).
@@ -50,13 +50,13 @@ pub(crate) const NAME: &str = "custom";
 /// assert_eq!(backoff.backoff(7), Rest::Yield);
 /// ```
 pub trait CustomBackoff: Send {
-    /// Returns how the thief rests after a failed sweep, in which it tried all its victims and none
-    /// had a task.
+    /// Called after a failed sweep, in which the thief tried all its victims and found no task.
+    /// Returns how the thief rests.
     ///
-    /// `draw` is a random number, uniform over all `u64`. A [`Rest::Sleep`] of 0 is a
-    /// [`Rest::Retry`], and one above [`LONGEST_SLEEP`] is shortened to it. A thief that parks
-    /// sleeps until there is work. A thief that rests in any other way counts as searching, so the
-    /// pool wakes no thread for work that this thief would find after its rest.
+    /// `draw` is a random number, uniform over all `u64`. A [`Rest::Sleep`] of 0 counts as
+    /// [`Rest::Retry`], and a sleep longer than [`LONGEST_SLEEP`] is shortened to it. A thief that
+    /// parks sleeps until there is work. A thief that rests in any other way counts as searching,
+    /// so the pool wakes no thread for work that this thief would find after its rest.
     fn backoff(&mut self, draw: u64) -> Rest;
 
     /// Called when the thief has found a task.

@@ -74,7 +74,7 @@ impl FromStr for Backoff {
     }
 }
 
-/// Returns `None` if `name` is not a backoff.
+/// Parses a backoff with the parameters in `list`. Returns `None` if no backoff has this name.
 fn read_backoff(name: &str, list: Option<&str>) -> Option<Result<Backoff, ParseError>> {
     Some(match name {
         Linear::NAME => Linear::read(list).map(Backoff::Linear),

@@ -31,11 +31,11 @@ pub struct Quanta {
     /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1, by
     /// default 0.5.
     pub threshold: f64,
-    /// How much a sleep grows with the share of time spent on steal attempts: 0 to 100 times
-    /// `length`, by default 0.4.
+    /// How much a sleep grows with the share of time spent on steal attempts, as a multiple of
+    /// `length`: 0 to 100, by default 0.4.
     pub s1: f64,
-    /// How much a sleep grows with each consecutive inefficient quantum before it: 0 to 100 times
-    /// `length`, by default 0.8.
+    /// How much a sleep grows with each consecutive inefficient quantum before it, as a multiple of
+    /// `length`: 0 to 100, by default 0.8.
     pub s2: f64,
     /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to 100, by
     /// default 2.
@@ -57,13 +57,13 @@ pub struct LongQuanta {
     /// The share of time spent on steal attempts above which a quantum is inefficient: 0 to 1, by
     /// default 0.6.
     pub threshold: f64,
-    /// Which quantum's share must exceed the threshold; by default, either.
+    /// Which quantum's share must exceed the threshold. By default, either share is enough.
     pub inefficient: Inefficient,
-    /// How much a sleep grows with the product of the shares of both quanta: 0 to 100 times
-    /// `length`, by default 0.8.
+    /// How much a sleep grows with the product of the shares of both quanta, as a multiple of
+    /// `length`: 0 to 100, by default 0.8.
     pub s1: f64,
-    /// How much a sleep grows with each consecutive inefficient quantum before it: 0 to 100 times
-    /// `length`, by default 0.8.
+    /// How much a sleep grows with each consecutive inefficient quantum before it, as a multiple of
+    /// `length`: 0 to 100, by default 0.8.
     pub s2: f64,
     /// How much a quantum shrinks with each consecutive inefficient quantum before it: 0 to 100, by
     /// default 2.

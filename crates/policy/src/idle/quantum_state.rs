@@ -52,7 +52,7 @@ impl Quantum {
     }
 }
 
-/// The long quantum, which dampens the decisions at the end of short ones.
+/// The long quantum. It dampens the decisions that are made at the end of short quanta.
 #[derive(Clone, Copy, Debug)]
 struct Long {
     quantum: Quantum,
@@ -63,7 +63,7 @@ struct Long {
 }
 
 impl Long {
-    /// Algorithm 5.8: begins a new long quantum if the minimum length has passed.
+    /// Runs algorithm 5.8, which begins a new long quantum if the minimum length has passed.
     fn end_if_over(&mut self, now: Nanos) {
         if self.quantum.end < now {
             self.share_before = self.quantum.share(now);
@@ -90,7 +90,7 @@ pub(super) struct QuantumState {
     inefficient: usize,
     /// Whether the current quantum has the normal length because it was inserted among short ones.
     inserted: bool,
-    /// When the current sleep began, until [`wake`](Self::wake) accounts for it.
+    /// When the current sleep began; `None` once [`wake`](Self::wake) has accounted for it.
     asleep_since: Option<Nanos>,
 }
 
@@ -140,7 +140,8 @@ impl QuantumState {
         }
     }
 
-    /// Algorithm 5.2 (5.6 with a long quantum). Reads the clock only after a failure.
+    /// Runs algorithm 5.2 (5.6 with a long quantum) after a successful steal. Reads the clock only
+    /// after a failure.
     pub(super) fn steal_succeeded(&mut self, now: impl FnOnce() -> Nanos) {
         if self.failing {
             let now = now();
@@ -150,8 +151,8 @@ impl QuantumState {
         }
     }
 
-    /// Algorithm 5.4 (5.5 with a long quantum). If an inefficient quantum has ended, returns how
-    /// long to sleep.
+    /// Runs algorithm 5.4 (5.5 with a long quantum) after a failed attempt. If an inefficient
+    /// quantum has ended, returns how long to sleep.
     pub(super) fn attempt_failed(&mut self, now: Nanos) -> Option<Nanos> {
         self.wake(now);
         if !self.failing {
@@ -216,8 +217,8 @@ impl QuantumState {
         }
     }
 
-    /// The part of algorithm 5.3 (5.7 with a long quantum) before the sleep; [`wake`](Self::wake)
-    /// does the rest.
+    /// Runs the first part of algorithm 5.3 (5.7 with a long quantum), and returns how long to
+    /// sleep, if at all. After the sleep, [`wake`](Self::wake) runs the second part.
     fn end_short(&mut self, now: Nanos) -> Option<Nanos> {
         let short = self.short.share(now);
         let (inefficient, factor) = match &self.long {

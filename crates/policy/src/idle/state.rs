@@ -59,7 +59,7 @@ enum Kind {
 }
 
 impl IdleState {
-    /// Creates the state of a thief that has not failed yet.
+    /// Creates the state of a thief that has not failed to steal yet.
     ///
     /// # Errors
     /// Returns the errors of [`IdlePolicy::check`].
@@ -109,7 +109,7 @@ impl IdleState {
         }
     }
 
-    /// Must be called when an attempt has failed. Reads the clock only under quanta.
+    /// Must be called when an attempt to steal has failed. Reads the clock only under quanta.
     pub fn attempt_failed(&mut self, now: impl FnOnce() -> Nanos) -> Rest {
         match &mut self.kind {
             Kind::Elastic { .. }
@@ -159,7 +159,7 @@ impl IdleState {
         }
     }
 
-    /// Must be called when the thief has carried out the last decision. Reads the clock only after
+    /// Must be called after the thief has carried out the last [`Rest`]. Reads the clock only after
     /// a sleep under quanta.
     pub fn rested(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
@@ -178,11 +178,12 @@ fn sleep(time: Nanos) -> Rest {
     }
 }
 
-/// Yields until the search time has passed, then parks. A thief that was woken starts a new search.
+/// Returns a yield until the search time has passed, and then a park. A thief that was woken starts
+/// a new search.
 ///
 /// The thief does not spin before it yields, because that would keep its processor from the thread
 /// for which it has just finished a task. If there are as many workers as processors, each call
-/// from outside the pool would then take some 5 us longer.
+/// from outside the pool would then take about 5 us longer.
 fn search(rules: &Elastic, since: &mut Option<Nanos>, now: Nanos) -> Rest {
     let searched = now.saturating_sub(*since.get_or_insert(now));
     if searched >= rules.search {

@@ -33,7 +33,7 @@ pub enum Until {
 /// The answer to a task's request for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The task has the memory, as this reservation.
+    /// The memory is granted; this reservation holds it.
     Granted(Reservation),
     /// The task must sleep until [`Book::settle`] returns it.
     Later,
@@ -54,7 +54,7 @@ enum State {
 #[derive(Clone, Debug)]
 struct Entry {
     state: State,
-    /// Another task runs on top of this task, on the same stack. Until that task ends, this one
+    /// Another task runs on top of this task, on the same stack. Until that task ends, this task
     /// cannot resume.
     buried: bool,
     /// The task has given up its slot and, as far as the book knows, computes without one.
@@ -79,8 +79,8 @@ struct Entry {
     /// The number of entries whose `parent` is this task. The second half of a join also counts its
     /// joiner, until [`Book::forget`].
     children: u32,
-    /// The exclusive or of the numbers of all child entries. When only one of them is left, this is
-    /// its number.
+    /// The exclusive or of the numbers of all child entries. If only one child is left, this is the
+    /// number of that child.
     their_names: u32,
     reservations: Vec<Reservation>,
 }
@@ -141,9 +141,9 @@ const UNDER_WAY: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Book {
     budget: u64,
-    /// The limit in force. It equals the budget, except after the budget was lowered: then the old
-    /// budget stays in force until the new one has room for the reserve and for what tasks outside
-    /// the leftmost path hold.
+    /// The limit in force. It equals the budget, except after the budget was lowered. The old
+    /// budget then stays in force until the reserve, and what tasks outside the leftmost path hold,
+    /// fit under the new budget.
     ceiling: u64,
     serial: u64,
     declared: u64,
@@ -373,7 +373,7 @@ impl Book {
         &self.order
     }
 
-    /// Returns all tasks that have a place in the depth-first order, in that order.
+    /// Returns all tasks that have a place in the depth-first order, leftmost first.
     pub fn in_order(&self) -> impl Iterator<Item = Task> + '_ {
         let first = self.order.first();
         let items = core::iter::successors(first, |item| self.order.next(*item));
@@ -446,8 +446,8 @@ impl Book {
             },
             moment: 0,
             root,
-            // The joiner of a second half will ask whether that half has ended, so it keeps the
-            // half's entry alive.
+            // The joiner of a second half will check whether that half has ended, so the joiner
+            // keeps the half's entry alive.
             children: u32::from(parent.is_some() && scope.is_none()),
             their_names: 0,
             reservations: vec![],
@@ -490,7 +490,8 @@ impl Book {
 
     /// Drops the entry of a task that has ended, holds no reservations and has only one child left.
     /// The task's parent becomes the child's parent, so that a chain of spawns does not keep an
-    /// entry for each link. With two children left, the order between them would be lost.
+    /// entry for each link. If two children are left, the entry stays, because it records the order
+    /// between them.
     fn step_aside(&mut self, task: Task) {
         let entry = &self.tasks[task.0];
         let is_done = entry.state == State::Gone && entry.reservations.is_empty();
@@ -543,8 +544,8 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task runs, whether it is absent, and whether it is absent and will resume no
-    /// matter what other tasks do, as far as the book knows.
+    /// Returns what the book knows about the task: whether it runs, whether it is absent, and
+    /// whether it is absent but will resume no matter what other tasks do.
     fn presence(&self, task: Task) -> [bool; 3] {
         let Entry { state, buried, .. } = self.tasks[task.0];
         let is_absent = self.is_absent(task);

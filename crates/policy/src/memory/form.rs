@@ -252,7 +252,7 @@ impl MemoryPolicy {
     }
 }
 
-/// Names the first parameter of a budget if it is given as a bare number: `64MiB,serial=8MiB`.
+/// Adds the name of a budget's first parameter if the text omits it, as in `64MiB,serial=8MiB`.
 fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
     let list = list?;
     let first = list.split(',').next().unwrap_or_default();

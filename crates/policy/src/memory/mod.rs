@@ -1,4 +1,5 @@
-//! Decides which task may have memory now and which must wait. docs/memory.md has the protocol.
+//! Decides which task may have memory now and which must wait. docs/memory.md describes the
+//! protocol.
 
 pub mod book;
 mod form;

@@ -21,9 +21,9 @@ const FULL: u32 = 64;
 const NONE: u32 = u32::MAX;
 /// All labels of buckets are smaller than this.
 const LABELS: u64 = 1 << 62;
-/// The growth factor of a neighbourhood's capacity in buckets when the neighbourhood doubles in
-/// size, as numerator and denominator. It is 8/5, not 2, so a neighbourhood of twice the size must
-/// be less dense, by a factor of 4/5.
+/// When a neighbourhood doubles in size, the number of buckets that it may hold grows by this
+/// factor (numerator and denominator). The factor is 8/5, not 2, so a neighbourhood of twice the
+/// size must be less dense, by a factor of 4/5.
 const DENSER: (u128, u128) = (8, 5);
 
 /// Identifies an item of a list until it is removed.
@@ -31,8 +31,8 @@ const DENSER: (u128, u128) = (8, 5);
 pub struct Item(u32);
 
 impl Item {
-    /// Returns the item's number, which is below the maximum length that the list has had so far.
-    /// The number is reused after the item has been removed.
+    /// Returns the item's number, which is less than the maximum length of the list so far. The
+    /// number is reused after the item has been removed.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -92,7 +92,7 @@ impl Order {
         }
     }
 
-    /// Inserts a new item right before this one.
+    /// Inserts a new item right before `item`.
     ///
     /// # Panics
     /// If there are 2^32 - 1 items already.
@@ -101,7 +101,7 @@ impl Order {
         self.insert(before, item.0, bucket)
     }
 
-    /// Inserts a new item right after this one.
+    /// Inserts a new item right after `item`.
     ///
     /// # Panics
     /// If there are 2^32 - 1 items already.
@@ -116,7 +116,7 @@ impl Order {
         self.ends.map(|(first, _)| Item(first))
     }
 
-    /// Returns the next item, or `None` if this is the last one.
+    /// Returns the item after `item`, or `None` if `item` is the last item.
     #[must_use]
     pub fn next(&self, item: Item) -> Option<Item> {
         let after = self.nodes[item.0 as usize].after;

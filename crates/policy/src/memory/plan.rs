@@ -40,7 +40,7 @@ pub enum Next<T> {
     Start(T, Option<usize>),
     /// Resume this parked thread.
     Resume(usize),
-    /// Look again: one of the steps that a large request must wait has passed.
+    /// Look for work again: a parked task has now waited one more of its steps.
     Again,
 }
 
@@ -51,7 +51,8 @@ struct Thread {
     deque: VecDeque<Task>,
     /// The bytes that the thread was granted since its last steal and has not given back.
     used: u64,
-    /// The thread's position in the plan's `line`, or `None` if the thread is not in it.
+    /// The thread's position in the plan's `line`, or `None` if the line does not contain the
+    /// thread.
     stand: Option<Stand>,
 }
 
@@ -72,8 +73,8 @@ struct Note<T> {
 struct Parked {
     /// The size of the task's request, or `None` if it was parked for another reason.
     bytes: Option<u64>,
-    /// How many more times a free slot must find the task and move on before the task resumes. Each
-    /// time stands for a dummy task that would run before it.
+    /// How many more times a free slot must find the task and skip it before the task resumes. Each
+    /// skip stands for a dummy task that would run before this task.
     rounds: u64,
 }
 
@@ -86,12 +87,11 @@ pub struct Plan<T> {
     threads: Vec<Thread>,
     /// The threads that have deques. Empty under depth-first, which uses no deques.
     line: Line,
-    /// Indexed by [`Task::index`].
+    /// What the plan knows about each task, indexed by [`Task::index`].
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
     forks: u64,
-    /// The fork number of the task that was taken last, either to begin it or to take it back.
     last_taken: u64,
 }
 
@@ -419,7 +419,7 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// Puts a task that was just forked where other threads can find it.
+    /// Stores a task that was just forked so that other threads can find it.
     fn put(&mut self, thread: usize, task: Task, payload: T) {
         self.forks += 1;
         self.note(task, Some((self.forks, payload)), thread);
@@ -429,7 +429,7 @@ impl<T> Plan<T> {
         }
         let deque = &mut self.threads[thread].deque;
         let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
-        // The second half of a join comes first. Tasks spawned one after another come last.
+        // A new second half usually comes first in the deque, and a new spawned task last.
         if !deque.front().is_some_and(comes_before) {
             deque.push_front(task);
         } else if deque.back().is_some_and(comes_before) {
@@ -440,7 +440,7 @@ impl<T> Plan<T> {
         self.place(thread);
     }
 
-    /// Removes a task from where other threads can find it.
+    /// Removes an unstarted task, so that no other thread can find it, and returns its payload.
     fn take(&mut self, task: Task) -> T {
         self.unstarted -= 1;
         let note = self.note_of(task);

@@ -1,4 +1,4 @@
-//! The numbers of the search for work: retries, pauses, flags and grace periods.
+//! The tunables of the search for work: retries, pauses, flags and grace periods.
 
 use crate::text::{MS, S, US};
 use crate::tunable::{Basis, Tunable, count, table, time};

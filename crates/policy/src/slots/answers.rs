@@ -27,7 +27,7 @@ pub enum Wake {
 /// What a waiter can do with newly visible work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// The waiter may rob exactly that work.
+    /// The wait policy lets the waiter run that work.
     Robs,
     /// The waiter may run the work in the pool's queues if no thread without frames can.
     Queued,

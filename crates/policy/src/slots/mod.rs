@@ -10,7 +10,7 @@
 //! 1. a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all other
 //!    threads wait for),
 //! 2. a thread that is *in debt*: its grace has ended, so it runs without a slot,
-//! 3. if there is work to find, a waiter that may rob exactly that work,
+//! 3. if there is work to find, a waiter whose wait policy lets it run that work,
 //! 4. an idle thread,
 //! 5. a new thread,
 //! 6. a waiter that may run any work from the pool's queues.

@@ -76,7 +76,7 @@ impl Ledger {
     }
 
     /// Whether no more threads may be started because of threads in blocking calls: the number of
-    /// those has reached its limit, or the system has refused to start further threads.
+    /// such threads has reached its limit, or the system has refused to start further threads.
     pub(super) fn is_exhausted(&self) -> bool {
         let at_limit = self.refused || self.blocked >= self.max_blocking;
         self.blocked > 0 && at_limit && !self.complete && !self.may_start()

@@ -94,7 +94,7 @@ impl Ledger {
             Status::Waiting => self.waiting.push(t),
             Status::Owed => self.owed.push_back(t),
             Status::Blocked => {}
-            // The number may be reused for a different thread, which is not unpinned.
+            // A different thread may get the number, and it must not start out unpinned.
             Status::Gone => self.cpu_slots.set_unpinned(t, false),
             Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
         }

@@ -92,7 +92,7 @@ events! {
     TakeBack = 58 "take a half back",
     /// A joiner resumes after the second half of its join has ended.
     Joined = 59 "joined",
-    /// A task gives up its slot, or has a slot again.
+    /// A task gives up its slot, or gets a slot back.
     Blocks = 60 "blocks",
     /// A task starts to wait.
     Waits = 61 "waits",
@@ -131,7 +131,7 @@ pub struct Record {
     pub at: crate::Nanos,
     /// The event.
     pub event: Event,
-    /// The numbers that the rule read, in that order.
+    /// The numbers that the rule read, in the order in which it read them.
     pub inputs: alloc::vec::Vec<u64>,
 }
 

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 
-/// The result of a replay without differences.
+/// The result of a replay that found no differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The number of events that were replayed with the same decision.
@@ -30,7 +30,7 @@ pub struct Replayed {
 pub struct Difference {
     /// The source of the stream.
     pub source: Source,
-    /// The number of events before this one in the stream.
+    /// The number of events that precede this event in the stream.
     pub step: u64,
     /// The event and its inputs.
     pub record: Record,
@@ -296,7 +296,7 @@ fn new_controller(rules: &Rules, player: &Player) -> Result<ShareController, Dam
     Ok(ShareController::new(player, desire, rules.est_cycle))
 }
 
-/// Stands in for a live input. Never called, because the player supplies the recorded one.
+/// Stands in for a live input. Never called, because the player supplies the recorded input.
 fn unused() -> u64 {
     0
 }

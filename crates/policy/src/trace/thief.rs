@@ -48,7 +48,7 @@ impl<P: Peers, T: Recorder> Peers for Seen<'_, P, T> {
     }
 }
 
-/// Encodes an optional number.
+/// Encodes `None` as 0, and a number as its successor.
 pub(super) fn word_of(number: Option<u64>) -> u64 {
     number.map_or(0, |number| number.saturating_add(1))
 }

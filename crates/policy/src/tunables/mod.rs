@@ -3,8 +3,8 @@
 //!
 //! A tunable is one constant, which holds the name, the allowed values, the default and the reason
 //! for the default. The code takes the value from the constant ([`Tunable::default`]), checks input
-//! against it ([`Tunable::check`], [`Tunable::parse`]) and prints it ([`rows`]). The number appears
-//! nowhere else.
+//! against it ([`Tunable::check`], [`Tunable::parse`]) and prints it ([`rows`]). The code contains
+//! the number nowhere else.
 //!
 //! The parameters of policies are tunables, too. The part of the name after the dot is the key in
 //! the policy's text form. A parameter has no environment variable of its own: one variable sets

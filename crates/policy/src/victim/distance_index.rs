@@ -1,7 +1,7 @@
 //! An index of the candidates by their distance from a thief.
 //!
-//! The index counts the candidates at a distance, and finds the k-th of them, without looking at
-//! every worker. It sorts the workers in the order of the [`PlaceTree`], so that the members of
+//! The index counts the candidates at a given distance, and finds the k-th of them, without looking
+//! at every worker. It sorts the workers in the order of the [`PlaceTree`], so that the members of
 //! each group are adjacent. A Fenwick tree over that order (Peter Fenwick, "A new data structure
 //! for cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the
 //! candidates of a group and finds the k-th of them in O(log n) steps for n workers.
@@ -15,15 +15,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The workers in the order of a [`PlaceTree`].
+/// The workers, sorted so that the members of each group of a [`PlaceTree`] are adjacent.
 #[derive(Clone, Debug)]
 pub struct PlaceOrder {
     /// The worker at each position.
     workers: Box<[u32]>,
     /// The position of each worker.
     positions: Box<[u32]>,
-    /// For each distance from 1 to the second largest, and for each position: the range of
-    /// positions of the group at that distance.
+    /// `groups[d - 1][p]` is the range of positions within distance `d` of the worker at position
+    /// `p`. For the largest distance, that is the range of all positions, so it isn't stored.
     groups: Box<[Box<[Range<u32>]>]>,
 }
 
@@ -77,7 +77,7 @@ impl PlaceOrder {
     }
 }
 
-/// The set of candidates among the workers.
+/// The set of workers that may currently be victims.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     /// One bit for each worker, 64 in a word; set if the worker is a candidate.

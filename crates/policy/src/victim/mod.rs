@@ -11,8 +11,8 @@
 //!   balancing techniques for parallel computers", Journal of Parallel and Distributed Computing
 //!   22(1), 1994.)
 //! * `last-victim` first tries the victim of the thief's last successful steal, then continues like
-//!   `random`. If a victim chosen by the latter rule has no task, it then tries that victim's own
-//!   last victim.
+//!   `random`. If a victim chosen as under `random` has no task, the thief next tries that victim's
+//!   own last victim.
 //! * `hierarchical` is like `last-victim`, but chooses one random victim at the smallest distance,
 //!   then one at the next larger distance, up to the root of the tree. A round tries every distance
 //!   but not every worker; over many rounds it tries all of them.

@@ -48,7 +48,7 @@ struct VictimRound {
     distance: u32,
 }
 
-/// A walk over all workers from `start`, wrapping around, back to `start`.
+/// A walk over all workers that begins at `start` and wraps around after the last worker.
 #[derive(Clone, Copy, Debug)]
 struct Circle {
     start: usize,
@@ -111,8 +111,8 @@ impl VictimState {
         self.last
     }
 
-    /// Returns a worker's last victim, if the rule tries one now. At the start of a round, it is
-    /// the thief's own last victim; later, it is the last victim of the victim chosen before.
+    /// Returns the last victim to try now, if the rule calls for one: at the start of a round, the
+    /// thief's own last victim; later, that of the victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
         if matches!(self.rule, VictimPolicy::Random | VictimPolicy::RoundRobin) {
             return None;
@@ -201,8 +201,8 @@ impl VictimState {
         }
     }
 
-    /// Like [`next_in_tree`](Self::next_in_tree), if all `count` workers are candidates at distance
-    /// 1.
+    /// Like [`next_in_tree`](Self::next_in_tree), but assumes that all `count` workers are
+    /// candidates at distance 1.
     fn next_among_alike(&mut self, count: usize, drawn: u64) -> Option<usize> {
         let asked = self.round.asked_last;
         let candidates =

@@ -193,8 +193,8 @@ impl Machine {
         assert!(budget == u64::MAX || reserved <= serial, "{reserved} held");
     }
 
-    /// Called when all threads wait and no more may be started. One of them runs a task on top of
-    /// its frames.
+    /// Called when all threads wait and no more may be started. One of the threads runs a task on
+    /// top of its frames.
     fn rescue(&mut self, rng: &mut Rng) -> bool {
         let number = rng.below(self.threads.len() as u64) as usize;
         if self.threads[number].state == State::Paused(Pause::Blocks) {

@@ -98,8 +98,8 @@ pub fn serial(steps: &[Step]) -> u64 {
     peak_and_kept(steps).0
 }
 
-/// Returns the peak of a body in addition to what is already reserved, and the bytes that the body
-/// keeps.
+/// Returns two numbers of bytes: how far a body's peak exceeds what was reserved before the body,
+/// and how much the body keeps.
 fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
     let (mut held, mut kept, mut peak) = (vec![], 0, 0);
     for step in steps {
@@ -128,8 +128,8 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
     (peak, kept)
 }
 
-/// Returns the length of the longest chain of steps, in which a request takes one more step for
-/// each `k` bytes.
+/// Returns the length of the longest chain of steps. A request counts as one more step for each `k`
+/// bytes.
 pub fn span(steps: &[Step], k: u64) -> u64 {
     let (mut here, mut longest) = (2, 0);
     for step in steps {

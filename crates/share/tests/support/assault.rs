@@ -22,8 +22,8 @@ const PROCESSORS: usize = 8;
 const DESIRES: [usize; 2] = [6, 7];
 const LIMITS: [usize; 2] = [8, 5];
 
-/// How to overwrite the table. The first bytes of the input determine when and where the rest is
-/// written.
+/// How to overwrite the table. The first bytes of the input determine when and where the remaining
+/// bytes are written.
 struct Plan<'a> {
     /// Whether to write before any job opens the table, rather than while two jobs use it.
     early: bool,
@@ -44,9 +44,9 @@ impl<'a> Plan<'a> {
             0 => (0, None),
             1 => (within(0, FIRST_ROW), None),
             2 => (within(CLAIMS, FIRST_ROW), None),
-            // In one of the first rows, which are in use.
+            // Write into one of the first rows, which are in use.
             3 => (FIRST_ROW + at % (4 * ROW), None),
-            // After the generation, so that the row still counts.
+            // Write behind a row's generation, so that the row still counts.
             4 => (FIRST_ROW + at % 2 * ROW + 8 + at / 256 % (ROW - 8), None),
             5 => (CLAIMS + at % 4 * 8, None),
             6 => (within(0, LENGTH), None),
@@ -79,7 +79,7 @@ pub fn assault(folder: &Path, data: &[u8]) {
         return;
     };
     let path = folder.join("table");
-    // Remove the previous table.
+    // An earlier call may have left a table.
     let _ = fs::remove_file(&path);
     let location = Location::at(&path);
     let seats = [0, 1].map(|job| Seat::take(&location, &Name::new(["a", "b"][job])));

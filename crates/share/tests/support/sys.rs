@@ -72,7 +72,7 @@ fn run(act: impl FnOnce() -> i32) -> ! {
     // SAFETY: no preconditions.
     unsafe { libc::alarm(4 * PATIENCE.as_secs() as libc::c_uint) };
     let told = std::panic::take_hook();
-    // Avoids the test harness, which captures a child's output, and avoids all locks.
+    // This hook takes no locks, and writes past the test harness, which would capture the output.
     std::panic::set_hook(Box::new(move |info| {
         let text = format!("in a child: {info}\n");
         // SAFETY: the text is live and has the given length.
@@ -115,7 +115,6 @@ pub fn fork_past_the_library() -> Child {
     }
 }
 
-/// Sends a signal to one of the test's processes.
 pub fn signal(pid: u32, signal: libc::c_int) {
     // SAFETY: no preconditions.
     unsafe { libc::kill(pid as libc::pid_t, signal) };
@@ -149,7 +148,7 @@ impl Child {
         }
     }
 
-    /// Waits until the child ends.
+    /// Waits until the child ends, and returns how it ended.
     pub fn end(&mut self) -> End {
         let begin = Instant::now();
         loop {
@@ -202,7 +201,7 @@ pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
 }
 
 impl Traced {
-    /// Lets the child run until its next stop. If it ends before, returns how it ended.
+    /// Lets the child run until its next stop. If it ends first, returns how it ended.
     pub fn step(&mut self) -> Option<End> {
         self.go(libc::PTRACE_SYSCALL)
     }
@@ -216,7 +215,7 @@ impl Traced {
         self.0.end
     }
 
-    /// Lets the child run until it ends.
+    /// Lets the child run until it ends, and returns how it ended.
     pub fn finish(&mut self) -> End {
         loop {
             if let Some(end) = self.0.end {

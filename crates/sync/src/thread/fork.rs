@@ -103,11 +103,11 @@ mod imp {
     pub(super) fn register(_: extern "C" fn()) {}
 }
 
-/// A value that each process creates for itself at its first use; a child does not see its
-/// parent's.
+/// A value that each process creates for itself at its first use; a child does not see its parent's
+/// value.
 ///
-/// In the child, the parent's value stays in memory and is never dropped: it may hold locks that no
-/// thread will release, and threads that do not exist there.
+/// In the child, the parent's value stays in memory and is never dropped: it may contain locks that
+/// no thread will release, and refer to threads that do not exist in the child.
 #[derive(Debug)]
 pub struct PerProcess<T> {
     /// Null, or a pointer from `Box::into_raw`. Only a process made by a later fork replaces it,

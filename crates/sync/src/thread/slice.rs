@@ -9,8 +9,7 @@ use std::time::Duration;
 ///
 /// The thread's share of the processor does not change, and threads that it starts have the usual
 /// slices. Does nothing for threads with negative niceness, because the threads that they start
-/// would lose their niceness. Linux has honoured the request since version
-/// 6.12.
+/// would lose their niceness. Linux has honoured the request since version 6.12.
 pub fn shorten_slice(length: Duration) -> bool {
     imp::shorten(length)
 }

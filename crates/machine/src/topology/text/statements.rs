@@ -100,7 +100,7 @@ impl Statements {
                 let what = format!("{} is no number of a node", quoted(number));
                 Problem::new(what, "a whole number before the colon, as in 3:0-7")
             })?;
-            // Nothing follows the colon: a node with memory only.
+            // If nothing follows the colon, the node has memory but no CPUs.
             let cpus = match list {
                 "" => CpuList::default(),
                 _ => self.group("node", list)?,
@@ -143,7 +143,7 @@ impl Statements {
         Ok(())
     }
 
-    /// Rejects a second statement of this name.
+    /// Rejects a second statement with this name.
     fn once(&mut self, name: &str) -> Result<(), Problem> {
         match self.named.insert(name.to_owned(), BTreeSet::new()) {
             None => Ok(()),

@@ -1,5 +1,5 @@
-//! Decides which memory requests are granted and which are refused. docs/memory.md has the
-//! argument.
+//! Decides which memory requests are granted and which are refused. docs/memory.md explains the
+//! rules, and why no task waits forever.
 
 use super::{Answer, Book, Held, Reservation, State, Task, UNDER_WAY, Until};
 use alloc::vec::Vec;
@@ -158,7 +158,7 @@ impl Book {
     }
 
     /// When no task runs, returns the task whose request is granted as if that task were leftmost.
-    /// Only requests that fit under the limit count. If the leftmost task is absent, this is the
+    /// Requests that exceed the limit are ignored. If the leftmost task is absent, this is the
     /// first front with such a request: the absent task may be waiting for that front, whose root
     /// can do nothing else. If no task will resume unaided, this is the first task with such a
     /// request: the other tasks all wait for it to give memory back.
@@ -177,7 +177,8 @@ impl Book {
 
     /// If no task runs or will resume unaided, returns the first task with a request, or `None` if
     /// some front has not begun, because that front may give memory back. Only fronts are
-    /// considered, unless each front is buried by a task of its own root; then all tasks are.
+    /// considered, unless each front is buried by a task of its own root. In that case, all tasks
+    /// are considered.
     fn stuck(&self) -> Option<Task> {
         if !self.is_still() {
             return None;

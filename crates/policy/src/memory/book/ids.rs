@@ -25,7 +25,7 @@ impl Scope {
         Self(index as u32)
     }
 
-    /// Returns a small number, which is reused after the scope was closed.
+    /// Returns a small number, which is reused after the scope has been closed.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -41,7 +41,7 @@ impl Reservation {
         Self(index as u32)
     }
 
-    /// Returns a small number, which is reused after the reservation was given back.
+    /// Returns a small number, which is reused after the reservation has been given back.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

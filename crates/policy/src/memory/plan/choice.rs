@@ -5,7 +5,7 @@ use super::line::Givers;
 use super::{Next, Parked, Plan, Rule};
 use alloc::vec::Vec;
 
-/// The threads that a slot could steal from, leftmost first.
+/// The possible victims of a thread with a free slot, leftmost first.
 enum Victims<'a> {
     /// All threads that have a task for other threads.
     Givers(Givers<'a>),
@@ -46,10 +46,10 @@ impl<T> Plan<T> {
         }
     }
 
-    /// If at least as many tasks wait for memory as there are slots, returns the first of them. No
-    /// task after it should begin: such a task would request memory as well, and would keep a
-    /// thread from tasks that can run. Returns `None` if no task computes with a slot, because a
-    /// waiting task may then need one of the later tasks.
+    /// If at least as many tasks wait for memory as there are slots, returns the first waiting
+    /// task. No task after it should begin: such a task would request memory as well, and would
+    /// keep a thread from tasks that can run. Returns `None` if no task computes with a slot,
+    /// because a waiting task may then need one of the later tasks.
     fn last_to_begin(&self) -> Option<Task> {
         let many = self.book.asking() >= self.workers.max(1);
         let computes = self.book.running() > 0;
@@ -136,8 +136,8 @@ impl<T> Plan<T> {
         parked.map(|parked| self.resume(parked))
     }
 
-    /// Lets the slot of a task that was just parked look for work, and returns the answer to the
-    /// task's request. If the task itself is next, it resumes.
+    /// Resumes a task that was just parked if its own slot would choose it next. Returns the answer
+    /// to the task's request.
     pub(super) fn look_after(
         &mut self,
         thread: usize,
@@ -177,9 +177,11 @@ impl<T> Plan<T> {
         all.find(|task| self.book.is_unstarted(*task) || self.is_parked(*task))
     }
 
-    /// Called when a slot finds a parked task: the task resumes, or one of its rounds passes.
+    /// Called when a thread with a free slot finds a parked task: either the task resumes, or one
+    /// of its rounds passes.
     fn resume_if_due(&mut self, task: Task) -> Next<T> {
-        // Whether there is no other task to wait for.
+        // Whether all tasks that could run are parked, so that skipping this task would help no
+        // other task.
         let alone = self.unstarted == 0 && self.book.running() == self.parked;
         let parked = self.note_of(task).parked.as_mut();
         let parked = parked.expect("a task that is parked");
@@ -211,9 +213,9 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Returns the threads that a slot could steal from. With n slots, these are the threads with a
-    /// task for others or a parked task among the leftmost n threads with deques. If there are
-    /// none, it is the first such thread further right.
+    /// Returns the possible victims of a thread with a free slot. With n slots, these are the
+    /// threads among the leftmost n with deques that have a parked task or a task for other
+    /// threads. If there are none, returns the first such thread further right.
     fn victims(&self) -> Victims<'_> {
         let Some(last) = self.last_to_begin() else {
             return Victims::Givers(self.line.givers(self.workers));

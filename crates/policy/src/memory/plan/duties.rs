@@ -63,7 +63,8 @@ impl<T> Plan<T> {
         !self.book.waits(task) && !self.book.asks(task)
     }
 
-    /// Whether a task may wait for `until`.
+    /// Whether `until` is a join under way, a scope that no task waits for, or something outside
+    /// the plan.
     fn can_wait(&self, until: Until) -> bool {
         match until {
             Until::Half(half) => self.book.is_half(half),

@@ -1,7 +1,7 @@
 //! The threads that have deques, leftmost first.
 //!
-//! A thread's position is that of the first of its tasks in depth-first order: the first one in its
-//! deque or the one running on its stack. The ranks of tasks may change, but the order of two tasks
+//! A thread's position is that of its first task in depth-first order: the first task in its deque,
+//! or the task that runs on its stack. The ranks of tasks may change, but the order of two tasks
 //! never does. So the line finds a thread by the current rank of its first task. Before that task
 //! moves or leaves the order, the thread must be removed from the line, and put back afterwards.
 
@@ -25,7 +25,7 @@ pub(super) struct Line {
     gives: Vec<bool>,
 }
 
-/// The number of flags that share one count.
+/// The number of `gives` flags that a search counts at once.
 const CHUNK: usize = 64;
 
 fn count(gives: &[bool]) -> usize {
@@ -54,7 +54,8 @@ impl Line {
         self.gives.remove(at);
     }
 
-    /// Updates a thread whose first task has changed, or that has gained or lost tasks for others.
+    /// Updates a thread whose first task has changed, or that has gained or lost tasks for other
+    /// threads.
     fn change(&mut self, thread: usize, from: Stand, to: Stand, order: &Order) {
         let at = self.place_of(from.item, order);
         let rank = order.rank(to.item);
@@ -71,7 +72,7 @@ impl Line {
         }
     }
 
-    /// Returns the threads with tasks for others among the first `first` threads. If there are
+    /// Among the first `first` threads, returns those with tasks for other threads. If there are
     /// none, returns the first such thread further right.
     pub(super) fn givers(&self, first: usize) -> Givers<'_> {
         let (leftmost, others) = self.gives.split_at(first.min(self.gives.len()));
@@ -93,7 +94,7 @@ impl Line {
     }
 }
 
-/// Threads that have tasks for others.
+/// Threads that have tasks for other threads.
 pub(super) struct Givers<'a> {
     line: &'a Line,
     count: usize,

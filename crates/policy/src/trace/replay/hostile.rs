@@ -8,7 +8,7 @@ use crate::{DesirePolicy, Rng, VictimPolicy};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-/// Stateful policies.
+/// Idle policies that keep state between events.
 const IDLES: &[&str] = &[
     "elastic",
     "linear",
