@@ -47,13 +47,13 @@ impl<T> Arrays<T> {
         array.unwrap_or_else(|| unreachable!("array {index} was never made"))
     }
 
-    /// Returns the array in use. For all threads except the owner, which calls [`own`](Self::own).
+    /// Returns the array in use to a thread other than the owner, which calls [`own`](Self::own).
     pub(crate) fn load(&self) -> &Array<T> {
         // Acquire pairs with the Release in `grow`: the copied tasks are visible.
         self.at(self.current.load(Ordering::Acquire))
     }
 
-    /// Returns the array in use. Only for the owner, because only the owner replaces the array.
+    /// Returns the array in use to the owner. Only the owner replaces the array.
     pub(crate) fn own(&self) -> &Array<T> {
         // Relaxed: the owner reads its own store.
         self.at(self.current.load(Ordering::Relaxed))

@@ -1,6 +1,6 @@
 //! The block-based queue. The owner and the thieves work on different blocks. So the owner needs
-//! only plain loads and stores for a single task, and synchronizes with atomic operations once per
-//! block. See `docs/queues.md`.
+//! only plain loads and stores for a task, and synchronizes with the thieves once per block. See
+//! `docs/queues.md`.
 
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
@@ -80,7 +80,7 @@ impl Oldest {
         self.0 >> Self::TAG
     }
 
-    /// Returns the word with the next tag. Its block is `block`, if that is older than the current
+    /// Returns the word with the next tag. The word's block is the older of `block` and the current
     /// block.
     fn granted(self, block: u64) -> Self {
         let tag = self.0.wrapping_add(1) & ((1 << Self::TAG) - 1);

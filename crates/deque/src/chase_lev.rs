@@ -39,11 +39,12 @@ impl<T> ChaseLev<T> {
             .is_ok()
     }
 
-    /// Gives up the space that the peak needed. The owner calls this when it finds the deque empty.
+    /// Gives back memory that only the peak needed. The owner calls this when it finds the deque
+    /// empty.
     #[cold]
     fn shrink(&self) {
         // Acquire: together with the load of `top` that found the deque empty, it pairs with the
-        // Release in `wins`. Every thief has read its slot.
+        // Release in `wins`. So every thief has read its slot.
         fence(Ordering::Acquire);
         self.arrays.shrink();
     }

@@ -31,7 +31,7 @@ const READY: u32 = 1;
 /// A thread has won the value and is taking it out.
 const WON: u32 = 2;
 
-/// A cell for one value. The queue holds pointers to cells.
+/// A cell for one value.
 pub struct Cell<T> {
     state: AtomicU32,
     /// The cell's number in the store.
@@ -86,7 +86,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
     /// Puts a value in.
     ///
     /// # Errors
-    /// The queue is full. The error contains the value.
+    /// Returns the value if the queue is full.
     pub fn put(&mut self, value: T) -> Result<(), T> {
         let Inner { queue, cells } = &*self.0;
         let Some(id) = cells.get() else {
@@ -120,7 +120,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
     /// Tries once to take a value out. `cursor` holds what this thief remembers of this queue.
     ///
     /// # Errors
-    /// The reason why the thief got no value.
+    /// Returns the reason if the thief got no value.
     pub fn steal(&self, cursor: &mut Cursor) -> Result<T, Miss> {
         let cell = self.0.queue.steal(cursor)?;
         self.0.win(cell).ok_or(Miss::Lost)

@@ -78,9 +78,9 @@ impl<T> Queue<T> for Multiplicity<T> {
 
     fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss> {
         let position = cursor.in_queue(self.number);
-        // Acquire: a thread that wrote one of these positions had seen the task before it, and with
-        // that task the slot at the position. They are loaded before the array: in an older array,
-        // that slot could hold the task of another position.
+        // Acquire: the thread that wrote one of these positions had read the task before it, and so
+        // had acquired the store that emptied the slot at the position. Both positions are loaded
+        // before the array: in an older array, that slot could hold the task of another position.
         *position = (*position)
             .max(self.head.acquire())
             .max(self.taken.acquire());

@@ -62,7 +62,7 @@ pub trait Queue<T>: Sealed + Send + Sync {
     /// Puts a task in.
     ///
     /// # Errors
-    /// The queue is full. It stays unchanged.
+    /// Returns [`Full`] if the queue has no room. The queue then stays unchanged.
     fn put(&self, task: NonNull<T>) -> Result<(), Full>;
 
     /// Takes a task out at the owner's end. Returns `None` if the owner can get no task.
@@ -72,7 +72,7 @@ pub trait Queue<T>: Sealed + Send + Sync {
     /// of this queue.
     ///
     /// # Errors
-    /// The reason why the thief got no task.
+    /// Returns the reason if the thief got no task.
     fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss>;
 
     /// Whether a thief would probably get a task now. After a full fence, the caller sees every put

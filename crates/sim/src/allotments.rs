@@ -44,7 +44,7 @@ pub enum Allotments {
     Random(Nanos),
 }
 
-/// The changes of a job's allotment: when each happens, and the new number of processors.
+/// Changes to a job's allotment: when each happens, and the new number of processors.
 pub(crate) type Course<'a> = Box<dyn Iterator<Item = (Nanos, usize)> + 'a>;
 
 impl Allotments {
@@ -96,7 +96,8 @@ impl Allotments {
                 Box::new(list.iter().map(later))
             }
             Self::Random(every) => {
-                // Different from the seeds of the machine (`seed`) and of the arrivals (`!seed`).
+                // This seed differs from those of the machine (`seed`) and of the arrivals
+                // (`!seed`).
                 let seed = seed.rotate_left(32) ^ 0x5bd1_e995;
                 let mut rng = Rng::new(seed.wrapping_add(job as u64));
                 let times = std::iter::successors(Some(arrives), |time| time.checked_add(*every));

@@ -53,7 +53,8 @@ impl Arrivals {
     /// Returns the arrival times of `count` jobs. Random times depend only on `seed`: a larger
     /// `count` only adds jobs that arrive later.
     ///
-    /// # Errors If times are given and their number is not `count`.
+    /// # Errors
+    /// If times are given and their number is not `count`.
     pub fn times(&self, count: usize, seed: u64) -> Result<Vec<Nanos>, Refusal> {
         match self {
             Self::At(times) if times.len() == count => Ok(times.clone()),
@@ -77,9 +78,9 @@ impl Arrivals {
 
 /// Returns an exponentially distributed length of time with this mean.
 ///
-/// Draws numbers until one is not smaller than the previous one. If the descending run before it
-/// has odd length, its first number is the fraction of a mean that is added to the result. If the
-/// length is even, adds a whole mean and starts again.
+/// Draws numbers as long as each is smaller than the one before. If the length of this descending
+/// run is odd, the run's first number is the fraction of a mean that is added to the result. If the
+/// length is even, adds a whole mean to the result and starts a new run.
 fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     let mut whole: Nanos = 0;
     loop {

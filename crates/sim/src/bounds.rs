@@ -3,8 +3,8 @@
 //! * `greedy`: T <= T1/P + Tinf, where P is the trimmed allotment. It applies to a machine on which
 //!   only tasks take time and thieves leave no work behind. With a fixed number of processors, it
 //!   is the bound of Graham and Brent. Otherwise it replaces theorem 3 of Sen, "Dynamic processor
-//!   allocation for adaptively parallel work-stealing jobs", 2004, whose mean of the allotments is
-//!   too large ([`JobOutcome::effective_allotment`]).
+//!   allocation for adaptively parallel work-stealing jobs", 2004, whose mean allotment is too
+//!   large ([`JobOutcome::effective_allotment`]).
 //! * `stealing-time`: the same bound for work stealing, with a constant before the span. The
 //!   smallest constant that fits the run is compared with [`STEALING_TIME`].
 //! * `steals`: the number of steals, divided by P and by the steps of the longest chain, compared
@@ -18,22 +18,22 @@
 //!   if allotments are imposed on the jobs.
 //!
 //! Theory counts steps of equal length. Here, a step on the longest chain takes as long as a fork,
-//! a join, and the time until a thief finds the step, which includes the time to wake up if thieves
-//! park. The span grows by this much for each action on the chain ([`JobOutcome::depth`]). The work
-//! is the time that workers spend on it, including all costs except those of steals. The time for
-//! which estimates held workers up is subtracted from the time of the run, because each estimate
-//! may have held up the longest chain.
+//! a join, and a thief's search for the step together. The search includes the time to wake up if
+//! thieves park. The span grows by this much for each action on the chain ([`JobOutcome::depth`]).
+//! The work is the time that workers spend on it, including all costs except those of steals. The
+//! time for which estimates held workers up is subtracted from the time of the run, because each
+//! estimate may have held up the longest chain.
 //!
 //! If tasks are few or short, it may be impossible for a run to break a bound. Then
 //! [`Bound::can_fail`] returns false.
 //!
-//! A run is not judged if theory promises nothing for it, which is the case
+//! Theory promises nothing for some runs, so they are not judged:
 //!
-//! * if thieves leave a victim its last tasks, because they steal a fixed number;
-//! * for bounds on time, if thieves sleep while there is work;
-//! * if tasks sleep under the hybrid policy;
-//! * if workers had to wait for a processor;
-//! * if workers share a deque.
+//! * runs in which thieves leave a victim its last tasks, because they steal a fixed number;
+//! * for bounds on time, runs in which thieves sleep while there is work;
+//! * runs in which tasks sleep under the hybrid policy;
+//! * runs in which workers had to wait for a processor;
+//! * runs in which workers share a deque.
 //!
 //! Both bounds of work stealing assume that a steal takes one task. Their proofs count how often
 //! the oldest task of a deque is stolen; in a stolen batch, the youngest task runs first and the
@@ -54,7 +54,7 @@ pub const STEALS: f64 = 4.0;
 /// A bound, and the value that a run reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// The name of the bound.
+    /// The bound's name, such as `greedy`.
     pub name: &'static str,
     /// The value that the run reached.
     pub value: f64,
@@ -216,7 +216,7 @@ pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
 }
 
 /// Returns the bound on the number of steals, divided by the number of processors and the steps of
-/// the longest chain. A step of work is as long as a steal.
+/// the longest chain. The work on that chain is divided into steps as long as a steal.
 #[must_use]
 pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
     let steal: Nanos = (costs.attempt + costs.steal).max(1);

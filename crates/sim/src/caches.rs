@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::dag::Touch;
 
-/// A job, and the name that the job uses for the data.
+/// The number of a job, and the job's name for the data.
 type Name = (usize, u64);
 
 #[derive(Clone, Default)]

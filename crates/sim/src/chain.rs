@@ -7,7 +7,7 @@ use tidegate_policy::Nanos;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub(crate) time: Nanos,
-    /// Steps of tasks, and any additional actions that a memory policy counts for a reservation.
+    /// The number of task steps, plus the actions that a memory policy counts for each reservation.
     pub(crate) actions: u64,
 }
 

@@ -17,8 +17,8 @@
 //! after a given number of releases; any task may release it, before or after it is drafted. An
 //! interval is a task inside the interval that drafts it, and its end releases its successors
 //! (Weibel, "An advanced scheduler for intervals", 2010, chapter 1). A graph unfolds lazily if each
-//! draft is made by a task that it waits for, [beside](Place::Beside) that task and not inside it.
-//! Then only the frontier is in memory.
+//! draft is made by a task that the draft waits for, [beside](Place::Beside) that task and not
+//! inside it. Then only the frontier is in memory.
 //!
 //! A task may declare memory. The machine's [policy](tidegate_policy::MemoryPolicy) decides what
 //! the task must wait for. Under a policy that keeps the depth-first order, a spawned task waits in
@@ -85,7 +85,7 @@ pub enum Step<T> {
 /// policies that keep the depth-first order do not support drafts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft<T> {
-    /// The task.
+    /// The task that begins when it has received all its releases.
     pub task: T,
     /// The name by which tasks release the draft. No two waiting drafts of a job have the same
     /// name.
@@ -103,14 +103,14 @@ pub struct Draft<T> {
 /// A place, described independently of the machine's number of places.
 ///
 /// The places are divided into `parts` equal parts. The described place is `turn` places after the
-/// one in which part `part` begins.
+/// first place of part `part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
     /// The index of the part, less than `parts`.
     pub part: u32,
     /// The number of equal parts into which the places are divided.
     pub parts: u32,
-    /// The number of places by which to move on, wrapping around.
+    /// How many places to move on from the first place of the part, wrapping around.
     pub turn: u32,
 }
 
@@ -126,9 +126,9 @@ impl Put {
 /// Data that a task works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// The data's name, which all tasks of a job use for the same data.
+    /// The name that all tasks of a job use for this data.
     pub name: u64,
-    /// The data's size.
+    /// The size of the data in bytes.
     pub bytes: u64,
     /// Whether the touch writes, which invalidates the copies in other places.
     pub writes: bool,
@@ -137,7 +137,7 @@ pub struct Touch {
 /// Which task waits, at its next join, for the end of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The task that drafts the draft.
+    /// The drafting task itself.
     Inside,
     /// The task that waits for the drafting task. No task waits for the root, so the root waits for
     /// its drafts itself.

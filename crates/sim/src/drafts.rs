@@ -12,7 +12,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A name that has been drafted, released, or both.
 #[derive(Default)]
 struct Named {
-    /// The number of missing releases. It is negative while releases have come but no draft.
+    /// The number of missing releases. It is negative if releases came before the draft.
     missing: i64,
     /// The longest chain to any release of this name so far.
     chain: Chain,

@@ -13,9 +13,9 @@ const CHILDREN: usize = 4;
 /// The position of an actor that has no event.
 const NOWHERE: u32 = u32::MAX;
 
-/// Bits of an entry that hold the actor.
+/// The number of bits of an entry that hold the actor.
 const ACTOR: u32 = 23;
-/// Bits of an entry that hold the stamp, which orders events at the same time.
+/// The number of bits that hold the stamp, which orders events at the same time.
 const STAMP: u32 = 64 - ACTOR;
 /// The number of actors that fit in `ACTOR` bits; the settings limit workers to fewer.
 const MOST_ACTORS: usize = 1 << ACTOR;

@@ -59,7 +59,7 @@ impl Memory {
     }
 }
 
-/// A task's role in the plan.
+/// How the plan accounts for a task's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A task that has its own entry in the plan.

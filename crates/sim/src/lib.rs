@@ -43,8 +43,9 @@
 //! not affect its figures. In short: after a join, the worker that finishes last continues; thieves
 //! can reach the whole deque; and a spawn runs the child first.
 //!
-//! The simulator does not predict times on a real machine (its costs are [`Costs`]), does not model
-//! caches beyond [which data each place touched last](Settings::cache), and does not start threads.
+//! The simulator does not predict times on a real machine (it assumes the costs in [`Costs`]), does
+//! not model caches beyond [which data each place touched last](Settings::cache), and does not
+//! start threads.
 
 #![forbid(unsafe_code)]
 

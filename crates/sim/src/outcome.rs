@@ -6,26 +6,27 @@ use tidegate_policy::allot::Broken;
 /// Counters of one job, summed over its workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Tasks that ran.
+    /// The number of tasks that ran.
     pub tasks: u64,
-    /// Attempts to steal.
+    /// The number of attempts to steal.
     pub attempts: u64,
-    /// Attempts that succeeded, including the swaps below.
+    /// The number of attempts that succeeded, including the [`swaps`](Self::swaps).
     pub steals: u64,
-    /// Tasks taken by these steals.
+    /// The number of tasks that the thieves took in these steals.
     pub stolen_tasks: u64,
-    /// Steals by which a thief woke a sleeping worker that had work, and fell asleep in its place.
+    /// The number of steals in which a thief woke a sleeping worker that had work, and fell asleep
+    /// in its place.
     pub swaps: u64,
-    /// Attempts that failed although the victim had work.
+    /// The number of attempts that failed although the victim had work.
     pub failed_busy: u64,
-    /// Attempts that failed because the victim was out of work.
+    /// The number of attempts that failed because the victim was out of work.
     pub failed_empty: u64,
     /// The length of the victim's deque, summed over all attempts.
     pub lengths_seen: u64,
     /// How often a thief slept for a while, as its idle policy required.
     pub naps: u64,
-    /// How often a task slept for memory, or left its processor to a task that comes earlier in the
-    /// depth-first order.
+    /// How often a task slept because it requested memory, or yielded its processor to a task that
+    /// comes earlier in the depth-first order.
     pub sleeps: u64,
     /// Requests for memory that could never be granted; their tasks continued without it.
     pub refusals: u64,
@@ -80,7 +81,7 @@ pub struct JobOutcome {
     pub stood_in_line: bool,
     /// The peak of the memory that the job's tasks had declared.
     pub peak_bytes: u64,
-    /// The job's counters.
+    /// The counters, summed over the job's workers.
     pub counters: Counters,
 }
 

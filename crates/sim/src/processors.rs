@@ -83,8 +83,8 @@ impl Processors {
         next.map(|next| self.whole(group, next))
     }
 
-    /// Like [`release`](Self::release), but counts as if the worker had kept its processor for a
-    /// slice.
+    /// Like [`release`](Self::release), but charges the worker for an additional slice, so that it
+    /// waits behind workers that have had less time.
     pub(crate) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let (group, number) = self.split(worker);
         let next = self.groups[group].forfeit(number, now);

@@ -32,7 +32,8 @@ pub struct Settings {
     pub deques: Deques,
     /// Which tasks are granted memory, and which wait for it.
     pub memory: MemoryPolicy,
-    /// The distances between the workers of a job. Workers are given by their numbers in the job.
+    /// The distances between the workers of a job, which are identified by their numbers in the
+    /// job.
     pub places: PlaceTree,
     /// The size in bytes of the cache of each [place](PlaceTree::places). If it is 0, no touch ever
     /// misses.
@@ -85,7 +86,6 @@ impl Settings {
         self.backoff.is_none().then_some(self.idle)
     }
 
-    /// Returns the initial idle state of worker `index` of a job.
     pub(crate) fn idle_state(&self, index: usize) -> Result<IdleState, ParseError> {
         match &self.backoff {
             Some(factory) => Ok(IdleState::custom(factory.make(index))),
@@ -93,7 +93,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error if the settings or the jobs cannot be run.
+    /// Returns an error if these jobs cannot be run with these settings.
     pub(crate) fn check<D>(&self, jobs: &[Job<D>]) -> Result<(), Refusal> {
         SIM_PROCESSORS.check(self.processors)?;
         self.steal.check()?;
@@ -201,8 +201,8 @@ pub struct Job<D> {
 pub enum Width {
     /// Always this number, however many other jobs there are.
     Fixed(usize),
-    /// One processor at first, then as many as the job desires according to this policy and other
-    /// jobs leave free.
+    /// One processor at first. Afterwards, as many as the job desires under this policy, if other
+    /// jobs leave enough of them.
     Desired(DesirePolicy),
     /// Like [`Desired`](Self::Desired), but never more than this number.
     Limited(DesirePolicy, usize),

@@ -1,14 +1,14 @@
-//! A dag without its type, as the machine and a [walk](crate::WorkSpan) see it.
+//! A dag with its type erased, as the machine and a [walk](crate::WorkSpan) see it.
 //!
-//! The code of both is long, so it is compiled once rather than for every dag. Both know a task
-//! only by its number; the task itself is stored here.
+//! The machine and the walk contain much code, so they are compiled once rather than for every dag.
+//! Both know a task only by its number; the task itself is stored here.
 
 use crate::dag::{Dag, Draft, Step};
 
 /// The number of a task that has begun or been drafted, and has not ended.
 pub type TaskId = u32;
 
-/// A dag and its tasks, by number.
+/// A dag whose tasks are identified by numbers.
 pub trait Unfold {
     /// Returns the number of the root task.
     fn root(&mut self) -> TaskId;
@@ -22,7 +22,7 @@ pub trait Unfold {
 
 /// Any [`Dag`], regardless of its task type, so that the jobs of a run may be different programs.
 pub trait AnyDag {
-    /// Returns the dag without its type.
+    /// Returns the dag with its type erased.
     #[doc(hidden)]
     fn unfold(&self) -> Box<dyn Unfold + '_>;
 }

@@ -1,5 +1,5 @@
-//! Jobs with imposed allotments, in which the system acts as the adversary of Sen, "Dynamic
-//! processor allocation for adaptively parallel work-stealing jobs", 2004, section 3.2.
+//! Jobs whose allotments the test dictates. The system plays the adversary described in Sen,
+//! "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 3.2.
 
 mod support;
 
@@ -31,7 +31,8 @@ fn whole(settings: &Settings) -> Width {
     Width::Fixed(settings.processors)
 }
 
-/// Returns when an always parallel job would end if it had 4, then 2, then 8 processors.
+/// Returns when a job that can always use all its processors would end if it had 4, then 2, then 8
+/// processors.
 fn ideal_end(work: Nanos) -> Nanos {
     match work / MS {
         0..40 => work / 4,

@@ -123,7 +123,7 @@ impl Dag for Graph {
     }
 }
 
-/// The run has the same work and span as a walk, and as a computation from the edges.
+/// A run has the same work and span as a walk, and as a computation from the graph's edges.
 #[test]
 fn tasks_wait_for_their_releases() {
     for seed in 0..60 {

@@ -20,7 +20,6 @@ fn pairs(workers: usize) -> Settings {
 /// Three tasks of different lengths, forked one after the other by a long task.
 struct Three;
 
-/// The work of the root.
 const ROOT: Nanos = 1_000_000;
 /// The work of the other tasks, in the order in which they are forked.
 const TASKS: [Nanos; 3] = [100_000, 10_000, 1_000];

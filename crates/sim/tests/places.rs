@@ -142,8 +142,8 @@ fn placed_task_wakes_sleeping_worker() {
         ..machine(0)
     };
     let job = outcome(&settings, rounds(50, [put(1, 0)]));
-    // If a worker of the other place had run one of the tasks, that place would have missed the
-    // data, too.
+    // If a worker of the other place had run one of the tasks, the cache of that place would have
+    // missed the data as well.
     assert_eq!(job.counters.missed_bytes, 1 << 20);
 }
 

@@ -3,8 +3,8 @@
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
 
-/// The limit on the process's peak memory, in bytes. It is an eighth of what ten million tasks may
-/// use, and amounts to 26 bytes per task.
+/// The limit on the process's peak memory, in bytes. A soak runs ten million tasks of each kind, so
+/// this is about 26 bytes per task.
 const MOST_RESIDENT: u64 = 256 << 20;
 const PROCESSORS: usize = 4_096;
 

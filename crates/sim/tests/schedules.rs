@@ -65,7 +65,7 @@ fn machines() -> Vec<Settings> {
     machines
 }
 
-/// This holds under every combination of policies.
+/// Each task begins once, and each attempt either succeeds or fails.
 #[test]
 fn tasks_and_attempts_count_once() {
     for settings in machines() {
@@ -206,7 +206,7 @@ fn impossible_runs_name_allowed_values() {
     assert_eq!(wide, "job 0 has 5 processors: expected 1 to 4");
 }
 
-/// Otherwise, the sum of the workers' times would overflow.
+/// The sum of all workers' times must not overflow.
 #[test]
 fn overlong_runs_are_rejected() {
     let after = |processors, work| {
@@ -273,7 +273,7 @@ fn pinned_workers_alternate_on_their_processor() {
     });
     let [free, pinned] = ends;
     assert!(free.iter().all(|&end| end < 42_000_000), "{free:?}");
-    // Only the first worker of each job has work. Both of these workers are pinned to the first
+    // In each job, only the first worker has work. Both first workers are pinned to the first
     // processor, so they take turns.
     let slices = 75_000_000..82_000_000;
     assert!(pinned.iter().all(|end| slices.contains(end)), "{pinned:?}");
@@ -339,7 +339,7 @@ fn sampling_does_not_change_the_run() {
     }
 }
 
-/// Reporting does not change the run.
+/// The reports do not change the run.
 #[test]
 fn progress_arrives_every_million_events() {
     let settings = Settings::new(2);

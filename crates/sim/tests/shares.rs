@@ -80,7 +80,7 @@ fn excess_jobs_share_in_slices() {
     }
 }
 
-/// When the later job ends, the first job gets that half back.
+/// When the later job ends, the first job gets all processors back.
 #[test]
 fn later_job_gets_its_half() {
     let settings = Settings::new(16);
@@ -134,8 +134,8 @@ fn limit_overrides_the_desire() {
     assert!(run(&settings, &[none]).is_err());
 }
 
-/// Runs a wide job that has a second of work for each of four processors, with an estimate every
-/// `cycle` that takes `estimate`.
+/// Runs a wide job that has a second of work for each of four processors. Its desire is estimated
+/// once per `cycle`, and each estimate takes `estimate`.
 fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
     let settings = Settings {
         cycle,
@@ -162,7 +162,7 @@ fn cycle_length_is_a_trade_off() {
     assert_eq!(free.counters.held_up, 0);
 }
 
-/// The estimate holds up no worker.
+/// An estimate on a free processor holds up no worker.
 #[test]
 fn estimate_may_use_a_free_processor() {
     let rule = desire("wsap").desire().copied().unwrap();

@@ -19,8 +19,8 @@ fn short_tasks(settings: Settings) -> JobOutcome {
 mod looks {
     use super::*;
 
-    /// Returns the time of a loop on one worker. All other workers look at it, and none can steal
-    /// from it.
+    /// Returns how long a loop takes on one worker. All other workers look at that worker, and none
+    /// can steal from it.
     fn time(processors: usize, look: Nanos) -> Nanos {
         let costs = Costs {
             attempt: 60,

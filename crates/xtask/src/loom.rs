@@ -1,9 +1,9 @@
 //! The loom models: `cargo run -p xtask -- loom [GROUP] [--full]`.
 //!
-//! A model is an ordinary test compiled for loom, which takes a configuration and a feature. loom
-//! runs the model once for every interleaving within a bound on preemptions. For a change, each
-//! group runs with its smoke bound; for a nightly run, with its full bound. When a model fails, its
-//! failing schedule is saved to a file, and loom can start again from that file.
+//! A model is an ordinary test, compiled for loom with `--cfg loom` and a feature. loom runs the
+//! model once for every interleaving within a bound on preemptions. Each group has a smoke bound,
+//! for every change, and a full bound, for nightly runs. When a model fails, its failing schedule
+//! is saved to a file, and loom can start again from that file.
 //!
 //! Within its bound, a model may have too many interleavings for one night. The group of such a
 //! model has a time limit, and the group's output line names the models that reached it.
@@ -48,7 +48,7 @@ const ONE_WORKER: &[&str] = &[
     "models::loom_outside_thread_joins_a_handle",
 ];
 
-/// Models that have two workers only part of the time, or three threads.
+/// Models in which a second worker runs only part of the time, and models with three threads.
 const PART: &[&str] = &[
     "models::loom_wake_during_a_poll_is_not_lost",
     "models::loom_push_wakes_worker_falling_asleep",
@@ -115,8 +115,8 @@ fn cut_off(output: &str) -> String {
     }
 }
 
-/// Returns the command `cargo` with the arguments in `line`, for code that loom checks. The feature
-/// exists so that users' lock files do not contain loom.
+/// Returns the command `cargo` with the arguments in `line`, for code that loom checks. loom is
+/// behind a feature so that users' lock files do not contain it.
 pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
     let (subcommand, args) = line.split_once(' ').unwrap_or((line, ""));
     Cmd::cargo(workspace, log, subcommand)

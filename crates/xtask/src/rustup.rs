@@ -1,6 +1,6 @@
 //! Adds the toolchains, components and targets that a check needs in addition to the default.
 //!
-//! rustup adds what is missing and leaves the rest alone. Without rustup, the check is skipped.
+//! rustup installs only what is missing. Without rustup, the check is skipped.
 
 use std::time::Duration;
 

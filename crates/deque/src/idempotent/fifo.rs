@@ -54,7 +54,7 @@ impl<T> Queue<T> for IdempotentFifo<T> {
             return None;
         }
         let task = self.arrays.own().get(head);
-        // Release, as in a thief's compare-and-swap.
+        // Release pairs with the Acquire in `head`, as in a thief's compare-and-swap.
         self.head.overwrite(head + 1, Ordering::Release);
         Some(task)
     }

@@ -3,8 +3,8 @@
 //! All workers can access a [`Split`]. Its only owner uses an [`Owner`], and thieves use the
 //! methods of [`Split`] itself. Each task comes out exactly once. The owner takes the youngest
 //! task, a thief the oldest. The number of tasks is bounded. A push or a pop needs no atomic
-//! read-modify-write, and a steal needs two. To move the border, the owner needs one; a thief needs
-//! two, and a process-wide barrier.
+//! read-modify-write, and a steal needs two. To move the border, the owner needs one
+//! read-modify-write. A thief needs two, and a process-wide barrier.
 //!
 //! The deque never waits for work, never wakes a thread and never follows the pointers that it
 //! holds.
@@ -37,7 +37,7 @@ pub struct Split<T> {
     thieves: Line<ThiefWords>,
 }
 
-/// What the owner reads on each push and pop, and other threads rarely write.
+/// The words that the owner reads on each push and pop, and that other threads rarely write.
 struct Polled<T> {
     guard: AtomicU64,
     limit: AtomicU64,
@@ -45,14 +45,14 @@ struct Polled<T> {
     ring: Ring<T>,
 }
 
-/// What the owner writes. Other threads read only `bot`.
+/// The words that the owner writes. Other threads read only `bot`.
 struct OwnerWords {
     bot: AtomicU64,
     /// The full position of `top` when the owner last counted thefts.
     left_top: AtomicU64,
     /// The number of stolen tasks at the owner's last count.
     stolen: AtomicU64,
-    /// A value of `top` for which thieves had already read every stolen position.
+    /// A past value of `top`, such that thieves have read every stolen position below it.
     proven: AtomicU64,
     /// The number of generations that the owner has started so far.
     generations: AtomicU64,

@@ -177,7 +177,7 @@ fn loom_owner_retracts_against_two_thieves() {
     });
 }
 
-/// The owner has taken back all tasks when the thief exposes one by force.
+/// A thief exposes a task by force after the owner has taken back all tasks.
 #[test]
 fn loom_exposure_after_retraction_keeps_guard() {
     loom::model(|| {

@@ -146,8 +146,8 @@ impl<'a, T> Owner<'a, T> {
     /// Waits until thieves have read every position that they have stolen. Returns `top` at that
     /// moment.
     ///
-    /// Only thieves between their compare-and-swap and their last load of a slot make it wait. If
-    /// there was such a thief at a `fork`, this aborts the child.
+    /// The owner waits only for thieves between their compare-and-swap and their last load of a
+    /// slot. If there was such a thief at a `fork`, this aborts the child.
     fn wait_for_readers(self) -> u64 {
         let mut spins = 0;
         loop {

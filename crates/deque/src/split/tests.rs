@@ -322,7 +322,6 @@ fn stampede() {
     assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
 }
 
-/// Returns the index of a task, computed from its address.
 fn index_of(counts: &Counts, task: NonNull<AtomicU32>) -> usize {
     (task.as_ptr() as usize - counts.as_ptr() as usize) / size_of::<AtomicU32>()
 }

@@ -63,7 +63,7 @@ impl AllotmentHistory {
         }
     }
 
-    /// Sets the job's current allotment.
+    /// Begins a period with this allotment.
     pub(super) fn begin(&mut self, allotment: usize) {
         let Spell { time, usable } = std::mem::take(&mut self.current);
         if time > 0 {
@@ -143,8 +143,8 @@ mod tests {
         assert_eq!(constant.trimmed(100), 4.0);
     }
 
-    /// The effective mean counts only the used part of an allotment, and the trimmed mean counts
-    /// none of it.
+    /// In the burst, the effective mean counts only the processors that had a task, and the trimmed
+    /// mean counts none.
     #[test]
     fn means_discount_unused_allotment() {
         let burst = history(&[(10, 1_000, 3), (90, 2, 5)]);
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn only_trimmed_mean_bounds_greedy_time() {
-        // First, enough tasks for eight processors; then a chain on six; then one processor, again
-        // with enough tasks.
+        // The job first has enough tasks for eight processors. A chain of tasks on six processors
+        // follows, and then enough tasks again, but on one processor.
         let (span, alone) = (1_000, 100_000);
         let schedule = history(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
         let (work, time) = (8 * span + span + alone, 2 * span + alone);

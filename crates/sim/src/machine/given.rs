@@ -20,7 +20,7 @@ impl Machine<'_> {
         self.await_change();
     }
 
-    /// Schedules the next change of the allotment of any job that has arrived.
+    /// Schedules the earliest change of an allotment among the jobs that have arrived.
     pub(super) fn await_change(&mut self) {
         let here = self.jobs.iter_mut().filter(|job| job.is_here);
         let next = here

@@ -7,8 +7,8 @@
 //! touches its sleepers.
 //!
 //! A worker that its job has put to sleep makes no attempts, so other workers pass its rounds for
-//! it. A worker does not park while it has rounds to pass. If the workers of a job could only wait
-//! for rounds, the rounds are skipped.
+//! it. A worker does not park while it has rounds to pass. If the workers of a job have nothing to
+//! do but wait for rounds to pass, the rounds are skipped.
 
 use super::Machine;
 use super::worker::State;
@@ -58,8 +58,8 @@ impl Machine<'_> {
         self.clock_of(w).is_some()
     }
 
-    /// Skips the rounds until the next sleeper is due, if the job can only wait for rounds. Returns
-    /// the sleeper.
+    /// If the job has nothing to do but wait for rounds to pass, skips the rounds until the next
+    /// sleeper is due, and returns that sleeper.
     pub(super) fn skip_rounds(&mut self, w: usize) -> Option<FrameId> {
         let job = &self.jobs[self.workers[w].job];
         if job.working + job.in_hand + job.queued > 0 {

@@ -23,12 +23,12 @@ pub(super) struct Running<'a> {
     /// Whether the job has arrived and not ended.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
-    /// The limit that is now imposed on the job's processors.
+    /// The current limit on the job's processors, from the imposed allotments.
     pub(super) given: usize,
-    /// The coming changes of `given`.
+    /// Future changes of `given`.
     pub(super) course: Peekable<Course<'a>>,
     pub(super) history: AllotmentHistory,
-    /// The allotments before the current cycle, summed over time.
+    /// The sum over time of the allotments before the current cycle.
     allotted_before: u128,
     /// How many workers run a task.
     pub(super) working: usize,
@@ -37,7 +37,7 @@ pub(super) struct Running<'a> {
     pub(super) awake: usize,
     /// How many of the awake workers were told to fall asleep and have not done so yet.
     pub(super) leaving: usize,
-    /// How many workers search and are counted by the limit on searchers.
+    /// How many searching workers count towards the limit on searchers.
     pub(super) searching: usize,
     /// Workers that found no work and sleep until work appears.
     pub(super) parked: Vec<u32>,
@@ -53,7 +53,8 @@ pub(super) struct Running<'a> {
     pub(super) placed: Placed,
     /// How many workers have had work.
     pub(super) had_work: usize,
-    /// How long after the job's arrival as many workers had had work as the machine has processors.
+    /// The time from the job's arrival until as many workers had had work as the machine has
+    /// processors.
     pub(super) all_processors: Option<Nanos>,
     pub(super) stood_in_line: bool,
     pub(super) memory: Memory,
@@ -125,8 +126,8 @@ impl<'a> Running<'a> {
         self.awake - self.leaving
     }
 
-    /// Whether drafts wait for releases and no task of the job can continue. Tasks that rest are
-    /// not considered.
+    /// Whether drafts wait for releases although no task of the job can continue. A resting task,
+    /// which can still release drafts, does not count.
     pub(super) fn is_stalled(&self) -> bool {
         self.is_here
             && self.drafts.waiting() > 0
@@ -134,7 +135,7 @@ impl<'a> Running<'a> {
             && !self.memory.has_sleepers()
     }
 
-    /// Sets the job's current allotment.
+    /// Changes the job's allotment from `now` on.
     pub(super) fn allot(&mut self, now: Nanos, processors: usize) {
         self.pass(now);
         self.history.begin(processors);

@@ -1,7 +1,7 @@
 //! Memory that tasks have declared, and the tasks that wait for memory.
 //!
-//! If the policy keeps no order, a request is granted immediately, or the task sleeps in the queue
-//! of its worker as the hybrid policy says. A job that keeps the depth-first order uses the same
+//! If the policy keeps no order, a request is granted immediately, unless the hybrid policy puts
+//! the task to sleep in a queue of its worker. A job that keeps the depth-first order uses the same
 //! plan as the runtime ([`Plan`]). Instead of deques, its workers have threads, which are stacks of
 //! tasks, and a worker leaves its thread when a task waits. The worker that finishes last continues
 //! with the joiner.
@@ -30,7 +30,7 @@ pub(super) struct Memory {
 /// The plan of a job that keeps the depth-first order, and the state of the plan's threads.
 struct Planned {
     plan: Plan<FrameId>,
-    /// The task that continues on each thread.
+    /// For each thread without a worker, the task with which the thread will continue.
     tops: Vec<FrameId>,
     /// Threads that could continue but have no processor.
     owed: VecDeque<usize>,
@@ -92,7 +92,7 @@ impl Planned {
 
 /// Methods for jobs that steal work; [`super::hybrid`] decides which tasks sleep.
 impl Machine<'_> {
-    /// Handles the task's request for `bytes` bytes.
+    /// Declares `bytes` for the task, unless the hybrid policy puts the task to sleep first.
     pub(super) fn reserve(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.allocate;
         let job = self.workers[w].job;
@@ -110,7 +110,6 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// Gives back a reservation, if any.
     pub(super) fn give_back(&mut self, w: usize, reservation: Option<(u64, Option<Reservation>)>) {
         let job = self.workers[w].job;
         if let Some((bytes, name)) = reservation {
@@ -140,7 +139,8 @@ impl Machine<'_> {
         self.jobs[job].memory.planned()
     }
 
-    /// Begins the job with this task.
+    /// Begins the memory plan of the job. If the job keeps the depth-first order, places the root
+    /// task on the worker's thread.
     pub(super) fn begin_memory(&mut self, w: usize, root: FrameId) {
         let job = self.workers[w].job;
         self.jobs[job]
@@ -266,7 +266,7 @@ impl Machine<'_> {
         After::Waits
     }
 
-    /// Adds a task to the plan. The task `id` waits for it at its next join.
+    /// Adds the task `child` to the plan. The task `id` waits for `child` at its next join.
     fn spawn_planned(&mut self, job: usize, id: FrameId, child: TaskId) {
         self.jobs[job].counters.tasks += 1;
         let frame = self.frames.get(id);
@@ -441,8 +441,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Decides what the worker does after a task has ended whose parent is doing something else or
-    /// waits for other tasks.
+    /// Decides what the worker does next if a task has ended but its parent cannot continue yet,
+    /// because the parent is doing something else or waits for other tasks.
     fn not_last(&mut self, w: usize, parent: FrameId, role: Role, is_half: bool) -> After {
         let job = self.workers[w].job;
         let above = self.frames.get(parent);

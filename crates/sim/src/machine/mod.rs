@@ -6,7 +6,7 @@
 //! slices while workers wait in line for processors, the ends of rests, samples, and changes of
 //! imposed allotments. `tidegate-policy` makes every decision.
 //!
-//! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]). The other is the
+//! Scheduling has two levels: work stealing inside a job ([`work`], [`search`], [`sleep`]), and the
 //! sharing of processors between jobs ([`shares`]), which imposed allotments may overrule
 //! ([`given`]). Tasks may be put where their data is ([`places`]).
 
@@ -68,7 +68,8 @@ pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refu
 /// Like [`run`], but calls `tell` after every million events with the number of events and the
 /// current time.
 ///
-/// # Errors The errors of [`run`].
+/// # Errors
+/// Like [`run`].
 pub fn run_telling<D: Dag>(
     settings: &Settings,
     jobs: &[Job<D>],
@@ -79,7 +80,8 @@ pub fn run_telling<D: Dag>(
 
 /// Like [`run_telling`], but the jobs may run different programs.
 ///
-/// # Errors The errors of [`run`].
+/// # Errors
+/// Like [`run`].
 pub fn run_mix(
     settings: &Settings,
     jobs: &[Job<&dyn AnyDag>],
@@ -394,7 +396,8 @@ impl<'a> Machine<'a> {
         self.await_arrival();
     }
 
-    /// Starts the job: gives its first worker the root task, and its other workers no task.
+    /// Starts the job: its first worker gets the root task, and its other workers begin without a
+    /// task.
     fn arrive(&mut self, job: usize) {
         let workers = self.workers_of(job);
         let root = self

@@ -45,7 +45,6 @@ impl Places {
         self.firsts[self.of(worker)]
     }
 
-    /// Returns the place of this worker.
     fn of(&self, worker: usize) -> usize {
         self.of.get(worker).copied().unwrap_or(0)
     }

@@ -1,9 +1,10 @@
 //! A worker without work: which victims it tries, what it takes, and how it rests.
 //!
-//! The order is the same as in the runtime. Under the elastic policy, only as many workers search
-//! as [`max_searchers`] allows; other workers look once and park. A thief tries the victims of a
-//! sweep one after the other, rests as the idle policy says, and looks everywhere once more before
-//! it parks. If the last searcher finds work, it wakes another worker.
+//! A worker looks for work in the same order as in the runtime. Under the elastic policy, only as
+//! many workers search as [`max_searchers`] allows; each other worker looks for work once and
+//! parks. A thief tries the victims of a sweep one after the other, rests as the idle policy
+//! requires, and looks everywhere once more before it parks. If the last searcher finds work, it
+//! wakes another worker.
 
 use super::Machine;
 use super::worker::{Others, State};

@@ -274,8 +274,8 @@ impl Machine<'_> {
         self.jobs[job].leaving += told;
     }
 
-    /// Puts a worker to sleep at the end of a step if it was told to leave, has a task in hand, and
-    /// its job still has too many workers awake. Returns whether the worker leaves.
+    /// Puts a worker to sleep at the end of a step if it was told to leave, if it has a task in
+    /// hand, and if its job still has too many workers awake. Returns whether the worker leaves.
     pub(super) fn leave_at_boundary(&mut self, w: usize) -> bool {
         let job = self.workers[w].job;
         self.workers[w].leaving = false;
@@ -343,7 +343,7 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// Ends the job, whose root has ended.
+    /// Ends the job after its root has ended.
     pub(super) fn finish(&mut self, job: usize, chain: Chain) {
         self.jobs[job].pass(self.now);
         let workers = self.workers_of(job);

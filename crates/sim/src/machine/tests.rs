@@ -108,7 +108,7 @@ fn real_costs_expose_thieves_taking_nothing() {
     assert!(!wrong.holds(), "{wrong:?}");
 }
 
-/// Every job has all processors, regardless of its share.
+/// The fault gives every job all processors, regardless of its share.
 #[test]
 fn unfair_allotments_break_their_promise() {
     let broken = |fault, allot: &str| {

@@ -1,8 +1,8 @@
-//! A worker that runs tasks.
+//! How a worker runs tasks.
 //!
-//! When a worker's work is done, the worker requests the next step of its task, and continues from
-//! step to step until one takes time. The costs of forks and joins are added to the work that
-//! follows, so they need no events.
+//! When a step of work ends, the worker requests the next step of its task. It runs step after step
+//! until one takes time. The costs of forks and joins are added to the work that follows, so they
+//! need no events.
 
 use super::worker::State;
 use super::{Machine, RESTS};
@@ -16,7 +16,8 @@ use std::cmp::Reverse;
 use tidegate_policy::Nanos;
 
 impl Machine<'_> {
-    /// Continues with the task in hand, or with the next one, until something takes time.
+    /// Runs the task in hand, and then further tasks, until a step takes time, the worker must
+    /// leave, or no task is left.
     #[inline]
     pub(super) fn work(&mut self, w: usize) {
         let mut id = self.workers[w].frame;
@@ -159,7 +160,7 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// Begins a draft that has received all its releases, in a place or in the worker's deque.
+    /// Queues a draft that has received all its releases, in a place or in the worker's deque.
     /// Returns the cost.
     fn begin(&mut self, w: usize, ready: Ready, goes_on: bool) -> Nanos {
         let frame = self.frames.get(ready.draft);
@@ -195,8 +196,8 @@ impl Machine<'_> {
         self.fetch_deque(w) + self.work_is_visible(job)
     }
 
-    /// Returns the cost of using the worker's deque. There is a cost if another worker has looked
-    /// at the deque or used it since.
+    /// Returns the cost of using the worker's deque, which is 0 unless another worker has looked at
+    /// the deque or used it since this worker last did.
     #[inline]
     pub(super) fn fetch_deque(&mut self, w: usize) -> Nanos {
         let deque = self.deque_of(w);
@@ -246,8 +247,8 @@ impl Machine<'_> {
             if self.end_planned_rest(w, id) {
                 return self.set_rests();
             }
-            // Thieves that only take several tasks at a time would not find this one while the
-            // owner is parked.
+            // Thieves that steal only several tasks at a time would leave this single task to its
+            // owner, so a parked owner must be woken.
             self.wake_if_parked(w);
             // The cost of the wake-up is dropped, because no running worker could pay for it.
             let _ = self.push(w, id);
@@ -258,7 +259,7 @@ impl Machine<'_> {
 
 /// What a worker does after a step.
 pub(super) enum After {
-    /// Works for this long.
+    /// Spends this much time on the task.
     Work(Nanos),
     /// Runs the next step of this task.
     Next(FrameId),

@@ -46,10 +46,10 @@ pub(super) struct Worker {
     pub(super) last_victim: Option<usize>,
     /// The worker's thread in the plan of its job, if the job keeps the depth-first order.
     pub(super) thread: Option<usize>,
-    /// Tasks that sleep for memory, with the bytes that they request.
+    /// Tasks that sleep because they requested memory, with the number of bytes requested.
     pub(super) sleepers: Rounds<(FrameId, u64)>,
-    /// The bytes granted on this worker since the last time that a task fell asleep or woke up
-    /// here, or that this worker stole.
+    /// The bytes granted on this worker since a task last fell asleep or woke up here, or since
+    /// this worker last stole.
     pub(super) granted: u64,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Thief {
 pub(super) struct Others<'a> {
     pub(super) workers: &'a [Worker],
     pub(super) places: &'a PlaceTree,
-    /// Whether no worker is asleep without work.
+    /// Whether every worker may be a victim, because none is asleep without work.
     pub(super) all: bool,
     pub(super) census: Option<DistanceIndex<'a>>,
     /// If deques belong to places: the places, and the first worker of the thief's place.

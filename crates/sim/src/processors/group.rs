@@ -125,7 +125,8 @@ impl Group {
         Some(next)
     }
 
-    /// Releases the worker's processor, and counts as if the worker had kept it for a slice.
+    /// Releases the worker's processor, and charges the worker for an additional slice, so that it
+    /// waits behind workers that have had less time.
     pub(super) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let next = self.release(worker, now);
         self.turns[worker].had += self.slice;
@@ -133,7 +134,7 @@ impl Group {
     }
 
     /// Returns the workers that have had a processor for a slice or longer without a break, longest
-    /// first, but no more of them than workers wait for a processor.
+    /// first. Their number is at most the number of workers that wait for a processor.
     pub(super) fn overdue(&self, now: Nanos) -> Vec<usize> {
         let turns = self.turns.iter().enumerate();
         let mut overdue: Vec<(Nanos, usize)> = turns

@@ -81,7 +81,7 @@ impl State {
 
 fn record_text(states: &[State; 2]) -> String {
     let head = "# `cargo run -p xtask -- ci --full` wrote this after every check had passed.";
-    // Both states contain the compiler and the lock file.
+    // Both states contain the compiler and the lock file. The set keeps one entry of each.
     let entries: BTreeSet<&str> = states
         .iter()
         .flat_map(|state| state.entries.iter().map(String::as_str))

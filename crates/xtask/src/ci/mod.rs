@@ -62,7 +62,7 @@ pub const STEPS: &[Step] = &[
     Step(Quick, Any, "patches", One(mutants::apply)),
     Step(Quick, Any, "licences", One(cargo::licences)),
     Step(Quick, Code, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
-    // The README is part of the documentation.
+    // This check always runs, because it covers the README, which is not a source of the code.
     Step(Quick, Any, "rustdoc", One(cargo::rustdoc)),
     Step(Quick, Code, "beside lints", Table(beside::lints)),
     Step(Slow, Any, "web links", One(house::web)),
@@ -85,8 +85,8 @@ pub const STEPS: &[Step] = &[
 ];
 
 impl Step {
-    /// Returns why the check is skipped, or `None` if it must run. `code` and `concurrent` say
-    /// whether the checks of these [`Sources`] are needed.
+    /// Returns why the check is skipped, or `None` if it must run. `code` and `concurrent` are true
+    /// if the checks of these [`Sources`] are needed.
     fn left_out(&self, quick: bool, [code, concurrent]: [bool; 2]) -> Option<String> {
         match self.1 {
             _ if quick && self.0 == Slow => Some("left out by --quick".to_string()),

@@ -45,7 +45,7 @@ pub fn check(repo: &Repo) -> Vec<String> {
     found.chain(map(repo)).collect()
 }
 
-/// Finds names without a file, and files of the runtime that the page does not name.
+/// Finds names of files that don't exist, and files of the runtime that the page does not name.
 fn map(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
     // The files and folders that the page names in inline code.

@@ -47,7 +47,7 @@ fn may_hold(path: &str) -> bool {
     })
 }
 
-/// Returns what the root file of a crate lacks, if anything.
+/// Returns the violation if a crate's root file lacks an attribute that the crate needs.
 fn root(path: &str, text: &str) -> Option<String> {
     let name = crate_of(path)?;
     let folder = format!("crates/{name}/src");
@@ -56,7 +56,7 @@ fn root(path: &str, text: &str) -> Option<String> {
     let missing = match name {
         _ if !["/lib.rs", "/main.rs"].contains(&file) => return None,
         _ if safe && !text.contains(FORBID) => FORBID,
-        // This crate has no `std`, so its decisions depend only on their arguments.
+        // Without `std`, the decisions of this crate can depend only on their arguments.
         "policy" if !text.contains("#![no_std]") => "#![no_std]",
         _ => return None,
     };

@@ -84,7 +84,6 @@ impl Mutant {
     }
 }
 
-/// Returns all mutants, or only the mutant called `only`.
 fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, String> {
     let files = workspace.files()?.into_iter();
     let patches = files.filter(|file| file.starts_with(FOLDER));

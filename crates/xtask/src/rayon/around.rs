@@ -1,5 +1,5 @@
 //! The root of the library that contains rayon-core's unit tests. It imports rayon-core's public
-//! names, and has stand-ins for private names that use the public interface.
+//! names, and replaces private names with stand-ins that use the public interface.
 
 mod compile_fail;
 mod docs;

@@ -13,8 +13,9 @@ const LOCK: &str = "Cargo.lock";
 
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
     let rayon = files::below(&published.rayon)?;
-    // Fixes the versions with which rayon was published. Copied only once, because cargo adds
-    // packages that this lock file lacks, and later runs must use the same versions of these.
+    // This lock file fixes the versions with which rayon was published. It is copied only once,
+    // because cargo then adds the packages that it lacks, and later runs must use the same versions
+    // of those packages.
     let lock = rayon.iter().find(|file| file.path == Path::new(LOCK));
     if let Some(lock) = lock.filter(|_| !folder.join(LOCK).exists()) {
         lock.place(folder)?;
