@@ -1,5 +1,5 @@
-//! A tokio program that computes on Tidegate: tokio has the timers and sockets, the pool has the
-//! computation. `cargo run -p tidegate --example futures`
+//! A tokio program that computes on Tidegate: tokio provides timers and sockets, and the pool does
+//! the computation. `cargo run -p tidegate --example futures`
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ fn primes(end: u64) -> u64 {
     count.unwrap_or(0)
 }
 
-/// A request that arrives after a while, as from a socket. The timer belongs to the tokio runtime in
-/// which this is called; the future may be awaited anywhere.
+/// A request that arrives after a while, as if from a socket. The timer belongs to the tokio
+/// runtime that calls this function; the future may be awaited anywhere.
 fn request(number: u64) -> impl Future<Output = u64> {
     let timer = tokio::time::sleep(Duration::from_millis(number));
     async move {
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     assert_eq!(counts, [1229, 2262, 3245]);
 
-    // Workers poll this future, and a timer of tokio's wakes it while the runtime runs.
+    // Workers poll this future, and a tokio timer wakes it while the runtime runs.
     let late = runtime.block_on(async {
         let request = request(4);
         tidegate::spawn_future(async { primes(request.await) }).await

@@ -152,7 +152,8 @@ pub struct AllocatorStats {
     pub undeclared_peak: u64,
 }
 
-/// Returns `sum`, or 0 if it is negative because memory was freed that had not been counted.
+/// Returns `sum`, or 0 if `sum` is negative because the program has freed memory that was never
+/// counted.
 fn floored(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }

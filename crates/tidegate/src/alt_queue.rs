@@ -25,7 +25,7 @@ pub(crate) enum AltQueue {
     Own(Own),
     /// The queue shared by all workers of the pool.
     Shared,
-    /// The plan of a pool that keeps its tasks in order; see [`crate::memory`].
+    /// The pool's plan, which runs tasks in the order of the serial run; see [`crate::memory`].
     Planned,
 }
 
@@ -80,8 +80,8 @@ impl Own {
 
     /// Only the worker's own thread may call this.
     pub(crate) fn put(&self, task: Task) -> Result<(), Task> {
-        // Relaxed, here and below: the count only bounds memory. Counted before the put, so the
-        // count never falls below 0.
+        // Relaxed, here and below: the count only bounds memory. The task is counted before it is
+        // put, so the count never falls below 0.
         self.len.fetch_add(1, Ordering::Relaxed);
         let put = self.owner.lock().put(task);
         put.inspect_err(|_| self.count_out())
@@ -141,9 +141,9 @@ impl AltQueue {
         }
     }
 
-    /// Whether a spawned task should go to its scope's queue instead, because this queue and a
-    /// stolen batch of `kept` tasks together are full, or because the task would end up in the
-    /// scope's queue anyway.
+    /// Whether a spawned task should go to its scope's queue instead. It should if this queue and a
+    /// stolen batch of `kept` tasks have reached the capacity together, or if the pool's workers
+    /// share one queue.
     pub(crate) fn is_full(&self, kept: usize) -> bool {
         match self {
             Self::Own(own) => own.len() + kept >= capacity() as usize,
@@ -153,7 +153,7 @@ impl AltQueue {
     }
 }
 
-/// A thief's cursor into each worker's queue.
+/// A thief's cursors, one for each worker's queue.
 #[derive(Default)]
 pub(crate) struct Cursors(Vec<Cursor>);
 

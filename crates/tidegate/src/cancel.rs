@@ -1,9 +1,9 @@
 //! Cancellation: tokens, and functions that stop when their token is cancelled.
 //!
 //! A token is a task-local value ([`crate::task_context`]), so the tree of tokens is the tree of
-//! scopes: [`try_scope`](fn@try_scope) and [`try_for_each`] make a child of
-//! the caller's token, and everything below sees it. Cancelling sets one flag; whoever checks a
-//! token walks up to its ancestors.
+//! scopes: [`try_scope`](fn@try_scope) and [`try_for_each`] make a child of the caller's token, and
+//! everything below sees it. Cancelling sets one flag. A check reads the flags of the token and of
+//! all its ancestors.
 
 mod loops;
 mod scope;
@@ -26,16 +26,17 @@ use tidegate_sync::lock::Mutex;
 /// The token of the running task; `None` inside [`shield`].
 static TOKEN: TaskLocal<Option<CancelToken>> = TaskLocal::new();
 
-/// Tells tasks to stop. Cancellation is cooperative: a running task sees it when it checks.
+/// A signal that requests tasks to stop. Cancellation is cooperative: a running task notices it
+/// only when it checks its token.
 ///
 /// A token applies to everything that is forked, spawned or awaited inside [`run`](Self::run).
 /// There, [`try_join`], [`try_scope`](fn@try_scope), [`try_for_each`] and intervals stop when the
 /// token is cancelled: closures that have not begun are dropped. Other functions, such as
-/// [`join`](crate::join()), pay no attention to it, because they must return results. A long task
-/// calls [`check_cancelled`] now and then.
+/// [`join`](crate::join()), ignore the token, because they must return results. A long task calls
+/// [`check_cancelled`] from time to time.
 ///
-/// Clones are the same token. A cancelled token stays cancelled. Without a token, nothing is
-/// checked and nothing costs more.
+/// Clones are the same token. A cancelled token stays cancelled. A task without a token makes no
+/// checks and has no extra cost.
 ///
 /// ```
 /// use tidegate::{CancelToken, Cancelled, try_join};
@@ -88,7 +89,7 @@ impl CancelToken {
 
     /// Creates a child that is also cancelled when `limit` has passed from now on.
     ///
-    /// No timer runs: whoever checks the token reads the clock.
+    /// No timer runs; each check of the token reads the clock.
     ///
     /// ```
     /// use std::time::Duration;
@@ -111,8 +112,8 @@ impl CancelToken {
 
     /// Cancels this token and its descendants.
     pub fn cancel(&self) {
-        // Release pairs with the Acquire in `is_cancelled`: a task that stops sees what the
-        // canceller did before.
+        // Release pairs with the Acquire in `is_cancelled`: a task that stops sees everything that
+        // the cancelling thread wrote before.
         self.0.is_cancelled.store(true, Ordering::Release);
     }
 
@@ -140,7 +141,7 @@ impl CancelToken {
     /// Returns an error if the token [is cancelled](Self::is_cancelled).
     ///
     /// # Errors
-    /// [`Cancelled`], if it is.
+    /// [`Cancelled`], if the token is cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
         match self.is_cancelled() {
             true => Err(Cancelled),
@@ -148,7 +149,7 @@ impl CancelToken {
         }
     }
 
-    /// Runs `f` under this token, in place of the caller's. The result is that of `f`, even if the
+    /// Runs `f` under this token instead of the caller's. Returns the result of `f`, even if the
     /// token is cancelled.
     ///
     /// Cancelling the caller's token no longer stops `f`, unless this token is a
@@ -157,13 +158,14 @@ impl CancelToken {
         TOKEN.scope(Some(self.clone()), f)
     }
 
-    /// Whether this token was cancelled. Unlike `is_cancelled`, ignores its ancestors and deadlines.
+    /// Whether this token itself was cancelled. Unlike `is_cancelled`, this ignores its ancestors
+    /// and deadlines.
     fn was_cancelled_itself(&self) -> bool {
         // Acquire pairs with the Release in `cancel`.
         self.0.is_cancelled.load(Ordering::Acquire)
     }
 
-    /// Whether the running task has this token or a descendant of it.
+    /// Whether the running task's token is this token or a descendant of it.
     fn covers_task(&self) -> bool {
         TOKEN.peek(|token| {
             let mut next = token.and_then(Option::as_ref);
@@ -210,7 +212,8 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// Frees ancestors one after the other: their number is unlimited.
+/// Frees ancestors in a loop: recursion could overflow the stack, because their number is
+/// unlimited.
 impl Drop for Node {
     fn drop(&mut self) {
         let mut next = self.parent.take();
@@ -247,7 +250,7 @@ fn child_of_current() -> CancelToken {
     CancelToken::of(CancelToken::current(), None)
 }
 
-/// Keeps an error unless it is a later one.
+/// Stores the error in `first`, unless an earlier error is already there.
 fn keep_first<E>(first: &Mutex<Option<E>>, error: E) {
     let mut first = first.lock();
     let later = match &*first {
@@ -255,7 +258,7 @@ fn keep_first<E>(first: &Mutex<Option<E>>, error: E) {
         Some(_) => Some(error),
     };
     drop(first);
-    // The destructor is the user's code, so it runs without the lock.
+    // The error's destructor is user code, so it runs without the lock.
     drop(later);
 }
 

@@ -13,8 +13,8 @@
 //!   its own frame, unless an idle thread runs them. Without spare threads, no other thread could
 //!   run them, and the code outside the pool may be waiting for them.
 //! * A spawn never runs a task on the caller's stack.
-//! * One handler receives every panic that cannot be returned to a caller, including panics in
-//!   handlers.
+//! * One handler receives every panic that cannot be returned to a caller, including panics of the
+//!   pool's other handlers.
 
 pub use crate::options::Closed;
 pub use crate::pool::UnstartedThread;
@@ -82,7 +82,8 @@ impl ClosedPool {
         with_caller: bool,
         start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> Result<Self, Refused> {
-        // A thread in a context would become a worker that is visible in spite of the context.
+        // A thread with a context must hide its worker, but a worker that the thread became here
+        // would be visible.
         if with_caller && (WorkerThread::get().is_some() || task_context::is_set()) {
             return Err(Refused::Caller);
         }

@@ -13,7 +13,7 @@ pub(crate) struct ControllerHandle {
     /// Whether the share controller is parked until the pool becomes active. Written under the
     /// ledger's lock.
     pub(crate) asleep: AtomicBool,
-    /// Whether the pool has been active since the share controller's last look. Written under the
+    /// Whether the pool has been active since the share controller last checked. Written under the
     /// ledger's lock.
     pub(crate) active: AtomicBool,
     pub(crate) parker: Parker,
@@ -40,7 +40,8 @@ impl ControllerHandle {
         }
     }
 
-    /// Records that a slot is held. Called under the ledger's lock.
+    /// Marks the pool as active, because a worker holds a slot, and wakes the share controller if
+    /// it sleeps. Called under the ledger's lock.
     pub(crate) fn pool_acts(&self) {
         // Relaxed, here and below: ordered by the ledger's lock.
         if !self.active.load(Ordering::Relaxed) {

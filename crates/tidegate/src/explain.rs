@@ -1,4 +1,4 @@
-//! What a pool prints to standard error for the user of the program, one line at a time.
+//! Prints lines about a pool to standard error, for the user of the program.
 //!
 //! With `TIDEGATE_EXPLAIN=1` or `Builder::explain`, a pool prints a line when it is first used: its
 //! version, its number of workers and what determined that number, and the options that differ from

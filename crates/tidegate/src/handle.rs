@@ -60,8 +60,8 @@ pub(crate) fn start(options: Arc<Options>) -> Arc<PoolInner> {
 impl Builder {
     /// Creates the pool and starts its threads.
     ///
-    /// If the operating system refuses a thread, the pool prints a line to standard error and
-    /// continues with the threads that it could start.
+    /// If the operating system refuses to start a thread, the pool prints a line to standard error
+    /// and continues with the threads that it could start.
     ///
     /// ```
     /// use tidegate::Pool;
@@ -136,7 +136,7 @@ impl Pool {
     ///
     /// If the caller is a task of this pool, this is a plain call. If the caller is a task of
     /// another pool, its worker gives its slot to another thread of that other pool while it waits.
-    /// If the operating system refused all threads of the pool, `f` runs on the caller's own stack.
+    /// If no thread of the pool could be started, `f` runs on the caller's own stack.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -333,8 +333,8 @@ impl Pool {
         })
     }
 
-    /// Like [`interval::run`], in this pool. The limits described there apply to a call inside the
-    /// body of another interval.
+    /// Like [`interval::run`], in this pool. Inside the body of another interval, the limits
+    /// described there apply.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;

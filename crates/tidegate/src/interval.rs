@@ -200,7 +200,6 @@ where
     }
 }
 
-/// A counted reference to a node.
 struct Handle(NonNull<Core>);
 
 impl Handle {
@@ -224,8 +223,8 @@ impl Drop for Handle {
     }
 }
 
-/// An interval as its own closure sees it. The closure receives a scope, through which it creates
-/// intervals inside the interval.
+/// Creates intervals inside a running interval. The closure of each interval receives the scope of
+/// that interval.
 ///
 /// ```
 /// let mut halves = [0, 0];
@@ -243,7 +242,7 @@ pub struct Scope<'scope, 'env: 'scope> {
     node: NonNull<Core>,
     runner: FrameWorker,
     children: Cell<u32>,
-    /// Invariant in both lifetimes, because closures receive and return values that have them.
+    /// Both lifetimes are invariant, because closures take and return values with these lifetimes.
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
@@ -406,8 +405,9 @@ pub struct Interval<'scope, T = ()> {
     marker: PhantomData<(&'scope (), T)>,
 }
 
-// SAFETY: through a handle, a thread reaches atomics, data under locks, and the value. It gets a
-// reference to the value only as `value` allows, and otherwise only drops it.
+// SAFETY: through a handle, a thread can access atomics, data guarded by locks, and the value. Only
+// `value` lends a reference to the value, and requires `T: Sync`; apart from that, the value is
+// only dropped.
 unsafe impl<T: Send> Send for Interval<'_, T> {}
 // SAFETY: as for `Send`.
 unsafe impl<T: Send> Sync for Interval<'_, T> {}
@@ -519,11 +519,12 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// Makes `later` wait for this point. Code after `later` sees what was done before this point.
+    /// Makes `later` wait for this point. Everything done before this point is visible after
+    /// `later`.
     ///
-    /// This takes about twenty nanoseconds if both intervals have the same parent and `later`
-    /// belongs to the one that was created later. For other pairs, the call must also check whether
-    /// the edge would close a cycle.
+    /// The call takes about twenty nanoseconds if both intervals have the same parent and `later`
+    /// is a point of the interval that was created second. For other pairs, the call must also
+    /// check whether the edge would close a cycle.
     ///
     /// # Errors
     /// If the order is impossible; see [`UsageErrorKind`]. In that case, nothing changes.
@@ -535,7 +536,7 @@ impl<'a> Point<'a> {
         unsafe { edges::add(self.place, later.place) }
     }
 
-    /// Whether the point has occurred.
+    /// Whether this point has occurred. If so, everything done before it is visible to the caller.
     #[must_use]
     pub fn has_occurred(self) -> bool {
         let (node, which) = self.place;

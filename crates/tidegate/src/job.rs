@@ -79,7 +79,8 @@ impl Task {
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: live while the task has not run (from_raw, 1), and running consumes the task.
+        // SAFETY: the header is live until the task has run (from_raw, 1), and running consumes the
+        // task.
         unsafe { self.0.as_ref() }
     }
 

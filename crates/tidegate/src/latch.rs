@@ -28,8 +28,8 @@ use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// Layout of a latch word: the kind, whether the joiner sleeps, and the joiner's number at the low
-/// end; the taker at the high end.
+/// The layout of a latch word. The low end contains the kind, whether the joiner sleeps, and the
+/// joiner's number; the high end contains the taker.
 const KIND_BITS: u32 = 3;
 const SLEEPS: u64 = 1 << KIND_BITS;
 const WORKER_BITS: u32 = 15;
@@ -49,7 +49,7 @@ const DETACHED: u64 = 6;
 pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
 
 /// The worker that has taken a task, and the generation during which that worker may be robbed of
-/// the task's descendants. Without a generation, they may not be robbed.
+/// the task's descendants. Without a generation, the worker may not be robbed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Thief {
     pub(crate) worker: usize,

@@ -143,8 +143,8 @@ impl Layout {
         self.groups[group].parent
     }
 
-    /// Returns the groups that contain a CPU slot, smallest first. Without a CPU slot, returns only
-    /// the group of all CPU slots.
+    /// Returns the groups that contain a CPU slot, smallest first. For `None`, returns only the
+    /// group of all CPU slots.
     pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
         let all = self.groups.len() - 1;
         let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);

@@ -76,10 +76,11 @@
 //!   tasks have ended.
 //! * A panic in a call made by [`for_each`], [`map_reduce`] or [`broadcast`] is resumed by that
 //!   function, after all calls that had begun have ended.
-//! * A panic in [`try_scope`](fn@try_scope) or [`try_for_each`] also cancels the rest.
-//! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the handle was dropped,
-//!   the panic is passed to [`Builder::on_panic`], which by default prints a line to standard
-//!   error.
+//! * A panic in [`try_scope`](fn@try_scope) or [`try_for_each`] also cancels the remaining tasks or
+//!   items.
+//! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the
+//!   handle was dropped, the panic is passed to [`Builder::on_panic`], which by default prints a
+//!   line to standard error.
 //!
 //! If several tasks panic, the first panic is resumed with its original payload. The others are
 //! passed to [`Builder::on_panic`].
@@ -453,17 +454,17 @@ fn pool_here() -> Arc<PoolInner> {
     }
 }
 
-/// Spawns a future, whose result the handle gives.
+/// Spawns a future, and returns a handle to its result.
 ///
-/// Workers of the pool poll it: each time that a waker of the future is called, it becomes a task
-/// of the pool. The pool is that of the calling task, or else the global pool. There is no reactor:
-/// timers and sockets need a runtime that wakes the future, such as tokio's
+/// Workers of the pool poll the future: when one of its wakers is called, the pool queues a task
+/// that polls it. The pool is that of the calling task, or else the global pool. There is no
+/// reactor: timers and sockets need a runtime that wakes the future, such as tokio's
 /// (`examples/futures.rs`). Code between two awaits runs on a worker and may call [`join`] and all
 /// other functions of this crate.
 ///
 /// Dropping the handle lets the future continue. Dropping the pool waits until the future has
-/// completed; [`Pool::shutdown_timeout`] limits that. The bound of [`Builder::max_queued`] does not
-/// apply to futures.
+/// completed; [`Pool::shutdown_timeout`] limits this wait. The bound of [`Builder::max_queued`]
+/// does not apply to futures.
 ///
 /// ```
 /// let (a, b) = (tidegate::spawn(|| 6), tidegate::spawn(|| 7));
@@ -473,8 +474,8 @@ fn pool_here() -> Arc<PoolInner> {
 ///
 /// # Panics
 /// This call does not panic. A panic of the future is resumed where the handle returns the result.
-/// The same happens if the future waits and its last waker has been dropped, because nothing can
-/// continue it; a future that keeps its own waker is not detected, and waits forever.
+/// The handle also panics if the future waits and its last waker has been dropped, because nothing
+/// can continue the future. A future that keeps its own waker is not detected, and waits forever.
 ///
 /// # What the compiler refuses
 /// A future that borrows, because nothing ensures that it ends before what it borrows:

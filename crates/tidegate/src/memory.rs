@@ -102,8 +102,8 @@ pub struct Reservation {
     at: &'static Location<'static>,
 }
 
-/// Reserves `bytes` bytes of memory, which the calling task is about to use. The task may have to
-/// wait for the memory.
+/// Reserves `bytes` bytes of memory, which the calling task is about to use. The call may wait
+/// until the memory is available.
 ///
 /// While the task waits, another thread uses its slot; the task then resumes on its own stack. The
 /// pool's [`MemoryPolicy`](crate::policy::MemoryPolicy) decides whether and how long it waits;
@@ -211,8 +211,8 @@ impl Reservation {
         self.bytes
     }
 
-    /// Reserves `bytes` more for the calling task. The task may have to wait; it keeps its
-    /// reservation while it waits.
+    /// Enlarges the reservation by `bytes` bytes, for the calling task. The call may wait;
+    /// meanwhile, the task keeps what it has already reserved.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -272,7 +272,7 @@ impl fmt::Debug for Reservation {
 /// ```
 #[derive(Debug)]
 pub struct Reserved<T> {
-    // Declared first, so that it is dropped first.
+    // Declared before the reservation, so that the value is dropped first.
     value: T,
     reservation: Reservation,
 }

@@ -171,7 +171,8 @@ fn loom_wake_during_a_poll_is_not_lost() {
             Poll::Pending
         });
         assert_eq!(pool.spawn_future(future).join(), 7);
-        // Before the pool is dropped: loom does not see that its reference count orders the two.
+        // Receive before the pool is dropped: loom does not see that the pool's reference count
+        // orders the two.
         let waking = waking.recv().expect("the first poll has sent it");
         waking.join().expect("a waker does not panic");
     });

@@ -30,7 +30,7 @@ const BLOCK_TIME: u64 = 5_000;
 /// The largest factor by which a block may be longer than the previous one.
 const GROWTH: u64 = 64;
 
-/// What all workers of a loop share.
+/// The state that all workers of a loop share.
 pub(crate) struct Loop {
     /// The length of the next block: a hint that all workers refine.
     block: AtomicUsize,
@@ -38,7 +38,7 @@ pub(crate) struct Loop {
     carried: Carried,
     /// The token that stops the loop.
     token: Option<CancelToken>,
-    /// Whether the token has kept items from being visited.
+    /// Whether some items were not visited because the token was cancelled.
     was_cut_short: AtomicBool,
 }
 
@@ -73,7 +73,7 @@ impl Loop {
         }
     }
 
-    /// Notes that an item was not visited because the loop was cancelled.
+    /// Records that an item was not visited because the loop was cancelled.
     pub(crate) fn cut_short(&self) {
         // Relaxed: read after the loop.
         self.was_cut_short.store(true, Ordering::Relaxed);
@@ -83,8 +83,8 @@ impl Loop {
         self.token.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Whether items were not visited because the loop's token was cancelled. To be called after
-    /// the loop.
+    /// Whether some items were not visited because the loop's token was cancelled. Call this only
+    /// after the loop.
     pub(crate) fn was_cut_short(&self) -> bool {
         // Relaxed: the loop's joins order all stores before this load.
         self.was_cut_short.load(Ordering::Relaxed)
@@ -130,7 +130,7 @@ fn halve<I: Piece>(current: WorkerThread<'_>, items: I, f: &(impl Fn(I::Item) + 
     );
 }
 
-/// Visits `items` block by block, and splits the rest when a thief requests work.
+/// Visits `items` block by block, and splits the remaining items when a thief requests work.
 fn work_off<I: Piece>(
     current: WorkerThread<'_>,
     mut items: I,
@@ -196,7 +196,8 @@ pub(crate) fn visit_all_on<I: ParallelItems>(
     split(current, items.pieces(&mut storage), f, all);
 }
 
-/// Starts on the caller alone: most loops finish before a sleeping worker would have woken.
+/// Starts the loop on the caller alone, because most loops finish before a sleeping worker would
+/// have woken.
 fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
     let begin = clock::now();
     let mut from = begin;

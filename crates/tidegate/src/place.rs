@@ -3,8 +3,8 @@
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
 //! (`queues`). `take` defines the order in which workers take them, for [`take_queued`] and the
-//! search. The ledger decides which worker has which CPU slot, and each worker keeps a copy of its
-//! own CPU slot (`stand`).
+//! search. The ledger assigns CPU slots to workers, and each worker keeps a copy of its own
+//! assignment (`stand`).
 //!
 //! Tasks without a place stay where they were forked, and the nearest thieves steal them first.
 
@@ -55,7 +55,7 @@ use tidegate_sync::barrier;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlaceId {
-    /// The serial number of the pool's layout.
+    /// The serial number of the pool's layout; distinguishes the places of different pools.
     layout: u64,
     group: u32,
     strict: bool,
@@ -70,8 +70,8 @@ impl PlaceId {
         }
     }
 
-    /// Returns the strict form of this place: tasks put there wait for its own workers, and no
-    /// other worker takes them.
+    /// Returns the strict form of this place: only the place's own workers run the tasks that are
+    /// put there.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -110,7 +110,7 @@ impl PlaceId {
     }
 }
 
-/// Returns the places that contain no smaller places.
+/// Returns the smallest places: those that contain no other place.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
     (0..layout.leaves())

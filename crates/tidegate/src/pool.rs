@@ -45,12 +45,13 @@ pub(crate) mod signal {
     pub(crate) const HUNGRY: u32 = 2;
     /// The pool wants the worker's slot back.
     pub(crate) const GIVE_UP: u32 = 4;
-    /// Another thread checks whether this worker still polls. The worker only has to take the
-    /// signal.
+    /// Another thread checks whether this worker still polls. The worker only has to clear the
+    /// flag.
     pub(crate) const PROBE: u32 = 8;
-    /// Other threads have waited long for a slot: one of them gets the worker's slot for a while.
+    /// Other threads have waited long for a slot, so one of them gets the worker's slot
+    /// temporarily.
     pub(crate) const TURN: u32 = 16;
-    /// The worker must leave its slot, for either of these two reasons.
+    /// The worker must leave its slot, because of `GIVE_UP` or `TURN`.
     pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
 }
 
@@ -91,7 +92,7 @@ pub(crate) struct PoolInner {
     holds: AtomicUsize,
     /// The [`Stage`] of the pool, as a number.
     stage: AtomicU32,
-    /// Parks a thread that waits, with a time limit, until the pool is over.
+    /// Parks the thread in `wait_until_over`.
     over: Parker,
     last_exposure: AtomicU64,
     pub(crate) panics: PanicReporter,
@@ -275,7 +276,7 @@ impl PoolInner {
     pub(crate) fn new_queue(&self) -> Arc<Queue> {
         let queue = Arc::new(Queue::beside(self.options.queue));
         if self.is_inherited() {
-            // No thread searches in this process.
+            // This process has no threads of the pool that could search the queue.
             return queue;
         }
         let mut queues = self.queues.lock();
@@ -309,7 +310,7 @@ impl PoolInner {
         self.memory.has_work() || self.has_unplanned()
     }
 
-    /// Like `has_queued`, but for rescuing a pool in which every thread waits.
+    /// Whether a queued task could rescue the pool when every thread waits.
     pub(crate) fn can_rescue(&self) -> bool {
         self.memory.can_rescue() || self.has_unplanned()
     }
@@ -322,7 +323,8 @@ impl PoolInner {
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }
 
-    /// Returns the number of tasks in the plan, the injector, the scopes' queues and at places.
+    /// Returns the number of tasks in the plan, the injector, the scopes' queues and the places'
+    /// queues.
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
         let scopes = queues.iter().map(|queue| queue.len());
@@ -368,8 +370,8 @@ impl PoolInner {
         wake::resize(self);
     }
 
-    /// Returns the largest number of slots that the pool may ever have: the number that is wanted
-    /// now, or that was wanted before the machine's quotas and processors changed.
+    /// Returns the largest number of slots that the pool may ever have. If the machine determines
+    /// the number of workers, that is the current or the original number, whichever is larger.
     pub(crate) fn most(&self) -> usize {
         if self.workers_are_chosen() {
             self.wanted()

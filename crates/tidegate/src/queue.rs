@@ -77,7 +77,8 @@ impl Queue {
         })
     }
 
-    /// Takes the first `wanted` task. This may examine every task, so use it only in rare cases.
+    /// Takes the first task for which `wanted` returns true. This may examine every task, so use it
+    /// only in rare cases.
     pub(crate) fn take_first(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         self.take_by(|tasks| {
             let at = tasks.iter().position(wanted)?;
@@ -85,7 +86,7 @@ impl Queue {
         })
     }
 
-    /// Whether a `wanted` task is in the queue.
+    /// Whether the queue contains a task for which `wanted` returns true.
     pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }

@@ -52,7 +52,7 @@ use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The part of a scope that does not depend on its lifetime.
+/// The part of a scope whose type has no lifetime parameter.
 pub(crate) struct ScopeCore {
     count: AtomicUsize,
     latch: Latch,
@@ -330,7 +330,8 @@ impl<'scope> Scope<'scope> {
         self.core.submit(task, caller);
     }
 
-    /// Runs [`spawn`](Self::spawn) for a caller that has a context or belongs to no pool.
+    /// The slow path of [`spawn`](Self::spawn), for a caller that has a task context or belongs to
+    /// no pool.
     #[cold]
     fn spawn_carried<F>(&self, f: F)
     where
@@ -405,9 +406,9 @@ impl ScopeCore {
         }
     }
 
-    /// Spawns a task that was prepared elsewhere. No other task runs on the caller's stack, however
-    /// many tasks wait. This also works in a child made by `fork`, where the owner runs the task
-    /// when it waits for the scope.
+    /// Spawns a task that was created elsewhere, such as that of an interval. No other task runs on
+    /// the caller's stack, however many tasks wait. This also works in a child made by `fork`,
+    /// where the owner runs the task when it waits for the scope.
     pub(crate) fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
@@ -437,7 +438,7 @@ impl ScopeCore {
     /// Spawns a task from a thread that does not cover the scope.
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<WorkerThread<'_>>) {
-        // This comes first, because it may panic.
+        // Called before the task is counted, because this may panic.
         let worker = self.as_worker(caller);
         task.count();
         match worker {

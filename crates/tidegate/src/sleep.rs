@@ -44,10 +44,10 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     }
 }
 
-/// Sleeps for lack of work; the thread has no task in progress. For the first `backoff`
-/// nanoseconds, it raises no hungry signal and only takes work that becomes public anyway. Returns
-/// `false` if the thread must call its exit handler or leave, because the pool ends or has too many
-/// threads.
+/// Lets a thread that has no task in progress sleep until there is work. For the first `backoff`
+/// nanoseconds, the thread raises no hungry signal, so it only gets work that becomes public
+/// anyway. Returns `false` if the thread must call its exit handler or leave, because the pool ends
+/// or has too many threads.
 pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     let shared = worker.shared();
     memory::leave(worker);
@@ -60,7 +60,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     worker.set_must_stop(false);
     let (served, asked) = {
         let mut ledger = shared.ledger();
-        // In a pool that is shutting down, threads park without a time limit: the shutdown advances
+        // Threads of a pool that is shutting down park without a time limit: the shutdown advances
         // in stages under the lock, and each stage unparks the sleepers.
         if shared.is_ending() {
             backoff = 0;
@@ -77,8 +77,9 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     stays
 }
 
-/// Raises the hungry signal for a thread that goes to sleep, if a slot is free. If no slot is free,
-/// the thread that frees the next one looks for work.
+/// If `asks` is set and a slot is free, raises the hungry signal for a thread that goes to sleep.
+/// If no slot is free, that is not necessary, because the thread that frees the next slot looks for
+/// work.
 fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
     match asks && ledger.has_vacancy() {
         true => wake::raise_hunger(shared, ledger),
@@ -126,7 +127,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             ledger.has_surplus()
         };
         if inbox::run_asleep(worker, Status::Idle) {
-            // The parts of broadcasts that this thread ran may have consumed signals.
+            // This thread has just run parts of broadcasts, which may have consumed signals.
             looks = wake::rouse_and_look(shared);
         } else {
             looks.park(
@@ -138,9 +139,10 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
     }
 }
 
-/// Whether this thread, which has been idle since `since`, leaves the pool. It does if the pool has
-/// more threads than its limit because blocking calls have returned. The first `true` makes it call
-/// its exit handler; once the handler has returned, the thread leaves as soon as it is idle again.
+/// Whether this thread leaves the pool. A thread leaves after it has been idle for long enough
+/// since `since`, if blocking calls have returned and the pool now has more threads than its limit.
+/// The first `true` makes it call its exit handler; once the handler has returned, the thread
+/// leaves as soon as it is idle again.
 fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool {
     let is_idle = ledger.status(worker.index) == Status::Idle;
     if !is_idle || worker.stolen_batch.len() + worker.inbox.len() > 0 {
@@ -157,14 +159,14 @@ fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool 
     if worker.membership.has_exited.get() {
         ledger.leave_surplus(worker.index);
         worker.membership.is_retiring.set(false);
-        // Under the lock, so that later broadcasts exclude this thread.
+        // Set under the ledger's lock, so that later broadcasts exclude this thread.
         worker.membership.is_guest.set(true);
     }
     true
 }
 
-/// Whether this sleeper runs again, because another thread gave it a slot, or because `sees_work`
-/// returns true and a slot is free.
+/// Whether this sleeper runs again: another thread has given it a slot, or `sees_work` returns true
+/// and a slot is free.
 fn may_run(
     worker: WorkerThread<'_>,
     ledger: &mut Ledger,
@@ -180,8 +182,8 @@ fn may_run(
     runs
 }
 
-/// Gives up the slot and sleeps until `awaited` is complete or there is a task to rob. Returns with
-/// a slot, or overcommitted.
+/// Gives up the slot and sleeps until `awaited` is complete or there is a task to rob. Afterwards,
+/// the worker has a slot or is overcommitted.
 pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     give::expose(worker);
     worker
@@ -208,8 +210,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
     while shared.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
         if !looks.remain() {
-            // This happens first, and again after each wake-up: another worker may now have the
-            // task that this worker waits for.
+            // Work is requested before the first park and after each wake-up, because the awaited
+            // task may have moved to another worker.
             looks = request_work(worker, awaited);
         }
         if may_run(worker, &mut shared.ledger(), |ledger| {
@@ -218,8 +220,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             return;
         }
         if inbox::run_asleep(worker, Status::Waiting) {
-            // The parts of broadcasts that this thread ran may have waited themselves, and consumed
-            // signals.
+            // This thread has just run parts of broadcasts. They may have waited themselves, and
+            // consumed signals.
             worker
                 .waiting
                 .set_awaited(awaited, worker.runs_queued(awaited));
@@ -354,7 +356,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
         }
         let mut ledger = shared.ledger();
         if left == 0 && ledger.overcommit(worker.index) {
-            // The worker stops running without a slot when its next task begins or waits.
+            // The worker may run without a slot until its next task begins or waits.
             worker.tally.overcommitted.add(1);
             worker
                 .sleeper
@@ -373,8 +375,8 @@ pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
     shared.sleep.owes() || shared.has_queued()
 }
 
-/// Called between two tasks: a thread that is owed a slot has priority, and a worker that runs
-/// without a slot must get one.
+/// Called between two tasks. If a thread is owed a slot, or this worker runs without one, checks
+/// whether the worker must stop.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if (shared.sleep.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
@@ -407,8 +409,8 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
 }
 
 /// Answers a request to give up the slot. The worker complies if too many slots are still held, or
-/// if it is another thread's `turn` and a thread is owed a slot. A worker that runs without a slot
-/// stops if its permitted time has passed or if its slot went to another thread.
+/// if `turn` is set and another thread is owed a slot. A worker that runs without a slot stops if
+/// its permitted time has passed or if its slot went to another thread.
 pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     if worker.sleeper.needs_no_slot() {
         return;
@@ -431,7 +433,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     }
 }
 
-/// Sleeps for a limited time between two looks for work, and keeps the slot.
+/// Sleeps for `nanos` nanoseconds between two looks for work. The worker keeps its slot.
 pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
     asleep(worker, Phase::Nap, || {
         worker

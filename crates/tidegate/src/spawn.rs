@@ -1,8 +1,9 @@
 //! Detached tasks, their handles, and futures.
 //!
-//! A spawned closure and its result live in a [`Packet`], which task and handle share. The thread
-//! that takes the closure out runs it: a worker, or [`Handle::join`] if no worker has begun it. One
-//! small lock protects the packet. A [`future`] has a packet, too, and is polled by tasks.
+//! A spawned closure and its result live in a [`Packet`], which the task and its handle share. The
+//! thread that takes out the closure runs it: a worker, or the caller of [`Handle::join`] if no
+//! worker has begun the task. One small lock protects the packet. A [`future`] also has a packet,
+//! and is polled by tasks.
 
 mod bound;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
@@ -62,8 +63,8 @@ where
     Ok(submit_packet(pool, f, bound.is_some()))
 }
 
-/// The bound that the caller must keep. A task of the pool keeps none: while it waits, the queue
-/// may not drain.
+/// Returns the bound that the caller must respect. A task of the pool has no bound, because the
+/// queue might not drain while the task waits.
 fn bound_here(pool: &Arc<PoolInner>) -> Option<&SpawnBound> {
     let bound = pool.spawn_bound.as_ref();
     bound.filter(|_| WorkerThread::in_pool(pool).is_none())
@@ -104,8 +105,8 @@ pub(crate) fn spawn_alone(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stat
     submit(pool, move |current| run_alone(f, current));
 }
 
-/// Like `spawn_alone`, but of the tasks that one worker spawns with this function, the older ones
-/// begin first.
+/// Like `spawn_alone`, but the tasks that one worker spawns with this function begin in the order
+/// in which it spawned them.
 ///
 /// Each task has a stand-in in the deque. Any worker may run the stand-ins, in any order, and each
 /// runs the oldest task.
@@ -125,7 +126,8 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     });
 }
 
-/// A task without a handle, which holds the pool until it has run. It is in no queue yet.
+/// Creates a task without a handle. The task holds the pool until it has run, and is in no queue
+/// yet.
 pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) -> Task {
     held_task(
         pool,
@@ -141,8 +143,8 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
     let task = held_task(pool, f, caller);
     match caller {
         Some(current) if std::ptr::eq(current.shared(), &**pool) => {
-            // An alternative queue may hide the task until its owner forks again. A thread without
-            // a task may never do so.
+            // An alternative queue may hide the task until its owner forks again. A thread that is
+            // not running a task may never fork.
             let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
             if stays {
                 scope::push_or_pass_on(current, task);
@@ -154,8 +156,8 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
     }
 }
 
-/// Like `submit`, but always puts the task into the pool's queue: there the pool finds it if all of
-/// its threads wait, and earlier tasks come first.
+/// Like `submit`, but always puts the task into the pool's queue. The pool finds the task there
+/// even if all of its threads wait, and runs earlier tasks first.
 fn submit_queued(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
     let caller = WorkerThread::get();
     let task = held_task(pool, f, caller);
@@ -163,7 +165,7 @@ fn submit_queued(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send 
         Some(current) if std::ptr::eq(current.shared(), &**pool) => {
             scope::pass_on(current, task);
             if look::is_leaving(pool, current.worker()) {
-                // Such a guest runs its own forks, so the push has woken no thread.
+                // A guest of an ending pool runs its own forks, so the push has woken no thread.
                 wake::work_visible(pool, None);
             }
         }

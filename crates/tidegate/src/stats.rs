@@ -85,8 +85,8 @@ impl Phases {
 
     /// Like `enter`, but at a time between the last change and now.
     pub(crate) fn enter_at(&self, phase: Phase, now: u64) -> Phase {
-        // Relaxed, here and below: there is one writer. A reader that mixes two changes is off by
-        // the time between them.
+        // Relaxed, here and below: there is one writer. If a reader mixes the values of two
+        // changes, its result is wrong by the time between them.
         let before = self.phase.load(Ordering::Relaxed);
         let since = self.since.load(Ordering::Relaxed);
         self.totals[before].add(now.saturating_sub(since));

@@ -15,11 +15,11 @@ use tidegate_sync::worker_local;
 
 worker_local!(static CURRENT: RefCell<Option<TaskContext>> = RefCell::new(None));
 
-/// A list of entries, the innermost first. Tasks share its tail.
+/// A list of entries, innermost first. Tasks share the tails of their lists.
 #[derive(Clone)]
 pub(crate) struct TaskContext(Arc<Entry>);
 
-/// The value of a [`TaskLocal`], which its address identifies.
+/// The value of a [`TaskLocal`]; `local` is the address that identifies it.
 struct Entry {
     local: usize,
     value: Arc<dyn Any + Send + Sync>,
@@ -32,8 +32,8 @@ impl TaskContext {
         Self::above(current(), local, value)
     }
 
-    /// Returns `outer` with this value, in place of an earlier value of the same local. So a context
-    /// has at most one entry for each local, however deep the tasks are nested.
+    /// Returns `outer` with this value, which replaces an earlier value of the same local. So a
+    /// context has at most one entry for each local, no matter how deeply tasks are nested.
     fn above(outer: Option<Self>, local: usize, value: Arc<dyn Any + Send + Sync>) -> Self {
         let outer = outer.and_then(|outer| outer.without(local));
         Self(Arc::new(Entry {
@@ -67,7 +67,7 @@ impl TaskContext {
         f()
     }
 
-    /// Returns the value of the innermost entry of the local value with this address.
+    /// Returns the value of the `TaskLocal` at this address, if the context has one.
     fn find(&self, local: usize) -> Option<&(dyn Any + Send + Sync)> {
         let mut next = Some(self);
         while let Some(Self(entry)) = next {
@@ -80,8 +80,8 @@ impl TaskContext {
     }
 }
 
-/// Returns the calling thread's context. `None` also if the thread's local values have been
-/// destroyed.
+/// Returns the calling thread's context. Returns `None` if it has none, or if its thread-local
+/// values have been destroyed.
 pub(crate) fn current() -> Option<TaskContext> {
     CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
@@ -114,7 +114,7 @@ impl Drop for Back {
     }
 }
 
-/// The context that the caller of a function of this crate has; see [`carry`].
+/// The context of a caller of this crate's functions; see [`carry`].
 #[derive(Clone)]
 pub(crate) struct Carried(Option<TaskContext>);
 
@@ -124,7 +124,7 @@ impl Carried {
         self.0.is_none()
     }
 
-    /// Runs a closure of the caller's in the caller's context.
+    /// Runs one of the caller's closures in the caller's context.
     pub(crate) fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let Some(context) = &self.0 else {
             return f();
@@ -180,8 +180,8 @@ pub(crate) fn carry() -> Suspended {
     }
 }
 
-/// Like [`carry`], but costs a single load if the calling thread's worker is visible, and so has no
-/// context.
+/// Like [`carry`], but costs a single load if the calling thread's worker is visible. Such a thread
+/// has no context.
 #[inline(always)]
 pub(crate) fn carry_unless_visible() -> Suspended {
     match WorkerThread::visible() {
@@ -190,10 +190,10 @@ pub(crate) fn carry_unless_visible() -> Suspended {
     }
 }
 
-/// Runs `f` so that everything it forks, spawns or awaits runs in the `tracing` span that is current
-/// at the fork.
+/// Runs `f` so that everything it forks, spawns or awaits runs in the `tracing` span that is
+/// current at the fork.
 ///
-/// Each task enters the span while it runs. A task that enters another span passes that one on to
+/// Each task enters the span while it runs. A task that enters another span passes that span on to
 /// the tasks that it forks. Outside of such a call, spans do not follow tasks, and forks cost
 /// nothing more. The span of a task that waits stays entered on its thread: an unrelated task that
 /// the thread runs meanwhile logs inside that span, unless it has a span of its own.
@@ -213,13 +213,14 @@ pub fn carry_span<R>(f: impl FnOnce() -> R) -> R {
     SPAN.scope(tracing::Span::current(), f)
 }
 
-/// The span in which tasks run, see [`carry_span`].
+/// The span in which tasks run; see [`carry_span`].
 #[cfg(feature = "tracing")]
 static SPAN: TaskLocal<tracing::Span> = TaskLocal::new();
 
 #[cfg(feature = "tracing")]
 impl TaskContext {
-    /// Replaces the span of a context that carries one: the task may have entered another span.
+    /// If the context carries a span, replaces it by the current span, because the task may have
+    /// entered another one.
     fn in_current_span(self) -> Self {
         match self.span() {
             Some(_) => {

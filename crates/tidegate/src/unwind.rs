@@ -15,8 +15,7 @@ pub enum UnhandledPanic {
     /// A half of a join, a task of a scope or the body of a scope, after an earlier panic in the
     /// same join or scope.
     Second,
-    /// The handler with this name: the handler for the start or end of a thread, or the user's
-    /// backoff.
+    /// User code with this name: a start or exit handler, a backoff, or a waker.
     Handler(&'static str),
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Worker {
     pub(crate) alt_queue: Option<AltQueue>,
     pub(crate) tally: Line<Tally>,
     pub(crate) notes: Notes,
-    /// Parts of broadcasts for this thread only.
+    /// This thread's parts of broadcasts.
     pub(crate) inbox: queue::Queue,
     /// Tasks that were stolen in one batch with the running task and have not begun. Any worker may
     /// take them.
@@ -101,14 +101,14 @@ pub(crate) struct MemberFlags {
     /// Whether the worker is leaving the pool because the pool has too many threads. Written under
     /// the ledger's lock.
     pub(crate) is_retiring: Hint<bool>,
-    /// Whether the thread is inside `blocking`. It then has no slot, and all tasks that it pushes are
-    /// public. Only the worker's own thread writes this.
+    /// Whether the thread is inside `blocking`. It then has no slot, and all tasks that it pushes
+    /// are public. Only the worker's own thread writes this.
     pub(crate) is_blocking: Hint<bool>,
     /// Whether no thread acts as this worker. In that case it has no tasks.
     pub(crate) is_gone: Hint<bool>,
 }
 
-/// Only the worker's own thread uses these.
+/// State that only the worker's own thread uses.
 #[derive(Default)]
 struct Own {
     covers: OwnerCell<*const ScopeCore>,

@@ -157,7 +157,7 @@ impl CustomBackoff for Spawning {
     }
 }
 
-/// There is no other thread that could run the tasks.
+/// The pool has no other thread that could run the tasks.
 #[test]
 fn own_thread_runs_spawned_tasks() {
     const TASKS: usize = 6;
@@ -251,7 +251,7 @@ mod panics {
         }
     }
 
-    /// Creates a pool whose backoffs panic at `at`, and a tally of these panics.
+    /// Creates a pool whose backoffs panic at `at`, and a tally that counts these panics.
     fn panicking(at: At, armed: &Arc<AtomicBool>) -> (Pool, Arc<Tally>) {
         let panicked = Arc::new(Tally::new());
         let (armed, tally) = (armed.clone(), panicked.clone());

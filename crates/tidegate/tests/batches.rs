@@ -1,5 +1,5 @@
 //! A thief that takes several tasks at a time runs the youngest first. Meanwhile it keeps the older
-//! ones in a queue.
+//! tasks in a queue.
 //!
 //! The youngest task may wait for the end of a join. If the second half of that join is an older
 //! task in the same batch, the joiner must take its half back: there are two workers and no spare
@@ -31,9 +31,9 @@ struct Stage {
     joined: Gate,
 }
 
-/// Makes one attempt: the deque holds the half of a join, and a younger task that blocks until the
-/// join has ended. Returns whether a thief has taken both in one batch, before the half has
-/// started.
+/// Makes one attempt: puts the second half of a join into the deque, and then a younger task that
+/// blocks until the join has ended. Returns whether a thief has taken both in one batch before the
+/// half has started.
 fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
     let stage = Stage::default();
     let in_batch = Mutex::new(false);
@@ -44,8 +44,8 @@ fn half_below_a_task_that_waits(pool: &Pool, unrelated: usize) -> bool {
     };
     pool.install(|| {
         tidegate::scope(|s| {
-            // These tasks form a full batch, because a thief with a fixed amount takes no fewer
-            // tasks.
+            // These tasks form a full batch. A thief with a fixed amount takes exactly that many
+            // tasks or none.
             for _ in 0..unrelated + 2 {
                 s.spawn(|_| {
                     stage.occupied.open();
@@ -116,8 +116,8 @@ fn older_unrelated_tasks_hide_no_half() {
     });
 }
 
-/// A thief keeps a scope's tasks in its batch. Meanwhile the youngest task of the batch blocks on a
-/// lock that the scope's waiter holds.
+/// A thief holds some of a scope's tasks in its batch, while the youngest task of the batch blocks
+/// on a lock that the scope's waiter holds.
 #[test]
 fn scope_waiter_takes_task_from_thief() {
     watched(|| {

@@ -1,4 +1,4 @@
-//! While a task is in `blocking`, another thread has its slot. Afterwards the task gets a slot
+//! While a task is in `blocking`, another thread uses its slot. Afterwards, the task gets a slot
 //! again.
 
 mod support;
@@ -194,8 +194,8 @@ fn workers_may_change_while_tasks_block() {
     });
 }
 
-/// Waits in every way inside a blocking call: for a stolen half, for a scope's task, and for a
-/// handle.
+/// Waits inside a blocking call in every possible way: for a stolen half, for a scope's task, and
+/// for a handle.
 fn wait_for_others() {
     let begun = Gate::new();
     tidegate::join(|| begun.wait(), || begun.open());
@@ -258,8 +258,8 @@ fn waits_inside_blocking_hold_no_slot() {
     });
 }
 
-/// Executes `round` repeatedly in a task that has returned from a blocking call while another task
-/// holds the only slot. Returns the number of overcommits.
+/// Calls `round` repeatedly in a task that has returned from a blocking call while another task
+/// holds the only slot. Returns how often a task has continued without a slot.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
     let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
     let (occupied, done) = (Gate::new(), Gate::new());
@@ -403,7 +403,7 @@ mod many_blocked_threads {
         });
     }
 
-    /// If a task only waits for a thread's start handler, that does not count as hitting the limit.
+    /// Waiting for a thread's start handler does not count as hitting the limit.
     #[test]
     fn are_not_blamed_for_start_handlers() {
         watched(|| {
@@ -422,8 +422,8 @@ mod many_blocked_threads {
                 support::let_others_sleep();
                 wait
             });
-            // All slots are free. The pool starts a thread for this task, and another thread
-            // because the first must call a handler. After that, it may start no more threads.
+            // All slots are free. The pool starts a thread for this task, and a second thread
+            // because the first one must call a handler. After that, it may start no more threads.
             let (end, ended) = std::sync::mpsc::channel();
             drop(pool.spawn(move || end.send(()).unwrap()));
             ended.recv().unwrap();

@@ -88,7 +88,7 @@ fn many_callers_keep_a_small_bound() {
     });
 }
 
-/// While a worker of one pool waits for room in another pool's queue, it may run other tasks on
+/// While a worker of one pool waits for room in another pool's queue, it may run further tasks on
 /// top, which also wait for room.
 #[test]
 fn nested_outside_workers_continue() {

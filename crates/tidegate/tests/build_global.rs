@@ -1,5 +1,5 @@
-//! A global pool that the program has built. There is only one test, because a process has only one
-//! global pool.
+//! The program builds the global pool itself. This file has only one test, because a process has
+//! only one global pool.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(not(any(miri, tidegate_tsan)))]

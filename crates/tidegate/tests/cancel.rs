@@ -167,7 +167,7 @@ fn complete_scope_returns_its_value() {
             Ok(7)
         });
         assert_eq!((result, ran.into_inner()), (Ok(7), 10));
-        // All tasks had begun before this call.
+        // No task is left to skip: all had begun before this call.
         let result = try_scope(|scope| {
             scope.cancel();
             Ok::<_, Stop>(8)
@@ -231,7 +231,7 @@ fn nested_scopes_stop_with_their_parent() {
     });
 }
 
-/// A child that fails does not stop its siblings.
+/// A `try_scope` that fails does not cancel the scope around it.
 #[test]
 fn failed_child_leaves_its_parent_alone() {
     watched(|| {
@@ -277,7 +277,7 @@ fn shield_hides_the_token_from_everything_below() {
             let joined = tidegate::join(check_cancelled, check_cancelled);
             assert_eq!(joined, (Ok(()), Ok(())));
             assert_eq!(try_join(count, count), Ok(((), ())));
-            // A token that is made inside works.
+            // A token that is set inside `shield` works as usual.
             let inner = cancelled();
             assert_eq!(inner.run(check_cancelled), Err(Cancelled));
         };
@@ -299,7 +299,7 @@ fn loop_stops_at_its_first_error() {
         let result = pool.install(|| {
             try_for_each(items, |(n, _)| {
                 visits.fetch_add(1, Ordering::Relaxed);
-                // Long enough for a block of its own.
+                // Each item takes long enough to form a block of its own.
                 std::thread::sleep(Duration::from_micros(50));
                 if n == 3 { Err(Stop::Failed(n)) } else { Ok(()) }
             })
@@ -310,7 +310,7 @@ fn loop_stops_at_its_first_error() {
     });
 }
 
-/// The first item fails while the second one runs nested work, which must see that.
+/// The first item fails while the second item runs nested work. The nested work must stop.
 #[test]
 fn nested_work_of_a_loop_stops_at_its_first_error() {
     watched(|| {
@@ -360,7 +360,7 @@ fn loop_sees_its_callers_token() {
             Ok(())
         );
         assert_eq!(visits.load(Ordering::Relaxed), 100);
-        // Nothing is left to stop.
+        // An empty loop has no items to skip, so it succeeds in spite of the cancelled token.
         assert_eq!(cancelled().run(|| try_for_each(0..0_u32, visit)), Ok(()));
     });
 }
@@ -374,7 +374,8 @@ fn panic_in_a_loop_is_resumed() {
     });
 }
 
-/// Loops without an error type visit every item, because their callers rely on it.
+/// Loops without an error type visit every item even if the token is cancelled, because their
+/// callers rely on it.
 #[test]
 fn plain_functions_ignore_the_token() {
     watched(|| {
@@ -428,8 +429,8 @@ fn dropped_pool_waits_for_cancelled_tasks() {
     });
 }
 
-/// Each task sets a value and spawns the next one. A context that grew with each task would end in a
-/// deep recursion.
+/// Each task sets a value and spawns the next task. If contexts grew with each task, dropping the
+/// last one would cause a deep recursion.
 #[test]
 fn long_chains_of_tasks_keep_their_context_small() {
     static LEFT: TaskLocal<u32> = TaskLocal::new();

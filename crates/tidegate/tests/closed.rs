@@ -207,7 +207,7 @@ fn broadcast_follows_deque_on_every_thread() {
     });
 }
 
-/// `run_own` may run the half of a join in a frame below.
+/// The half that `run_own` runs may belong to a join in a frame below.
 #[test]
 fn run_own_takes_half_from_below() {
     watched(|| {
@@ -342,8 +342,8 @@ fn failed_start_ends_started_threads() {
 mod a_full_deque {
     use super::*;
 
-    /// The deque has no room for the join's second half, so the half only has a placeholder for a
-    /// position. Meanwhile the first half waits for another pool and empties the deque, so the
+    /// The deque has no room for the join's second half, so the half has only a placeholder instead
+    /// of a position. Meanwhile the first half waits for another pool and empties the deque, so the
     /// deque's bottom is 0. The join must not take this bottom for the position after its half.
     #[test]
     fn survives_a_join_that_empties_it() {

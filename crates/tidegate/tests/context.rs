@@ -19,7 +19,7 @@ fn here() -> Option<u32> {
     LOCAL.get()
 }
 
-/// A join whose second half runs on another worker.
+/// Runs `f` in both halves of a join, on two workers.
 fn stolen_join<R: Send>(f: impl Fn() -> R + Sync) -> (R, R) {
     let barrier = Barrier::new(2);
     let meet = || {
@@ -228,7 +228,8 @@ fn unrelated_tasks_see_no_value() {
     });
 }
 
-/// A thread that waits inside a context runs its part of a broadcast from elsewhere.
+/// A thread that waits inside a context also runs its part of a broadcast that was sent without a
+/// context.
 #[test]
 fn part_of_a_broadcast_sees_the_value_of_its_sender() {
     watched(|| {
@@ -322,7 +323,7 @@ fn value_is_dropped_with_its_last_task() {
     });
 }
 
-/// Worker functions that fork nothing see the worker although it is hidden.
+/// Functions that only inspect the worker find it although the context hides it.
 #[test]
 fn worker_is_known_inside_a_context() {
     watched(|| {

@@ -83,7 +83,7 @@ fn second_halves_nest_to_stack_limit() {
     });
 }
 
-/// The current and the maximum number of closures that exist and have not run.
+/// The current and the maximum number of closures that have been created and have not run.
 #[derive(Default)]
 struct Census {
     live: AtomicUsize,
@@ -178,7 +178,7 @@ fn cross_pool_scopes_run_tasks_once() {
                                 for _ in 0..10 {
                                     inner.spawn(|inner| {
                                         inner.spawn(|_| there.come());
-                                        // This thread spawns into a scope of the other pool.
+                                        // This thread spawns a task into a scope of the other pool.
                                         outer.spawn(|_| here.come());
                                     });
                                 }
@@ -261,7 +261,7 @@ fn waiter_does_not_rob_inline_task() {
                             if me() != spawner || on_the_spot.swap(true, Ordering::Relaxed) {
                                 return;
                             }
-                            // Gives the joiner time to empty the part of the deque that is older
+                            // Gives the joiner time to take all tasks from the deque that are older
                             // than the halves.
                             for _ in 0..200_000 {
                                 let (_, is_joiner) = tidegate::join(|| fib(7), || me() == joiner);

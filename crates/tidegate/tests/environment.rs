@@ -1,7 +1,8 @@
-//! Pools in unusual environments: variables that set options, and a system that refuses threads.
+//! Pools in unusual environments: variables that set options, and a system that cannot start all
+//! threads.
 //!
-//! Each case runs in a child process, which is this test program running one of the `child_…` tests
-//! below. When these run as ordinary tests, they do nothing.
+//! Each case runs in a child process, in which this test program runs one of the `child_…` tests
+//! below. As ordinary tests, they do nothing.
 
 mod support;
 
@@ -231,7 +232,7 @@ mod refused {
         }
     }
 
-    /// The pool reports that the system has refused some threads.
+    /// The pool reports that the system has refused to start some threads.
     #[test]
     fn pool_runs_with_fewer_threads() {
         let errors = succeeds(&limited(

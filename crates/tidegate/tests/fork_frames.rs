@@ -1,5 +1,5 @@
-//! A child made by `fork` inside a task returns into the frames below that task. They belong to one
-//! of its parent's pools.
+//! A child made by `fork` inside a task returns into the frames below that task. These frames
+//! belong to one of its parent's pools.
 //!
 //! The child continues as long as it needs neither a thread of that pool nor a lock that such a
 //! thread held. If it needs either, it prints the reason and aborts.
@@ -53,7 +53,7 @@ fn child_spawn_into_parent_scope_panics() {
     assert_eq!(ended, WELL);
 }
 
-/// Spawns tasks that each spawn the next one.
+/// Spawns a task that spawns the next one, and so on, until `over` is set.
 fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
     if !over.load(Ordering::Relaxed) {
         scope.spawn_with_priority(0, move |scope| go_on(scope, over));

@@ -14,7 +14,7 @@ use support::futures::yields;
 use support::{Gate, fib, pool, watched};
 use tidegate::{Handle, Pool};
 
-/// Counts how often it is woken.
+/// A waker that counts how often it is called.
 #[derive(Default)]
 struct Count(AtomicUsize);
 
@@ -29,7 +29,7 @@ fn poll<T: Send + 'static>(handle: &mut Handle<T>, count: &Arc<Count>) -> Poll<T
     Pin::new(handle).poll(&mut Context::from_waker(&waker))
 }
 
-/// The text of the panic of `f`.
+/// Returns the text of the panic of `f`.
 fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     let ended = catch_unwind(AssertUnwindSafe(f));
     let payload = ended.err().expect("it panics");
@@ -39,7 +39,7 @@ fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     }
 }
 
-/// A task that runs until the gate opens.
+/// Spawns a task that runs until the gate opens.
 fn held(pool: &Pool) -> (Handle<u32>, Arc<Gate>) {
     let gate = Arc::new(Gate::new());
     let waits = gate.clone();
@@ -156,7 +156,7 @@ fn panicking_waker_harms_no_task() {
         let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker));
         assert!(polled.is_pending());
         gate.open();
-        // The pool's only thread comes to this task after the waker.
+        // The pool's only thread runs this task after it has called the waker.
         assert_eq!(pool.spawn(|| 1).join(), 1);
         assert_eq!(handle.join(), 7);
     });
@@ -185,7 +185,7 @@ fn futures_await_handles_and_each_other() {
     });
 }
 
-/// Each wake-up comes from another thread, at any time between two polls or during one.
+/// Wake-ups come from another thread, at any time between two polls or during a poll.
 #[test]
 fn outside_wake_ups_are_not_lost() {
     watched(|| {

@@ -11,7 +11,8 @@ use support::{Gate, watched};
 use tidegate::policy::{QueueKind, WaitPolicy};
 use tidegate::{Handle, Pool};
 
-/// One worker and no spare thread: only the waiting worker itself can run what it waits for.
+/// Creates a pool with one worker and no spare threads. Only the waiting worker itself can run the
+/// tasks that it waits for.
 fn lone() -> Pool {
     Pool::builder().workers(1).spare_threads(0).build().unwrap()
 }
@@ -42,8 +43,8 @@ fn lone_worker_joins_a_future_that_awaits() {
     });
 }
 
-/// The task that gives the signal is below a half and below the frame that joins the future, in the
-/// deque or the alternative queue of the only worker.
+/// The only worker's queue contains the task that gives the signal. The joining worker does not run
+/// that task, because it is older than the join, so another thread must.
 #[test]
 fn another_thread_runs_the_joiners_tasks() {
     watched(|| {
@@ -59,8 +60,8 @@ fn another_thread_runs_the_joiners_tasks() {
     });
 }
 
-/// A task in the deque of a worker that waits for a scope gives the signal for which the other
-/// worker waits.
+/// One worker waits for a future, and the other worker waits for a scope. The task that wakes the
+/// future is in the other worker's deque.
 #[test]
 fn task_below_a_scope_wakes_a_future() {
     watched(|| {
@@ -86,7 +87,7 @@ fn task_below_a_scope_wakes_a_future() {
     });
 }
 
-/// The waiting worker may help with anything, and always finds the future that wakes itself.
+/// The waiting worker may run any task. It must not keep running only the future that wakes itself.
 #[test]
 fn helper_finds_more_than_a_self_waking_future() {
     watched(|| {
@@ -106,8 +107,8 @@ fn helper_finds_more_than_a_self_waking_future() {
     });
 }
 
-/// The waiter that was rescued last finds a future that wakes itself, the other waiter has the task
-/// that the future needs.
+/// The waiter rescued last finds only a future that wakes itself. The task that this future needs
+/// is in the other waiter's queue.
 #[test]
 fn self_waking_future_does_not_hide_a_waiters_task() {
     watched(|| {
@@ -133,7 +134,7 @@ fn self_waking_future_does_not_hide_a_waiters_task() {
     });
 }
 
-/// No other thread may be started, so the joiner itself runs the task.
+/// The pool may not start another thread, so the joiner itself runs the task.
 #[test]
 fn lone_worker_joins_a_future_that_its_task_wakes() {
     watched(|| {
@@ -160,7 +161,8 @@ fn joiner_runs_its_part_of_a_broadcast() {
     });
 }
 
-/// Each task polls its own future, instead of running the next task on top of its wait.
+/// While a task waits, its worker polls the task's own future, instead of running the next task on
+/// top.
 #[test]
 fn many_tasks_join_their_futures() {
     watched(|| {
@@ -181,7 +183,7 @@ fn many_tasks_join_their_futures() {
     });
 }
 
-/// More tasks wait than threads may block, and each is woken from outside.
+/// More tasks wait than threads may block. Another thread wakes each task's future.
 #[test]
 fn blocked_joiners_poll_their_futures() {
     watched(|| {
@@ -204,8 +206,8 @@ fn blocked_joiners_poll_their_futures() {
     });
 }
 
-/// Each thread waits for the signal of the next thread's task, and the last signal comes from a task
-/// in the deque of the first.
+/// One task waits for a signal from a task in the other worker's deque. When it has received the
+/// signal, it gives the one for which the other worker waits.
 #[test]
 fn joiners_that_depend_on_each_other_end() {
     watched(|| {

@@ -2,7 +2,7 @@
 //! meanwhile.
 //!
 //! There are two workers and no spare threads. One worker waits for a half that the other worker
-//! runs. This half waits for an unrelated task, which only the first worker can run.
+//! runs. The half waits for an unrelated task, which only the first worker can run.
 
 mod support;
 
@@ -58,7 +58,7 @@ fn sleeping_waiter_runs_outside_task() {
 #[test]
 fn sleeping_waiter_runs_spawned_task() {
     watched(|| {
-        // No fixed amount: such a thief would take nothing unless the deque held that many tasks.
+        // No fixed amount: with it, a thief takes nothing unless the deque holds that many tasks.
         for amount in [StealAmount::One, StealAmount::Half] {
             let pool = two_workers(amount);
             for _ in 0..10 {

@@ -54,7 +54,7 @@ fn failure_skips_only_later_intervals() {
     );
 }
 
-/// The failure names the intervals that it has passed through.
+/// The error names the intervals through which the failure has passed.
 #[test]
 fn inner_failure_stops_outer_successors() {
     watched(|| {

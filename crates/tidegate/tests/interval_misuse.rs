@@ -54,7 +54,7 @@ fn cycles_are_found_across_families() {
         let pool = pool(2);
         let (go, order) = (Gate::new(), Log::default());
         pool.interval(|s| {
-            // The edges connect `child` to its uncles, which belong to another family.
+            // Connects `child` to its uncles, which belong to another family of intervals.
             let (sender, receiver) = std::sync::mpsc::channel();
             let uncle = s.interval(|_| order.note("uncle"));
             let late = s.interval(|_| order.note("late"));

@@ -1,5 +1,5 @@
 //! A recorded run shows which intervals existed, how they were ordered, and when each worker ran
-//! which interval. Its pictures show the same.
+//! which interval. The pictures of the run show this, too.
 
 mod support;
 

@@ -340,7 +340,8 @@ fn an_interval_runs_at_its_place() {
     });
 }
 
-/// An interval after another interval's start may run while that interval's body still runs.
+/// An interval that comes after another interval's start may run while that interval's body still
+/// runs.
 #[test]
 fn start_edge_allows_overlap() {
     watched(|| {
@@ -351,8 +352,7 @@ fn start_edge_allows_overlap() {
                 let first = s.interval(|_| news.wait());
                 let beside = s.interval(|_| news.open());
                 first.start().before(beside.start()).unwrap();
-                // An interval that already has its lock does not wait for the body of `first`
-                // either.
+                // Even an interval that already has its lock does not wait for the body of `first`.
                 let mut holder = s.interval(|_| ());
                 holder.lock(&locked).unwrap();
                 let mut next = s.interval(|_| ());

@@ -87,7 +87,7 @@ mod ranges {
         });
     }
 
-    /// A loop over all numbers would never end, so these ranges panic instead.
+    /// A loop over all numbers of a type would never end, so these ranges panic instead.
     #[test]
     fn of_all_numbers_are_not_empty() {
         watched(|| {

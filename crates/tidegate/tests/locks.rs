@@ -19,7 +19,7 @@ fn pools() -> impl Iterator<Item = Pool> {
     })
 }
 
-/// What happens while the lock is held: nothing else, or the number of workers falls to one.
+/// What happens while the lock is held: nothing, or a reduction of the number of workers to one.
 #[derive(Clone, Copy, PartialEq)]
 enum Meanwhile {
     Nothing,
@@ -63,7 +63,7 @@ fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: M
     assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
 }
 
-/// A lock is held across the join, so the joiner must not run tasks that take the lock on top.
+/// The joiner holds the lock, so it must not run tasks that take the lock on top of its frame.
 #[test]
 fn joiner_skips_older_lock_users() {
     watched(|| {
@@ -82,8 +82,8 @@ fn joiner_skips_older_lock_users() {
 /// lie *above* the second half.
 ///
 /// The second half ends only when a neighbour has started, and the first half ends only when a
-/// thief has come. So the lock's holder waits for a stolen half while it could run neighbours by
-/// mistake.
+/// thief has taken a task. So the lock's holder waits for a stolen half while it could run
+/// neighbours by mistake.
 fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
     let (lock, begun, came) = (Mutex::new(0), Tally::new(), Tally::new());
     pool.scope(|s| {
@@ -142,8 +142,8 @@ fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile)
                     s.spawn(|_| *lock.lock().unwrap() += 1);
                 }
                 came.come();
-                // The thief runs one part and the waiting holder the other, so the holder must skip
-                // the neighbours when it robs.
+                // The thief runs one part and the waiting holder runs the other part, so the holder
+                // must skip the neighbours when it robs.
                 let part = || {
                     forked.come();
                     assert_eq!(fib(10), 55);

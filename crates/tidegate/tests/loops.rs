@@ -11,8 +11,8 @@ const LENGTHS: [usize; 5] = [0, 1, 2, 1_000, 100_000];
 /// The documented number of blocks into which a reduction divides a long range.
 const BLOCKS: usize = 1024;
 
-/// Calls `f` in pools of several sizes, and outside all pools, where the caller of a free function
-/// takes part in the work.
+/// Calls `f` outside all pools, where the caller itself runs items as well, and in pools of several
+/// sizes.
 fn everywhere(f: impl Fn() + Send + Sync) {
     f();
     for workers in [1, 2, 4] {

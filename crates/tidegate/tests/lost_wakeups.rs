@@ -18,8 +18,8 @@ use tidegate::{
     policy::{QueueKind, SharePolicy, WaitPolicy},
 };
 
-/// Returns the builder of a pool with two workers, no spare threads and no share controller, which
-/// would look for work in each of its cycles.
+/// Returns the builder of a pool with two workers and no spare threads. The pool has no share
+/// controller, which would look for work in each of its cycles.
 fn two_workers() -> Builder {
     Pool::builder()
         .queue(QueueKind::Split)
@@ -166,8 +166,8 @@ fn backoff_factory_may_await_that_task() {
 
 type Wait = Box<dyn Fn() + Send + Sync>;
 
-/// `with` adds code to the builder that each new thread runs. One thread must wait in that code for
-/// the task for which it was started.
+/// Tests user code that each new thread runs, which `with` adds to the builder. One thread must
+/// wait in that code for the task for which it was started.
 fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
     watched(move || {
         let ran = Arc::new(Gate::new());
@@ -203,7 +203,7 @@ fn new_threads_may_wait(with: fn(Builder, Wait) -> Builder) {
     });
 }
 
-/// No thread may take the queued task.
+/// A task is queued, but no thread may take it.
 #[test]
 fn blocked_queue_does_not_silence_waiter() {
     watched(|| {
@@ -249,7 +249,7 @@ fn blocked_queue_does_not_silence_waiter() {
     });
 }
 
-/// An unrelated task on top of the interrupted one has answered the first signal.
+/// The first signal was answered by an unrelated task on top of the interrupted task.
 #[test]
 fn interrupted_task_is_signalled_again() {
     watched(|| {
@@ -262,7 +262,8 @@ fn interrupted_task_is_signalled_again() {
             tidegate::broadcast(|_| {
                 if thread::current().id() == me {
                     let_others_sleep();
-                    // Publishes a task in answer to the joiner, which may not take that task.
+                    // Publishes a task in response to the joiner's signal. The joiner may not take
+                    // that task.
                     join(|| thread::sleep(Duration::from_millis(2)), || ());
                 }
             });

@@ -1,7 +1,7 @@
 //! Even if many threads follow one another, a `WorkerLocal` never has more values than there were
 //! threads at the same time.
 //!
-//! This file has only one test, because other tests' threads would take thread numbers.
+//! This file has only one test, because the threads of other tests would also use thread numbers.
 
 mod support;
 

@@ -146,7 +146,7 @@ fn request_that_never_fits_is_rejected() {
     for part in ["5KiB", "6KiB", "10KiB", "4KiB", "memory.rs"] {
         assert!(text.contains(part), "{text}");
     }
-    // The refused request has no side effect.
+    // The rejected request has no side effect.
     assert_eq!(pool.install(|| memfib(3)), 2);
     assert_eq!(pool.stats().memory.declared, 0);
 }

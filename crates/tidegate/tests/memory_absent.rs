@@ -81,7 +81,7 @@ fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, Reserva
 }
 
 /// A task starts although an earlier task in the plan's order waits for memory, because an absent
-/// task waits for it.
+/// task waits for the later one.
 #[test]
 fn task_behind_request_helps_absent_waiter() {
     watched(|| {
@@ -182,7 +182,7 @@ fn scope_waiter_runs_placed_tasks_first() {
     });
 }
 
-/// All threads wait. So the tasks for which an absent task waits start before later tasks.
+/// All threads wait. The tasks for which an absent task waits start before later tasks.
 #[test]
 fn absent_waiter_tasks_begin_first() {
     watched(|| {

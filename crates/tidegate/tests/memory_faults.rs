@@ -22,7 +22,7 @@ const KIB: usize = 1 << 10;
 /// The source line on which [`forget`] makes its reservation.
 const FORGOTTEN_AT: u32 = line!() + 4;
 
-/// Reserves `bytes` bytes and never gives them back.
+/// Reserves `bytes` bytes and never releases them.
 fn forget(bytes: usize) {
     std::mem::forget(memory::reserve(bytes).unwrap());
 }
@@ -56,8 +56,8 @@ fn asks_beside_a_forgotten_reservation() {
     eprintln!("ended");
 }
 
-/// A request that waits because of a forgotten reservation reports the reservation's location. It
-/// resumes when it fits.
+/// A request that waits because of a forgotten reservation reports where that reservation was made.
+/// The request is granted as soon as it fits.
 #[test]
 fn long_waiter_reports_and_resumes() {
     const NAME: &str = "long_waiter_reports_and_resumes";
@@ -94,7 +94,8 @@ fn memfib(n: u64) -> u64 {
     a + b
 }
 
-/// Policies under which tasks sleep for memory. The budget is exactly what the serial run needs.
+/// Policies under which tasks sleep until memory is available. The budget is exactly what the
+/// serial run needs.
 const POLICIES: [&str; 3] = [
     "budget:bytes=12KiB,serial=12KiB",
     "dfdeques:k=512",
@@ -130,8 +131,9 @@ fn with_threads(name: &str, threads: usize) {
 }
 
 /// Runs a join whose second half requests memory after the first half has spawned a task, which
-/// precedes the second half in the plan's order. If the second half sleeps for memory, it leaves a
-/// slot for which there is work. With two workers, there is no thread to use that slot.
+/// precedes the second half in the plan's order. If the second half sleeps until memory is
+/// available, it leaves a slot for which there is work. With two workers, there is no thread to use
+/// that slot.
 fn halves_and_a_task_before_them(pool: &Pool) {
     let (begun, spawned, ended) = (Gate::new(), Gate::new(), Gate::new());
     let before = pool.stats().memory.sleeps;

@@ -1,5 +1,5 @@
 //! A task that allocates a lot of memory first sleeps until thieves have made a number of rounds.
-//! It must resume no matter which thread is left to count the rounds.
+//! It must resume no matter which threads remain to count the rounds.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn pool(workers: usize, idle: &str) -> Pool {
     builder.build().unwrap()
 }
 
-/// Runs tasks that each sleep for `rounds` rounds.
+/// Runs tasks that each sleep for `rounds` rounds of the thieves.
 fn sleep_off(rounds: usize, began: &AtomicUsize) {
     tidegate::scope(|scope| {
         for _ in 0..4 {

@@ -30,7 +30,7 @@ fn elsewhere() -> &'static Pool {
 }
 
 /// Runs `steps` inside the scopes `around`, the last of which is the innermost. A spawned task can
-/// use only the scope that it was spawned into, and its own.
+/// spawn only into the scope that it belongs to, and into scopes that it opens itself.
 fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     let mut reservations: Vec<Reservation> = vec![];
     tidegate::scope(|own| {

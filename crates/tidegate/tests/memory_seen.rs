@@ -23,7 +23,7 @@ struct Seen {
     most_held: AtomicU64,
 }
 
-/// A reservation that is counted only after it was granted, and until just before it is given back.
+/// A reservation that is counted only after it was granted, and until just before it is released.
 struct Held<'a>(Reservation, &'a Seen);
 
 impl Seen {
@@ -61,7 +61,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Nests joins and scopes. Leaves hold one byte, their parents two, and so on.
+/// Nests joins and scopes. Leaves hold one byte, their parents hold two bytes, and so on.
 fn nested(depth: u64, seen: &Seen) -> u64 {
     let _held = seen.reserve(depth + 1);
     if depth == 0 {

@@ -172,7 +172,8 @@ fn placed_interval_tree_returns_memory() {
     }
 }
 
-/// There is only one thread. The tasks that the placed task spawns start before later tasks.
+/// There is only one thread. The tasks that the placed task spawns start before tasks that come
+/// later in serial order.
 #[test]
 fn placed_task_spawns_run_first() {
     watched(|| {
@@ -187,7 +188,7 @@ fn placed_task_spawns_run_first() {
     });
 }
 
-/// A task is buried below another task of the same root.
+/// A task is buried below another task that descends from the same root.
 #[test]
 fn buried_task_does_not_block_others() {
     for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
@@ -239,7 +240,7 @@ fn small_request_passes_large_one() {
     });
 }
 
-/// The request can never fit, because the task's waiter holds too much.
+/// The request can never fit, because the waiter of its task holds too much memory.
 #[test]
 fn oversized_placed_request_is_rejected() {
     watched(|| {

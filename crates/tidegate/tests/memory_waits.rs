@@ -69,7 +69,8 @@ fn request_waits_for_cross_pool_waiter() {
     });
 }
 
-/// The task that waits for the handle holds the rest of the budget.
+/// The task that waits for the handle holds most of the budget, and the handle's task uses the
+/// remaining memory.
 #[test]
 fn handle_task_uses_remaining_memory() {
     watched(|| {
@@ -135,7 +136,7 @@ fn understated_serial_need_respects_budget() {
     });
 }
 
-/// The request waits for the other tasks. It is rejected when they have ended.
+/// The request waits for the other tasks. When they have ended, the request is rejected.
 #[test]
 fn request_beside_leak_is_finally_rejected() {
     watched(|| {
@@ -240,7 +241,7 @@ fn conflicting_options_reject_memory_order() {
     assert!(error.to_string().starts_with("Builder::queue"), "{error}");
 }
 
-/// No thread is free to start the task that precedes the parked one.
+/// No thread is free to start the task that precedes the parked task.
 #[test]
 fn parked_task_resumes_without_free_threads() {
     watched(|| {

@@ -180,8 +180,8 @@ fn waiting_worker_joins_awaited_work() {
         let pool = bare_pool(2);
         for _ in 0..200 {
             let (stolen, meeting) = (Gate::new(), Barrier::new(2));
-            // The second half forks again after the first half has ended, so only the waiter is
-            // left to run the other part.
+            // The second half forks again after the first half has ended, so only the waiter can
+            // run one of the two inner halves.
             pool.join(
                 || stolen.wait(),
                 || {

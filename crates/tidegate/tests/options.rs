@@ -25,7 +25,7 @@ const BACKOFFS: [&str; 6] = [
     "combination",
 ];
 
-/// Returns every idle policy with its default parameters, and some with others.
+/// Returns every idle policy with its default parameters, and some policies with other parameters.
 fn idles() -> Vec<IdlePolicy> {
     let plain = [
         "elastic",

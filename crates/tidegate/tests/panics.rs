@@ -63,7 +63,7 @@ struct Case {
     dropped: bool,
 }
 
-/// The payload. `number` is 1 for the first panic of a case, and 2 for the second.
+/// The payload of a panic. `number` is 1 for the first panic of a case, and 2 for the second.
 struct Boom {
     number: usize,
     _value: Tracked,
@@ -96,7 +96,8 @@ impl Stage {
         }))
     }
 
-    /// Returns a closure that must have ended, or never started, when the panic surfaces.
+    /// Returns a closure that either must have ended or must never have started when the panic
+    /// surfaces.
     fn sibling(self: &Arc<Self>) -> impl FnOnce() -> Tracked + Send + 'static {
         let (stage, captured) = (self.clone(), self.book.value());
         move || {
@@ -108,7 +109,7 @@ impl Stage {
         }
     }
 
-    /// Called by the part that a thief must run in a `stolen` case.
+    /// Called by the part that a thief must run if the case is `stolen`.
     fn at_the_thief(&self, owner: ThreadId) {
         assert_eq!(current().id() != owner, self.case.stolen, "{:?}", self.case);
         self.elsewhere.open();

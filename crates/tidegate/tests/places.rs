@@ -89,7 +89,7 @@ fn strict_task_stays_at_place() {
                             if !is_at(pool, place) {
                                 astray.come();
                             }
-                            // Meanwhile workers leave their CPU slots and take them again.
+                            // Meanwhile, other workers leave their CPU slots and take them again.
                             fib(8);
                             s.spawn(|_| ran.come());
                             tidegate::blocking(|| ran.come());

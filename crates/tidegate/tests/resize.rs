@@ -232,7 +232,7 @@ fn preempted_thread_finishes_before_broadcast() {
     });
 }
 
-/// All gained slots are used, even if the first goes to a waiting task.
+/// All gained slots are used, even if the first of them goes to a waiting task.
 #[test]
 fn all_gained_slots_are_used() {
     use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Pools in one or several processes that share a table: what happens to the others when one of
-//! them is killed, stopped or forked, or gets fewer processors.
+//! Pools in one or several processes that share a table. If one process is killed, stopped or
+//! forked, or gets fewer processors, the pools in other processes must adapt.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -40,8 +40,8 @@ fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bo
     job(path, pid).is_some_and(|job| job.desire > 0 && processors.contains(&job.allotment))
 }
 
-/// Returns how many rows any process has marked as in use. An observer's check cannot count them,
-/// because it would free the rows of dead processes.
+/// Returns how many rows any process has marked as in use. An observer cannot count them, because
+/// its check frees the rows of dead processes.
 fn claims_in_use(path: &Path) -> usize {
     let table = std::fs::read(path).unwrap();
     let claims =
@@ -192,7 +192,7 @@ fn job_that_broadcasts() {
         }
         until_told(|| {
             assert_eq!(pool.install(|| fib(18)), 2584);
-            // During this sleep, the job's desire is withdrawn.
+            // The job withdraws its desire during this sleep.
             std::thread::sleep(Duration::from_millis(50));
             let idle = mine().is_some_and(|job| job.desire == 0);
             if idle && !seen.exists() {
@@ -208,7 +208,7 @@ fn job_desires_processors_during_broadcast() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(BROADCASTS, &home.path(), &[]);
-        // Soon after the job's last fork, only the broadcast keeps its desire above 0.
+        // After the job's last fork, only the broadcast keeps its desire above 0.
         let mut seen = 0;
         soon("it desires some again and again", PATIENCE, || {
             let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);

@@ -11,7 +11,7 @@ fn here() -> Option<Id> {
     Span::current().id()
 }
 
-/// A join whose second half runs on another worker.
+/// Returns the current span in both halves of a join, which run on two workers.
 fn stolen_join() -> [Option<Id>; 2] {
     let barrier = Barrier::new(2);
     let meet = || {
@@ -32,7 +32,7 @@ fn tasks_run_in_the_span_of_their_fork() {
                 let seen = stolen_join();
                 let inner = info_span!("inner").entered();
                 assert_eq!(stolen_join(), [inner.id(), inner.id()]);
-                // A value that is set inside does not bring the outer span back.
+                // Setting a task-local inside the inner span does not restore the outer span.
                 assert_eq!(LOCAL.scope(1, here), inner.id());
                 assert_eq!(LOCAL.scope(1, stolen_join), [inner.id(), inner.id()]);
                 seen

@@ -1,5 +1,5 @@
-//! Programs that end when a job has the machine to itself must also end when other jobs leave it
-//! only one slot: halves that wait for each other, tasks that meet, and locks.
+//! Programs that end if their pool has the machine to itself must also end if other jobs leave the
+//! pool only one slot. Examples are halves that wait for each other, tasks that meet, and locks.
 //!
 //! Each test runs itself in a separate process, with a separate table in which another job claims
 //! nearly all processors.

@@ -55,7 +55,8 @@ fn pool_survives_file_size_limit() {
     let home = Home::new();
     let mut child = sys::fork(|| {
         sys::limit_file_size(0);
-        // Long enough for another look at the table, which has the same result and prints nothing.
+        // Long enough for the pool to look at the table once more. It fails again, but prints
+        // nothing.
         let looks = Duration::from_nanos(2 * TABLE_LOOK.default);
         runs_alone(&home, "files of this process may have 0 bytes", looks);
         0

@@ -25,7 +25,7 @@ impl Drop for AtEnd {
     }
 }
 
-/// Starts a thread that calls `f` at its end, after it has given up its number. Waits for the
+/// Starts a thread that calls `f` while it ends, after it has given up its number. Waits for the
 /// thread.
 fn at_the_end_of_a_thread(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::spawn(|| {

@@ -52,7 +52,7 @@ fn sum(n: usize) -> usize {
     }
 }
 
-/// For each variable, an invalid value, and what the global pool uses instead.
+/// For each variable: an invalid value, and the value that the global pool uses instead.
 const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WORKERS", "zero", "derived"),
     ("TIDEGATE_IDLE", "lazy", "elastic"),

@@ -8,10 +8,10 @@ use tidegate_sync::lock::Mutex;
 /// Calls `f` with each item, in parallel while other workers are idle, and stops at the first
 /// error.
 ///
-/// The loop and `f` run under a child of the caller's token, which the first error or panic cancels.
-/// Calls of `f` that have begun continue, unless they check the token. The caller's own token is
-/// checked between blocks of items, which usually take a few microseconds. Items that were not
-/// visited are dropped. In all other respects, this works like [`for_each`](crate::for_each).
+/// The loop and `f` run under a child of the caller's token. The first error or panic cancels this
+/// child. Calls of `f` that have begun continue, unless they check the token. The caller's own
+/// token is checked between blocks of items, which usually take a few microseconds. Items that were
+/// not visited are dropped. In all other respects, this works like [`for_each`](crate::for_each).
 ///
 /// ```
 /// use tidegate::{Cancelled, try_for_each};
@@ -34,8 +34,8 @@ use tidegate_sync::lock::Mutex;
 /// ```
 ///
 /// # Errors
-/// The first error of `f`. If there is none but items were not visited because the caller's token
-/// was cancelled, `E` made from [`Cancelled`].
+/// The first error of `f`. If `f` returned no error, but some items were not visited because the
+/// caller's token was cancelled, the error is [`Cancelled`], converted to `E`.
 ///
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended.
@@ -50,7 +50,8 @@ where
     result.map_err(|error| error.unwrap_or_else(|| Cancelled.into()))
 }
 
-/// Returns the first error, or `Err(None)` if there is none but items were not visited.
+/// Returns the first error of `f`. If `f` returned no error but some items were not visited,
+/// returns `Err(None)`.
 fn visit_until_cancelled<I, E, F>(items: I, f: &F, token: &CancelToken) -> Result<(), Option<E>>
 where
     I: ParallelItems,

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The error of [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout): the pool has not ended within the limit.
+/// The error of [`Pool::shutdown_timeout`](crate::Pool::shutdown_timeout): the pool has not ended
+/// within the time limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShutdownTimeout {
     pub(super) name: String,

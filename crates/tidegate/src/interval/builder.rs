@@ -67,8 +67,8 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
         self
     }
 
-    /// Makes the interval's task run at a place; see [`PlaceId`]. By default, it runs on the worker
-    /// that makes it ready, or on a thief.
+    /// Makes the interval's task run at a place; see [`PlaceId`]. By default, the task runs on the
+    /// worker that makes it ready, or on a worker that steals it.
     ///
     /// # Panics
     /// If the place belongs to another pool.

@@ -15,10 +15,10 @@ use tidegate_sync::barrier;
 /// many points.
 const SEARCH_MOST: usize = 2_000;
 
-/// A point of a live node.
+/// A point of an interval whose node is alive.
 pub(super) type Place = (NonNull<Core>, Which);
 
-/// An edge, in the list of the point from which it leads.
+/// An edge, which is kept in the list of the point from which it leads.
 pub(super) struct Edge {
     /// The node that the edge leads to, with the target point ([`Which`]) in the lowest bit; null
     /// if the edge was withdrawn.
@@ -27,7 +27,7 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Stored instead of a list once the point has occurred.
+    /// Replaces the pointer to the list once the point has occurred.
     pub(super) const OCCURRED: *mut Self = without_provenance_mut(1);
 
     fn encode((node, which): Place) -> *mut Core {
@@ -89,9 +89,9 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     let mut closes = false;
     match (above, push(a.words(from.1).after, to, current)) {
         (Some(above), Some(edge)) => {
-            // Pairs with the heavy barrier above: if two edges are added at once and one of them is
-            // not forward, the thread that adds that edge sees the other edge, or the other thread
-            // sees that the tree is unordered.
+            // Pairs with the heavy barrier above: suppose that two threads add edges at once, one
+            // of which is not forward. Then the thread with that edge sees the second edge, or the
+            // other thread sees that the tree is unordered.
             tree.light();
             let unordered = tree.is_unordered();
             let most = if unordered { usize::MAX } else { SEARCH_MOST };
@@ -228,7 +228,8 @@ pub(super) fn push(
     }
 }
 
-/// How the tree alone orders two points.
+/// The order of two points that follows from the nesting of their intervals, or from what has
+/// already occurred. Edges are ignored.
 enum Kinship {
     /// The first point comes before the second, because of how the intervals are nested.
     Implied,
@@ -256,20 +257,19 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
         });
     }
     if let (Some(above), true) = (a.parent, a.parent == b.parent) {
-        // The most frequent case, in which there is no need to walk up the tree.
+        // The most frequent case. There is no need to walk up the tree.
         let forward = a.number < b.number;
-        // `a` may have ended under an earlier parent whose memory the current parent reuses; then
-        // its number is meaningless. Many programs keep handles to ended intervals and order new
-        // ones after them. If such an edge were mistaken for a backward one, every later edge of
-        // the whole tree would need a search.
+        // `a` may have ended inside an earlier parent, whose memory was reused for the parent of
+        // `b`; then its number is meaningless. Many programs keep handles to ended intervals and
+        // order new ones after them. If such an edge were mistaken for a backward one, every later
+        // edge of the whole tree would need a search.
         if !forward && a.end().has_occurred() {
             return Some(Kinship::Over);
         }
         return Some(Kinship::Apart { above, forward });
     }
     let _walk = a.tree().walk();
-    // Checked after the walk has begun: the ancestors of a node that has not ended by now stay
-    // alive.
+    // Checked after the walk has begun: if the node has not ended by now, its ancestors stay alive.
     if b.end().has_occurred() {
         return None;
     }

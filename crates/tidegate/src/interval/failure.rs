@@ -139,7 +139,6 @@ impl From<Payload> for Cause {
     }
 }
 
-/// Why an interval failed.
 pub(super) enum Cause {
     Error(BoxError),
     Panic(Carried),
@@ -147,8 +146,8 @@ pub(super) enum Cause {
     Stalled(Stall),
 }
 
-/// The error of an inline interval: which interval inside it failed first and why, and the chain of
-/// intervals that contain the failed one.
+/// The error of an inline interval. It names the interval that failed first, the cause, and the
+/// chain of intervals that contain the failed one.
 ///
 /// ```
 /// use tidegate::interval;

@@ -1,5 +1,5 @@
-//! The closure and the value of an interval. Only the code that creates the interval knows their
-//! types.
+//! The closure and the value of an interval. Their types are known only to the code that creates
+//! the interval.
 //!
 //! The closure belongs to its creator until the interval is scheduled, then to the worker that runs
 //! it. That worker replaces the closure with the value before the end occurs; the value never

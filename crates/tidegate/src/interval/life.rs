@@ -21,11 +21,11 @@ pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
     let mut next = Some(header.cast::<Core>());
     while let Some(node) = next {
         let mut ready = Ready::with_hand(current);
-        // SAFETY: 1. the node is ready, and this is the only time it runs.
+        // SAFETY: 1. the node is ready, and is run only here.
         unsafe { execute(node, &mut ready) };
         next = ready.settle();
         if current.is_called() {
-            // Another thread wants the slot or some work, so the next node goes to the deque.
+            // Another thread needs this worker's slot or tasks, so the next node goes to the deque.
             next.into_iter()
                 .for_each(|node| submit(node, Some(current)));
             return;
@@ -38,7 +38,7 @@ pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
 unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     // SAFETY: the end has not occurred, so the runtime's reference keeps the node alive (1).
     let core = unsafe { node.as_ref() };
-    // Relaxed: the mark was set before the count reached 0 and made the node ready.
+    // Relaxed: the mark was set before the count reached 0, which made the node ready.
     let skip = core.has(mark::SKIP);
     let mut children = 0;
     if skip || core.has(mark::VOID) {
@@ -55,8 +55,8 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             core.fail(payload.into());
         }
     } else {
-        // Settled before the body runs: intervals that only wait for the start may run in parallel
-        // with the body.
+        // Processed before the body runs, because intervals that wait only for the start may run in
+        // parallel with the body.
         let mut started = Ready::without_hand(ready.current());
         started.release(core.start().after, false);
         started.settle_all();
@@ -89,7 +89,8 @@ pub(super) fn end_body(node: NonNull<Core>, children: u32, ready: &mut Ready<'_>
     let core = unsafe { node.as_ref() };
     if children > 0 {
         core.mark(mark::PARENT);
-        // While BODY is in the count, the end cannot occur, whatever this release starts.
+        // The release may start other intervals, but the end cannot occur while its count includes
+        // BODY.
         ready.release(&core.returned, core.has(mark::BROKEN));
     }
     let change = children.wrapping_sub(BODY);
@@ -165,7 +166,7 @@ pub(super) fn schedule_at_return(node: NonNull<Core>) {
     // SAFETY: the parent's end waits for the end of `node`, which cannot start before the edge
     // below is in the list. After that, neither node is used unless the push fails.
     let parent = unsafe { parent.as_ref() };
-    // AcqRel: as in `schedule`. A count of one, for the return of the body, replaces DRAFT.
+    // AcqRel: as in `schedule`. DRAFT is replaced by a count of one, for the return of the body.
     core.start().waiting.fetch_sub(DRAFT - 1, Ordering::AcqRel);
     let current = WorkerThread::get();
     if edges::push(&parent.returned, (node, Which::Start), current).is_none() {
@@ -186,9 +187,9 @@ pub(super) fn stays_in_hand(node: NonNull<Core>, current: Option<WorkerThread<'_
     covered && core.is_uncounted() && core.place().is_none()
 }
 
-/// Processes a skipped node without a task.
+/// Ends a skipped interval directly, without spawning a task.
 pub(super) fn skip(node: NonNull<Core>, ready: &mut Ready<'_>) {
-    // SAFETY: 1. the node is ready, and this is the only time it is processed.
+    // SAFETY: 1. the node is ready, and is processed only here.
     unsafe { execute(node, ready) };
 }
 

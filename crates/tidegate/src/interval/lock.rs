@@ -46,10 +46,10 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// Guarded by the lock's own mutex.
+/// The state of a lock, which a mutex guards.
 #[derive(Default)]
 struct State {
-    /// The scope of the tree that the holder belongs to.
+    /// The scope of the holder's tree.
     holder: Option<NonNull<ScopeCore>>,
     /// The process in which the holder got the lock.
     held_in: Option<Process>,
@@ -178,8 +178,8 @@ impl Lock {
         next.map(|waiter| waiter.node)
     }
 
-    /// Removes the waiters of a stalled tree, because they will never run, and hands on the lock if
-    /// that tree holds it, because the holder will never end.
+    /// Removes the waiters of a stalled tree, because they will never run. If that tree holds the
+    /// lock, hands the lock on, because the holder will never end.
     pub(super) fn abandon(&self, scope: NonNull<ScopeCore>) {
         let held = {
             let mut state = self.0.state.lock();
@@ -401,7 +401,7 @@ impl<T> Locked<T> {
         f(&mut data)
     }
 
-    /// Returns the data.
+    /// Consumes the `Locked` and returns the data.
     ///
     /// ```
     /// let sum = tidegate::interval::Locked::new(55);

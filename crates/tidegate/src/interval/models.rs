@@ -41,7 +41,7 @@ fn loom_calls_edge_added_as_source_occurs() {
                 cell.check();
                 read.happen();
             });
-            // `first`, which another worker runs, ends this wait.
+            // `first`, which runs on the other worker, unparks this thread.
             begun.park();
             first.end().before(next.start()).unwrap();
         });
@@ -61,7 +61,7 @@ fn loom_calls_last_point_releases_waiter() {
                 read.happen();
             });
             let [one, other] = &cells;
-            // Each interval runs on its own worker.
+            // `first` blocks until `second` unparks it, so the two run on different workers.
             let first = s.interval(|_| {
                 one.write();
                 news.park();
@@ -78,8 +78,8 @@ fn loom_calls_last_point_releases_waiter() {
     });
 }
 
-/// Whether the builder is dropped before or after the body returns, exactly one of the two events
-/// starts the interval.
+/// Two events compete to start the interval: the drop of the builder and the return of the body.
+/// Exactly one of them starts it.
 #[test]
 fn loom_calls_builder_drop_races_return() {
     check_calls(|| {
@@ -99,7 +99,7 @@ fn loom_calls_builder_drop_races_return() {
                 cell.write();
             });
             creator.schedule();
-            // `creator`, which another worker runs, ends this wait.
+            // `creator`, which runs on the other worker, unparks this thread.
             news.park();
             drop(passed.lock().unwrap().take());
         });

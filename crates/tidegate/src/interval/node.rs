@@ -34,9 +34,9 @@ use tidegate_sync::lock::Mutex;
 pub(super) const DRAFT: u32 = 1 << 31;
 /// In `end.waiting`: the body has not ended, and its children have not been added to the count yet.
 pub(super) const BODY: u32 = 1 << 31;
-/// The number of children for which BODY leaves room in `end.waiting`, in addition to edges.
+/// The maximum number of children. Besides BODY, `end.waiting` has room for them and for the edges.
 pub(super) const MOST_CHILDREN: u32 = 1 << 30;
-/// The largest value to which edges may raise a `waiting` word, including BODY; the rest is left
+/// The value up to which edges may raise a `waiting` word, including BODY. Larger values are left
 /// for children.
 pub(super) const MOST_WAITING: u32 = BODY + (1 << 30);
 
@@ -50,12 +50,12 @@ pub(super) mod mark {
     pub(in super::super) const VALUE: u32 = 4;
     /// The node has or had children.
     pub(in super::super) const PARENT: u32 = 8;
-    /// The interval was created but its order was rejected: it does not run, and that is not a
-    /// failure.
+    /// The interval was created, but its order was rejected. It does not run, which does not count
+    /// as a failure.
     pub(in super::super) const VOID: u32 = 16;
-    /// The body has failed. Set before the body returns.
+    /// The body has failed. This bit is set before the body returns.
     pub(in super::super) const BROKEN: u32 = 32;
-    /// If the tree stalls before the interval has ended, the report lists the interval.
+    /// The report of a stall lists this interval if it has not ended.
     pub(in super::super) const WATCHED: u32 = 64;
 }
 
@@ -80,7 +80,7 @@ impl PointWords<'_> {
     }
 }
 
-/// Optional data that few intervals need.
+/// Data that few intervals need, allocated on first use.
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
@@ -140,8 +140,8 @@ impl Core {
     }
 
     pub(super) fn has(&self, mark: u32) -> bool {
-        // Relaxed: a thread that relies on a mark has acquired a count or a list that was changed
-        // after the mark was set.
+        // Relaxed: the mark was set before a change to a count or a list, which a thread that
+        // relies on the mark has acquired.
         self.marks.load(Ordering::Relaxed) & mark != 0
     }
 
@@ -216,7 +216,7 @@ impl Core {
         self.scoped.count();
     }
 
-    /// Removes the task's own count. Something else must keep the scope alive.
+    /// Removes the task's own count. The caller must ensure that the scope stays alive.
     pub(super) fn uncount(&self) {
         self.scoped.uncount();
     }
@@ -284,8 +284,8 @@ impl Core {
     pub(super) fn add_ref(&self) {
         // Relaxed: the caller already has a reference.
         if self.refs.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
-            // Only forgotten handles can add up to this number. If the count wrapped around, the
-            // node would be freed while it is still in use.
+            // Only leaked handles can be this numerous. If the count wrapped around, the node would
+            // be freed while it is still in use.
             std::process::abort();
         }
     }
@@ -297,8 +297,8 @@ impl Core {
     pub(super) unsafe fn let_go(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
         // SAFETY: the caller's reference keeps the node alive (1).
         let core = unsafe { node.as_ref() };
-        // AcqRel: all uses of the node, by any thread, come before it is freed. Not a fence, which
-        // ThreadSanitizer does not support.
+        // AcqRel: all uses of the node, by any thread, come before it is freed. A fence would also
+        // do, but ThreadSanitizer does not support fences.
         if core.refs.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }

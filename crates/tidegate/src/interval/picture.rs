@@ -42,7 +42,7 @@ impl Graph {
         }
         let roots = self.intervals.iter().enumerate();
         let roots = roots.filter(|(_, interval)| interval.parent.is_none());
-        // The output not yet written: an interval, or `None` for the end of a frame.
+        // The items still to be written: an interval, or `None` for the end of a frame.
         let mut next: Vec<Option<usize>> = roots.map(|(number, _)| Some(number)).rev().collect();
         while let Some(item) = next.pop() {
             let Some(number) = item else {
@@ -119,7 +119,8 @@ impl Graph {
         for (interval, ran) in ran() {
             let row = workers.partition_point(|worker| *worker < ran.worker);
             let (left, y) = (x(ran.from), (row as f64 + 0.1) * ROW);
-            // To scale, so that neighbours stay distinct, but never too narrow to be visible.
+            // The bar is drawn to scale, so that it does not hide its neighbour, but never too
+            // narrow to be seen.
             let wide = (x(ran.to) - left).max(0.3);
             let fill = if ran.failed { FAILED } else { fill(ran.place) };
             let name = escaped(&interval.name);

@@ -7,7 +7,7 @@ use crate::worker::WorkerThread;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
-/// The nodes that one thread's actions have made ready.
+/// The nodes that one thread has made ready.
 pub(super) struct Ready<'a> {
     current: Option<WorkerThread<'a>>,
     /// Whether the first ready node is kept for the caller.
@@ -44,7 +44,7 @@ impl<'a> Ready<'a> {
         self.current
     }
 
-    /// Adds a node whose body can run now.
+    /// Adds a ready node whose body must run.
     pub(super) fn runs(&mut self, node: NonNull<Core>) {
         if self.has_hand && self.hand.is_none() && life::stays_in_hand(node, self.current) {
             self.hand = Some(node);
@@ -53,7 +53,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Adds a node that starts now, but whose body is skipped.
+    /// Adds a ready node whose body is skipped.
     pub(super) fn skips(&mut self, node: NonNull<Core>) {
         self.rest.push(Todo::Skip(node));
     }
@@ -95,8 +95,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Processes everything that has become ready. Only for a list that keeps no node for the
-    /// caller.
+    /// Processes everything that has become ready. The list must not keep a node for the caller.
     pub(super) fn settle_all(self) {
         debug_assert!(!self.has_hand);
         let left = self.settle();
@@ -122,7 +121,8 @@ impl Drop for Ready<'_> {
     }
 }
 
-/// Reverses the list of a point, because edges are pushed onto its front.
+/// Reverses the list of a point. Edges are pushed onto its front, so the list begins with the
+/// newest one.
 fn reversed(mut list: *mut Edge) -> *mut Edge {
     let mut turned = null_mut();
     while let Some(edge) = NonNull::new(list) {

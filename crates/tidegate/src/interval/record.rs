@@ -279,7 +279,7 @@ impl Log {
         self.name(core);
     }
 
-    /// Records the interval's current name.
+    /// Records the interval's name, which may have changed since `create`.
     pub(super) fn name(&self, core: &Core) {
         if let Some(number) = core.recorded_as() {
             self.graph.lock().intervals[number].name = core.name();

@@ -1,4 +1,4 @@
-//! Reports a stall: which intervals wait, and what they wait for.
+//! Reports a stall: lists the intervals that wait, and what they wait for.
 //!
 //! A stalled tree has no task left, so nothing in it changes any more. The report covers the
 //! watched intervals ([`Tree::watch`]) and counts the others.
@@ -23,7 +23,7 @@ pub(super) struct Stall {
 }
 
 impl Stall {
-    /// Examines a tree that has no task left although its root has not ended.
+    /// Describes the stall of a tree that has no task left although its root has not ended.
     pub(super) fn of(tree: &Tree, root: &Core) -> Self {
         let waiting = Waiting::in_tree(tree);
         let mut waits: Vec<_> = waiting
@@ -149,7 +149,7 @@ impl<'a> Waiting<'a> {
 
 /// How many points this point still waits for.
 fn count(core: &Core, which: Which) -> u32 {
-    // Relaxed: no other thread changes it any more.
+    // Relaxed: no thread changes the count any more.
     core.words(which).waiting.load(Ordering::Relaxed)
 }
 

@@ -19,12 +19,13 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 /// if known.
 type Watched = BTreeMap<NonNull<Core>, Option<&'static Location<'static>>>;
 
-/// Lives in the stack frame of the call that runs the inline interval.
+/// Data shared by the intervals of a tree. It lies in the stack frame of the call that runs the
+/// inline interval.
 #[derive(Default)]
 pub(super) struct Tree {
     /// Whether the root's end has occurred.
     ended: AtomicBool,
-    /// The first failure, which also counts the others.
+    /// The first failure, which also holds the number of later ones.
     failure: Mutex<Option<Failure>>,
     /// How many threads are walking from nodes up to their ancestors.
     walkers: AtomicUsize,
@@ -58,7 +59,7 @@ unsafe impl Sync for Tree {}
 #[derive(Default)]
 struct Graves(Vec<NonNull<Core>>);
 
-// SAFETY: the nodes are not in use any more, so any thread may free them.
+// SAFETY: the nodes are no longer in use, so any thread may free them.
 unsafe impl Send for Graves {}
 
 /// While a `Walk` exists, nodes that the walk may pass through are not freed.
@@ -95,8 +96,8 @@ impl Tree {
         unsafe { extension.cast::<Self>().as_ref() }
     }
 
-    /// Executes the light side of the barrier between two threads that add edges; a full fence if
-    /// the heavy side may have no effect.
+    /// Executes the light side of the barrier between threads that add edges. If the heavy side may
+    /// have no effect, executes a full fence instead.
     pub(super) fn light(&self) {
         if self.has_barrier {
             barrier::light();
@@ -146,7 +147,7 @@ impl Tree {
         self.failure.lock().take()
     }
 
-    /// Reports a panic that the inline interval does not return.
+    /// Reports a panic that the result of the inline interval does not include.
     pub(super) fn report(&self, payload: Payload, node: &Core) {
         let pool = node.live_scope().pool();
         pool.panics.report(payload, UnhandledPanic::Second);
@@ -155,8 +156,8 @@ impl Tree {
     pub(super) fn walk(&self) -> Walk<'_> {
         // Relaxed: ordered by the fence.
         self.walkers.fetch_add(1, Ordering::Relaxed);
-        // Pairs with the fence in `is_walked`: a thread that frees an ancestor sees this walker, or
-        // the walker sees that the descendant has ended.
+        // Pairs with the fence in `is_walked`: either a thread that frees an ancestor sees this
+        // walker, or the walker sees that the descendant has ended.
         barrier::full();
         Walk(self)
     }

@@ -78,9 +78,9 @@ pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
 /// 1. `placed` is from [`place`], and is not used any more.
 #[inline]
 pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) -> T {
-    // SAFETY: filled by `place`, read once (1).
+    // SAFETY: `place` has filled this memory, and the value is read only once (1).
     let value = unsafe { placed.read() };
-    // SAFETY: 1. by this function's condition 1; 2. moved out just now.
+    // SAFETY: 1. by this function's condition 1; 2. the value was moved out just now.
     unsafe { release(placed, blocks) };
     value
 }
@@ -94,16 +94,16 @@ pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_
 pub(crate) unsafe fn release<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) {
     if !fits::<T>(LARGE) {
         let memory = placed.cast::<std::mem::MaybeUninit<T>>();
-        // SAFETY: leaked by `place` under the same condition (1). The box drops no value, because
-        // none is left there (2).
+        // SAFETY: `place` has leaked this box under the same condition (1). Dropping the box drops
+        // no value, because the value is gone (2).
         return drop(unsafe { Box::from_raw(memory.as_ptr()) });
     }
     let block = placed.cast();
     if fits::<T>(SMALL) {
-        // SAFETY: 1. a block of this size, which is free now.
+        // SAFETY: 1. the block is originally from `fresh` of this size, and nothing uses it now.
         unsafe { List::<SMALL>::give(blocks.map(|blocks| &blocks.0.small), block) };
     } else {
-        // SAFETY: 1. a block of this size, which is free now.
+        // SAFETY: 1. the block is originally from `fresh` of this size, and nothing uses it now.
         unsafe { List::<LARGE>::give(blocks.map(|blocks| &blocks.0.large), block) };
     }
 }
@@ -126,7 +126,7 @@ fn fresh<const SIZE: usize>() -> NonNull<u8> {
 /// 1. `block` is from [`fresh`] of this size, and is not used any more.
 #[cold]
 unsafe fn free<const SIZE: usize>(block: NonNull<u8>) {
-    // SAFETY: allocated with this layout (1).
+    // SAFETY: the block was allocated with this layout (1).
     unsafe { dealloc(block.as_ptr(), layout(SIZE)) };
 }
 
@@ -178,7 +178,8 @@ impl<const SIZE: usize> List<SIZE> {
 impl<const SIZE: usize> Drop for List<SIZE> {
     fn drop(&mut self) {
         while let Some(block) = self.take() {
-            // SAFETY: 1. kept, and no longer in the list.
+            // SAFETY: 1. a kept block is originally from `fresh` of this size, and it is no longer
+            // in the list.
             unsafe { free::<SIZE>(block) };
         }
         debug_assert_eq!(self.first.load(Ordering::Relaxed), null_mut());

@@ -2,9 +2,9 @@
 //! mapping of the plan's names to tasks, scopes and threads.
 //!
 //! This module does not depend on the pool or its workers: it identifies threads by numbers, and
-//! wakes sleeping threads through [`Event`]s. A forked task is in the plan and nowhere else. Tasks
-//! that come from outside, or that go to a place or an inbox, are unknown to the plan until they
-//! begin; they come after all others.
+//! wakes sleeping threads through [`Event`]s. The plan is the only place that holds a forked task
+//! until it begins. Tasks that come from outside, or that go to a place or an inbox, are unknown to
+//! the plan until they begin; they come after all others.
 
 use super::error::{Holder, ReservationError};
 use crate::job::{Header, Task};
@@ -37,7 +37,7 @@ pub(super) struct Ordered {
     /// The granted requests, indexed by the number of the reservation.
     reservations: Vec<Option<Request>>,
     rng: Rng,
-    /// Whether a rescue has found nothing to begin, and the plan has not changed since.
+    /// Whether the last rescue found no task to begin, and the plan has not changed since.
     pub(super) in_vain: bool,
     /// The value of `in_vain` before the current call to `turn`.
     was_in_vain: bool,
@@ -46,19 +46,18 @@ pub(super) struct Ordered {
 /// The number of bytes requested, and the source location of the request.
 pub(super) type Request = (u64, &'static Location<'static>);
 
-/// What a worker does next.
 pub(super) enum Step {
     /// Run this task. If the task was stolen, the number is that of its victim.
     Start(Task, Option<usize>),
     /// Give the slot to the thread that sleeps on this event.
     Wake(Arc<Event>),
-    /// Look again.
+    /// Search again: a large request has come one step closer to its grant.
     Again,
 }
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
 
-/// A hash function for addresses. It is not collision-resistant, because no attacker chooses
+/// A hash function for addresses. It need not be collision-resistant, because no attacker chooses
 /// addresses.
 #[derive(Default)]
 struct Scatter(u64);
@@ -76,12 +75,12 @@ impl Hasher for Scatter {
     }
 
     fn finish(&self) -> u64 {
-        // The hash table uses the bits at both ends.
+        // The hash table uses the highest and the lowest bits of the hash.
         self.0 ^ self.0 >> 32
     }
 }
 
-/// Returns the entry at this index, after growing the list if necessary.
+/// Returns the entry at this index. Extends the list with default values if it is too short.
 fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     if list.len() <= at {
         list.resize_with(at + 1, T::default);
@@ -138,13 +137,13 @@ impl Ordered {
         self.apply(Command::SetWorkers(workers));
     }
 
-    /// Sends a command to the plan. Random choices come from `rng`.
+    /// Sends a command to the plan. The plan uses `rng` for its random choices.
     fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
         let Self { plan, rng, .. } = self;
         plan.apply(command, |many| rng.below(many as u64) as usize)
     }
 
-    /// Makes a change to the plan, after which a rescue may find something again.
+    /// Changes the plan, and notes that a rescue may now find a task again.
     pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
         self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
         change(self)
@@ -206,13 +205,13 @@ impl Ordered {
         }
     }
 
-    /// Returns what thread `t`, which has no frames, does next.
+    /// Chooses the next step of thread `t`, which has no frames.
     pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
         let next = self.plan.apply(Command::Next(t), draw).next()?;
         Some(self.step(next))
     }
 
-    /// Returns what thread `t` does next while all threads wait.
+    /// Chooses the next step of thread `t` in a rescue, while all threads wait.
     pub(super) fn rescue(&mut self, t: usize) -> Option<Step> {
         let next = self.apply(Command::Rescue(t)).next();
         self.in_vain = next.is_none();
@@ -358,22 +357,23 @@ impl Ordered {
         Some(Ok(()))
     }
 
-    /// Returns the request that thread `t` waits for, and the budget. `None` if either is missing.
-    /// This does not count as a change of the plan.
+    /// Returns the request that thread `t` waits for, and the budget, or `None` if either is
+    /// missing. This does not change the plan, so a rescue that has failed need not be retried.
     pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
         self.in_vain = self.was_in_vain;
         let (budget, _) = self.plan.plan().budget()?;
         Some((*self.asks.get(t)?.last()?, budget))
     }
 
-    /// Returns an event on which thread `t` must sleep until the plan wakes the thread.
+    /// Creates an event for thread `t` and returns it. The thread must sleep on the event until the
+    /// plan wakes it.
     fn sleeps(&mut self, t: usize) -> Arc<Event> {
         let event = Arc::new(Event::for_this_thread());
         entry(&mut self.asleep, t).push(event.clone());
         event
     }
 
-    /// Takes the event that thread `t` sleeps on.
+    /// Removes and returns the event that thread `t` sleeps on.
     fn wakes(&mut self, t: usize) -> Arc<Event> {
         let event = entry(&mut self.asleep, t).pop();
         event.expect("the plan wakes only sleeping threads")

@@ -1,9 +1,9 @@
 //! The hybrid of work stealing and Narlikar's scheduler: tasks that request much memory sleep while
 //! thieves find other work. See [`tidegate_policy::memory::rounds`].
 //!
-//! No sleeper is forgotten: a sleeper counts as work that a searcher may find, and before a thread
-//! rests, it skips all rounds up to the first sleeper. A searching thread passes no rounds for a
-//! CPU slot that another thread holds. docs/memory.md describes the protocol.
+//! No sleeper is forgotten. A sleeper counts as work that a searcher may find, and a thread wakes
+//! the first sleeper before it rests. A searching thread does not advance the rounds of a CPU slot
+//! that another thread holds. docs/memory.md describes the protocol.
 
 use crate::worker::wait::{self, Awaited};
 use crate::worker::{Event, Worker, WorkerThread};
@@ -15,7 +15,7 @@ pub(super) struct Sleepers {
     policy: Hybrid,
     /// The sleepers of each CPU slot.
     cpu_slots: Vec<Rounds<Arc<Event>>>,
-    /// For each thread, the bytes that it was granted since it last slept or began a task.
+    /// For each thread, the bytes granted to it since it last slept or began a task.
     granted: Vec<u64>,
 }
 
@@ -51,14 +51,15 @@ impl Sleepers {
         &mut self.cpu_slots[cpu_slot % cpu_slots]
     }
 
-    /// Removes the first sleeper of this CPU slot, or else of any CPU slot.
+    /// Removes the first sleeper of this CPU slot or, if it has none, of any CPU slot, and returns
+    /// its event.
     fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         let own = self.at(cpu_slot).skip();
         own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// Passes a round at this CPU slot if it has sleepers, or else at a CPU slot that has sleepers
-    /// and that no thread holds.
+    /// Advances this CPU slot by a round if it has sleepers. If not, advances a CPU slot that has
+    /// sleepers and that no thread holds.
     fn pass_somewhere(
         &mut self,
         cpu_slot: usize,
@@ -75,15 +76,15 @@ impl Sleepers {
     }
 }
 
-/// How the clock of a CPU slot advances.
+/// How the rounds of a CPU slot advance.
 #[derive(Clone, Copy)]
 pub(crate) enum Round {
-    /// Before an attempt to steal: a round passes.
+    /// Before an attempt to steal: advances this CPU slot by one round.
     Passes,
-    /// After a sweep found nothing: a round passes, if necessary at another CPU slot that no thread
-    /// holds.
+    /// After a sweep that found nothing: advances this CPU slot or, if it has no sleepers, another
+    /// one that no thread holds.
     PassesSomewhere,
-    /// If there is nothing else to do: all rounds up to the first sleeper pass.
+    /// When there is nothing else to do: skips ahead to the round in which the first sleeper wakes.
     Skipped,
 }
 
@@ -107,8 +108,8 @@ pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
     wait::until(worker, Awaited::Memory(&event));
 }
 
-/// Wakes the sleeper whose round has come. Returns whether there was such a sleeper; the worker's
-/// slot may have gone to it.
+/// Advances the rounds, and wakes a sleeper whose round has come. Returns whether a sleeper was
+/// woken. If so, it may have received the worker's slot.
 pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     let memory = &worker.shared().memory;
     if !memory.has_work() {
@@ -136,8 +137,8 @@ pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
 }
 
 /// Whether any thread holds the CPU slot. Hints are checked first, to avoid the pool's lock. A
-/// thread that was granted the CPU slot but does not run yet has set no hint, but the ledger shows
-/// that the CPU slot is taken.
+/// thread that was granted the CPU slot but does not run yet has set no hint, so the ledger is
+/// checked, too.
 fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
     let shared = worker.shared();
     let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);

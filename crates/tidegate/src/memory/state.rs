@@ -11,18 +11,19 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 pub(crate) struct Memory {
-    /// The sum of all reservations in bytes; 0 if the plan counts them.
+    /// The sum of all reservations in bytes; 0 if the pool has a plan, which counts them itself.
     declared: AtomicU64,
     /// The maximum of `declared` so far.
     peak: AtomicU64,
     sleeps: AtomicU64,
     rule: Rule,
-    // Copies of the rule's state, written under the rule's lock and read without the lock.
+    // The remaining fields copy the rule's state. They are written under the rule's lock, and read
+    // without it.
     /// Whether the rule has a task or a sleeper that could use a free slot.
     work: AtomicBool,
     /// How many tasks in the plan have not begun.
     unstarted: AtomicUsize,
-    /// Whether a rescue has found nothing to begin, and the plan has not changed since.
+    /// Whether the last rescue found no task to begin, and the plan has not changed since.
     in_vain: AtomicBool,
     /// Whether tasks are parked. Parked tasks have their own threads.
     parked: AtomicBool,
@@ -90,11 +91,11 @@ impl Memory {
 
     /// Whether the rule has a task or a sleeper that could use a free slot.
     pub(crate) fn has_work(&self) -> bool {
-        // Acquire pairs with `mirror`. There is also a fence before a sleeper's last look.
+        // Acquire pairs with `mirror`. In addition, a fence precedes a sleeper's last look.
         self.work.load(Ordering::Acquire)
     }
 
-    /// Whether a rescue could find something to begin in the plan.
+    /// Whether a rescue could find a task to begin in the plan.
     pub(crate) fn can_rescue(&self) -> bool {
         // Relaxed: a thread that reads a stale value looks once more, and a thread that changed the
         // plan looks for work itself.
@@ -114,7 +115,7 @@ impl Memory {
     }
 
     /// Changes the plan, if there is one, and wakes the threads whose requests the change answers.
-    /// Also returns whether there is work now but there was none before.
+    /// Also returns whether the change has made work available where there was none before.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
         let mut ordered = self.ordered()?;
         let result = ordered.turn(change);
@@ -130,19 +131,21 @@ impl Memory {
     pub(crate) fn set_workers(&self, workers: usize) {
         if let Some(mut ordered) = self.ordered() {
             ordered.set_workers(workers);
-            // The result is not needed, because the caller then looks for a thread to wake.
+            // The result is not needed, because the caller looks for a thread to wake in any case.
             let _ = self.mirror_plan(&mut ordered);
         }
     }
 
-    /// Publishes the plan's state. Returns whether there is work now but there was none before.
+    /// Publishes the plan's state. Returns whether work is now available where there was none
+    /// before.
     fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
         let mirrors = [
             (&self.in_vain, ordered.in_vain),
             (&self.parked, ordered.has_parked()),
         ];
         for (word, value) in mirrors {
-            // Relaxed, both: as in `can_rescue`. Stored only if it changes, as in `mirror`.
+            // Relaxed, both: as in `can_rescue`. Each word is stored only if its value changes, as
+            // in `mirror`.
             if word.load(Ordering::Relaxed) != value {
                 word.store(value, Ordering::Relaxed);
             }
@@ -151,12 +154,12 @@ impl Memory {
     }
 
     /// Publishes whether there is work and how many tasks have not begun; called under the rule's
-    /// lock. Returns whether there is work now but there was none before.
+    /// lock. Returns whether work is now available where there was none before.
     pub(super) fn mirror(&self, work: bool, unstarted: usize) -> bool {
         // Relaxed: as in `unstarted`.
         self.unstarted.store(unstarted, Ordering::Relaxed);
-        // Relaxed: written under the rule's lock. Stored only if it changes, because many threads
-        // read it.
+        // Relaxed: written under the rule's lock. The word is stored only if its value changes,
+        // because many threads read it.
         let changes = self.work.load(Ordering::Relaxed) != work;
         if changes {
             // Release pairs with `has_work`.

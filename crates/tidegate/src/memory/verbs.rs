@@ -1,7 +1,7 @@
 //! The operations that other modules perform on a pool's memory; [`crate::memory`] lists them.
 //!
-//! A pool without a plan skips them. So does a child process made by `fork`, because another thread
-//! may have held the plan's lock during the fork.
+//! In a pool without a plan, they do nothing. The same holds in a child process made by `fork`,
+//! because another thread may have held the plan's lock during the fork.
 
 use super::error::{Holders, ReservationError, Size};
 use super::ordered::{Ordered, Request, Step};
@@ -19,7 +19,7 @@ use tidegate_policy::memory::book;
 use tidegate_policy::show_size;
 use tidegate_sync::stderr::print_line;
 
-/// Which planned task a worker looks for.
+/// Which planned task a worker looks for, and in which situation.
 pub(crate) enum Look<'a> {
     /// The next task in order, for a worker without frames. The closure returns a random number
     /// below its argument.
@@ -28,8 +28,8 @@ pub(crate) enum Look<'a> {
     Of(&'a ScopeCore),
     /// The task that all waiting threads depend on.
     Rescue,
-    /// None: the worker's slot, which only threads with frames could use, goes to the first parked
-    /// task. The worker may itself be the thread of that task.
+    /// No task: the worker gives its slot, which only threads with frames could use, to the first
+    /// parked task. That task may be on the worker's own thread.
     Parked,
 }
 
@@ -88,14 +88,14 @@ pub(super) fn release(
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
     let (result, rises) = change_plan(pool, with)?;
     if rises {
-        // No other call publishes a task that only this change has allowed to begin.
+        // The change may have allowed a task to begin, and no other call publishes that task.
         wake::work_visible(pool, None);
     }
     Some(result)
 }
 
-/// Like [`change`], but the caller publishes the work. Also returns whether there is work now but
-/// there was none before.
+/// Like [`change`], but the caller publishes the work. Also returns whether the change has made
+/// work available where there was none before.
 fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
     if !pool.memory.is_ordered() || pool.is_inherited() {
         return None;
@@ -137,7 +137,7 @@ pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task>
 }
 
 impl Look<'_> {
-    /// Whether it is worth taking the plan's lock to look.
+    /// Whether the plan may hold such a task, so that it is worth taking the plan's lock.
     fn may_find(&self, memory: &Memory) -> bool {
         match self {
             Self::Next(_) | Self::Rescue => memory.has_work(),
@@ -160,7 +160,8 @@ impl Look<'_> {
     }
 }
 
-/// Whether a worker must stop looking for a planned task, because it has something else to do.
+/// Whether a worker must stop looking for a planned task, because a broadcast, a signal or the end
+/// of the pool requires its attention.
 fn is_wanted(worker: WorkerThread<'_>) -> bool {
     worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
 }
@@ -186,7 +187,7 @@ pub(crate) fn leave(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.leave(worker.index));
 }
 
-/// Records that the worker's topmost task gives its slot away and continues without a slot
+/// Records that the worker's topmost task has given its slot away and continues without it
 /// (`blocks`), or that it has a slot again.
 pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
     change(worker.shared(), |plan| plan.blocks(worker.index, blocks));

@@ -285,7 +285,7 @@ impl Builder {
     }
 
     /// Sets whether each running thread of the pool is bound to one CPU (`TIDEGATE_BIND`). The
-    /// default is false, because the kernel moves threads off CPUs that other programs need.
+    /// default is false, so that the kernel can move threads off CPUs that other programs need.
     ///
     /// Threads are bound only to CPUs that the process may use. A running thread's CPU slot
     /// determines its CPU. Guests, and threads beyond the number of CPU slots, are not bound. A
@@ -339,9 +339,9 @@ impl Builder {
     }
 
     /// Sets how many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`). The range
-    /// is the number of workers to 32768. The default is four per worker, or the number of workers
-    /// plus [`spare_threads`](Self::spare_threads) if that is set. [`build`](Self::build) returns
-    /// an error if both are set and disagree.
+    /// is from the number of workers to 32768. The default is four per worker, or the number of
+    /// workers plus [`spare_threads`](Self::spare_threads) if that is set. [`build`](Self::build)
+    /// returns an error if both are set and disagree.
     ///
     /// Threads in [`blocking`](fn@crate::blocking) calls don't count, up to
     /// [`max_blocking_threads`](Self::max_blocking_threads).
@@ -379,7 +379,7 @@ impl Builder {
         self
     }
 
-    /// Sets whether the pool divides the machine's CPUs with other jobs of the same user
+    /// Sets whether the pool shares the machine's CPUs with other jobs of the same user
     /// (`TIDEGATE_SHARE`).
     ///
     /// With [`SharePolicy::Auto`], the default, a pool uses all its workers while no other job is

@@ -1,4 +1,4 @@
-//! Options that only closed pools have.
+//! The options of closed pools.
 
 use crate::unwind::UnhandledPanic;
 use std::any::Any;
@@ -14,8 +14,9 @@ pub struct Closed {
     /// Whether the tasks spawned by a thread begin in the order in which they were spawned, rather
     /// than latest first.
     pub breadth_first: bool,
-    /// Whether an error is printed to standard error instead of returned if a variable is invalid,
-    /// or if the system refuses to start a thread after it has started another one.
+    /// Whether to print some errors to standard error rather than return them: an invalid
+    /// environment variable, and a thread that cannot be started although at least one other is
+    /// running.
     pub forgiving: bool,
 }
 

@@ -11,8 +11,8 @@ pub(crate) enum IdleRule {
 }
 
 impl IdleRule {
-    /// Chooses the rule: a backoff set on the builder overrides the environment variable, just as
-    /// an idle policy does.
+    /// Chooses between an idle policy and a custom backoff. Like an idle policy, a backoff that is
+    /// set on the builder overrides the environment variable.
     pub(super) fn of(
         idle: Option<IdlePolicy>,
         backoff: Option<BackoffFactory>,

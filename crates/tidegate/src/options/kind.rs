@@ -2,8 +2,8 @@
 
 use super::Closed;
 
-/// Whether a pool is open or closed. Each difference between them is a method here; see
-/// [`crate::closed`].
+/// Whether a pool is open or closed. Each method describes one difference between the two kinds;
+/// see [`crate::closed`].
 #[derive(Debug)]
 pub(crate) enum Kind {
     /// The pool starts spare threads and admits guests.

@@ -60,7 +60,7 @@ pub(crate) mod private {
     /// Consecutive items of a loop.
     pub trait Piece: IntoIterator + Send {
         fn length(&self) -> usize;
-        /// Returns the first `at` items, and the rest.
+        /// Returns the first `at` items, and the remaining items.
         fn cut(self, at: usize) -> (Self, Self)
         where
             Self: Sized;

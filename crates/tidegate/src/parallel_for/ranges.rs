@@ -116,9 +116,9 @@ impl<N: Number> Piece for Inclusive<N>
 where
     Range<N>: Iterator<Item = N>,
 {
-    /// Returns the number of items, but 1 less for the longest range, which has `usize::MAX + 1`
-    /// numbers. That is harmless: loops cut off at most this length, and the far piece keeps the
-    /// rest.
+    /// Returns the number of items. For the longest range, which has `usize::MAX + 1` numbers,
+    /// returns 1 less. That is harmless: loops cut off at most this length, and the far piece keeps
+    /// the last number.
     #[inline]
     fn length(&self) -> usize {
         let last = usize::from(self.last.is_some());

@@ -32,7 +32,7 @@ impl Binding {
     }
 
     /// Binds the thread to `cpu`, or to all of the pool's CPUs if `cpu` is `None`. If the system
-    /// refuses, nothing changes.
+    /// rejects the call, the old binding remains.
     pub(super) fn to(&self, cpu: Option<usize>) {
         let mut state = self.0.lock();
         let Some(state) = state.as_mut().filter(|state| state.at != cpu) else {

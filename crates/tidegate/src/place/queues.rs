@@ -9,7 +9,7 @@ use tidegate_sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) struct Places {
     groups: Box<[Group]>,
-    /// The number of tasks in all groups.
+    /// The number of tasks that wait in the queues of all groups.
     placed: AtomicUsize,
     /// The number of workers that run a task of a group to which they do not belong.
     away: AtomicUsize,
@@ -56,8 +56,8 @@ impl Places {
     }
 
     pub(super) fn push(&self, group: usize, strict: bool, task: Task) {
-        // Release pairs with the Acquire in `len`. The increment precedes the push, so that the
-        // count never falls below 0.
+        // Release pairs with the Acquire in `len`. The task is counted before it is pushed, so that
+        // the count never falls below 0.
         self.placed.fetch_add(1, Ordering::Release);
         self.queue(group, strict).push(task);
     }
@@ -89,8 +89,8 @@ impl Places {
             .collect()
     }
 
-    /// Whether a `wanted` task waits where a worker that gets a slot now could run it. The strict
-    /// queues count if `strict` is set.
+    /// Whether a worker that gets a slot now could run a `wanted` task that waits in one of the
+    /// groups. The strict queues are included only if `strict` is set.
     pub(crate) fn offer(
         &self,
         free: &FreeGroups,
@@ -103,7 +103,7 @@ impl Places {
         self.groups.iter().zip(free).any(offers)
     }
 
-    /// Like `offer`, but the ledger determines which groups have a free CPU slot now.
+    /// Like `offer`, but takes the free CPU slots from the ledger.
     pub(crate) fn offers(
         &self,
         ledger: &Ledger,

@@ -16,7 +16,8 @@ pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
     worker.position.binding.to(cpu);
 }
 
-/// Returns the distance between the CPU slots that two workers have or had most recently.
+/// Returns the distance between the current CPU slots of two workers. For a worker that has none,
+/// its last one counts.
 pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
     let cpu_slot = |t| {
         pool.worker_if(t)
@@ -99,11 +100,12 @@ pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = us
     })
 }
 
-/// Takes a task from a place of other workers, for the search. Until [`come_home`], the workers of
-/// that place also try to steal the task's forks from this worker.
+/// Called by a searching worker to take a task from another place. Until [`come_home`] is called,
+/// that place's workers also try to steal the forks of this task from this worker.
 pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     let (task, group) = take_elsewhere(worker)?;
-    // The worker may have moved to that place to take the task.
+    // If the worker has moved to that place to take the task, it does not run the task from
+    // outside.
     set_home(
         worker,
         Some(group).filter(|group| !is_in_group(worker, *group)),
@@ -111,8 +113,8 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     Some(task)
 }
 
-/// Called when the task at the base of this worker's stack has ended, no matter where the task came
-/// from.
+/// Called when the task at the base of this worker's stack has ended. The worker no longer runs a
+/// task of a group to which it does not belong.
 #[inline]
 pub(crate) fn come_home(worker: WorkerThread<'_>) {
     if worker.position.home.get().is_some() {

@@ -10,8 +10,8 @@ use crate::worker::WorkerThread;
 /// A task, and the group whose queue it was in.
 type Placed = (Task, usize);
 
-/// Takes a task that waits in a place of this worker, in one of the pool's queues, or in another
-/// place.
+/// Takes a waiting task from a place of this worker, from one of the pool's queues, or from another
+/// place. Some searches check these in reverse order.
 pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     let here = || take_here(worker, |_| true);
@@ -40,13 +40,14 @@ pub(crate) fn take_here(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool
     })
 }
 
-/// Takes a task from a place of other workers.
+/// Takes a task from a place to which this worker does not belong.
 pub(super) fn take_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
     let open = take_open_beyond(worker, |_| true);
     open.or_else(|| take_strict_beyond(worker, |_| true))
 }
 
-/// Takes a strict task whose place no other worker can serve now, because all slots are held.
+/// Takes a strict task of another place whose workers cannot get a slot now, because no slot is
+/// free.
 pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     // Relaxed: a hint.
@@ -87,7 +88,7 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
         }
         let task = places.take(group, true, &wanted);
         if left.is_some() && places.len() > 0 {
-            // Another worker may now take the CPU slot that this worker has left.
+            // This worker has left its CPU slot, so another worker may now take it.
             wake::rouse(shared);
         }
         Some((task?, group))
@@ -95,8 +96,8 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     groups_beyond(worker).into_iter().find_map(go)
 }
 
-/// Returns the groups to which this worker does not belong, nearest first; none while no task waits
-/// in any place.
+/// Returns the groups to which this worker does not belong, nearest first. The list is empty while
+/// no task waits in any place.
 fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
     if worker.shared().places.len() == 0 {
         return Vec::new();

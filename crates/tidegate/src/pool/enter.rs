@@ -23,8 +23,8 @@ pub(crate) fn install<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce() -> R + Se
     })
 }
 
-/// Offers `f` to the pool's threads and waits for the result. If the system has refused all
-/// threads, the caller runs `f`.
+/// Offers `f` to the pool's threads and waits for the result. If no thread of the pool could be
+/// started, the caller runs `f`.
 pub(crate) fn install_by<R: Send>(
     pool: &Arc<PoolInner>,
     f: impl FnOnce() -> R + Send,
@@ -37,7 +37,7 @@ pub(crate) fn install_by<R: Send>(
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-/// Runs the spawned tasks on the calling thread if the system has refused every thread.
+/// Runs the spawned tasks on the calling thread if no thread of the pool could be started.
 pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
     if let Some(t) = members::admit_if_alone(pool) {
         visit(pool, t, |_| ());
@@ -89,7 +89,7 @@ fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) ->
     f(visit.stay.0.current())
 }
 
-/// A guest's visit. Dropping it ends the stay first, and then the admission.
+/// A guest's visit. When it is dropped, the caller stops being a worker before its admission ends.
 struct Visit<'a> {
     stay: Stay,
     _admitted: Admitted<'a>,

@@ -34,8 +34,8 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
 }
 
 /// Takes a free slot for a thread that belongs to no pool. Returns `None` if no slot is free or the
-/// pool has its maximum number of threads. If the system has refused every thread, the caller needs
-/// no slot: no other thread would run its task.
+/// pool has its maximum number of threads. If no thread of the pool could be started, the caller
+/// needs no slot, because only the caller can run its task.
 pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     if !pool.kind().may_grow() {
         return None;
@@ -65,12 +65,12 @@ pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     Some(t)
 }
 
-/// Like `admit_guest`, but returns `None` unless the system has refused every thread of the pool.
+/// Like `admit_guest`, but returns `None` if any thread of the pool could be started.
 pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
     is_alone(pool).then(|| admit_guest(pool))?
 }
 
-/// Whether the system has refused every thread of the pool.
+/// Whether the pool has no threads because the system refused to start them.
 pub(crate) fn is_alone(pool: &PoolInner) -> bool {
     // Relaxed: if the pool has no threads, only the thread that creates the pool has written the
     // flag.
@@ -105,8 +105,8 @@ pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
     admitted
 }
 
-/// Called if thread `t` could not be started. The pool starts no more threads, and any thread may
-/// run the tasks in the inbox of `t`.
+/// Called if thread `t` could not be started. From then on, the pool starts no more threads, and
+/// any thread may run the tasks in the inbox of `t`.
 pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     let mut ledger = pool.ledger();
     // Relaxed: see `is_alone`.

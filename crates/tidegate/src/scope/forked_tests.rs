@@ -52,8 +52,8 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// Above its half, the join finds a task and puts it into the scope's queue, which it must
-    /// create first.
+    /// Above its half in the deque, the join finds a task. It moves the task to the scope's queue,
+    /// which does not exist yet.
     #[test]
     fn with_queue_made_in_child() {
         let ran = AtomicUsize::new(0);
@@ -72,7 +72,7 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// Above its half, the join finds a task that belongs to the parent.
+    /// Above its half in the deque, the join finds a task that belongs to the parent process.
     #[test]
     fn without_the_injector() {
         let end = end_in(&alone(), |shared| {

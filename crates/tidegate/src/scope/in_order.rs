@@ -20,7 +20,8 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Self) + Send + 'scope,
     {
         let Some(current) = WorkerThread::of(self.pool()) else {
-            // A task from outside goes to a queue anyway.
+            // A caller outside the pool has no deque, so its tasks go to a queue, which keeps their
+            // order.
             return self.spawn(f);
         };
         let (spawner, caller) = (current.index, Some(current));

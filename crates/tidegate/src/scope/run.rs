@@ -47,7 +47,7 @@ fn helps_any(worker: WorkerThread<'_>) -> bool {
 pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     memory::begin(worker, &task);
     let Some(scope) = task.scope().map(NonNull::from) else {
-        // A half itself records that it has ended, before its joiner continues.
+        // A half records its own end, before its joiner continues.
         let says_so = task.header().latch.is_half();
         let outer = worker.enter_context(std::ptr::null());
         task.run(worker.as_runner());
@@ -72,7 +72,8 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     unsafe { end_context(scope, worker) };
 }
 
-/// Like `run_taken`, but for a worker with tasks in progress: no new task stays in the deque.
+/// Like `run_taken`, but for a worker with tasks in progress: new tasks that remain in the deque
+/// are moved to queues.
 pub(crate) fn run_on_top(worker: WorkerThread<'_>, task: Task) {
     let base = worker.deque().bottom();
     run_taken(worker, task);

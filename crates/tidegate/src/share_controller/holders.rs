@@ -1,5 +1,5 @@
-//! The holders of slots, as the share controller observes them from cycle to cycle: which of them
-//! are stuck, and which of them must give their slot to another thread.
+//! The threads that hold slots. In each cycle, the share controller checks which of them are stuck,
+//! and which must give their slot to another thread.
 
 use crate::pool::{PoolInner, signal};
 use crate::sleep::wake;
@@ -13,7 +13,7 @@ pub(super) struct Holders {
     threads: Vec<Option<Silence>>,
     /// When the last turn ended. `None` if no thread is owed a slot.
     turned: Option<Nanos>,
-    /// The number of the thread at which the next turn starts to choose holders.
+    /// The number of the thread from which the next turn begins to choose holders.
     next: usize,
 }
 
@@ -21,15 +21,15 @@ pub(super) struct Holders {
 #[derive(Clone, Copy)]
 struct Silence {
     since: Nanos,
-    /// The thread's processor time at the moment `since`.
+    /// The thread's processor time at `since`.
     computed: Option<Nanos>,
-    /// Whether the thread was stuck when it was last judged; `None` before the first judgement.
+    /// The result of the last check whether the thread is stuck; `None` before the first one.
     stuck: Option<bool>,
 }
 
 impl Holders {
-    /// Returns how many holders of slots are stuck, and how many have stopped polling. If a task or
-    /// thread `waits` for a slot, sends a probe to all running threads.
+    /// Returns how many holders of slots are stuck, and how many have stopped polling. If `waits`
+    /// is set, a task or thread needs a slot, and all running threads are sent a probe.
     pub(super) fn look(
         &mut self,
         shared: &PoolInner,
@@ -40,7 +40,7 @@ impl Holders {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(shared.worker_count(), None);
         let (mut stuck, mut silent) = (0, 0);
-        // A thread that was given a slot only just now may have no worker yet.
+        // A thread that has just been given a slot may have no worker yet.
         for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
             let silence = silence.filter(|_| worker.deque.raised() & signal::PROBE != 0);
@@ -91,8 +91,7 @@ impl Silence {
         }
     }
 
-    /// Judges again whether the thread is stuck, once enough time has passed since the last
-    /// judgement.
+    /// Checks again whether the thread is stuck, if enough time has passed since the last check.
     fn go_on(self, worker: &Worker, now: Nanos) -> Self {
         let computed = worker.computed.read();
         // If the system does not report processor times, or another thread has this number now, the

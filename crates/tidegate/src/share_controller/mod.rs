@@ -45,14 +45,14 @@ struct ShareController {
     limits: Limits,
     /// How many consecutive cycles have changed nothing.
     calm: usize,
-    /// When the limits were last read and a seat was last requested. `None` before the first time.
+    /// When the controller last read the limits and requested a seat; `None` before the first time.
     looked: Option<Nanos>,
     /// How the machine was divided at the last look at the table.
     shares: Shares,
 }
 
-/// The size of the controller's stack in bytes. The controller reads files and formats a line; no
-/// user code runs on this stack.
+/// The size of the controller's stack in bytes. The controller only reads files and formats a line;
+/// no user code runs on this stack.
 const STACK: usize = 256 * 1024;
 
 impl ShareController {
@@ -81,8 +81,8 @@ impl ShareController {
 
     /// Runs until the pool ends.
     pub(crate) fn run(mut self) {
-        // If the system refuses the shorter time slice, the controller is scheduled later while all
-        // processors are busy.
+        // If the system does not grant the shorter time slice, the controller is scheduled later
+        // while all processors are busy.
         let _ = shorten_slice(Duration::from_nanos(CONTROLLER_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
@@ -111,8 +111,8 @@ impl ShareController {
         }
     }
 
-    /// Called when the pool has begun to work. Returns false, without publishing anything, if the
-    /// pool has already stopped and no other job shares the machine.
+    /// Prepares the state for a pool that has begun to work. Returns false if the pool has already
+    /// stopped and no other job shares the machine; nothing has been published in that case.
     fn begin(&mut self) -> bool {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
@@ -126,8 +126,8 @@ impl ShareController {
         true
     }
 
-    /// Waits one cycle, and another one if the pool is idle by then. Returns whether the pool is
-    /// still working or working again.
+    /// Waits for a cycle and, if the pool is idle by then, for another one. Returns whether the
+    /// pool is still working or has begun to work again.
     fn goes_on(&self) -> bool {
         let cycle = Duration::from_nanos(sharing(&self.shared).est_cycle);
         self.controller().parker.park_timeout(cycle);
@@ -176,7 +176,7 @@ impl ShareController {
         acts
     }
 
-    /// About once a second, checks the limits, the seat in the table and the load of other
+    /// About once a second, checks the limits, the pool's seat in the table, and the load of other
     /// processes.
     fn look_around(&mut self, now: Nanos) {
         let since = self.looked.map(|looked| now.saturating_sub(looked));
@@ -202,7 +202,7 @@ impl ShareController {
     fn say(&mut self, acts: bool) {
         let sharing = sharing(&self.shared);
         let usage = self.shared.ledger().active();
-        // The last estimate may be outdated; but a running pool desires at least one processor.
+        // The last estimate may be outdated, but a running pool desires at least one processor.
         let desire = match acts && usage > 0 {
             true => self.rules.desire().max(1),
             false => 0,
@@ -253,13 +253,13 @@ impl ShareController {
     }
 
     /// Returns how many slots to lend beyond `fair`, because the pool may have come to a
-    /// standstill. Also repeats the request to threads that should have stopped running.
+    /// standstill. Also repeats the requests to threads that should already have stopped running.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
         let room = self.shared.most().saturating_sub(fair);
         let sees_work = look::finds_work(&self.shared);
         let ledger = self.shared.ledger();
-        // When the number of slots fell, holders that had no worker yet were not asked to give up
-        // their slots.
+        // When the number of slots was last reduced, holders without a worker could not be asked to
+        // give up their slots.
         wake::ask_holders(&self.shared, &ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
@@ -270,8 +270,8 @@ impl ShareController {
         let waits = !ledger.has_free() && (sees_work || ledger.owes());
         let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
         if stuck == 0 {
-            // Not asked while threads are stuck: then overcommitted threads are in no other
-            // thread's way, and the stuck threads may be waiting for them.
+            // While threads are stuck, overcommitted threads keep running: they delay no other
+            // thread, and the stuck threads may be waiting for them.
             wake::ask_overcommitted(&self.shared, &ledger, now);
         }
         let wait = Wait {
@@ -401,7 +401,6 @@ mod tests {
         std::mem::forget(shared);
     }
 
-    /// A thread that is ready but has no slot counts as one waiting task.
     #[test]
     fn ready_thread_counts_as_waiting_work() {
         let shared = bare();

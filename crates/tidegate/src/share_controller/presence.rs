@@ -14,7 +14,7 @@ pub(super) struct Presence {
     pool: String,
     /// Whether to print where the table is, or why the pool has no seat.
     explain: bool,
-    /// The last message, so that none is repeated.
+    /// The last message that was printed, so that it is not repeated.
     said: Option<String>,
     neighbours: Neighbours,
     /// The load of other processes, in thousandths of a processor.
@@ -35,7 +35,7 @@ impl Presence {
         }
     }
 
-    /// Whether the pool has no seat, and so no table that shows how the machine is divided.
+    /// Whether the pool has no seat. It then does not know how the machine is divided.
     pub(super) fn is_alone(&self) -> bool {
         self.seat.is_none()
     }

@@ -1,4 +1,4 @@
-//! What a pool measures about itself in a cycle: its counters, and their growth.
+//! Measures the pool in each cycle: its counters, and their growth.
 
 use crate::pool::PoolInner;
 use crate::stats::Phase;
@@ -7,7 +7,7 @@ use tidegate_policy::desire::Seen;
 use tidegate_share::Shares;
 use tidegate_sync::clock;
 
-/// The counters at the last look, and the cycle measured then.
+/// The counters at the last look, and the cycle that ended with that look.
 #[derive(Default)]
 pub(super) struct Sight {
     at: Nanos,
@@ -58,7 +58,7 @@ impl Totals {
             attempts: self.attempts - before.attempts,
             failed_empty: self.failed_empty - before.failed_empty,
             lengths_seen: self.lengths_seen - before.lengths_seen,
-            // A reading taken during a change of phase may exceed the next reading.
+            // If a worker changes its phase during a reading, that reading may exceed the next one.
             working: self.working.saturating_sub(before.working),
             searching: self.searching.saturating_sub(before.searching),
         }

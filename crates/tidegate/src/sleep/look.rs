@@ -12,7 +12,7 @@ use tidegate_policy::{QueueKind, WaitPolicy};
 pub(super) struct Seen {
     /// Whether a queue of the pool holds a task for a waiter.
     pub(super) queued: bool,
-    /// Whether any thread runs.
+    /// Whether any thread of the pool is running.
     pub(super) runs: bool,
     /// The groups with free CPU slots.
     pub(super) free: FreeGroups,
@@ -42,8 +42,8 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     } else if !waiter.waiting.may_help.get() || !(seen.queued || placed()) {
         Fit::Never
     } else if seen.runs && waiter.waiting.for_memory.get() && pool.memory.has_parked() {
-        // The parked task that can resume is on the thread of this waiter, or of another waiter for
-        // memory whose thread is free.
+        // The task to resume is parked on this waiter's thread, or on the free thread of another
+        // waiter for memory.
         Fit::Queued
     } else if !rouses && waiter.waiting.may_run_queued.get() {
         Fit::Queued
@@ -97,17 +97,17 @@ fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
     false
 }
 
-/// Whether there is work for a worker that gets a slot now: in a queue, public, or private and not
-/// yet exposed.
+/// Whether a worker that gets a slot now could find work: in a queue or in a deque, public or still
+/// private.
 pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
     sees_unplaced(pool) || sees_placed(pool, ledger)
 }
 
 /// Whether there is still work that justifies starting a thread. Looking for work and waking a
 /// thread are not one atomic step: in between, a worker may take the task and enter a blocking
-/// call, and the slot that it frees is no reason to start a thread. Alternative queues may hide
-/// tasks from a look, so they always count. So does a deque with too few tasks for a thief, because
-/// it may have many soon.
+/// call, and the slot that it frees is no reason to start a thread. An alternative queue may hide
+/// its tasks, so a pool with such queues always counts as having work. So does a pool with a deque
+/// that has too few tasks for a thief, because it may soon have more.
 pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
     let has_any = |worker: &Worker| worker.has_work() && !is_leaving(pool, worker);
     pool.options.queue != QueueKind::Split || sees_work(pool, ledger) || pool.workers().any(has_any)
@@ -133,7 +133,7 @@ fn has_enough(pool: &PoolInner, worker: &Worker) -> bool {
     pool.options.amount.take(waiting) > 0
 }
 
-/// Whether there is work that needs no exposure: in a queue, or public.
+/// Whether there is work that a worker could take without an exposure: it is in a queue, or public.
 pub(crate) fn sees_published(pool: &PoolInner, ledger: &Ledger) -> bool {
     let public = |worker: &Worker| worker.deque.public_len() > 0 && has_enough(pool, worker);
     let published =
@@ -147,7 +147,7 @@ fn sees_placed(pool: &PoolInner, ledger: &Ledger) -> bool {
     pool.places.offers(ledger, true, |_| true)
 }
 
-/// Whether the worker is a guest of an ending pool that runs. Such a guest runs its own forks.
+/// Whether the worker is a running guest of a pool that is ending. Such a guest runs its own forks.
 pub(crate) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
     let member = &worker.membership;
     pool.is_ending() && member.is_guest.get() && !member.is_blocking.get()

@@ -21,7 +21,7 @@ pub(crate) enum Asked {
 
 impl Asked {
     /// Orders the signal before the caller's next look. Running owners store tasks without a fence,
-    /// so this takes the process-wide barrier. If no other owner runs, no task is in a store
+    /// so this requires the process-wide barrier. If no other owner runs, no task is in a store
     /// buffer, and a full fence is enough. Returns `false` if the system lacks the barrier that is
     /// needed.
     #[must_use]
@@ -79,15 +79,15 @@ impl Looks {
         self.left <= 1
     }
 
-    /// Called after a look that has found nothing. If tasks wait because of blocking calls, reports
-    /// that.
+    /// Called after a look that has found nothing. Reports tasks that wait because all threads are
+    /// in blocking calls.
     pub(super) fn report(&mut self, pool: &PoolInner) {
         if mem::take(&mut self.exhausted) {
             blocking::report_exhausted(pool);
         }
     }
 
-    /// Parks after a look that has found nothing; `most` limits the last park.
+    /// Parks after a look that has found nothing; `most` is the time limit of the last park.
     pub(super) fn park(&mut self, pool: &PoolInner, parker: &Parker, most: Option<Nanos>) {
         self.report(pool);
         self.left = self.left.saturating_sub(1);

@@ -44,7 +44,7 @@ impl Sleep {
     pub(super) fn mirror(&self, ledger: &Ledger) {
         // Relaxed: ordered by the full fences in `must_wake` and before each last look.
         self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
-        // A worker that sees the change late takes one more task.
+        // A worker that sees the change late runs one more task first.
         self.owes.set(ledger.owes());
     }
 
@@ -109,8 +109,8 @@ impl Sleep {
         }
     }
 
-    /// Called when a worker has made work visible. Returns whether a thread must be woken: whether
-    /// a thread sleeps, and no searcher will find the work anyway.
+    /// Called when a worker has made work visible. Returns whether a thread must be woken, which is
+    /// the case if a thread sleeps and no searcher will find the work anyway.
     pub(super) fn must_wake(&self) -> bool {
         // Pairs with the heavy barrier (which contains a full fence) before a sleeper's last look.
         barrier::full();

@@ -36,16 +36,16 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
         return;
     }
     match (wake_for_work(pool, publisher), publisher) {
-        // That thread looks for more work afterwards and wakes the next one.
+        // The woken thread looks for more work and wakes the next thread.
         (Wake::Thread(_) | Wake::Start(_), _) => {}
-        // A waiter asks no worker for more, and the signal that the publisher has answered is
-        // consumed. So the publisher's next push must wake the next sleeper.
+        // A waiter does not ask other workers for tasks, and the publisher has already consumed the
+        // signal that it answered. So the publisher's next push must wake the next sleeper.
         (Wake::Waiter(_) | Wake::Rescue(_), Some(publisher)) if pool.sleep.has_vacancy() => {
             publisher.deque.raise(signal::HUNGRY);
         }
-        // A publisher that is not a worker has no next push that could wake the other sleepers. The
-        // waiter may be about to take the work that a look sees now, so don't report yet that tasks
-        // wait.
+        // A publisher that is not a worker has no next push that could wake the other sleepers. A
+        // look may still see the work that the waiter is about to take, so do not report yet that
+        // tasks wait.
         (Wake::Waiter(_), None) if pool.sleep.has_vacancy() => {
             rouse_unreported(pool);
         }
@@ -73,7 +73,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     );
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
-    // This happens under the lock, so that a waiter that finds itself running also sees the mark.
+    // The mark is set under the lock, so that a waiter that finds itself running also sees it.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
         let rescues = matches!(wake, Wake::Rescue(_));
         pool.worker(t).sleeper.call(rescues);
@@ -83,16 +83,16 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     wake
 }
 
-/// Called when a slot may be free. If there is work, wakes a thread for it. Unless that thread will
-/// search, raises the hungry signal at all running workers and looks once more.
+/// Called when a slot may be free. If there is work, wakes a thread for it. If no thread was woken
+/// that will search, raises the hungry signal at all running workers and looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
     if rouse_unless_search(pool).wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
 }
 
-/// Like [`rouse`], but for a caller that has just woken a thread, which will take the tasks but
-/// perhaps not immediately. So no task is reported as waiting for a blocking call.
+/// Like [`rouse`], but for a caller that has just woken a thread. That thread may need some time to
+/// take the tasks, so they are not reported as waiting for a blocking call.
 pub(crate) fn rouse_unreported(pool: &PoolInner) {
     rouse_unless_search(pool);
 }
@@ -115,13 +115,13 @@ pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
 
 /// The result of [`rouse_unless_search`].
 struct Roused {
-    /// The result of the looks for work.
+    /// The ledger's answer for the work that was found; `Nobody` if no work was found.
     wake: Wake,
     /// Whether the signal is ordered before the caller's next look; `None` if it was not raised.
     ordered: Option<bool>,
 }
 
-/// Does the work of [`rouse`], except for the report.
+/// Does what [`rouse`] does, but reports nothing.
 fn rouse_unless_search(pool: &PoolInner) -> Roused {
     let mut wake = Wake::Nobody;
     if look::finds_work(pool) {
@@ -148,7 +148,7 @@ fn rouse_unless_search(pool: &PoolInner) -> Roused {
     // is seen here.
     let ordered = Some(asked.order());
     if look::finds_work(pool) {
-        // If that work is gone by now, later pushes see the signal.
+        // If another thread has taken that work by now, later pushes still see the signal.
         let next = wake_for_work(pool, None);
         if !matches!(wake, Wake::Waiter(_) | Wake::Rescue(_)) {
             wake = next;
@@ -267,7 +267,8 @@ pub(crate) fn resize(pool: &PoolInner) {
     let served = ledger.set_slots(slots);
     publish(pool, &ledger);
     ask_holders(pool, &ledger);
-    // Lock order: the plan may be locked while the ledger is, but not the other way round.
+    // Lock order: a thread that has locked the ledger may lock the plan, but not the other way
+    // round.
     pool.memory.set_workers(slots);
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));
@@ -275,7 +276,8 @@ pub(crate) fn resize(pool: &PoolInner) {
     if wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
-    // A woken thread wakes the next one; a woken waiter does not.
+    // A woken thread wakes the next one. A woken waiter does not, so the loop continues as long as
+    // waiters are woken.
     for _ in 1..slots {
         let waiter = matches!(wake, Wake::Waiter(_) | Wake::Rescue(_));
         if !waiter || !pool.sleep.has_vacancy() || !look::finds_work(pool) {
@@ -288,8 +290,8 @@ pub(crate) fn resize(pool: &PoolInner) {
     }
 }
 
-/// Called when a worker begins to run, with or without a slot: it has missed the hungry signal that
-/// other workers received. While a thread sleeps, this worker must publish at its first push.
+/// Called when a worker begins to run, with or without a slot. It has missed the hungry signal that
+/// other workers received, so while a thread sleeps, this worker must publish at its first push.
 pub(crate) fn ask_late(ledger: &Ledger, worker: &Worker) {
     if ledger.has_vacancy() {
         worker.deque.raise(signal::HUNGRY);

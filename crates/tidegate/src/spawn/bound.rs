@@ -1,7 +1,7 @@
-//! A bound for the tasks that callers outside a pool have spawned and no worker has begun.
+//! A bound on how many tasks spawned from outside the pool may wait for a worker.
 //!
 //! A caller that exceeds the bound waits after its push, not before it. docs/waiting.md, "A bound
-//! for spawned tasks", has the reason and the argument.
+//! for spawned tasks", explains why, and why no caller waits forever.
 
 use crate::worker::Event;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ pub(crate) struct SpawnBound {
     state: Mutex<State>,
 }
 
-/// `waiting` has as many entries as `queued` exceeds the limit by.
+/// `waiting` has one entry for each task by which `queued` exceeds the limit.
 #[derive(Default)]
 struct State {
     queued: usize,
@@ -50,7 +50,8 @@ impl SpawnBound {
         has_room
     }
 
-    /// A worker begins a counted task. The caller that has waited longest continues.
+    /// Called when a worker begins a counted task. Lets the caller that has waited longest
+    /// continue.
     pub(super) fn leave(&self) {
         let longest = {
             let mut state = self.state.lock();

@@ -1,10 +1,11 @@
-//! Handles in a child that was forked while another thread had begun or ended their task.
+//! Handles that are used in a child which was forked while another thread held their packet.
 
 use super::Handle;
 use crate::Pool;
 use crate::fork::forks::{End, PANICKED, WELL, end_of, finish, holding};
 
-/// How a child ends that does `then` with a handle whose packet another thread holds.
+/// Forks while another thread holds the packet of a handle. The child calls `then` with the handle.
+/// Returns how the child ended.
 fn end_after(then: impl FnOnce(Handle<u32>)) -> End {
     let pool = Pool::builder().workers(1).build().unwrap();
     let handle = pool.spawn(|| 7);

@@ -39,11 +39,11 @@ where
 }
 
 enum Phase<F> {
-    /// A waker continues it.
+    /// The future waits until one of its wakers is called.
     Waiting(Pin<Box<F>>),
-    /// A task that polls it has been pushed and has not begun.
+    /// A task that will poll the future has been pushed and has not begun.
     Queued(Pin<Box<F>>),
-    /// A task polls it, and has the future.
+    /// A task is polling the future, and has taken it out of the phase.
     Running {
         is_woken: bool,
     },
@@ -63,10 +63,11 @@ where
         });
     }
 
-    /// Pushes a task that polls the future. While a task polls it, that task continues instead.
+    /// Pushes a task that polls the future. If a task is already polling it, that task polls it
+    /// again instead.
     fn schedule(self: Arc<Self>) {
         if self.pool.is_inherited() {
-            // Only the parent has the threads that poll it.
+            // Only the parent process has threads that could poll the future.
             return;
         }
         let queued = {
@@ -84,8 +85,8 @@ where
         }
     }
 
-    /// Pushes a task that polls the queued future, and notifies the thread that joins it. One of the
-    /// two polls. The hold keeps the pool from ending before the task is pushed.
+    /// Pushes a task that polls the queued future, and notifies the thread that joins it. Whichever
+    /// comes first polls the future. The hold keeps the pool from ending before the task is pushed.
     fn announce(self: Arc<Self>, _hold: Hold) {
         self.clone().push();
         self.packet.wake_driver();
@@ -115,7 +116,8 @@ where
         None
     }
 
-    /// Puts a pending future back. Returns a hold on the pool if it was woken during the poll.
+    /// Puts a pending future back. Returns a hold on the pool if the future was woken during the
+    /// poll.
     fn put_back(&self, future: Pin<Box<F>>) -> Option<Hold> {
         self.packet.set_polled_by(None);
         let mut phase = self.phase.lock();
@@ -151,7 +153,7 @@ impl Drop for Hold {
     }
 }
 
-/// Drops a future that is over, hands its result over, and lets the pool go.
+/// Drops a future that has ended, passes on its result, and removes its hold on the pool.
 fn end<F: Future>(
     future: Pin<Box<F>>,
     result: Result<F::Output, Payload>,
@@ -216,7 +218,7 @@ where
             return;
         };
         if self.pool.is_inherited() {
-            // It belongs to the parent.
+            // The future belongs to the parent process.
             std::mem::forget(future);
             return;
         }

@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tidegate_sync::serial;
 
-/// The result of a task to come; from [`spawn`](fn@crate::spawn) or
+/// A handle to the result of a task; returned by [`spawn`](fn@crate::spawn) and
 /// [`spawn_future`](crate::spawn_future).
 ///
 /// A handle is a [`Future`], so a task of any executor can await it. [`join`](Self::join) waits on
@@ -36,7 +36,7 @@ use tidegate_sync::serial;
 /// Awaiting a handle panics with the panic of the task. It also panics if the handle is polled
 /// again after it has returned its result.
 pub struct Handle<T> {
-    /// None once the result has been taken.
+    /// `None` once the result has been taken.
     packet: Option<Arc<Packet<T>>>,
     pool: Arc<PoolInner>,
 }
@@ -63,16 +63,16 @@ impl<T: Send + 'static> Handle<T> {
     /// Waits for the task and returns its result. If no worker has begun the task, and the caller
     /// is in the task's pool or can become a guest there, the caller runs it.
     ///
-    /// The caller also polls a future whenever it can be polled. In between, a worker leaves its
-    /// slot to another thread, as in [`blocking`](crate::blocking()), because a future may depend on
-    /// any task. In a pool without [spare threads](crate::Builder::spare_threads), or once
-    /// [`max_blocking_threads`](crate::Builder::max_blocking_threads) threads block, a future waits
-    /// forever if it depends on a task that only a waiting thread could run.
+    /// If the task is a future, the caller polls it whenever possible. Between polls, a worker
+    /// leaves its slot to another thread, as in [`blocking`](crate::blocking()), because a future
+    /// may depend on any task. In a pool without [spare threads](crate::Builder::spare_threads), or
+    /// once [`max_blocking_threads`](crate::Builder::max_blocking_threads) threads block, a future
+    /// waits forever if it depends on a task that only a waiting thread could run.
     ///
     /// # Panics
-    /// With the panic of the task. Also if the task waits in a frame below on this very thread, and
-    /// so would never end; if awaiting the handle has already returned its result; and in a child
-    /// made by `fork`, if a thread of the parent had begun the task.
+    /// Resumes a panic of the task. Also panics if the task waits in a frame below on the calling
+    /// thread, because it would never end; if awaiting the handle has already returned its result;
+    /// or in a child made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
         let _suspended = task_context::carry();
         self.begin();
@@ -82,8 +82,8 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// Waits for the end of the task. Each time that a future can be polled, polls it here if the
-    /// caller is in its pool or can be a guest there.
+    /// Waits for the end of the task. If the task is a future, polls it whenever possible, provided
+    /// that the caller is in its pool or can become a guest there.
     fn wait(mut self) -> T {
         loop {
             let event = Arc::new(match self.joiner_blocks() {
@@ -115,8 +115,8 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// Whether the caller gives up its slot for the wait, as in `blocking`. A future may depend on
-    /// any task, so another thread must run the tasks that the caller would run afterwards.
+    /// Whether the caller gives up its slot while it waits, as in `blocking`. A future may depend
+    /// on any task, so another thread must run the tasks that the caller would run afterwards.
     fn joiner_blocks(&self) -> bool {
         let worker = WorkerThread::get().filter(|_| self.packet().is_future());
         worker.is_some_and(|worker| worker.shared().replaces_threads())
@@ -126,9 +126,9 @@ impl<T: Send + 'static> Handle<T> {
     /// finished by then.
     ///
     /// The caller never runs the task itself. A worker that waits like this leaves its slot to
-    /// another thread, as in [`blocking`](crate::blocking()); afterwards, it takes up to 2 ms more to
-    /// get a slot again, and may run parts of broadcasts. In a pool without [spare
-    /// threads](crate::Builder::spare_threads) it keeps its slot.
+    /// another thread, as in [`blocking`](crate::blocking()). Afterwards it may need up to 2 ms
+    /// more to get a slot again, and may run parts of broadcasts. In a pool without [spare
+    /// threads](crate::Builder::spare_threads), it keeps its slot.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -148,8 +148,8 @@ impl<T: Send + 'static> Handle<T> {
     /// The handle, if the task has not finished within `limit`.
     ///
     /// # Panics
-    /// With the panic of the task. Also if awaiting the handle has already returned its result, and
-    /// in a child made by `fork` unless the result was ready at the fork.
+    /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
+    /// result, or in a child made by `fork` unless the result was ready at the fork.
     pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
         let event = Arc::new(Event::for_blocked_thread());
         match self.packet().register(Waiter::Event(event.clone())) {
@@ -195,7 +195,8 @@ impl<T: Send + 'static> Handle<T> {
     /// The handle, if the task has not finished.
     ///
     /// # Panics
-    /// With the panic of the task. Also if awaiting the handle has already returned its result.
+    /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
+    /// result.
     pub fn try_result(mut self) -> Result<T, Self> {
         match self.take() {
             Some(Ok(value)) => Ok(value),
@@ -204,15 +205,15 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// Takes the result, after which the handle has none.
+    /// Takes the result out of the packet. Afterwards, the handle has no result.
     fn take(&mut self) -> Option<Result<T, Payload>> {
         let result = self.packet().take()?;
         self.packet = None;
         Some(result)
     }
 
-    /// Runs the task if no worker has begun it and the caller is in its pool or can be its guest:
-    /// that pool is the one for its joins and reservations.
+    /// Runs the task if no worker has begun it, and if the caller is in the task's pool or can
+    /// become a guest there. The task's joins and reservations need to run in that pool.
     fn begin(&self) {
         let run = || self.packet().run(&self.pool);
         if self.pool.is_inherited() {
@@ -222,15 +223,15 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// Waiting for a running task cannot end in a child made by `fork`.
+    /// Panics in a child made by `fork`, where waiting for a running task would never end.
     fn check_process(&self) {
         if self.pool.is_inherited() {
             runs_in_parent();
         }
     }
 
-    /// Queues a second task that runs the closure, unless it has begun. The first may lie in the
-    /// deque of a thread that waits for a future which awaits this handle.
+    /// Queues a second task that runs the closure, unless the closure has begun. The first task may
+    /// be stuck in the deque of a thread that waits for a future, which in turn awaits this handle.
     fn queue(&self) {
         let Some(packet) = self.packet.clone().filter(|p| p.must_queue(&self.pool)) else {
             return;

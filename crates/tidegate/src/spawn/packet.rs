@@ -20,48 +20,48 @@ pub(super) enum State<T> {
 pub(super) struct Unstarted<T> {
     closure: Box<dyn FnOnce() -> T + Send>,
     waiter: Option<Waiter>,
-    /// The handle was polled, and a second task that runs the closure has been queued.
+    /// Whether a second task that runs the closure has been queued, because the handle was polled.
     is_queued: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Running {
-    /// The serial number of the thread. A number from `with_number` could pass to another thread
-    /// before the task ends, if the task runs while thread-local values are being destroyed.
-    /// `None` for a future that is not being polled.
+    /// The serial number of the thread that runs the task. A number from `with_number` could pass
+    /// to another thread before the task ends, if the task runs while thread-local values are being
+    /// destroyed. `None` for a future that is not being polled.
     by: Option<u64>,
     waiter: Option<Waiter>,
 }
 
-/// What the end of a task notifies.
+/// What to notify when the task ends.
 pub(super) enum Waiter {
     /// The thread in [`Handle::join_timeout`](super::Handle::join_timeout).
     Event(Arc<Event>),
     /// The thread in [`Handle::join`](super::Handle::join). It is also notified when the future can
     /// be polled.
     Driver(Arc<Event>),
-    /// The last task that has polled the handle.
+    /// The waker of the task that last polled the handle.
     Waker(Waker),
 }
 
-/// A future, for a thread that joins it.
+/// A future, as seen by a thread that joins it.
 pub(super) trait Drive: Send + Sync {
     fn is_queued(&self) -> bool;
-    /// Polls the future on the calling thread if it is queued, again and again if it wakes itself,
-    /// but not for ever.
+    /// Polls the future on the calling thread if it is queued. If the future wakes itself, polls it
+    /// again, up to a limit.
     fn poll_queued(self: Arc<Self>);
 }
 
 pub(super) struct Packet<T> {
     pub(super) state: Mutex<State<T>>,
-    /// The future, if it is one.
+    /// The future, if this is the packet of a future.
     future: Option<Weak<dyn Drive>>,
-    /// The handle was dropped; written and read under the lock of `state`.
+    /// Whether the handle was dropped. Accessed under the lock of `state`.
     dropped: AtomicBool,
 }
 
 impl<T> Packet<T> {
-    /// The packet of a closure.
+    /// Creates the packet of a closure.
     pub(super) fn of(closure: impl FnOnce() -> T + Send + 'static) -> Arc<Self> {
         let unstarted = Unstarted {
             closure: Box::new(closure),
@@ -71,7 +71,7 @@ impl<T> Packet<T> {
         Arc::new(Self::new(State::Unstarted(unstarted), None))
     }
 
-    /// The packet of a future, which calls [`finish`](Self::finish) itself.
+    /// Creates the packet of a future, which calls [`finish`](Self::finish) itself.
     pub(super) fn of_future(future: Weak<dyn Drive>) -> Arc<Self> {
         let state = State::Running(Running::default());
         Arc::new(Self::new(state, Some(future)))
@@ -98,12 +98,12 @@ impl<T> Packet<T> {
         self.future.is_some()
     }
 
-    /// Returns the future, unless it is over.
+    /// Returns the future, unless it has been dropped.
     pub(super) fn future(&self) -> Option<Arc<dyn Drive>> {
         self.future.as_ref()?.upgrade()
     }
 
-    /// Notifies the thread in `join`, if there is one: the future can be polled.
+    /// Notifies the thread in `join`, if any, that the future can be polled.
     pub(super) fn wake_driver(&self) {
         let mut state = self.state.lock();
         let State::Running(running) = &mut *state else {
@@ -117,7 +117,7 @@ impl<T> Packet<T> {
         }
     }
 
-    /// Records which thread polls the future, if one does.
+    /// Records which thread polls the future. `None` if no thread does.
     pub(super) fn set_polled_by(&self, thread: Option<u64>) {
         if let State::Running(running) = &mut *self.state.lock() {
             running.by = thread;
@@ -128,7 +128,7 @@ impl<T> Packet<T> {
     pub(super) fn run(&self, pool: &PoolInner) {
         let closure = {
             let Some(mut state) = self.state.lock_unless_lost() else {
-                // A thread of the parent was about to run it.
+                // A thread of the parent process was about to run the closure.
                 return;
             };
             match std::mem::replace(&mut *state, State::Over) {
@@ -165,7 +165,7 @@ impl<T> Packet<T> {
         }
         let before = std::mem::replace(&mut *state, State::Over);
         drop(state);
-        // No handle is left: a panic is reported, and the result is dropped where it was made.
+        // No handle is left, so a panic is reported, and the result is dropped here.
         let dropped = unwind::catch(|| {
             drop(before);
             result.map(drop)
@@ -187,8 +187,8 @@ impl<T> Packet<T> {
         }
     }
 
-    /// Registers what the end of the task notifies, in place of what was registered before. Does
-    /// nothing if the task has finished.
+    /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
+    /// if the task has finished.
     pub(super) fn register(&self, waiter: Waiter) -> Registered {
         let Some(mut state) = self.state.lock_unless_lost() else {
             return Registered::InParent;
@@ -219,7 +219,8 @@ impl<T> Packet<T> {
         }
     }
 
-    /// The handle is dropped. Returns the panic that no handle will resume.
+    /// Called when the handle is dropped. If the task has panicked, returns the payload, because no
+    /// handle will resume the panic.
     pub(super) fn abandon(&self) -> Option<Payload> {
         let mut state = self.state.lock_unless_lost()?;
         // Relaxed: under the lock.
@@ -247,9 +248,10 @@ impl<T> Packet<T> {
 pub(super) enum Registered {
     Finished,
     Unstarted,
-    /// By the thread with this serial number, unless it is a future that is not being polled.
+    /// The thread with this serial number runs the task. `None` for a future that is not being
+    /// polled.
     Running(Option<u64>),
-    /// The lock is lost: a thread of the parent process held it.
+    /// The lock is lost, because a thread of the parent process held it during the fork.
     InParent,
 }
 

@@ -12,10 +12,10 @@ use std::sync::Arc;
 /// call sees the value, whichever worker runs the task, and even after the call has returned.
 ///
 /// While no value is set, forks cost what they cost without this type. While one is set, each fork
-/// costs some 20 ns more, and a loop costs that once per block of items.
+/// costs some 20 ns more, and a loop has this cost once per block of items.
 ///
-/// Rayon's functions on Tidegate do not carry the value reliably: a stolen half of `rayon::join` runs
-/// without it.
+/// Rayon's functions on Tidegate do not carry the value reliably: a stolen half of `rayon::join`
+/// runs without it.
 ///
 /// ```
 /// use tidegate::TaskLocal;
@@ -92,8 +92,8 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
         f(value)
     }
 
-    /// Like [`with`](Self::with), for an `f` that neither runs the user's code nor sets a value. Does
-    /// not touch the context's reference count, which all workers share.
+    /// Like [`with`](Self::with), but for an `f` that neither runs user code nor sets a value. Does
+    /// not change the context's reference count, which all workers share.
     pub(crate) fn peek<R>(&'static self, f: impl FnOnce(Option<&T>) -> R) -> R {
         peek(|context| {
             let value = context.and_then(|context| context.find(self.address()));

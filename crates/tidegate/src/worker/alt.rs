@@ -69,7 +69,7 @@ pub(super) fn take(worker: WorkerThread<'_>) -> Option<Task> {
     task
 }
 
-/// Takes a task from the alternative queue to leave it to other threads.
+/// Takes a task from the alternative queue in order to pass it on to other threads.
 pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     let own = worker.own_queue()?;
     let task = own.take();
@@ -80,7 +80,7 @@ pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     task
 }
 
-/// Like `take`, but returns the next task only if it is `wanted`. Otherwise puts that task where
+/// Like `take`, but returns the task only if it is `wanted`. Otherwise moves the task to where
 /// every thief finds it.
 pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
     let task = take(worker)?;
@@ -116,9 +116,9 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     }
 }
 
-/// Takes tasks out of the worker's own queue until it finds `half`. The tasks that come out before
-/// were spawned inside the first half of the join or, if the queue returns the oldest task first,
-/// are older than `half`.
+/// Takes tasks out of the worker's own queue until it finds `half`, and keeps the others as a
+/// stolen batch. They were spawned inside the first half of the join or, if the queue returns the
+/// oldest task first, are older than `half`.
 fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     while let Some(task) = take(worker) {
         if std::ptr::eq(task.header(), half) {

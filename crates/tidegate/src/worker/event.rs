@@ -19,7 +19,7 @@ pub(super) enum Waiter {
     Thread(Arc<Parker>),
     /// A worker of the runner's pool or of another pool.
     Worker(Arc<PoolInner>, usize),
-    /// Such a worker that has given up its slot, as in `blocking`.
+    /// A worker of any pool that has given up its slot, as in `blocking`.
     Blocked(Arc<PoolInner>, usize),
 }
 

@@ -22,7 +22,8 @@ pub(super) struct Flags {
     asked: Option<(usize, Nanos)>,
     /// Whether this thief raised the hungry signal at its last rest and has found nothing since.
     pub(super) hungry: bool,
-    /// When this thief raises or raised the hungry signal.
+    /// When this thread last raised the hungry signal or, if it rests, when it will raise the
+    /// signal.
     hungry_at: Option<Nanos>,
     /// The thief's cursors into the alternative queues of its victims.
     pub(super) beside: Cursors,

@@ -1,4 +1,4 @@
-//! The fork-join fast path, and what a worker does at its cold exit.
+//! The fork-join fast path, and its cold exits.
 //!
 //! A join in steps:
 //! 1. The second closure and room for its result, a [`Half`], are in the caller's frame (`join`,
@@ -306,8 +306,8 @@ impl WorkerThread<'_> {
         }
     }
 }
-/// The position of a task that did not fit. Not `u64::MAX`: because of wrap-around, a bottom of 0
-/// would be just above that.
+/// Stands for the position of a task that did not fit. `u64::MAX` is not suitable: because of
+/// wrap-around, a bottom of 0 would be just above it.
 pub(crate) const FULL: u64 = u64::MAX - 1;
 
 /// Ends a join whose first half panicked: drops the second half without running it, or waits for it

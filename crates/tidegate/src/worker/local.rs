@@ -168,7 +168,7 @@ impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
 
 impl<T> fmt::Debug for WorkerLocal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The values belong to other threads.
+        // The values are not printed, because they belong to other threads.
         f.debug_struct("WorkerLocal").finish_non_exhaustive()
     }
 }
@@ -202,7 +202,6 @@ mod tests {
         });
     }
 
-    /// If the initializer uses the local itself, the value that is created first stays.
     #[test]
     fn recursive_init_keeps_first_value() {
         use std::sync::{Arc, Weak};

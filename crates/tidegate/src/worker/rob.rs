@@ -96,7 +96,7 @@ impl<'a> Robber<'a> {
         }
     }
 
-    /// Robs each worker that runs a task of the scope.
+    /// Robs the workers that run a task of the scope, one after another, until a task is found.
     fn rob_scope(&mut self, scope: &ScopeCore) -> Option<Task> {
         for victim in self.worker.shared().workers() {
             let generation = victim.deque.generation();
@@ -131,8 +131,8 @@ impl<'a> Robber<'a> {
                 }
             }
             let next = victim.waiting.thief()?;
-            // Checked after that load: while the generation lasts, what the victim waits for
-            // descends from the victim's base.
+            // Checked after the link to the next thief was loaded: while the generation lasts, what
+            // the victim waits for descends from the victim's base.
             if victim.deque.generation() != generation || next == thief {
                 return None;
             }

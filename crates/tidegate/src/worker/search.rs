@@ -93,8 +93,8 @@ impl<'a> Search<'a> {
             if let Some(task) = self.own_task().or_else(|| self.search()) {
                 self.run_at_base(task);
             } else if worker.inbox.len() > 0 {
-                // Other threads may rely on this worker to search for their tasks, but it runs its
-                // inbox first.
+                // Other threads may rely on this worker to search for their tasks. It runs its
+                // inbox first, so another thread must search.
                 wake::rouse(worker.shared());
                 inbox::run(worker);
                 worker.shared().check_process();
@@ -110,10 +110,10 @@ impl<'a> Search<'a> {
         self.has_rested
     }
 
-    /// Takes one of this worker's own tasks. After a rest, the thread that woke this worker relies
-    /// on it to search, which this task delays. So another thread must be woken for the remaining
-    /// tasks. It is woken only after this worker has taken its task; otherwise it might be woken
-    /// for a single task, which this worker takes itself.
+    /// Takes one of this worker's own tasks. The thread that ended this worker's rest relies on
+    /// this worker to search, but the task delays the search. So another thread must be woken for
+    /// the remaining tasks. It is woken only after this worker has taken its own task; otherwise it
+    /// might be woken for that task alone.
     fn own_task(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let task = self.worker.own_task()?;
@@ -158,8 +158,8 @@ impl<'a> Search<'a> {
         memory::forget_granted(worker);
         self.enter_base(&task);
         if std::mem::take(&mut self.must_rouse) {
-            // Not earlier: until the latch of the task says that the task is taken, its joiner
-            // keeps looking for it.
+            // The other thread is not woken earlier: until the latch of the task records that the
+            // task is taken, its joiner keeps looking for it.
             wake::rouse(worker.shared());
         }
         worker.victim.is_busy.set(true);
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
     }
 
     /// Gives the base of the stack a new identity for this task: a scope and a generation. Waiting
-    /// workers that may rob the task's descendants compare this identity.
+    /// workers use it to check whether they may rob the task's descendants.
     fn enter_base(&self, task: &Task) {
         let worker = self.worker;
         let scope = task
@@ -236,7 +236,7 @@ impl<'a> Search<'a> {
             if spawned.is_some() {
                 break spawned;
             }
-            // The slot may have gone to a task that slept for memory.
+            // The slot may have gone to a task that slept until memory was available.
             if !self.take_rest(rest) || worker.must_stop() {
                 break None;
             }
@@ -256,14 +256,14 @@ impl<'a> Search<'a> {
         spawned.then(|| worker.own_task())?
     }
 
-    /// Takes a rest. Returns whether to look again.
+    /// Rests as the idle policy demands. Returns whether to search again.
     fn take_rest(&self, rest: Rest) -> bool {
         match rest {
             Rest::Retry => (0..SPINS_PER_RETRY.default).for_each(|_| spin_loop()),
             Rest::Yield => thread::yield_now(),
             Rest::Sleep(nanos) => {
-                // Instead of sleeping, let a task that sleeps for memory continue, even if its
-                // rounds are not over.
+                // Instead of sleeping, wake a task that sleeps until memory is available, even if
+                // its rounds are not over.
                 if !memory::wake_sleeper(self.worker, Round::Skipped) {
                     sleep::nap(self.worker, nanos);
                 }
@@ -273,7 +273,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Looks into each source once. Looking into a source may also give this worker's slot away.
+    /// Checks each source once. Checking a source may also give this worker's slot away.
     fn find(&mut self) -> Option<Task> {
         let pool = self.worker.shared();
         let sources = sources(pool.places.in_use(), pool.memory.is_ordered());
@@ -325,7 +325,7 @@ impl<'a> Search<'a> {
             if victim.sleeper.is_preempted.get()
                 && pool.ledger().status(victim.index) == Status::Owed
             {
-                // That thread can continue by itself, with the slot that this worker frees by
+                // The victim can run its own tasks, with the slot that this worker frees by
                 // resting.
                 worker.set_must_stop(true);
                 return None;

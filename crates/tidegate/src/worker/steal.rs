@@ -89,7 +89,7 @@ impl WorkerThread<'_> {
         (got, youngest, older.into_inner())
     }
 
-    /// Takes a half that no thread has begun out of the queue that its latch names.
+    /// Takes a half out of the queue that its latch names, if no thread has begun the half.
     pub(super) fn take_unbegun_half(self, half: &Header) -> Option<Task> {
         match half.latch.state() {
             State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.take(half),
@@ -140,7 +140,7 @@ pub(super) fn steal_beside_deque(victim: &Worker, cursors: &mut Cursors) -> Resu
 pub(crate) fn steal_oldest(victim: &Worker) -> Option<Task> {
     loop {
         let (got, oldest) = steal_one(victim, None);
-        // If another thief won the race, there may be a next task.
+        // If another thief won the race, there may be more tasks.
         if got != Steal::Lost {
             return oldest.or_else(|| steal_beside_deque(victim, &mut Cursors::default()).ok());
         }

@@ -44,8 +44,8 @@ impl<'a> WorkerThread<'a> {
         Self::visible().or_else(Self::hidden)
     }
 
-    /// Like `get`, but returns `None` while the thread has a [context](crate::task_context). For
-    /// functions that fork: their fast path would not carry the context.
+    /// Like `get`, but returns `None` while the thread has a [context](crate::task_context). Used
+    /// by functions that fork, because their fast path would not carry the context to the task.
     #[inline(always)]
     pub(crate) fn visible() -> Option<Self> {
         // SAFETY: 1. from this thread's word.
@@ -63,8 +63,8 @@ impl<'a> WorkerThread<'a> {
     #[inline(always)]
     unsafe fn at(worker: *const Worker) -> Option<Self> {
         // SAFETY: `Membership::enter` set the pointer (1). That guard keeps the pool and so the
-        // worker alive until it restores the previous pointer, and a `Shift` that copies the pointer
-        // to the other word is in a frame above the guard. The value stays on this thread
+        // worker alive until it restores the previous pointer, and a `Shift` that copies the
+        // pointer to the other word is in a frame above the guard. The value stays on this thread
         // (`not_send`) and in frames above the guard.
         let worker = unsafe { worker.as_ref() }?;
         Some(Self {
@@ -117,7 +117,7 @@ impl<'a> WorkerThread<'a> {
         here
     }
 
-    /// Separates the tasks that this worker forks from now on from all earlier ones: they do not
+    /// Marks all tasks that this worker will fork as unrelated to the earlier ones: they do not
     /// descend from its earlier tasks, nor from those of an earlier thread with its number. Returns
     /// the new generation of the worker's base.
     pub(crate) fn forget_base(self) -> Gen {
@@ -186,8 +186,8 @@ impl<'a> WorkerThread<'a> {
         self.worker.own.floor.get()
     }
 
-    /// Begins a context that covers `scope` and the tasks that the deque will hold from now on.
-    /// Returns the interrupted context.
+    /// Begins a context that covers `scope`. The tasks that are pushed to the deque from now on
+    /// belong to it. Returns the interrupted context.
     #[inline]
     pub(crate) fn enter_context(self, scope: *const ScopeCore) -> Context {
         let outer = Context {
@@ -257,7 +257,7 @@ impl<'a> WorkerThread<'a> {
         unsafe { OwnBlocks::new(&self.worker.own.blocks) }
     }
 
-    /// Enters a phase. Returns the previous one.
+    /// Enters a phase and returns the previous one.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
         self.notes.note(Event::Phase, &[phase as u64]);
         self.tally.phases.enter(phase)
@@ -274,7 +274,8 @@ impl<'a> WorkerThread<'a> {
         searches_in_reverse(searches)
     }
 
-    /// Returns the previous value.
+    /// Sets whether a spawn is running another task on this thread's stack. Returns the previous
+    /// value.
     pub(crate) fn set_inlining(self, inlining: bool) -> bool {
         self.worker.own.inlining.replace(inlining)
     }
@@ -337,8 +338,8 @@ pub(crate) extern "C" fn leave_in_child() {
     Shift::set(null(), null());
 }
 
-/// The calling thread's two words, which are restored when this is dropped. In a child made by
-/// `fork`, they stay null.
+/// The previous values of the calling thread's two words, which are restored when this is dropped.
+/// In a child made by `fork`, they stay null.
 pub(crate) struct Shift {
     current: *const Worker,
     hidden: *const Worker,

@@ -1,4 +1,4 @@
-//! Waits without running anything unrelated.
+//! How a worker waits without running unrelated tasks.
 //!
 //! docs/waiting.md describes the protocol. A waiter robs only workers that run descendants of what
 //! it waits for, spins a little, then gives up its slot and sleeps on the latch ([`crate::sleep`]).
@@ -33,10 +33,10 @@ pub(crate) enum Awaited<'a> {
     /// also stops waiting if no thread has begun the half.
     HalfUnwinding(&'a Header),
     Scope(&'a ScopeCore),
-    /// An event outside the pool: nothing may be robbed.
+    /// An event outside the pool. The waiter may not rob any task.
     Outside(&'a Event),
-    /// Memory, or a turn in the order in which tasks get memory: nothing may be robbed, and the
-    /// waiter gives up its slot immediately.
+    /// Memory, or a turn in the order in which tasks get memory. The waiter may not rob any task,
+    /// and gives up its slot immediately.
     Memory(&'a Event),
 }
 
@@ -45,7 +45,7 @@ impl<'a> Awaited<'a> {
         match self {
             Self::Outside(event) | Self::Memory(event) => event.is_open(),
             Self::Half(_) | Self::Scope(_) => self.latch().is_some_and(Latch::is_open),
-            // An unstarted half can be taken back.
+            // The wait also ends if the half has not begun, because the waiter can take it back.
             Self::HalfUnwinding(half) => matches!(
                 half.latch.state(),
                 State::Open | State::Kept(_) | State::Queued
@@ -95,7 +95,8 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
             let thief = worker.shared().worker(thief.worker);
             thief.victim.unprofitable_steal.set(true);
         }
-        // Raised in advance: this worker may fork before the thief asks for more.
+        // The flag makes this worker publish tasks at its next push, before the thief asks for
+        // more.
         (Theft::Worthwhile, _) => worker.worker().deque.raise(signal::FLAG),
         (Theft::Regretted | Theft::Trifling, _) => {}
     }
@@ -138,9 +139,10 @@ pub(crate) fn for_event(event: &Event) {
     }
 }
 
-/// Waits for an event from [`Event::for_blocked_thread`], but at most for `limit`. Meanwhile, another
-/// thread uses the caller's slot and takes its tasks, as in [`blocking`](crate::blocking()). The
-/// caller runs its parts of broadcasts, because the event may depend on them.
+/// Waits for an event from [`Event::for_blocked_thread`], but at most for `limit`. Meanwhile,
+/// another thread uses the caller's slot and takes its tasks, as in
+/// [`blocking`](crate::blocking()). The caller runs its parts of broadcasts, because the event may
+/// depend on them.
 pub(crate) fn for_event_within(event: &Event, limit: Nanos) {
     let until = clock::now().saturating_add(limit);
     let worker = WorkerThread::get();
@@ -216,8 +218,8 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let scope = worker.base_scope.load(Ordering::Relaxed);
     let alone = deque.is_empty();
     let own = worker.forget_base();
-    // Unless the deque is empty, a robber would find older tasks of this worker before the
-    // descendants of this task.
+    // The generation is recorded only if the deque is empty. Otherwise, a robber would find older
+    // tasks of this worker before the descendants of this task.
     record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
@@ -230,8 +232,8 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     // Release, after the generation: as in `enter_base`.
     worker.base_scope.store(scope, Ordering::Release);
     worker.waiting.set_thief(waits_for);
-    // The task may have consumed a waiter's signal, and published tasks that that waiter may not
-    // take.
+    // The task may have answered another waiter's signal by publishing tasks that this waiter may
+    // not take.
     if worker.shared().sleep.has_vacancy() {
         worker.worker().deque.raise(signal::HUNGRY);
     }
@@ -305,8 +307,8 @@ fn go_on_in_child(robber: &Robber<'_>) {
     }
 }
 
-/// Returns a task that the waiter may run. A waiter that was woken for a rescue runs the task that
-/// it takes right here, and returns `None`.
+/// Returns a task that the waiter may run. If the waiter was woken for a rescue, runs the task here
+/// and returns `None`.
 fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
     let worker = robber.worker;
     if worker.sleeper.take_rescue() || worker.runs_queued(robber.awaited) {

@@ -7,7 +7,8 @@ use crate::latch::Thief;
 use crate::scope::ScopeCore;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// Written by the worker itself. Other threads use it to decide whether a wake-up would help.
+/// State that only the worker itself writes. Other threads read it to decide whether a wake-up
+/// would help.
 #[derive(Default)]
 pub(crate) struct Waiting {
     /// The thief that this worker waits for, packed; 0 while it waits for none. Workers that wait

@@ -59,14 +59,14 @@ pub enum Step {
     MapReduce(Vec<Task>),
     Graph(Graph),
     Reservation(Reservation),
-    /// Gives back the youngest reservation that this list of steps holds.
+    /// Releases the youngest reservation that this list of steps holds.
     Free,
     /// Catches the panics of these steps. The number identifies the catch.
     Catch(usize, Vec<Step>),
     Panic(Panic),
 }
 
-/// A place of the pool. Its number is `place` modulo the number of places.
+/// A place of the pool: `place` modulo the number of places.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     pub place: usize,
@@ -112,11 +112,10 @@ pub struct Reservation {
     pub end: ReservationEnd,
 }
 
-/// How a reservation ends.
 #[derive(Clone, Copy, Debug)]
 pub enum ReservationEnd {
-    /// The reservation is given back at the end of the list of steps, unless [`Step::Free`] comes
-    /// first.
+    /// The reservation is released at the end of the list of steps, unless [`Step::Free`] releases
+    /// it earlier.
     Stays,
     Forgotten,
     /// The reservation is kept until all callers have returned.

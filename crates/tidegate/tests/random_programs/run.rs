@@ -53,7 +53,7 @@ impl Caller {
     }
 }
 
-/// Returns a closure that runs the task.
+/// Returns a closure that runs the task and returns its value.
 fn call<'a, 'env>(
     world: &'env World,
     task: &'env Task,

@@ -119,7 +119,7 @@ impl Serial {
         })
     }
 
-    /// If the first half panics, the second half is dropped, unless it has already started.
+    /// If the first half panics, the second half is dropped unless it has already started.
     fn join(&mut self, [a, b]: &[Task; 2], fate: Fate, scopes: &mut [Sum]) -> Outcome {
         match self.task(a, fate, scopes) {
             Ok(a) => Ok(mix(a, self.task(b, fate, scopes)?)),
@@ -130,9 +130,9 @@ impl Serial {
         }
     }
 
-    /// If an item panics, others may be skipped. In that case, this evaluates the items again, with
-    /// a weaker fate. That adds to the scopes' sums twice, which does not matter, because these
-    /// scopes also panic.
+    /// If an item panics, other items may be skipped. In that case, evaluates the items again, with
+    /// a fate that permits them to be skipped. That adds to the scopes' sums twice, which does no
+    /// harm, because these scopes also panic.
     fn items(&mut self, items: &[Task], fate: Fate, scopes: &mut [Sum]) -> Vec<Outcome> {
         let mut run = |fate| -> Vec<Outcome> {
             let outcomes = items.iter().map(|item| self.task(item, fate, scopes));
@@ -145,7 +145,7 @@ impl Serial {
         }
     }
 
-    /// If an interval fails, others may be skipped.
+    /// If an interval fails, other intervals may be skipped.
     fn graph(&mut self, graph: &Graph, fate: Fate) -> u64 {
         self.graphs += 1;
         let mut outcome = self.intervals(graph, fate);

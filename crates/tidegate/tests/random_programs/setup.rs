@@ -29,7 +29,7 @@ const VICTIMS: [VictimPolicy; 4] = [
     VictimPolicy::Hierarchical,
 ];
 
-/// The options of a pool.
+/// The randomly chosen options of a pool.
 #[derive(Debug)]
 pub struct Setup {
     workers: usize,

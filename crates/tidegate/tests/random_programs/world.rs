@@ -44,10 +44,10 @@ impl Store {
         }
     }
 
-    /// Makes a reservation. If it stays, it becomes the last in `held`.
+    /// Makes a reservation. If it is to last until the end of the steps, adds it to `held`.
     pub fn reserve(&self, wanted: &Reservation, held: &mut Vec<memory::Reservation>) {
         let Ok(mut reservation) = memory::reserve(wanted.bytes) else {
-            // Not enough memory: give some back.
+            // The budget has too little memory left, so release a reservation.
             drop(held.pop());
             return;
         };

@@ -1,11 +1,11 @@
-//! Futures for tests.
+//! Futures for tests: one wakes itself, and another waits for a signal.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-/// Awaits as many wake-ups as `times`, each by the future itself.
+/// Waits for `times` wake-ups, each of which this future requests itself.
 pub async fn yields(times: u32) -> u32 {
     let mut left = times;
     poll_fn(move |context| {

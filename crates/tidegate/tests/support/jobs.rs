@@ -1,5 +1,5 @@
-//! Jobs: separate processes that run one test of this program, each with a pool that works and
-//! shares a table with others.
+//! Jobs: separate processes that each run one test of this program. Each job has a busy pool that
+//! shares a table with other jobs.
 //!
 //! A job works until its standard input ends. The test reads its standard error line by line.
 //! Deadlines only turn a hang into a failure.

@@ -163,8 +163,8 @@ pub fn fib(n: u64) -> u64 {
     a + b
 }
 
-/// Calls `deepest` inside `joins` nested joins. Meanwhile their second halves lie in the deque, so
-/// that thieves with a fixed amount find enough tasks, and the tasks below become public.
+/// Calls `deepest` inside `joins` nested joins. Meanwhile the second halves of these joins are in
+/// the deque. So thieves that take a fixed amount find enough tasks, and older tasks become public.
 pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     match joins {
         0 => deepest(),

@@ -57,7 +57,7 @@ impl Fate {
     }
 }
 
-/// A value, or the payloads of several panics, of which only one surfaces.
+/// The value of a step, or the payloads of its panics, of which only one surfaces.
 pub type Outcome = Result<u64, BTreeSet<usize>>;
 
 /// What may happen in a program, according to a serial evaluation.
@@ -79,7 +79,7 @@ impl Expected {
     }
 }
 
-/// What a scope's tasks return in a serial evaluation.
+/// The sum of the values that a scope's tasks return in a serial evaluation.
 #[derive(Default)]
 pub struct Sum {
     value: u64,

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The maximum number of mistakes that are reported.
+/// The maximum number of mistakes in a report.
 const REPORTED: usize = 10;
 
 #[derive(Default)]
@@ -27,7 +27,8 @@ struct PayloadCounts {
 /// Counts what happens in a program.
 pub struct Ledger {
     tasks: Vec<TaskCounts>,
-    /// For each catch, the number of the payload that it caught, plus one. 0 if it caught none.
+    /// For each catch: 1 plus the number of the payload that it has caught, or 0 if it has caught
+    /// none.
     catches: Vec<AtomicUsize>,
     payloads: Vec<PayloadCounts>,
     live: AtomicUsize,
