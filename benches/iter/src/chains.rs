@@ -173,7 +173,6 @@ fn changed<T: Copy>(items: &[T], change: impl FnOnce(&mut [T])) -> Vec<T> {
     copy
 }
 
-/// The minimum, the maximum and the sum of some numbers.
 struct Extent {
     least: u64,
     most: u64,

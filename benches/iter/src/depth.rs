@@ -42,7 +42,7 @@ struct Foothold {
 }
 
 impl Foothold {
-    /// Returns a position in its caller's frame or close to it.
+    /// Returns a position in or near the caller's stack frame.
     #[inline(always)]
     fn here() -> Self {
         let local = 0_u8;

@@ -10,7 +10,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Runs `work`. Returns the resources that the process used during it, and its result.
+    /// Runs `work`. Returns the resources that the process used while it ran, and its result.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = imp::now();
         let result = work();

@@ -30,7 +30,6 @@ use crate::top;
 #[derive(Parser, Debug)]
 #[command(name = "tidegate", version, max_term_width = 100, after_help = AFTER_ALL)]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -42,7 +41,6 @@ larger machine. Start with `tidegate run digest /usr/share`.
 Use - for standard input or output, and ./- for a file named -. If a file option writes to standard output, \
 human-readable output goes to standard error and --json is rejected.";
 
-/// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Run a program, check its result, and report its times
@@ -79,7 +77,6 @@ pub enum Command {
     Table(TableCommand),
 }
 
-/// The subcommands of `table`.
 #[derive(Subcommand, Clone, Copy, Debug)]
 pub enum TableCommand {
     /// Check the table file, list live and dead jobs, and free the rows of dead ones
@@ -87,7 +84,6 @@ pub enum TableCommand {
     Check(Format),
 }
 
-/// The arguments of `machine`.
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {
     /// Describe the machine in this topology file instead; - for standard input
@@ -96,7 +92,6 @@ pub struct MachineArguments {
     /// Show as a tree which cores, caches and nodes the usable CPUs share
     #[arg(long)]
     pub tree: bool,
-    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }
@@ -111,7 +106,6 @@ the other.
 
 Exit codes: 0 success, 2 invalid usage or value, 3 the file cannot be read.";
 
-/// The arguments of `top`.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TopArguments {
     /// Time between screen updates
@@ -154,14 +148,11 @@ freed (number of rows).
 Exit codes: 0 sound, even if rows were freed or if the first job has yet to create the table; 2 invalid usage, 3 the \
 file cannot be trusted or created.";
 
-/// The arguments of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_RUN)]
 pub struct RunArguments {
-    /// The program.
     #[command(subcommand)]
     pub chosen: Chosen,
-    /// The pool's options.
     #[command(flatten)]
     pub flags: Flags,
     /// Number of measured runs; without this option a warm-up run comes first [default: 3]
@@ -173,22 +164,19 @@ pub struct RunArguments {
     /// Run the serial version instead, on one thread without a pool
     #[arg(long, global = true, conflicts_with_all = options::OF_POOLS)]
     pub serial: bool,
-    /// Pictures of intervals.
     #[command(flatten)]
     pub pictures: PictureArguments,
-    /// The trace.
     #[command(flatten)]
     pub trace: TraceArguments,
     /// Problem size, which sets the parameters' defaults: runs of milliseconds (tiny), of seconds
     /// (small), or as published (paper); test, A and B are aliases of tiny, small and paper
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
-    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }
 
-/// The files for pictures of `run`.
+/// The options of `run` that write the task graph and the timeline to files.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PictureArguments {
     /// Run once more, record all intervals, and write their order to FILE as a Graphviz graph; -
@@ -201,36 +189,47 @@ pub struct PictureArguments {
 }
 
 const AFTER_RUN: &str = "\
-JSON: workload, parameters, workers, options (null with --serial), result (its fields: `run WORKLOAD --help`), \
-verified (whether every run's answer matches the reference), reference (its source, null if there is none), changed \
-(files that changed between runs and were ignored), repetitions, seconds {min, median, max} of a run, \
-serial_seconds, cpu_seconds of all runs, peak_rss_bytes at their end, peak_declared_bytes (reserved by tasks); from \
-the pool: memory_sleeps (while waiting for reservations), allotment (workers that other jobs left to it when the \
-runs ended) and, for all runs: counters, breakdown (seconds by activity, in total and per_worker, including spare \
-threads and guests), waiting (seconds without a slot, by reason); notes (reasons to distrust the times).
+JSON:
+  workload, parameters, workers
+  options: null with --serial
+  result: its fields are listed by `run WORKLOAD --help`
+  verified: whether every run's answer matches the reference
+  reference: its source; null if there is none
+  changed: files that changed between runs and were ignored
+  repetitions
+  seconds: min, median and max of a run
+  serial_seconds: time of the serial version
+  cpu_seconds: CPU time of all runs
+  peak_rss_bytes: peak memory of the process, read after the last run
+  peak_declared_bytes: peak of the memory that tasks reserved
+  notes: reasons to distrust the times
+
+These fields are null with --serial:
+  memory_sleeps: how often a task slept while waiting for a reservation
+  allotment: number of workers that the pool was entitled to after the last
+    run, given the other jobs
+  counters: the pool's counters, over all runs
+  breakdown: seconds by activity, in total and per_worker, including spare
+    threads and guests
+  waiting: seconds without a slot, by reason
 
 The run for --dot and --svg is checked like the others, but not measured. Every interval is drawn, so choose a small \
 problem.
 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
-/// The arguments of `compare`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_COMPARE)]
 pub struct CompareArguments {
-    /// The program.
     #[command(subcommand)]
     pub chosen: Chosen,
-    /// The options of the comparison.
     #[command(flatten)]
     pub flags: ComparisonFlags,
 }
 
-/// The arguments of `sim`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_SIM)]
 pub struct SimArguments {
-    /// What to simulate.
     #[command(subcommand)]
     pub simulation: Simulation,
     #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), allow_negative_numbers = true, help = simulation::processors_help())]
@@ -268,11 +267,13 @@ JSON of a program, with times in seconds of simulated time:
   peak_bytes: peak of reserved memory
   touched_bytes: bytes that tasks touched, if they report them
   missed_bytes: the part of them that was not in the place's cache
-  sleeps: how often a task slept for memory, or gave way to an earlier task
+  sleeps: how often a task slept until memory was available, or
+    yielded to an earlier task
   refusals: requests for memory that could never be granted
   bounds: for each bound, by name: value, limit, holds, and can_fail (false if
     every run meets it)
-  waste: value (seconds of searching), and limit (that of a good scheduler)
+  waste: value (processor time spent searching), and limit (the most that Sen
+    2004 allows a good scheduler)
   events: steps of the simulation
 
 With --seeds, `sim_seed` and the figures move to `runs`, a list with one row per seed. With several jobs and no \
@@ -280,7 +281,7 @@ With --seeds, `sim_seed` and the figures move to `runs`, a list with one row per
 `waste` and `events`. In `runs`, figures are sums over all jobs, except for `p_mean`, their mean, and `peak_bytes`, \
 their maximum.
 
-Fields of such output only:
+Fields that appear only with --seeds or several jobs:
   job: the number of the job (in `jobs`)
   program: its program, as on the command line (in `jobs`, with --job)
   arrived: when the job arrived (in `jobs`)
@@ -295,7 +296,8 @@ Fields of such output only:
   programs: with --job, a list that replaces `workload`, `parameters`, `t1` and
     `tinf`; each entry has these fields, and `program`
 
-CSV and --wide print the same rows, with the summary's names in the first column; for a single run, its row.
+--csv and --wide print the same rows. Summary rows have median, min or max in the first column. A single run is \
+printed as one row.
 
 JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after the event).
 

@@ -133,8 +133,8 @@ pub fn place(location: &Location) -> String {
     format!("{} ({})", path.escape_debug(), location.why())
 }
 
-/// Returns the failure if the table cannot be read. Its text includes the advice from `refusal`,
-/// and states the consequence for jobs.
+/// Returns the failure for a table that cannot be read. Its text includes the advice from
+/// `refusal`, and states what this means for jobs.
 pub fn refused(refusal: &Refusal) -> Failure {
     let meaning = match refusal.kind() {
         Kind::Untrusted | Kind::NoFile | Kind::Damaged => {

@@ -1,4 +1,4 @@
-//! `tidegate compare`.
+//! Tests `tidegate compare`.
 
 mod support;
 

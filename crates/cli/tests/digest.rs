@@ -1,4 +1,4 @@
-//! `tidegate run digest`: its output in addition to the result.
+//! Tests the output that `tidegate run digest` prints in addition to its result.
 //!
 //! These tests run only on Linux: other systems lack `/dev/full`, and their file systems reject
 //! some of the file names.

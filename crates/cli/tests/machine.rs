@@ -1,4 +1,4 @@
-//! `tidegate machine`: topology files and `--tree`.
+//! Tests `tidegate machine`: topology files and `--tree`.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `tidegate run`.
+//! Tests `tidegate run`.
 
 mod support;
 

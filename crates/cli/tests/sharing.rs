@@ -1,4 +1,4 @@
-//! `tidegate jobs` and `tidegate table check`, while jobs run in other processes.
+//! Tests `tidegate jobs` and `tidegate table check` while jobs run in other processes.
 #![cfg(target_os = "linux")]
 
 #[path = "support/jobs.rs"]

@@ -1,4 +1,4 @@
-//! `tidegate sim`.
+//! Tests `tidegate sim`.
 
 mod support;
 

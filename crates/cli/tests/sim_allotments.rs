@@ -1,4 +1,4 @@
-//! `tidegate sim --allotments`: limits on the processors of each job over time.
+//! Tests `tidegate sim --allotments`, which limits the processors of each job over time.
 
 mod support;
 

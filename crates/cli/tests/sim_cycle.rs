@@ -1,4 +1,4 @@
-//! `tidegate sim --est-cycle`: the time between two estimates of a job's desire.
+//! Tests `tidegate sim --est-cycle`, which sets the time between two estimates of a job's desire.
 
 mod support;
 

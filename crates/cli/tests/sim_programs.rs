@@ -1,4 +1,4 @@
-//! `tidegate sim --job`: several programs on one machine.
+//! Tests `tidegate sim --job`, which simulates several programs on one machine.
 
 mod support;
 

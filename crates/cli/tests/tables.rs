@@ -1,4 +1,4 @@
-//! `tidegate machine` and `tidegate tunables`.
+//! Tests the tables of `tidegate machine` and `tidegate tunables`.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `tidegate top`, on a pseudo terminal and without a terminal.
+//! Tests `tidegate top` on a pseudo terminal and without a terminal.
 //!
 //! Unit tests cover the drawing. These tests cover the main loop and the restoring of the terminal.
 #![cfg(target_os = "linux")]

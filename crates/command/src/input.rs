@@ -12,15 +12,15 @@ use crate::standard::{is_standard, shown_input};
 /// CPU of the largest machine for every core, cache and node.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Reads the whole file.
+/// Reads a file of any length.
 pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     read(file, u64::MAX)
 }
 
-/// Reads the file as UTF-8.
+/// Reads a text file in UTF-8, of at most 1 MiB.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let shown = shown_input(file);
-    // One byte more than the limit, to detect a longer file.
+    // Read one byte more than the limit, to detect files that are too long.
     let bytes = read(file, BYTES_MAX + 1)?;
     if bytes.len() as u64 > BYTES_MAX {
         let what = format!("{shown} is too long: expected at most {BYTES_MAX} bytes");

@@ -232,8 +232,9 @@ impl Options {
             .desire(self.desire)
             .est_cycle(Duration::from_nanos(self.est_cycle))
             .trace(self.trace)
-            // The panic hook reports all panics except those of refused reservations. A refused
-            // reservation ends the run, and the command reports the first one.
+            // Ignore panics here: the panic hook has reported all of them except those of refused
+            // reservations. A refused reservation ends the run, and the command reports the first
+            // one.
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
@@ -271,7 +272,7 @@ fn named_by_flags(error: &BuildError) -> Failure {
     Failure::Usage(named)
 }
 
-/// Checks that the environment contains no invalid options of pools.
+/// Checks that no environment variable sets an invalid pool option.
 pub fn check_environment() -> Result<(), Failure> {
     let pool = Pool::builder().workers(1).build();
     pool.map(drop)

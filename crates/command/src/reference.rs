@@ -17,9 +17,9 @@ pub struct Reference<P: Program> {
 
 /// The result of a run.
 pub struct Found<P: Program> {
-    /// The run's answer.
+    /// The answer, computed from the output.
     pub answer: Answer,
-    /// The run's output.
+    /// The output, kept for the comparison with the reference.
     pub output: P::Output,
 }
 
@@ -27,8 +27,8 @@ pub struct Found<P: Program> {
 pub struct Verdict {
     /// Whether the run's answer is the reference answer.
     pub agrees: bool,
-    /// Descriptions of the changes outside the program between the runs, which were ignored. They
-    /// are safe to print on a terminal.
+    /// Descriptions of changes outside the program between the runs. The comparison ignored these
+    /// changes. The text is safe to print on a terminal.
     pub changed: Vec<String>,
 }
 
@@ -66,8 +66,8 @@ impl<P: Program> Reference<P> {
         self.source
     }
 
-    /// Compares a run with the reference. First removes parts that changed outside the program from
-    /// both.
+    /// Compares a run with the reference. First removes from both outputs the parts that changed
+    /// outside the program.
     pub fn check(&mut self, program: &P, input: &P::Input, found: &mut Found<P>) -> Verdict {
         let mut changed = Vec::new();
         if found.answer != self.answer

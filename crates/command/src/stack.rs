@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// The size of the stack, in bytes. Only pages that are used take up memory.
 const STACK: usize = 512 << 20;
 
-/// The variable that sets the default stack size of threads.
+/// The environment variable that sets the default stack size of threads.
 #[cfg(unix)]
 const DEFAULT: &str = "RUST_MIN_STACK";
 

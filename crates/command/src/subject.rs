@@ -19,11 +19,11 @@ use crate::reference::{Found, Reference};
 pub struct Check {
     /// The source of the reference answer.
     pub reference: &'static str,
-    /// The number of runs.
+    /// How many runs were compared.
     pub runs: usize,
-    /// The number of runs with a different answer.
+    /// How many of these runs had a different answer.
     pub wrong: usize,
-    /// Descriptions of the changes during the runs that were ignored.
+    /// Descriptions of changes outside the program during the runs. The comparison ignored them.
     pub changed: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ pub trait Candidate {
     /// Returns the program's name.
     fn name(&self) -> &'static str;
 
-    /// Returns whether the program has intervals.
+    /// Returns whether the program consists of intervals, so that its runs can be recorded.
     fn intervals(&self) -> bool;
 
     /// Prepares the program's input.
@@ -110,8 +110,9 @@ pub trait Subject<'a> {
     /// Keeps the output of the last run for the final check.
     fn keep(&mut self);
 
-    /// Compares all kept outputs with the published answer, or, if there is none, with the output
-    /// of the last run. Returns `None` if there is no published answer and that output was kept.
+    /// Compares all kept outputs with the published answer or, if none is published, with the
+    /// output of the last run. Returns `None` if there is neither: an output that was kept cannot
+    /// be the reference.
     fn check(&mut self) -> Option<Check>;
 
     /// Returns the answer of the last kept run.

@@ -28,7 +28,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns zero usage, from which a sum can start.
+    /// Returns zero usage, the initial value of a sum.
     pub fn none() -> Self {
         Self {
             cpu: Some(Duration::ZERO),

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use tidegate_command::failure::Failure;
 
-/// The root of the checkout.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Returns the path of a file or folder in the checkout. Fails if it does not exist.

@@ -1,15 +1,15 @@
 //! The `tidegate-lab` command: published experiments, benches, and comparisons of single
 //! mechanisms.
 //!
-//! | subcommand | does |
+//! | subcommand | purpose |
 //! |---|---|
 //! | [`reproduce`] | reproduces published experiments |
 //! | [`report`] | renders their results as an HTML page |
-//! | [`mod@bench`] | measures jobs that share the machine, queues, places, intervals and memory |
-//! | [`compare`] | compares runtimes in wake-ups, idling, joins, loops and iterators |
+//! | [`mod@bench`] | measures queues, places, intervals, memory, and jobs that run together |
+//! | [`compare`] | compares runtimes on a single mechanism, such as wake-ups or iterators |
 //!
-//! The answer goes to standard output, which carries only JSON with `--json`. Progress, notes and
-//! errors go to standard error.
+//! Results go to standard output. With `--json`, standard output carries only JSON. Progress, notes
+//! and errors go to standard error.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ use tidegate_command::failure::Failure;
 
 use arguments::{Cli, Command};
 
-/// Counting is paused, except in the jobs of `bench memory`.
+/// Allocations are counted only in the jobs of `bench memory`.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system().paused();
 

@@ -12,7 +12,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use support::{ROW, complaint, json, keys, lab};
 
-/// Returns the command with fake programs; `fake` selects their defect.
+/// Creates the command, which runs fake programs. `fake` selects the defect of these programs.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("compare iter --size {size} --repeat 6"));
     command
@@ -162,7 +162,8 @@ fn text_has_a_table_and_facts() {
     assert!(text.contains("| 0.50x | 0.50x | 0.50x | slow |"), "{text}");
 }
 
-/// If a program's stack overflows, its fact has no value, and the comparison continues.
+/// If the program that measures a fact overflows its stack, the fact has no value, and the
+/// comparison continues.
 #[test]
 fn stack_overflow_is_a_missing_fact() {
     let found = json(&mut iter("shallow", "--json --chain rev"));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, lab};
 use tempfile::TempDir;
 
-/// Creates the command with its own folder and fake programs; `fake` selects their defect.
+/// Creates the command with its own folder. It runs fake programs, whose defect `fake` selects.
 fn bench(folder: &Path, fake: &str, arguments: &str) -> Command {
     let mut command = lab(&format!("bench rayon-programs ndarray --json {arguments}"));
     let package = env!("CARGO_MANIFEST_DIR");
@@ -34,7 +34,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Returns how many times programs have run in this folder.
+/// Returns the number of program runs recorded in this folder.
 fn runs(folder: &TempDir) -> usize {
     let runs = fs::read_to_string(folder.path().join("runs"));
     runs.map_or(0, |runs| runs.lines().count())

@@ -14,8 +14,8 @@ fn reproduced(experiment: &str, flag: &str) -> Value {
     json(lab(&line).arg(folder.path()))
 }
 
-/// Returns the page of the simulated `adaptive`. This experiment takes the longest, so it runs only
-/// once for all tests.
+/// Returns the page of the simulated experiment `adaptive`. It takes longer than the other
+/// experiments, so it runs only once for all tests.
 fn simulated() -> &'static Value {
     static PAGE: OnceLock<Value> = OnceLock::new();
     PAGE.get_or_init(|| reproduced("adaptive", "--sim"))

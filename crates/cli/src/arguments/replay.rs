@@ -34,7 +34,6 @@ JSON:
 Exit codes: 0 all decisions match, 1 a decision differs, 2 invalid usage or not a trace, 3 a file cannot be read or \
 written.";
 
-/// The arguments of `replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArguments {
     /// A file written by `run --trace`; - for standard input
@@ -43,7 +42,6 @@ pub struct ReplayArguments {
     /// chrome://tracing; - for standard output
     #[arg(long, value_name = "FILE")]
     pub chrome: Option<PathBuf>,
-    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }

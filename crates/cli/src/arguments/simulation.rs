@@ -23,7 +23,6 @@ use super::other_program::{OtherProgram, other_program};
 /// The only subcommand of `sim` that isn't a program.
 const JOBS: &str = "jobs";
 
-/// What to simulate.
 #[derive(Clone, Debug)]
 pub enum Simulation {
     /// A program on the machine, as one job or several.
@@ -32,7 +31,6 @@ pub enum Simulation {
     Jobs(JobsArguments),
 }
 
-/// How to simulate a program.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Simulation options")]
 pub struct SimulationFlags {
@@ -89,7 +87,6 @@ pub struct SimulationFlags {
     /// (small), or as published (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
-    /// The output format.
     #[command(flatten)]
     pub format: TableFormat,
 }
@@ -102,7 +99,6 @@ fn desire_help() -> String {
     )
 }
 
-/// The arguments of `sim jobs`.
 #[derive(Args, Clone, Debug)]
 pub struct JobsArguments {
     /// JSON list of ["arrive", JOB, DESIRE], ["desire", JOB, DESIRE] and ["leave", JOB]; - for
@@ -110,7 +106,6 @@ pub struct JobsArguments {
     pub file: PathBuf,
     #[arg(long, value_name = "RULE", default_value_t = Allot::Dp, help = allot_help())]
     pub allot: Allot,
-    /// The output format.
     #[command(flatten)]
     pub format: Format,
 }
@@ -122,7 +117,7 @@ fn allot_help() -> String {
     )
 }
 
-/// Parses the number of simulated processors.
+/// Returns the parser of `--processors`.
 pub fn processors() -> impl TypedValueParser<Value = usize> {
     match tunables::SIM_PROCESSORS.allowed {
         Allowed::Between(least, most) => whole(least, most),

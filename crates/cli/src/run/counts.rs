@@ -1,4 +1,4 @@
-//! Prints a pool's counters as JSON and as text. The names are those of [`Stats`].
+//! Prints a pool's counters as JSON and as text. The names are those of the fields of [`Stats`].
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The output of `digest` in addition to its result: a line for each file, the files with problems,
-//! and the rate.
+//! The output that `digest` prints in addition to its result: a line for each file, the files with
+//! problems, and the rate.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -46,7 +46,7 @@ pub struct Run {
     pub serial_seconds: f64,
     /// The resources that all measured runs together used.
     pub used: Usage,
-    /// The process's peak memory until the end of the measured runs, in bytes.
+    /// The process's peak memory in bytes, read after the last measured run.
     pub peak_rss_bytes: Option<u64>,
     /// The peak of the memory that tasks declared, in bytes.
     pub peak_declared_bytes: u64,
@@ -138,7 +138,7 @@ impl<'a> Runs<'a> {
         const WHAT: &str = "warm-up";
         if self.plan.serial {
             self.once(program, WHAT, On::Thread);
-            // Reading the peak resets it.
+            // Reading the peak resets it, so that the warm-up does not count.
             let _ = Counted::take_peak();
             return Ok(());
         }

@@ -137,7 +137,7 @@ fn row(f: &mut fmt::Formatter<'_>, label: &str, value: String) -> fmt::Result {
 }
 
 impl Report<'_> {
-    /// Writes the notes, which follow the rest of the report.
+    /// Writes the notes, which come last in the report.
     pub fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
         self.notes
             .iter()

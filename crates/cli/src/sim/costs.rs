@@ -9,7 +9,7 @@ use tidegate_command::failure::Failure;
 use tidegate_command::input;
 use tidegate_command::standard::shown_input;
 
-/// A row of the file. Its other fields are for human readers.
+/// The fields that are read from a row of the file. Its other fields are for human readers.
 #[derive(Deserialize)]
 struct Row {
     name: String,

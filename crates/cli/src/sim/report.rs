@@ -76,21 +76,25 @@ fn show_bound(bound: &Bound) -> String {
     let show = |figure: f64| match bound.name {
         "memory" => show_bytes(figure),
         "greedy" => show_seconds(figure / 1e9),
+        "allotments" => format!("{figure:.0}"),
         _ => format!("{figure:.2}"),
     };
     let (value, limit) = (show(bound.value), show(bound.limit));
-    let unit = match bound.name {
-        "stealing-time" => " spans beyond T1/P",
-        "steals" => " per processor and step of the span",
-        "allotments" => " broken promises",
-        _ => "",
+    let (before, unit) = match bound.name {
+        "stealing-time" => ("T1/P + ", " spans"),
+        "steals" => ("", " per processor and step of the span"),
+        "allotments" => ("", " broken promises"),
+        _ => ("", ""),
     };
     let verdict = match (bound.holds(), bound.can_fail()) {
         (false, _) => "BROKEN",
         (true, true) => "holds",
-        (true, false) => "holds for any run",
+        (true, false) => "holds (cannot fail with these settings)",
     };
-    format!("{} {value} of {limit}{unit}, {verdict}", bound.name)
+    format!(
+        "{}: {before}{value}{unit} (limit {limit}), {verdict}",
+        bound.name
+    )
 }
 
 impl Report<'_> {

@@ -349,7 +349,7 @@ fn bar(part: f64, least: usize) -> &'static str {
     BARS[eighths.max(least)]
 }
 
-/// Shortens a path at its beginning, because its end tells more.
+/// Shortens a path at its beginning, because its end is more informative.
 fn shorten(text: &str, width: u16) -> String {
     let width = usize::from(width);
     if Span::raw(text).width() <= width {

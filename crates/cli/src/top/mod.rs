@@ -54,7 +54,6 @@ pub fn every(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// Returns the help text of `--every`.
 pub fn help_of_every() -> String {
     let row = EVERY.row();
     let (why, allowed, default) = (row.why, row.allowed, row.default);

@@ -47,7 +47,7 @@ pub enum Asked {
 }
 
 impl Screen {
-    /// Creates an empty screen for the table whose path and reason are `place`.
+    /// Creates an empty screen. `place` is the table's path and the reason why this path is used.
     pub fn new(place: String) -> Self {
         Self {
             place,
@@ -129,7 +129,7 @@ impl Screen {
 }
 
 impl Tracked {
-    /// Appends `row` to the history of the same job in `before`.
+    /// Tracks the job of `row`, whose history continues the one that the job has in `before`.
     fn after(before: &[Self], row: Row) -> Self {
         let same = |tracked: &&Self| {
             let known = &tracked.row;

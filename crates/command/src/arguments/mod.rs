@@ -97,8 +97,8 @@ pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// Renders an error. Our parsers quote an invalid value, as clap does in front of their message. If
-/// it is the same value, only what they expected is left of their message.
+/// Renders an error. If one of our parsers rejected the value, the message would quote it twice,
+/// because clap quotes it as well. In that case, removes our copy and keeps what was expected.
 fn rendered(error: &clap::Error) -> String {
     let message = error.render().to_string();
     let (Some(ContextValue::String(value)), Some(source)) =

@@ -1,4 +1,4 @@
-//! Comparisons: the same work on several runtimes, interleaved.
+//! Comparisons, which run the same work on several runtimes in interleaved rounds.
 //!
 //! A comparison is a list of [lanes](lane::Lane), one per runtime and number of workers. Each
 //! [round](rounds) measures every lane once, so that disturbances affect all lanes alike. The

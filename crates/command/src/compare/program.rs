@@ -1,9 +1,9 @@
 //! The lanes of a program: its serial version, two copies of the serial version, and its body on
 //! each runtime.
 //!
-//! A sample is the mean time of the runs that [`timed`](mod@timed) does. The thread that runs the
-//! root task reads the clock, so the time to enter the runtime isn't measured. The answer of each
-//! sample's last run is checked.
+//! A sample is the mean time of several runs, as [`timed`](mod@timed) measures them. The thread
+//! that runs the root task reads the clock, so the time to enter the runtime isn't measured. The
+//! answer of each sample's last run is checked.
 //!
 //! The number of samples depends on the time of the serial version, not on how much the samples
 //! vary. The table shows the variation.
@@ -51,7 +51,6 @@ pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
     visit(chosen.name, size, &chosen.given, Compared(setting))?
 }
 
-/// A visitor that compares the program.
 struct Compared<'a>(&'a Setting);
 
 impl Visitor for Compared<'_> {

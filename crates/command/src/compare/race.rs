@@ -10,18 +10,18 @@ use super::lane::Lane;
 use crate::failure::Failure;
 use crate::output::show_count;
 
-/// The name of serial lanes, in place of a runtime's name.
+/// The text that lanes of the serial version show in place of a runtime's name.
 pub const SERIAL: &str = "serial";
 
-/// The name of lanes with two serial copies, in place of a runtime's name.
+/// The text that lanes with two serial copies show in place of a runtime's name.
 pub const TWICE_SERIAL: &str = "2xserial";
 
 /// A case with the code that creates its lanes.
 pub trait Race<'a> {
-    /// Returns the name of the case.
+    /// Returns the program or mechanism that is measured, such as `fib 42`.
     fn name(&self) -> String;
 
-    /// Creates the lane for runtime `R`.
+    /// Creates the lane that measures the case on runtime `R`.
     fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure>;
 
     /// Creates the lane for Tidegate. Override this if Tidegate needs different code from other

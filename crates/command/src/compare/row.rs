@@ -34,9 +34,9 @@ const COLUMNS: [&str; 14] = [
 
 /// The measurements of one lane.
 pub struct Row {
-    /// The name of the case.
+    /// The program or mechanism that was measured, such as `fib 42`.
     pub case: String,
-    /// The name of the runtime.
+    /// The runtime, such as `tidegate`, or `serial` for the serial version.
     pub runtime: &'static str,
     /// The runtime's version, or `None` if it has no version.
     version: Option<String>,

@@ -149,7 +149,7 @@ impl Table {
         }
     }
 
-    /// Adds a row.
+    /// Appends a row, which must have one cell per column.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Value>>) {
         let cells: Vec<Value> = cells.into_iter().map(Into::into).collect();
         debug_assert_eq!(cells.len(), self.columns.len(), "one cell per column");

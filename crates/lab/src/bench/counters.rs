@@ -11,7 +11,7 @@
 pub const EVENTS: usize = 2;
 
 /// The numbers of cache references and of last-level cache misses, as totals so far or as
-/// differences between two moments. An event that is not counted has `None`.
+/// differences between two moments. The count is `None` for an event that is not counted.
 pub type Counts = [Option<f64>; EVENTS];
 
 pub struct Counters(imp::Counters);
@@ -23,7 +23,7 @@ impl Counters {
         (Self(counters), refusal)
     }
 
-    /// Runs `work`. Returns the events that were counted during it, and its result.
+    /// Runs `work`. Returns the events that were counted while it ran, and its result.
     pub fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
         self.0.of(work)
     }
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// A counter that was never active has no count.
+    /// A counter that was never active must have no count.
     #[test]
     fn multiplexed_counter_is_scaled() {
         assert_eq!(between(&at(10, 5, 5), &at(30, 15, 15)), Some(20.0));

@@ -81,7 +81,7 @@ impl Spec {
     }
 }
 
-/// The request that a bench sends to a job's process when it starts.
+/// The request that a bench sends to a job's process when the process starts.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Request {
     pub program: String,

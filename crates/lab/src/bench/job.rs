@@ -21,7 +21,7 @@ use crate::ALLOCATOR;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{Usage, peak_rss_bytes};
 
-/// Carries out the request on standard input.
+/// Reads a request from standard input and carries it out.
 pub fn serve() -> Result<(), Failure> {
     let line = next_line()?;
     let request = Request::deserialize(&line)

@@ -4,8 +4,8 @@
 //! Each worker is its own place, as on a machine whose processors share no cache. All pools have
 //! the same number of workers.
 //!
-//! The pools do not share the machine: they are all in one process, so each would leave processors
-//! to the pools created before it.
+//! Sharing is off. Otherwise, each pool would leave processors to the pools that this process
+//! created before it.
 
 use std::rc::Rc;
 
@@ -79,7 +79,6 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     sheet(&rows, workers).print(arguments.format, &notes)
 }
 
-/// A pool and the options that it was built with.
 struct Placed {
     places: PlaceBy,
     bound: bool,
@@ -158,8 +157,9 @@ impl Way<'_> {
         )
     }
 
-    /// Whether this is the baseline for its program and binding: it ignores hints or, if the
-    /// program has none, runs on a pool with a single place.
+    /// Whether this is the baseline for its program and binding. A program with hints has the runs
+    /// that ignore the hints as its baseline; a program without hints has the runs on a pool with a
+    /// single place.
     fn is_base(&self) -> bool {
         match self.locality {
             Some(locality) => locality == Locality::Ignorant,

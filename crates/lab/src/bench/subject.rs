@@ -1,5 +1,5 @@
-//! Runs a program on pools of this process, with an input that is prepared only once, and returns
-//! the figures of each run.
+//! Runs a program on pools of this process, with an input that is prepared only once, and measures
+//! each run.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -21,8 +21,8 @@ pub struct Ran {
     pub parks: f64,
     /// How often workers were woken.
     pub wakes: f64,
-    /// How often owners tried to take a task from their own queue. Only alternative queues count
-    /// this; the split deque does not.
+    /// How often owners tried to take a task from their own queue. Alternative queues count this,
+    /// but the split deque does not.
     pub takes: f64,
     /// How often owners failed to take a task from their own queue.
     pub failed_takes: f64,

@@ -1,7 +1,7 @@
 //! `compare join-arms`: joins two long arms that never fork, which should run at the same time.
 //!
-//! The reported time is the time for which both arms ran at the same time. Ideally, this is the
-//! length of one arm.
+//! The reported time is how long both arms ran at the same time. Ideally, this is the length of one
+//! arm.
 
 use std::time::{Duration, Instant};
 

@@ -53,7 +53,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// The race of this case. The field is how long the owner computes.
+/// The case `hidden`. The field is how long the owner computes.
 struct Hidden(Duration);
 
 impl<'a> Race<'a> for Hidden {

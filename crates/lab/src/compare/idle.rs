@@ -83,7 +83,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// The race of an idle pool. The field is how long the pool is measured.
+/// The case of an idle pool. The field is how long the pool is measured.
 struct IdlePool(Duration);
 
 impl<'a> Race<'a> for IdlePool {
@@ -115,7 +115,7 @@ fn asleep(length: Duration) -> Result<Measurement, Failure> {
     Ok(Measurement { nanos, used })
 }
 
-/// The race of serial phases between bursts, inside or outside the pool.
+/// The case of serial phases between bursts, inside or outside the pool.
 struct Phases {
     phase: Duration,
     inside: bool,
@@ -141,7 +141,7 @@ impl<'a> Race<'a> for Phases {
     }
 
     /// Tidegate's `join` lets a thread outside the pool run a part itself, so the thread need not
-    /// hand the join to a worker first.
+    /// first hand the join to a worker.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         let Self { phase, inside } = *self;
         if inside {

@@ -65,7 +65,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// The race in which a thread outside the pool starts the loops.
+/// The case in which a thread outside the pool starts the loops.
 struct Outside {
     times: u32,
     global_workers: usize,

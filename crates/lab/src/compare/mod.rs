@@ -43,8 +43,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     })
 }
 
-/// Measures each lane `repeat` times, with interleaved runs, and relates the rows of each case to
-/// each other.
+/// Measures each lane `repeat` times, with interleaved runs, and computes the ratios within each
+/// case.
 fn rows(session: &Session, mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
     let is_able = |lane: &usize| lanes[*lane].take.is_some();
     let able: Vec<usize> = (0..lanes.len()).filter(is_able).collect();

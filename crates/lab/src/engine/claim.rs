@@ -22,7 +22,7 @@ pub struct Claim {
     refuted: Refuted,
 }
 
-/// The figures that contradict a claim.
+/// Describes the figures that contradict a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refuted {
     /// Figures of at least this value, because the source reports a smaller one.
@@ -81,7 +81,8 @@ impl Refuted {
 }
 
 impl Claim {
-    /// Creates a claim. Figures within `agrees` reproduce it, figures in `refuted` contradict it.
+    /// Creates a claim. Figures in `agrees` reproduce the claim; figures in `refuted` contradict
+    /// it.
     pub fn new(
         id: impl Into<String>,
         what: impl Into<String>,

@@ -33,7 +33,7 @@ impl<'a, T> Cell<'a, T> {
     }
 }
 
-/// The command line's options for an experiment's runs.
+/// The command-line options that control an experiment's runs.
 pub struct Plan {
     pub experiment: String,
     pub size: Size,
@@ -77,7 +77,7 @@ impl Session {
         self.plan.size
     }
 
-    /// Returns the number of runs of each cell: as many as requested, but at most `most`.
+    /// Returns the number of runs of each cell: the requested number, but at most `most`.
     pub fn runs(&self, most: u64) -> u64 {
         self.plan.runs.min(most)
     }
@@ -171,8 +171,9 @@ impl Session {
         })
     }
 
-    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` performs a
-    /// run of the cell with the given index. Registers the cells and opens the store itself.
+    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state. `take` performs
+    /// one run of the cell with the given index. This method also registers the cells and opens the
+    /// store.
     pub fn share_turns<T>(
         &self,
         names: &[impl AsRef<str>],
@@ -215,8 +216,8 @@ impl Session {
         Ok(taken)
     }
 
-    /// Collects the runs of all cells, in the order of the cells. Cells that `--only` leaves out
-    /// have none.
+    /// Collects the runs of all cells, in the order of the cells. A cell that `--only` leaves out
+    /// has no runs.
     fn collect<T>(
         &self,
         cells: &[Cell<'_, T>],
@@ -286,7 +287,7 @@ impl Session {
     }
 }
 
-/// Joins the parts of a name, without those that set parameters.
+/// Joins the parts of a cell's name, leaving out the parts that set parameters.
 fn in_short(parts: &[String]) -> String {
     let short = parts.iter().filter(|part| !part.contains('='));
     short.map(String::as_str).collect::<Vec<_>>().join(", ")

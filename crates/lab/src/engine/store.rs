@@ -1,7 +1,7 @@
 //! Stores finished runs on disk, in a file of JSON lines to which each run is appended as it ends.
 //!
-//! The first line names the experiment, its size and the build of this program, so that runs of
-//! different ones are never mixed. An incomplete last line is dropped.
+//! The first line names the experiment, its size and the build of this program. Runs of different
+//! experiments, sizes or builds are therefore never mixed. An incomplete last line is dropped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -19,7 +19,6 @@ const MOST: f64 = 1e15;
 /// The maximum number of labels of an axis.
 const MOST_LABELS: usize = 256;
 
-/// The number of distinct line colours.
 pub const COLOURS: usize = 12;
 
 /// The placeholder for the colour of text and axes.

@@ -321,19 +321,16 @@ impl Grid {
         })
     }
 
-    /// Returns the index of the rule with this name.
     pub fn rule(&self, name: &str) -> usize {
         let found = self.plan.rules.iter().position(|rule| rule.name == name);
         found.expect("a rule of the plan")
     }
 
-    /// Returns the index of this program, if the plan contains it.
     pub fn work(&self, program: &str) -> Option<usize> {
         let mut works = self.plan.works.iter();
         works.position(|work| work.name == program)
     }
 
-    /// Returns the index of the load with this name.
     pub fn load(&self, name: &str) -> usize {
         let mut loads = self.plan.loads.iter();
         let found = loads.position(|load| load.name() == name);

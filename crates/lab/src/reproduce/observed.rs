@@ -12,11 +12,11 @@ pub struct Observed {
     pub seconds: f64,
     /// The number of timed sleeps of all thieves.
     pub naps: f64,
-    /// How long the thieves slept in total, in seconds.
+    /// The total time that thieves slept, in seconds.
     pub asleep: f64,
-    /// How long workers ran tasks in total, in seconds.
+    /// The total time that workers spent running tasks, in seconds.
     pub busy: f64,
-    /// How long workers searched for tasks and took them in total, in seconds.
+    /// The total time that workers spent searching for tasks and taking them, in seconds.
     pub stealing: f64,
     pub steals: f64,
     /// How often workers looked for tasks; 0 for runs on this machine, where it is not counted.

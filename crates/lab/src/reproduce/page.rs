@@ -94,7 +94,7 @@ pub struct Point {
 }
 
 impl Page {
-    /// Creates a page without findings and sections. `source` is the publication.
+    /// Creates a page without content. `source` is the publication.
     pub fn new(experiment: &str, title: &str, source: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
@@ -150,8 +150,8 @@ impl Finding {
         }
     }
 
-    /// Replaces the verdict if `cannot` is true, that is, if the programs or the machine cannot
-    /// show the effect. If the cell was not measured, the verdict stays.
+    /// Replaces the verdict if `cannot` is true, because the programs or the machine cannot show
+    /// the effect. The verdict [`Verdict::NotMeasured`] stays.
     pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
         match cannot && self.verdict != Verdict::NotMeasured {
             true => Self { verdict, ..self },

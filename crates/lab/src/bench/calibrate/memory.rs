@@ -31,7 +31,7 @@ pub fn miss(size: Size) -> Result<f64, Failure> {
     Ok(kib(&data, 1) - kib(near, far / NEAR))
 }
 
-/// Returns the nanoseconds per KiB, measured after a warm-up pass.
+/// Returns how many nanoseconds it takes to read a KiB of `data`, after a warm-up pass.
 fn kib(data: &[u64], passes: usize) -> f64 {
     let sum = |data: &[u64]| black_box(data).iter().fold(0, |sum, one| sum ^ one);
     black_box(sum(data));

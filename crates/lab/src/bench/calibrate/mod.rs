@@ -74,7 +74,8 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
     ),
 ];
 
-/// A measurement of each of [`COSTS`] in nanoseconds; `None` if this machine cannot measure it.
+/// The costs that one round measured, in nanoseconds and in the order of [`COSTS`]; `None` for a
+/// cost that this machine cannot measure.
 type Round = [Option<f64>; COSTS.len()];
 
 struct Cost {

@@ -13,7 +13,7 @@ use tidegate_command::failure::Failure;
 
 fn pool(workers: usize) -> Result<Pool, Failure> {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
-    // A second worker is a thief that takes one task at a time and never rests.
+    // If there is a second worker, it steals one task at a time and never rests.
     let builder = builder.memory(MemoryPolicy::None).idle(IdlePolicy::None);
     let pool = builder.steal(StealAmount::One).build();
     pool.map_err(|error| Failure::Impossible(error.to_string()))

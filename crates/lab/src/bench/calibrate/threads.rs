@@ -36,8 +36,8 @@ fn pair<A: Send, B: Send>(
 
 /// Returns how long it takes a thread to see what another thread has written: half a round trip
 /// between two threads that answer each other. A thief that checks a running victim waits this
-/// long. Merely reading the victim's word again and again would seem free if the victim wrote
-/// nothing in between or the processor executed the reads early.
+/// long. If a thread only read the word repeatedly, the reads would seem free: the word might not
+/// have changed in between, or the processor might have executed the reads early.
 pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     let line = &Line(AtomicU64::new(0));
     // Acquire pairs with the other thread's Release: each answers only after it has seen the
@@ -216,8 +216,9 @@ pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
 /// A thread that has not read the clock for this long counts as descheduled.
 const GAP: Duration = Duration::from_micros(100);
 
-/// Returns how long a thread keeps its processor while another thread waits for it: the median over
-/// all turns of two threads in `time`. `None` if no turn ended.
+/// Returns the length of a time slice: how long a thread keeps its processor while another thread
+/// waits for it. This is the median over all slices of two threads during `time`. `None` if no
+/// slice ended.
 pub fn slice(cpu: usize, time: Duration) -> Result<Option<f64>, Failure> {
     let turns = move || {
         let start = Instant::now();

@@ -1,8 +1,9 @@
 //! `bench handover`: how fast processors move from one job to another.
 //!
-//! A pool runs small tasks continuously. A *guest*, which is only a seat in the pool's table,
-//! switches between requesting all processors and none. After each switch, the bench observes when
-//! each worker begins and ends its tasks. All of this runs in a child process with a private table.
+//! A pool runs small tasks continuously. A *guest* has a seat in the pool's table but runs no
+//! tasks. It alternately requests all processors and none. After each change, the bench observes
+//! when each worker begins and ends its tasks. All of this runs in a child process with a private
+//! table.
 
 mod watched;
 
@@ -80,7 +81,7 @@ fn measure(arguments: &HandoverArguments) -> Result<(), Failure> {
 /// The figures of one round in nanoseconds. Some may be missing on a busy machine.
 type Round = BTreeMap<String, f64>;
 
-/// The figures in display order, and the nanoseconds in each one's unit.
+/// The name of each figure, and its unit in nanoseconds, in display order.
 const FIGURES: &[(&str, f64)] = &[
     ("handover_us", 1e3),
     ("futex_us", 1e3),
@@ -196,8 +197,8 @@ impl Bench {
         Ok(figures.into_iter().filter_map(nanos).collect())
     }
 
-    /// Keeps requesting all processors for the guest until the pool has settled. Each publication
-    /// also advances the guest's heartbeat.
+    /// Requests all processors for the guest again and again, until the pool has settled. Each
+    /// request also advances the guest's heartbeat.
     fn keep(&self, say: &mut impl FnMut(usize) -> Result<(), Failure>) -> Result<(), Failure> {
         let until = Instant::now() + SETTLE;
         while Instant::now() < until {

@@ -15,7 +15,7 @@ pub const TASK: Duration = Duration::from_micros(50);
 /// The number of tasks between two checks of the stop flag.
 const BATCH: usize = 1024;
 
-/// A pool that runs tasks until this is dropped, and the log of these tasks.
+/// A pool that runs tasks, and a log of these tasks. Dropping the value stops them.
 pub struct Watched {
     stop: Arc<AtomicBool>,
     log: Arc<Log>,
@@ -80,7 +80,7 @@ pub fn compute(length: Duration) {
 }
 
 impl Watched {
-    /// Makes `pool` run tasks until the returned value is dropped.
+    /// Runs tasks on `pool` until the returned value is dropped.
     pub fn start(pool: Pool) -> Self {
         let (stop, log) = (Arc::new(AtomicBool::new(false)), Arc::new(Log::default()));
         let (stopped, notes) = (stop.clone(), log.clone());
@@ -152,7 +152,7 @@ impl Drop for Watched {
     }
 }
 
-/// When each thread began its first task. Times are relative to a common start.
+/// When each thread began its first task, as the time since a common start.
 #[derive(Default)]
 pub struct Firsts(Mutex<Vec<(ThreadId, Duration)>>);
 

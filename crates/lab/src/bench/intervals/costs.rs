@@ -1,9 +1,9 @@
 //! Measures the cost of empty tasks. They are created in batches, one after the other, so that
 //! their memory stays in the cache.
 //!
-//! An inline interval creates each batch of intervals, each batch of spawns has its own scope, and
+//! An inline interval creates each batch of intervals. Each batch of spawns has its own scope, and
 //! each batch of `dagrs` tasks has its own graph ([`graphs`]). A sample is the mean over many
-//! batches. It includes the cost of that interval, scope or graph.
+//! batches, and includes the cost of that interval, scope or graph.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -17,10 +17,10 @@ use tidegate_command::failure::Failure;
 
 /// The number of tasks in a batch.
 pub const BATCH: usize = 100;
-/// `dagrs` runs this many times fewer batches, because its tasks take longer.
+/// The number of batches is divided by this for `dagrs`, whose tasks take longer.
 const FEWER: usize = 20;
 
-/// Which tasks of a batch wait for which others.
+/// The dependencies between the tasks of a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// Each task waits for this many tasks at the beginning of its batch.
@@ -37,7 +37,7 @@ const PATTERNS: [(&str, Pattern); 5] = [
     ("chain", Pattern::Chain),
 ];
 
-/// What one task costs in one case, on one runtime.
+/// The cost of a task in one case on one runtime.
 pub struct Cost<'a> {
     pub case: &'static str,
     pub runtime: &'static str,
@@ -47,8 +47,8 @@ pub struct Cost<'a> {
     sample: Box<dyn Fn() -> f64 + 'a>,
     /// Nanoseconds per task, including the task's edges.
     pub each: Sample,
-    /// Nanoseconds per edge: the additional time for a task compared with a task without edges in
-    /// the same round, divided by the task's number of edges.
+    /// Nanoseconds per edge. In each round, the time per task without edges is subtracted from the
+    /// time per task of this case. The difference is divided by the number of edges per task.
     pub edge: Sample,
 }
 

@@ -19,7 +19,7 @@ pub const NAME: &str = "dagrs";
 
 pub struct Graphs(Runtime);
 
-/// A node that does no work besides receiving and sending its messages.
+/// A node that only receives and sends its messages.
 struct Empty;
 
 #[async_trait]

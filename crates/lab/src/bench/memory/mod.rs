@@ -73,7 +73,7 @@ struct Subject {
     span: Length,
 }
 
-/// Runs a program serially. The path is that of the job's sharing table.
+/// Runs a program serially, in a job whose sharing table is at this path.
 struct Serially<'a>(&'a Path);
 
 impl Visitor for Serially<'_> {

@@ -4,16 +4,16 @@
 use tidegate_policy::MemoryPolicy;
 use tidegate_policy::memory::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
 
-/// How many looks it takes in `reproduce memory` until a parked task has been granted S1 bytes. The
-/// number is large, as on the slides, and determines the hybrid's alpha.
+/// In `reproduce memory`, a task that reserves S1 bytes stays parked until slots have looked at it
+/// this many times. The number is as large as on the slides, and determines the hybrid's alpha.
 pub const LOOKS_OF_SLIDES: u64 = 64;
 
-/// How many looks it takes in `bench memory` until a parked task has been granted S1 bytes. With
-/// more looks, more tasks park for each large block, which costs time and saves no memory
-/// (docs/performance.md).
+/// In `bench memory`, a task that reserves S1 bytes stays parked until slots have looked at it this
+/// many times. With a larger number, more tasks park for each large block, which costs time and
+/// saves no memory (docs/performance.md).
 pub const LOOKS_HERE: u64 = 1;
 
-/// Returns the parameter k with which a request of S1 bytes takes `looks` looks.
+/// Returns the parameter k for which a task that reserves S1 bytes waits for `looks` looks.
 pub fn k(s1: u64, looks: u64) -> u64 {
     s1.div_ceil(looks).max(1)
 }
@@ -62,9 +62,10 @@ impl Policy {
     }
 }
 
-/// Returns the hybrid's parameters, by the rule in docs/memory.md. The source requires sleeps that
-/// are proportional to the requests, which holds only if alpha + beta p is small compared with the
-/// largest request. A request of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
+/// Returns the hybrid's parameters, by the rule in docs/memory.md. The published policy requires
+/// that a task sleeps in proportion to the size of its request. This holds only if alpha + beta p
+/// is small compared with the largest request. A task that requests S1 bytes sleeps for 32 rounds
+/// on 4 workers, and for 7 rounds on 32 workers.
 fn hybrid(s1: u64) -> Hybrid {
     let alpha = k(s1, LOOKS_OF_SLIDES) as usize;
     Hybrid {

@@ -51,8 +51,8 @@ impl Case<'_> {
         }
     }
 
-    /// Returns how many bytes the case may declare at a time in theory; `None` if no bound is
-    /// known.
+    /// Returns the theoretical limit on the bytes that the case declares at the same time; `None`
+    /// if no limit is known.
     fn bound(&self) -> Option<u64> {
         let (s1, workers) = (self.subject.s1, self.workers as u64);
         match self.policy {
@@ -65,8 +65,8 @@ impl Case<'_> {
         }
     }
 
-    /// Whether the answer is correct and the declared peak is within the bound. Work stealing need
-    /// not respect the bound, which does not hold for programs that spawn into outer scopes.
+    /// Whether the answer is correct and the declared peak is within the bound. The bound of work
+    /// stealing is not checked, because it does not hold for programs that spawn into outer scopes.
     fn is_right(&self, done: &Done) -> bool {
         let is_bound = !matches!(self.policy, None | Some(Policy::None));
         let most = self.bound().filter(|_| is_bound);
@@ -85,7 +85,7 @@ fn memory(done: &Done) -> Memory {
     done.memory.unwrap_or_default()
 }
 
-/// Returns one figure of all runs; empty if any run lacks it.
+/// Returns one figure of every run. The sample is empty if any run lacks the figure.
 fn sample(runs: &[Done], of: impl Fn(&Memory) -> Option<u64>) -> Sample {
     let figures: Option<Vec<f64>> = runs
         .iter()

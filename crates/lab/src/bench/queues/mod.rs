@@ -1,8 +1,8 @@
 //! `bench queues`: what each kind of queue costs its owner and its thieves.
 //!
-//! The queues are measured on their own, and in pools that run the programs made of intervals. The
-//! measurements without a pool leave out the claims by which a pool discards duplicates if a queue
-//! may return a task more than once.
+//! The queues are measured on their own, and in pools that run the programs made of intervals. Some
+//! kinds of queue may return a task more than once. A pool then claims each task before it runs it;
+//! the measurements without a pool do not include these claims.
 
 mod rivals;
 
@@ -73,8 +73,8 @@ fn print(
     print_notes(format, notes)
 }
 
-/// The costs of a queue outside a pool: nanoseconds, and the attempts and failures of an owner and
-/// thieves that compete.
+/// The costs of a queue outside a pool: times in nanoseconds, and how often the owner and the
+/// thieves tried and failed to get a task while they competed.
 #[derive(Serialize, Deserialize)]
 struct Costs {
     put_take: f64,
@@ -142,7 +142,7 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Runs all programs on pools with each kind of queue, with interleaved runs.
+/// Runs all programs on a pool for each kind of queue, with interleaved runs.
 fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
     let pool = |queue: &QueueKind| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
     let pools = QueueKind::ALL

@@ -75,7 +75,7 @@ impl<Q: Queue<Task>> Thief for OursThief<Q> {
     }
 }
 
-/// A task's address, which can be sent to another thread.
+/// A task's address. Unlike a pointer, it can be sent to another thread.
 #[derive(Clone, Copy)]
 pub struct Sent(usize);
 

@@ -1,9 +1,9 @@
 //! Copies a program's source twice: for a build with the published rayon-core, and for one with
 //! Tidegate's.
 //!
-//! The two copies lock the same versions of all packages that they share. Their lock files start as
-//! the program's own. In both, rayon and rayon-core are then locked at the versions that Tidegate's
-//! rayon-core replaces, and packages that are too old for it are updated.
+//! The two copies lock the same versions of all packages that they share. Both lock files are
+//! derived from the program's own. In both, rayon and rayon-core are locked at the versions that
+//! Tidegate's rayon-core replaces, and packages that are too old for it are updated.
 
 use std::path::{Path, PathBuf};
 
@@ -108,12 +108,13 @@ pub fn lay(program: &Program, scratch: &Path) -> Result<Laid, Failure> {
     }
     verify(&laid, &ours)?;
     compare(&laid)?;
-    // Write this last, so that an interrupted layout starts over.
+    // Write this file last, so that a copy that was interrupted is made again.
     files::place(&known, &origin_of_both)?;
     Ok(laid)
 }
 
-/// Returns `manifest`, turned into a workspace of its own that uses the rayon-core of `build`.
+/// Returns `manifest`, changed so that the package is its own workspace and uses the rayon-core of
+/// `build`.
 fn adapted(manifest: &str, build: Build, ours: &Path) -> String {
     let mut text = manifest.to_owned();
     if !manifest.lines().any(|line| line.trim() == "[workspace]") {

@@ -77,8 +77,8 @@ pub fn older(version: &str, other: &str) -> bool {
     series == other_series && version < other
 }
 
-/// Splits a version into the part that compatible versions share, and the rest. `None` unless the
-/// version consists of three numbers.
+/// Splits a version into two parts: the numbers in which compatible versions agree, and the numbers
+/// in which they may differ. `None` unless the version consists of three numbers.
 fn numbers(version: &str) -> Option<([u64; 2], [u64; 2])> {
     let numbers: Vec<u64> = version
         .split('.')

@@ -31,7 +31,7 @@ pub struct Work {
     pub output: PathBuf,
     /// The executables, in the order in which each copy runs them.
     pub executables: Vec<PathBuf>,
-    /// The arguments that each executable gets.
+    /// The arguments of each executable.
     pub arguments: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Usage {
     pub peak_rss_bytes: u64,
 }
 
-/// Does the work that standard input describes.
+/// Reads a [`Work`] from standard input, carries it out and prints its [`Usage`].
 pub fn serve() -> Result<(), Failure> {
     let work: Work = serde_json::from_reader(io::stdin().lock()).map_err(|error| {
         Failure::Usage(format!("`bench measure` is for other benches: {error}"))

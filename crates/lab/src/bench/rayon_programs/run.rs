@@ -44,7 +44,7 @@ pub enum Runtime {
 }
 
 impl Runtime {
-    /// Every runtime. The others are compared with the first one.
+    /// Every runtime. The first one is the baseline.
     pub const ALL: [Runtime; 3] = [Runtime::Stock, Runtime::Tidegate, Runtime::Sharing];
 
     /// Returns the name that reports show.
@@ -68,7 +68,7 @@ impl Runtime {
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Run {
     pub usage: Usage,
-    /// The digests of the copies' answers. Equal answers appear once.
+    /// The digest of each distinct answer.
     pub answers: BTreeSet<String>,
 }
 
@@ -137,7 +137,7 @@ impl Runner {
         })
     }
 
-    /// Does the work in a child process.
+    /// Carries out `work` in a child process.
     fn measure(&self, work: &Work, runtime: Runtime, folder: &Path) -> Result<Usage, Failure> {
         let failed = |why: &dyn std::fmt::Display| {
             Failure::Impossible(format!(

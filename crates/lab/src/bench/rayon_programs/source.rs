@@ -37,9 +37,9 @@ fn driver(folder: &Path) -> Result<Files, Failure> {
 /// Makes cargo download a package, which may be a library or a program. Returns the folder into
 /// which cargo unpacks it.
 ///
-/// Cargo's metadata does not list a package without a library. But cargo finds out that there is no
-/// library only by unpacking the package next to the others, and it does list rayon-core, whose
-/// path shows where that is.
+/// `cargo metadata` does not list a package that has no library, but cargo still unpacks it, into
+/// the folder in which it unpacks all packages. That folder is found from the path of rayon-core,
+/// which is listed.
 fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\

@@ -54,7 +54,7 @@ pub struct Work {
 #[derive(Clone, Debug)]
 pub struct CaseJob {
     pub work: Work,
-    /// How much later than the others the job starts, as a fraction of how long the first job takes
+    /// How long the job's start is delayed, as a fraction of the time that the first job takes
     /// alone.
     pub delay: f64,
 }

@@ -79,7 +79,7 @@ struct Bench {
     table: std::path::PathBuf,
     /// The first answer of each kind of work, keyed by the work's name.
     answers: BTreeMap<String, Value>,
-    /// The runs of each kind of work alone, on Tidegate, keyed by the work's name.
+    /// The runs in which each kind of work ran alone on Tidegate, keyed by the work's name.
     alone: BTreeMap<String, Vec<Done>>,
 }
 
@@ -146,7 +146,7 @@ impl Bench {
                 let spec = job
                     .work
                     .spec(scheme, self.processors, case.jobs.len(), self.confined);
-                // The delay is a fraction of the first job's time alone.
+                // The delay is a fraction of the time that the first job takes alone.
                 let alone = &self.alone[&case.jobs[0].work.name];
                 let alone = Sample::new(alone.iter().map(|done| done.seconds)).median();
                 (&job.work, spec, Duration::from_secs_f64(alone * job.delay))

@@ -70,8 +70,8 @@ impl Trial {
 }
 
 impl Row {
-    /// Summarizes the trials of `case` under `scheme`. `alone` holds the runs of each kind of work
-    /// alone, keyed by name.
+    /// Summarizes the trials of `case` under `scheme`. `alone` holds the runs in which each kind of
+    /// work ran alone, keyed by name.
     pub fn of(
         case: &Case,
         scheme: Scheme,
@@ -139,8 +139,8 @@ impl Row {
     }
 }
 
-/// Returns a lower bound on the makespan: the maximum of the total work divided by the number of
-/// processors, and of each job's delay plus its time alone.
+/// Returns a lower bound on the makespan. A case takes at least as long as its total work divided
+/// by the number of processors, and as each job's delay plus the time that the job takes alone.
 fn ideal(case: &Case, processors: usize, alone: &[(f64, f64)]) -> f64 {
     let work: f64 = alone.iter().map(|(_, cpu)| cpu).sum();
     let first = alone.first().map_or(0.0, |(response, _)| *response);

@@ -39,7 +39,8 @@ impl Identity {
         })
     }
 
-    /// Rejects a program with the wrong rayon-core. `tidegate` is whether it should be Tidegate's.
+    /// Fails if the program has the wrong rayon-core. `tidegate` states whether it should have
+    /// Tidegate's.
     pub fn check(&self, tidegate: bool) -> Result<(), Failure> {
         if self.tidegate == tidegate {
             return Ok(());

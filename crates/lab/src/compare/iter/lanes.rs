@@ -14,11 +14,10 @@ use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::row::Row;
 use tidegate_command::failure::Failure;
 
-/// A chain that is called on some number of items from some place.
+/// A chain that is called from one place on a given number of items.
 pub struct Call<'a> {
     /// The programs that make the call.
     pub sides: &'a Sides,
-    /// The name of the chain.
     pub chain: String,
     pub items: u64,
     /// Where the chain is called from, as the programs spell it.
@@ -28,7 +27,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Returns the number of items, as a power of ten if it is one.
+    /// Returns the number of items; `10^n` if it is a power of ten.
     pub fn size(&self) -> String {
         match self.items.checked_ilog10() {
             Some(power) if 10_u64.pow(power) == self.items => format!("10^{power}"),
@@ -98,7 +97,7 @@ impl<'a> Idle<'a> {
         })
     }
 
-    /// States the result of one program's row.
+    /// Returns the fact that states how much CPU time an idle program used.
     pub fn fact(&self, row: &Row) -> Option<Fact> {
         let percent = 100.0 * row.median()? / self.length.as_nanos() as f64;
         Some(Fact::new(

@@ -60,7 +60,7 @@ const SMALL_ITEMS: u64 = 1_000_000;
 /// The default number of workers.
 const WORKERS: usize = 2;
 
-/// The conclusions from the rows.
+/// The result: a cell for each call, and further facts.
 struct Findings {
     cells: Vec<Cell>,
     facts: Vec<Fact>,
@@ -100,7 +100,7 @@ pub fn compare(
         let rested = super::rows(session, idle.lanes().into(), 1)?;
         facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
     }
-    // This comes last, because a program whose stack overflows cannot be measured any more.
+    // Measure the stack last, because a program whose stack overflows crashes.
     facts.extend(depth::facts(&sides[0], setting)?);
     Ok(Outcome {
         rows,

@@ -73,7 +73,7 @@ impl Program {
 }
 
 impl Channel {
-    /// Reads the next line as JSON. `cause` names what it answers in error messages.
+    /// Reads the next line as JSON. In error messages, `cause` names what the line should answer.
     fn read(&mut self, cause: &str) -> Result<Value, Failure> {
         let mut line = String::new();
         let read = self.answers.read_line(&mut line);
@@ -97,7 +97,8 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // The program may be in a long call, or may already have ended.
+        // The program may be in a long call, so kill it. This fails if the program has already
+        // ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -54,8 +54,8 @@ mod linux {
     }
 
     struct Shared {
-        /// The futex. The waker changes its value from [`ASLEEP`], and the sleeper sets it back to
-        /// that.
+        /// The word that the sleeper waits on. The waker changes it from [`ASLEEP`] to another
+        /// value, and the sleeper sets it back.
         word: AtomicU32,
         /// When the sleeper woke up, in nanoseconds after `start`. The waker sets this to 0 before
         /// each wake-up.

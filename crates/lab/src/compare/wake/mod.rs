@@ -57,7 +57,7 @@ pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure>
     })
 }
 
-/// Relates the median and p99 of each row to those of the bare futex, which is the first row.
+/// Compares the median and p99 of each row with those of the bare futex, which is the first row.
 fn beside_the_first(rows: &[Row]) -> Vec<String> {
     let Some((Row { nanos: bare, .. }, others)) = rows.split_first() else {
         return Vec::new();
@@ -125,7 +125,7 @@ impl<'a> Race<'a> for Place {
     }
 
     /// Tidegate's `join` lets a thread outside the pool run a half itself, so the thread need not
-    /// hand the join to a worker first.
+    /// first hand the join to a worker.
     fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
         if !matches!(self, Self::Join) {
             return self.on::<Tidegate>(workers);

@@ -1,5 +1,5 @@
-//! Tests the suspicion of the thesis that thieves slow down the victims that they look at, and that
-//! this explains LU on Mars.
+//! Tests a suspicion of the thesis: thieves slow down the victims that they look at, and this
+//! explains the times of LU on Mars.
 
 use super::machines::MARS;
 use super::simulated::slowed;

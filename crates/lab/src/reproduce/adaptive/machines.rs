@@ -1,5 +1,5 @@
-//! The machines of the thesis, as far as it describes them (section 3.1), with the binary tree of
-//! processors that Pheet uses.
+//! The machines of the thesis, as far as it describes them (section 3.1). They have the binary tree
+//! of processors that the scheduling framework of the thesis, Pheet, uses.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub const MARS: Machine = Machine {
     all: 80,
 };
 
-/// Four packages of two nodes of six cores.
+/// Four packages, each with two nodes of six cores.
 pub const SATURN: Machine = Machine {
     name: "Saturn",
     what: "4 AMD Opteron 6168 of 2 nodes of 6 cores",
@@ -58,8 +58,8 @@ impl Machine {
         [1, 2, 4].map(load).into()
     }
 
-    /// Returns loads of one program on parts of the machine, then of one or more programs on the
-    /// whole machine.
+    /// Returns loads of one program on parts of the machine, followed by the [`full`](Self::full)
+    /// loads.
     pub fn loads(&self) -> Vec<Load> {
         let few = self.few.iter().map(|&processors| self.alone(processors));
         few.chain(self.full()).collect()

@@ -12,7 +12,7 @@ use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
 
-/// A figure that each run of a cell has.
+/// Selects one of the figures that each run of a cell has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Figure {
     Seconds,

@@ -22,7 +22,7 @@ use claims::{SEVEN, TUNED};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Table, Value};
 
-/// This runtime's default, which the means leave out.
+/// This runtime's default rule. Mean times over rules leave it out.
 const OURS: &str = "elastic";
 
 /// Returns the seven schedulers of the thesis, its other tuned backoffs, and our default.
@@ -159,7 +159,7 @@ fn times(grid: &Grid) -> Table {
     table
 }
 
-/// Creates a section that shows how long and how often workers slept under this load (table 5.5).
+/// Creates a section that shows how long and how often workers slept under a load (table 5.5).
 fn sleeps(place: &str, grid: &Grid, load: &str) -> Section {
     let load = grid.load(load);
     let columns = ["program", "quanta", "sleeps", "linear", "sleeps"];

@@ -42,8 +42,8 @@ fn rules() -> Vec<Rule> {
 }
 
 /// Returns the programs, with tasks so long that each program, alone on all processors, takes more
-/// than a second. A job that estimates its desire begins with one processor, and a shorter program
-/// would show little besides that start.
+/// than a second. A job that estimates its desire begins with one processor, so a shorter program
+/// would mainly show how long that start takes.
 fn works(size: Size) -> Vec<Work> {
     let longer = match size {
         Size::Tiny => [1.0; 5],
@@ -151,7 +151,7 @@ macro_rules! no_faster {
     };
 }
 
-/// Computes the figure for the second explanation: a central table is needed.
+/// Computes the figure for the second explanation in chapter 7: estimators need a central table.
 fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
     let best = least(&ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
     best / time(view, "quanta", loads)

@@ -127,8 +127,8 @@ fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
     view.here().time(rule, PROGRAM, &[&view.results.alone])
 }
 
-/// Claims about wasted processor time: with four instances, each can use the processors that idle
-/// thieves of the others release.
+/// Claims about wasted processor time. With four instances, idle thieves release processors that
+/// the other instances can use.
 const WASTE: &[Row<Results>] = &[
     Row::above(
         "here-original",
@@ -164,7 +164,7 @@ const BIPARTITION: &[Row<Results>] = &[
         "Bipartition alone takes almost 2 times as long without a backoff as with the linear \
          one",
         "4.3, fig. 4.1a; 6.1, fig. 6.1",
-        // The bounds are sqrt(2) and 2 sqrt(2).
+        // The published factor is 2. The range extends by a factor of sqrt(2) in each direction.
         1.41..=2.83,
         |view| alone(view, "none") / alone(view, "linear"),
     )

@@ -10,7 +10,7 @@ use tidegate_command::output::show_ratio;
 
 /// The end of the chart in nanoseconds, slightly beyond the range of figure 5.11.
 const END: Nanos = 50_000_000;
-/// The number of calls in figure 4.16.
+/// The number of successive failures in figure 4.16. Each failure is followed by a sleep.
 const CALLS: usize = 40;
 /// The duration of an attempt to steal, in nanoseconds.
 const ATTEMPT: Nanos = 1_000;
@@ -41,8 +41,8 @@ fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
     })
 }
 
-/// Returns the start times of a thief's short sleeps under quanta. These are the sleeps in the
-/// inserted quanta of normal length.
+/// Returns the start times of a thief's short sleeps under quanta. A short sleep takes less than
+/// half as long as the previous sleep; it falls in an inserted quantum of normal length.
 fn short_sleeps() -> Vec<Nanos> {
     let sleeps: Vec<(Nanos, Nanos)> = sleeps("quanta")
         .take_while(|(began, _)| *began < END)

@@ -46,7 +46,8 @@ fn slowed_tree(size: Size) -> Work {
     }
 }
 
-/// The grids of both machines, those of UTS-7 on both, and those of all sweeps.
+/// The results: a grid for each machine, a grid of UTS-7 for each machine, and a grid for each
+/// sweep.
 pub struct Results {
     pub mars: Grid,
     pub saturn: Grid,

@@ -5,7 +5,6 @@ use super::machines::{MARS, Machine, SATURN};
 use crate::reproduce::grid::{Plan, Rule};
 use crate::reproduce::simulated::Work;
 
-/// A parameter and its values.
 pub struct Sweep {
     /// The name by which claims refer to the sweep.
     pub title: &'static str,

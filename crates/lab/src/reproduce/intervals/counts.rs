@@ -1,5 +1,5 @@
-//! How often workers run out of work, and how often owners and thieves find nothing. Compares these
-//! counts with parts (a) of tables 11.1 to 11.3, which are for two cores.
+//! Counts how often workers run out of work, and how often owners and thieves find nothing in a
+//! queue. Compares the counts with parts (a) of tables 11.1 to 11.3, which are for two cores.
 
 use std::ops::RangeInclusive;
 
@@ -28,7 +28,7 @@ struct Row {
 /// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// How often workers park, relative to how often they park in this other program.
+    /// How often workers park, relative to how often they park in the named program.
     ParksBy(&'static str),
     /// The number of the owner's takes that fail with this queue, relative to the number with the
     /// deque.
@@ -67,8 +67,8 @@ const ROWS: [Row; 21] = [
     row("On MolDyn steals fail as often with the FIFO queue as with the deque", "11.2", "moldyn", FailedSteals(FIFO), 1.004, 1.0..=1.5, Outside(0.5, 2.0)),
     row("On SOR thieves get 55 times the share of tasks from the FIFO queue (18 %) as from the deque (0.3 %)", "11.2", "sor", StolenBy(FIFO), 55.0, 10.0..=280.0, AtMost(1.5)),
     row("On MolDyn thieves get 1.2 times the share of tasks from the FIFO queue as from the deque", "11.2", "moldyn", StolenBy(FIFO), 1.16, 0.8..=2.0, Outside(0.5, 4.0)),
-    // The number of failures depends on how fast a thief spins. Tidegate's thieves park, so with
-    // the LIFO queue their steals fail only hundreds of times as often.
+    // The number of failures depends on how fast a thief spins. Tidegate's thieves park, so steals
+    // from the LIFO queue fail only hundreds of times as often as steals from the deque.
     row("On Series steals fail four million times as often with the LIFO queue as with the deque", "11.3", "series", FailedSteals(LIFO), 4.0e6, 100.0..=MANY, AtMost(2.0)),
     row("On MonteCarlo steals fail half a million times as often with the LIFO queue as with the deque", "11.3", "montecarlo", FailedSteals(LIFO), 5.3e5, 100.0..=MANY, AtMost(2.0)),
     row("On Series takes fail 0.0016 times as often with the LIFO queue as with the deque", "11.3", "series", FailedTakes(LIFO), 0.0016, 0.0..=0.02, AtLeast(0.5)),
@@ -113,8 +113,8 @@ fn findings(measured: &Measured, size: Size) -> Vec<Finding> {
 impl Row {
     fn finding(&self, measured: &Measured, size: Size) -> Finding {
         let too_small = match self.figure {
-            // How often workers run out of work depends on the number of steps, which is as
-            // published only at size paper.
+            // How often workers run out of work depends on the number of steps. Only size paper has
+            // the published number.
             ParksBy(_) => size != Size::Paper,
             _ => size == Size::Tiny,
         };
@@ -196,7 +196,8 @@ impl Row {
     }
 }
 
-/// Computes the ratio of two counts. `other` counts as at least 1, because it may be 0.
+/// Computes the ratio of two counts. A value of `other` below 1 counts as 1, to avoid a division by
+/// zero.
 fn by_count(count: &Sample, other: &Sample) -> Interval {
     Interval::of(&[count, other], |counts| counts[0] / counts[1].max(1.0))
 }

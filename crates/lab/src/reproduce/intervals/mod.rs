@@ -1,5 +1,5 @@
-//! Where intervals run, and from which queues: the experiments of Weibel, "An advanced scheduler
-//! for intervals", 2010, chapters 5 and 11.
+//! In which places intervals run, and from which kind of queue workers take them: the experiments
+//! of Weibel, "An advanced scheduler for intervals", 2010, chapters 5 and 11.
 //!
 //! Localities are tested on a simulated machine with two caches, like that of the thesis, and on
 //! this machine if it has several last-level caches. Queues are measured only on this machine,

@@ -11,7 +11,7 @@ use crate::engine::{Claim, Interval, Refuted, Verdict};
 use crate::reproduce::page::{Chart, Finding, Line, Page, Point, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// An interval wider than this is too wide to detect a difference of 5 %.
+/// A confidence interval wider than this is too wide to detect a difference of 5 %.
 const WIDEST: f64 = 0.10;
 
 /// Pairs of queues between which the thesis found no significant difference, each with the sections
@@ -78,7 +78,8 @@ fn alike(
     &(queue, other, source, why): &(QueueKind, QueueKind, &str, &str),
 ) -> Finding {
     let ours = ratio(measured, &SUITE, [queue, other]);
-    // The thesis gives no threshold; the best three of ten runs can resolve a difference of 5 %.
+    // The thesis gives no threshold. With the best three of ten runs, it can detect a difference of
+    // 5 %.
     Claim::new(
         format!("{queue} time by that of {other}"),
         format!("Programs take as long on the queue {queue} as on {other} (within 5 %), as the geometric mean of the seven Java Grande programs"),

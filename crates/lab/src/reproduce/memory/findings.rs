@@ -39,8 +39,8 @@ fn nested(results: &Results) -> [Finding; 3] {
         |medians| medians[0] / medians[1] / (medians[2] / medians[3]),
     );
     [
-        // In theory, the growth is 4.0: one array for each processor. The range allows a few arrays
-        // fewer.
+        // In theory, each processor has one array, so the growth is 4.0. The range allows for a few
+        // arrays fewer.
         Claim::new(
             "nested: growth of work stealing",
             "In the example of two loops the memory of work stealing grows with the processors: \
@@ -50,8 +50,9 @@ fn nested(results: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.1),
         )
         .finding(stealing[0].over(&stealing[1]), show_ratio),
-        // In theory, the ratio is 4.0 for large n. The range begins at about half of that, because
-        // at the end of an inner loop some processors already begin the next array.
+        // In theory, the ratio of the two growths is 4.0 for large n. The range begins at about
+        // half of that, because at the end of an inner loop some processors already begin the next
+        // array.
         Claim::new(
             "nested: growth by Narlikar",
             "In the example of two loops the memory of Narlikar's scheduler does not grow, so that \

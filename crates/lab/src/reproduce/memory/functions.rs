@@ -1,5 +1,5 @@
-//! Other sleep functions for the hybrid, which the slide "Future Work on Hybrid Scheduler"
-//! suggests.
+//! Compares the sleep functions for the hybrid that the slide "Future Work on Hybrid Scheduler"
+//! suggests with the published one.
 
 use super::sweep::{FUNCTIONS, name};
 use super::tables::{Results, ratio};
@@ -12,7 +12,8 @@ use crate::reproduce::observed::Observed;
 use crate::reproduce::page::Finding;
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// Creates a table of the peak and time of each function at S1/64, relative to work stealing.
+/// Creates a table of the peak and time under each function, relative to work stealing. The
+/// schedulers' parameters are S1/64.
 pub fn table(swept: &[Results]) -> Table {
     let columns = ["program", "sleep function", "peak", "time", "peak x time"];
     let mut table = Table::new(columns).titled("Sleep functions / work stealing");
@@ -31,8 +32,8 @@ pub fn table(swept: &[Results]) -> Table {
     table
 }
 
-/// Tests whether any function has a smaller product of memory and time than the published one on
-/// every program.
+/// Tests whether any function beats the published one on every program: whether its product of
+/// memory and time is smaller.
 pub fn findings(swept: &[Results], size: Size) -> impl Iterator<Item = Finding> {
     let others = FUNCTIONS.into_iter().skip(1);
     others.map(move |(line, function)| {
@@ -59,8 +60,8 @@ const LENGTH_MATTERS_LITTLE: &str = "The figure is that of the program with the 
      Alpha, which decides how many tasks sleep, matters more; the functions part at S1/1024, \
      where square has sleeps of thousands of rounds.";
 
-/// Returns the largest ratio of memory x time under a function to memory x time under the published
-/// function, over all programs.
+/// Compares the product of memory and time under a function with the product under the published
+/// function. Returns the largest ratio over all programs.
 fn most_beside_published(swept: &[Results], line: &str) -> Interval {
     let pair =
         |results| [line, HYBRID].map(|line| peak_times_time(results, &name(line, LOOKS_OF_SLIDES)));

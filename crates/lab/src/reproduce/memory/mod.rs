@@ -52,11 +52,11 @@ fn schedulers(s1: u64) -> [Rule; 5] {
     .map(|(name, policy)| Rule::with_memory(name, policy.memory(s1, LOOKS_OF_SLIDES)))
 }
 
-/// Returns modified fib, the source's example of two loops, and our other programs that declare
-/// memory.
+/// Returns the programs: modified fib, nested (the source's example of two loops), and our other
+/// programs that declare memory.
 fn works(size: Size) -> Vec<Work> {
-    // With this n and mix, work stealing holds about as many blocks as it holds with the source's
-    // program; see the first findings.
+    // With this n and mix, work stealing holds about as many blocks as with the source's program;
+    // see the first findings.
     let fib: &[_] = match size {
         Size::Tiny => &[("n", "9"), ("hold", "itself"), ("mix", "0.35")],
         Size::Small => &[
@@ -148,8 +148,8 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// Creates the sections on simulated runs: each program, of which the first also has the source's
-/// figures; all programs; and the sweep.
+/// Creates the sections on simulated runs: one for each program, one for all programs, and one for
+/// the sweep. The section of the first program also has the source's figures.
 fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
     let mut sections: Vec<Section> = results
         .iter()
@@ -189,8 +189,8 @@ mod tests {
         assert_eq!(names, [STEALING, HYBRID, NARLIKAR, DFDEQUES, BUDGET]);
     }
 
-    /// Alpha and beta come from this rule, even if a sweep finds better values; see docs/memory.md,
-    /// "Alpha and beta".
+    /// The rule is written in docs/memory.md, "Alpha and beta". It applies even if a sweep finds
+    /// better values.
     #[test]
     fn alpha_follows_the_written_rule() {
         for (s1, alpha, beta) in [(64 << 20, 1 << 20, 1 << 18), (100, 2, 0)] {

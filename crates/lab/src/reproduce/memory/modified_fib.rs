@@ -16,13 +16,13 @@ pub const TEXT: &str = " The source does not print its program. Every printed pe
      others; the rest write as many bytes into a small buffer. Their number and share were chosen \
      for the peaks of work stealing alone.";
 
-/// The slides of the source that claims refer to.
+/// The slides of the source that the claims refer to.
 const PEAKS: &str = "slide \"Peak Memory Usage\"";
 const RESULTS: &str = "slide \"Results\"";
 
-/// Our program counts as similar to the source's if work stealing's peak, in blocks per processor,
-/// is in these ranges on 16 and 32 processors. The source has 12 and 15 blocks; the ranges allow
-/// two and four blocks more or fewer.
+/// Our program counts as similar to the source's if work stealing's peak is in these ranges on 16
+/// and 32 processors. The ranges are in blocks per processor. In total, the source has 12 and 15
+/// blocks, and the ranges allow two and four blocks more or fewer.
 const LIKE: [(usize, f64, f64); 2] = [(16, 0.62, 0.88), (32, 0.34, 0.60)];
 
 /// The largest peak relative to work stealing that counts as saving a block out of 12.
@@ -72,8 +72,8 @@ fn likeness(fib: &Results, processors: usize, low: f64, high: f64) -> Finding {
     )
 }
 
-/// A scheduler, a number of processors, and the range of peaks relative to work stealing that
-/// agrees: the published ratio, plus or minus one block of work stealing's peak.
+/// A scheduler, a number of processors, and the range of peaks that agrees, relative to work
+/// stealing. The range is the published ratio, plus or minus one block of work stealing's peak.
 type PeakRatio = (&'static str, usize, f64, f64);
 
 const PEAK_RATIOS: [PeakRatio; 9] = [
@@ -94,7 +94,8 @@ fn peak_ratio(fib: &Results, (scheduler, processors, low, high): &PeakRatio) -> 
     let published = theirs / stealing;
     let refuted = match published < 1.0 {
         true => Refuted::AtLeast(SAVED),
-        // More than a block above the published peak.
+        // The published peak is no lower than that of work stealing. A figure contradicts the claim
+        // only if it is more than a block above the published peak.
         false => Refuted::AtLeast(high + 0.01),
     };
     let (subject, why) = match *scheduler {
@@ -150,7 +151,7 @@ fn grown(fib: &Results, scheduler: &str, from: usize, to: usize) -> Interval {
     many.over(&few)
 }
 
-/// Returns the growth of a scheduler's peak, relative to the growth of another scheduler's peak.
+/// Returns the growth of one scheduler's peak, relative to the growth of another scheduler's peak.
 fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Interval {
     let [scheduler, other] = pair;
     let peaks = [
@@ -179,7 +180,7 @@ fn growths_to_16(fib: &Results) -> [Finding; 3] {
             Refuted::AtMost(1.25),
             grown(fib, STEALING, 4, 16),
         ),
-        // The range allows for one block more or fewer. The source's growths are 2.25 and 3.
+        // The range allows for one block more or fewer. The source's peaks grow 2.25 and 3 times.
         growth(
             (
                 "growth of hybrid, 4 to 16",
@@ -257,8 +258,8 @@ fn saved_share(fib: &Results) -> Finding {
 }
 
 fn hybrid_time(fib: &Results) -> Finding {
-    // The source rounds times to a tenth of a second, which allows 1.22 to 1.34; another tenth
-    // allows for different scheduling costs.
+    // The source rounds times to a tenth of a second, so the ratio lies between 1.22 and 1.34.
+    // Another tenth allows for different scheduling costs.
     Claim::new(
         "time of hybrid on 16",
         "On 16 processors the hybrid takes 1.28 times as long as work stealing",

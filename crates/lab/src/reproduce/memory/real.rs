@@ -17,8 +17,8 @@ use tidegate_command::output::{Table, Value, show_ratio};
 /// The smallest number of processors in the source.
 const FOUR: usize = 4;
 
-/// The source's two programs and a similar one. `bench memory` measures the other programs on this
-/// machine.
+/// The source's two programs, and memfib, which is similar. `bench memory` measures the other
+/// programs on this machine.
 const PROGRAMS: [&str; 3] = [MODIFIED_FIB, NESTED, MEMFIB];
 
 pub struct Trials {

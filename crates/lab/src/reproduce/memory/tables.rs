@@ -108,7 +108,7 @@ impl Results {
     }
 }
 
-/// Creates a table cell with the estimate of a confidence interval, shown as a ratio.
+/// Creates a table cell that shows the interval's value as a ratio, without the interval's ends.
 pub fn ratio(interval: Interval) -> Value {
     Value::known(Some(interval.value), Value::Ratio)
 }

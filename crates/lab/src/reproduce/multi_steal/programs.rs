@@ -144,8 +144,8 @@ pub struct Figures {
     pub strassen: Plan,
     pub sparselu: Plan,
     pub fft: Plan,
-    /// Every program on one processor, as the base of speed-ups. There are no steals with one
-    /// processor, so one strategy and one seed suffice.
+    /// Runs every program on one processor; speed-ups are relative to these runs. There are no
+    /// steals on one processor, so one strategy and one seed suffice.
     pub alone: Plan,
 }
 
@@ -187,7 +187,7 @@ impl Figures {
     }
 }
 
-/// Returns the plans whose results depend on the cost of a steal. These are also simulated at this
+/// Returns the plans whose results depend on the cost of a steal. They are also simulated at this
 /// runtime's costs.
 pub fn at_own_costs(size: Size) -> Vec<Plan> {
     vec![

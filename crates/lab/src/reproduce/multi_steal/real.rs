@@ -41,7 +41,7 @@ impl Trial {
         self.overhead.expect(session);
     }
 
-    /// Runs the cells and adds the findings and sections.
+    /// Runs the cells and adds the findings and sections to the page.
     pub fn add(self, page: &mut Page, session: &Session) -> Result<(), Failure> {
         let grids = self.plans.into_iter().map(|trial| trial.measure(session));
         let results = Results(grids.collect::<Result<_, _>>()?);

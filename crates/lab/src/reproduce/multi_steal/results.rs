@@ -19,8 +19,8 @@ pub fn steals(run: &Observed) -> f64 {
     run.steals
 }
 
-/// Returns the fraction of the workers' time spent running tasks. The source divides the time into
-/// five classes, of which this runtime has three.
+/// Returns the fraction of the workers' time spent running tasks. The source has five classes of
+/// time, of which this runtime has three.
 pub fn busy(run: &Observed) -> f64 {
     run.busy / all(run)
 }
@@ -44,7 +44,7 @@ fn all(run: &Observed) -> f64 {
 }
 
 impl Results {
-    /// Returns a figure of a program under a strategy.
+    /// Returns the figure of each run of a program under a strategy.
     pub fn sample(&self, work: &str, strategy: &str, processors: usize, figure: Figure) -> Sample {
         let found = self.0.iter().find_map(|grid| {
             let plan = grid.plan();
@@ -82,7 +82,6 @@ impl Results {
         alone.over(&time)
     }
 
-    /// Returns the ratio of two programs' speed-ups.
     pub fn speedup_ratio(&self, works: [&str; 2], strategy: &str, processors: usize) -> Interval {
         let times = works.map(|work| self.times(work, strategy, processors));
         let samples: Vec<&Sample> = times.iter().flatten().collect();

@@ -142,7 +142,7 @@ fn lines<'a>(
     }
 }
 
-/// Draws the speed-ups of programs in several sizes, under one strategy.
+/// Draws the speed-up of a program under one strategy, with a line for each size of the program.
 fn by_size(results: &Results, grid: &Grid, strategy: &str) -> Chart {
     let names = grid.plan().works.iter().map(|work| work.name);
     let title = format!("{strategy}, by size");

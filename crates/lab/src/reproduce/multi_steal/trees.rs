@@ -12,7 +12,8 @@ use crate::engine::{Cell, Session};
 /// The number of nodes, the number of leaves and the depth of a tree.
 type Sizes = (u64, u64, u64);
 
-/// Cells that count the nodes of the source's trees. Size tiny has other trees, and so no cells.
+/// Cells that count the nodes of the source's trees. There are none at size tiny, which uses other
+/// trees.
 pub struct Trial(Vec<Cell<'static, Sizes>>);
 
 impl Trial {

@@ -24,7 +24,7 @@ use tidegate_command::output::{Table, Value};
 /// The maximum number of runs.
 const RUNS: u64 = 3;
 
-/// Numbers of processors, in steps of a factor of four.
+/// The numbers of processors. Each is four times the previous one.
 const PROCESSORS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 
 const CACHE: usize = 16;

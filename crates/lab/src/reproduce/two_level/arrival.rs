@@ -21,15 +21,15 @@ const HALF: usize = PROCESSORS / 2;
 const ALONE: f64 = 21.10 * 3.0 / 4.0;
 
 /// Three equal jobs, each of which can use half of the machine. With static halves, the third job
-/// waits until one of the others ends.
+/// waits until another job ends.
 pub struct NewJob {
     job: Arc<Job>,
 }
 
-/// When the third job arrives, and the published response, throughput and power relative to static
-/// halves, each with the range that agrees. The ranges extend up to 5.6 % beyond the published and
-/// the theoretical ratios, because the published ratios differ by that much from the theoretical
-/// ones.
+/// An arrival time of the third job, with the published response, throughput and power relative to
+/// static halves. Each published ratio has a range that agrees. The ranges extend up to 5.6 %
+/// beyond the published and the theoretical ratios, because a published ratio differs from the
+/// theoretical one by up to that much.
 struct Arrival {
     when: &'static str,
     later: f64,

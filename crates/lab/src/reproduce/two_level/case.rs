@@ -35,8 +35,8 @@ pub enum Instances {
     /// One instance. Afterwards, another instance runs alone on as many processors as the first had
     /// on average, rounded up.
     OneAndFixed,
-    /// Two instances. A run of the first alone determines when the second arrives: as soon as all
-    /// processors have had work, or after a millisecond if they never have.
+    /// Two instances. A run of the first instance alone determines when the second one arrives: as
+    /// soon as all processors have had work, or after a millisecond if that never happens.
     SecondWhenAllWork,
     /// Instances that arrive at these times, in seconds.
     At(Vec<f64>),
@@ -49,8 +49,8 @@ pub struct Seen {
     pub response: f64,
     /// When the last instance ended, in seconds.
     pub end: f64,
-    /// The time until the first instance had work for all processors, in seconds; `None` if it
-    /// never had.
+    /// The time until the first instance had work for all processors, in seconds; `None` if that
+    /// never happened.
     pub all: Option<f64>,
     /// The first instance's work, in seconds.
     pub work: f64,
@@ -64,8 +64,8 @@ pub struct Seen {
     pub trimmed: f64,
     /// The mean allotment of each instance.
     pub allotments: Vec<f64>,
-    /// The time of another instance, in seconds, on a fixed number of processors: the first
-    /// instance's average. `None` unless the case is [`Instances::OneAndFixed`].
+    /// The time, in seconds, that another instance takes on a fixed number of processors, which is
+    /// the first instance's average. `None` unless the case is [`Instances::OneAndFixed`].
     pub fixed: Option<f64>,
 }
 
@@ -195,8 +195,8 @@ impl Observed {
         self.sample(case, |seen| seen.response)
     }
 
-    /// Returns the times until all processors had work. The sample is empty if they never had in
-    /// some run.
+    /// Returns the times until all processors had work. The sample is empty if that never happened
+    /// in some run.
     pub fn all(&self, case: &Case) -> Sample {
         let all: Option<Vec<f64>> = self.runs(case).iter().map(|seen| seen.all).collect();
         Sample::new(all.unwrap_or_default())

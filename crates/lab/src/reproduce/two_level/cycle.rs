@@ -8,11 +8,9 @@ use crate::reproduce::page::{Chart, Line, Point};
 /// The cycles of the thesis, in milliseconds.
 pub const CYCLES: [u64; 7] = [1, 2, 5, 10, 25, 50, 100];
 
-/// The index of the shortest cycle.
 pub const SHORTEST: usize = 0;
 /// The index of the cycle that the thesis uses.
 pub const CHOSEN: usize = 2;
-/// The index of the longest cycle.
 pub const LONGEST: usize = CYCLES.len() - 1;
 
 /// Returns the length of the cycle with this index, in seconds.
@@ -33,9 +31,9 @@ pub fn samples(observed: &Observed, fixed: &Case, wsap: impl Fn(usize) -> Case) 
         .collect()
 }
 
-/// Computes the cost of each cycle from the medians of one or several jobs' [`samples`]: the
-/// overhead plus the time until all processors have work, both relative to the running time,
-/// averaged over the jobs.
+/// Computes the cost of each cycle from the medians of the [`samples`] of one or several jobs. The
+/// cost is the overhead plus the time until all processors have work, both relative to the running
+/// time. It is averaged over the jobs.
 pub fn costs(medians: &[f64]) -> Vec<f64> {
     let jobs: Vec<&[f64]> = medians.chunks(1 + 2 * CYCLES.len()).collect();
     let of_job = |job: &[f64], cycle: usize| {
@@ -82,8 +80,8 @@ mod tests {
 
     #[test]
     fn best_weighs_jobs_alike() {
-        // The first job takes longer the longer the cycle is. The second job takes a thousand times
-        // as long and gets faster.
+        // The longer the cycle, the longer the first job takes. The second job takes a thousand
+        // times as long, and gets faster with longer cycles.
         let job = |time: f64, more: f64| -> Vec<f64> {
             let cycles =
                 (0..CYCLES.len()).flat_map(|cycle| [time * (1.0 + more * cycle as f64), 0.0]);

@@ -127,7 +127,6 @@ pub fn work(
     Work::new(name, program, Size::Tiny, given)
 }
 
-/// Returns the parameters of [`CHOLESKY`].
 pub fn cholesky(size: Size) -> &'static [(&'static str, &'static str)] {
     match size {
         Size::Tiny => &[("n", "256"), ("nonzeros", "500")],

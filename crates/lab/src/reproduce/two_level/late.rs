@@ -1,5 +1,5 @@
-//! Experiment O3: a job that must give up processors keeps its workers running, so that there are
-//! more workers than processors.
+//! Experiment O3: a job that must give up processors keeps its workers running, so there are more
+//! workers than processors.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ struct Published {
     wsap: f64,
     /// The response if each instance has half of the machine.
     halves: f64,
-    /// The ratios that agree: on a logarithmic scale, they are nearer to this job's published ratio
-    /// than to any other job's.
+    /// The ratios that agree. On a logarithmic scale, they are nearer to this job's published ratio
+    /// than to that of any other job.
     agrees: std::ops::RangeInclusive<f64>,
 }
 

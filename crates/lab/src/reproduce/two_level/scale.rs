@@ -30,8 +30,8 @@ const MACHINES: [(usize, &[(&str, &str)]); 6] = [
 
 /// How long a job of the start experiment takes on all processors, in seconds: 200 cycles of 5 ms.
 const SHORT: f64 = 1.0;
-/// The duration of a job of the best-cycle experiment on all processors, in seconds: that of
-/// loopy(64) in the thesis.
+/// How long a job of the best-cycle experiment takes on all processors, in seconds; loopy(64) takes
+/// this long in the thesis.
 const LONG: f64 = 18.15;
 
 /// Returns the minimum loss, in cycles, of a job that begins with one of P processors and doubles
@@ -323,7 +323,8 @@ mod tests {
         assert_eq!(verdicts(1.2, |_| 5.0), [Verdict::Agrees; 4]);
     }
 
-    /// A start that takes too long contradicts, too.
+    /// The jobs also lose five times the minimum at their start, which contradicts the claims about
+    /// the start.
     #[test]
     fn growing_best_cycle_contradicts() {
         let growing = verdicts(5.0, |processors| if processors > 16 { 100.0 } else { 1.0 });

@@ -28,8 +28,8 @@ pub const ROWS: &[Row<Results>] = &[
         "LU alone on 80 processors takes more than 3 times as long with the original \
          backoff as without any",
         "4.3, fig. 4.1b; 4.17, 6.3",
-        // The bounds are the geometric means of the published 3 and its neighbours: 1, which is no
-        // effect, and 18, the factor with four instances.
+        // The published factor is 3. The lower bound is the geometric mean of 1 (no effect) and 3,
+        // the upper bound that of 3 and 18, the factor with four instances.
         1.73..=7.35,
         |view| {
             view.mars()
@@ -88,8 +88,8 @@ pub const ROWS: &[Row<Results>] = &[
         "Four LUs on 80 processors take 18 times as long with the original backoff as with \
          the linear one",
         "6.2, fig. 6.3; ch. 7",
-        // The lower bound is sqrt(3 * 18). On a logarithmic scale, the upper bound is equally far
-        // above 18.
+        // The published factor is 18. The lower bound is sqrt(3 * 18). On a logarithmic scale, the
+        // upper bound is equally far above 18.
         7.35..=44.0,
         |view| {
             view.mars()

@@ -1,9 +1,9 @@
 //! The claims of the thesis, as ranges of figures that a measurement can contradict.
 //!
-//! If the text gives a number, our figure agrees if it is nearer to that number, on a logarithmic
-//! scale, than to 1 (no effect) and to the next number of the same experiment. If the text has only
-//! a word, the range is our interpretation of it, and is the same wherever the text uses that word;
-//! see the constants here.
+//! If the thesis gives a number, our figure agrees when it is nearer to that number, on a
+//! logarithmic scale, than to 1 (no effect) and to the next number of the same experiment. If the
+//! thesis uses only a word, we interpret the word as a range, which is the same for all claims; see
+//! the constants here.
 
 mod lu;
 mod overall;
@@ -33,9 +33,9 @@ pub const WORSE: RangeInclusive<f64> = 1.10..=3.0;
 /// The range for "really badly": on a logarithmic scale, nearer to 3 than to 1, and nearer to 18
 /// than to 100.
 pub const AWFUL: RangeInclusive<f64> = 1.73..=44.0;
-/// Several times count as equal if the ratio of the longest to the shortest is in this range.
+/// Running times count as equal if the ratio of the longest to the shortest is in this range.
 const CLOSE: RangeInclusive<f64> = 1.0..=1.10;
-/// If the ratio reaches this value, the times count as different.
+/// Running times count as different if the ratio of the longest to the shortest is at least this.
 const APART: f64 = 1.25;
 
 /// The names of the loads on all processors of Mars, for one, two and four instances.
@@ -181,7 +181,7 @@ impl<R> Row<R> {
         }
     }
 
-    /// Judges the claim by the results of programs of this size.
+    /// Judges the claim on the basis of these results. `size` is the size of the programs.
     pub fn finding(&self, results: &R, size: Size) -> Finding {
         let agrees = self.agrees.clone();
         let mut claim = Claim::new(self.id, self.what, self.source, agrees, self.refuted);

@@ -34,8 +34,8 @@ fn untuned(on: &On<'_>, loads: &[&str]) -> f64 {
     untuned / mean(backoff(on, TUNED, loads).into_iter())
 }
 
-/// Returns the time under a rule on Saturn, relative to the slower of the two best rules there, the
-/// linear backoff and yields.
+/// Returns the time under a rule on Saturn, divided by the longer of the times under the two best
+/// rules there: the linear backoff and yields.
 fn slower(view: &View<'_, Results>, rule: &str, load: &str) -> f64 {
     let on = view.saturn();
     let [time] = seven(&on, [rule], &[load]);
@@ -77,7 +77,7 @@ pub const ROWS: &[Row<Results>] = &[
         "mars-linear",
         "On Mars the linear backoff takes less time than the other six schedulers",
         "6.7, fig. 6.17",
-        // The text gives no number. Ratios between 0.98 and 1 count as a tie; smaller ones
+        // The text gives no number. Ratios between 0.98 and 1 count as a tie; smaller ratios
         // contradict the claim.
         1.0..=3.0,
         Refuted::AtMost(0.98),

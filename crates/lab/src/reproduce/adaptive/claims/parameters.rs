@@ -36,8 +36,8 @@ fn values<const N: usize>(
     values.map(|value| view.sweep(sweep).aggregated(value, loads, &all))
 }
 
-/// Returns the ratio of the longest time to the shortest over these values, under the load for
-/// which it is largest.
+/// For each load, computes the ratio of the longest time to the shortest over these values. Returns
+/// the largest of these ratios.
 fn worst<const N: usize>(view: &Sim<'_>, sweep: &str, of: [&str; N], loads: [&str; 3]) -> f64 {
     greatest(&loads.map(|load| spread(&values(view, sweep, of, &[load]))))
 }

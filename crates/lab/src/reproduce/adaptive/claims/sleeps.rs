@@ -1,5 +1,5 @@
-//! Claims about how long and how often workers sleep on all processors of Mars (table 5.5), under
-//! quanta relative to the linear backoff.
+//! Claims about how long and how often workers sleep under quanta, compared with the linear
+//! backoff, on all processors of Mars (table 5.5).
 
 use super::{Refuted, Results, Row};
 use crate::reproduce::adaptive::medians::{Figure, View};
@@ -13,9 +13,8 @@ const LENGTHS: &str = "How often a thief sleeps depends on how long it finds not
     tasks, which the thesis does not print. Rows of failures are shorter here, and the \
     sleeps of the linear backoff begin shorter than those of quanta.";
 
-// Each figure may differ from the published one by a factor of 1.37: the three programs in the
-// table sleep 0.33, 0.38 and 0.45 times as often, and the largest of these ratios is 1.37 times the
-// smallest.
+// Each figure may differ from the published one by a factor of 1.37. In the table, the three
+// programs sleep 0.33, 0.38 and 0.45 times as often, and 0.45 is 1.37 times 0.33.
 pub const ROWS: &[Row<Results>] = &[
     Row::above(
         "nap-length",

@@ -28,7 +28,8 @@ struct Row {
 /// The figure that a claim is about.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// The time relative to the best locality, divided by the same ratio with free cache misses.
+    /// The ratio of the program's times in this locality and in the best one. It is divided by the
+    /// same ratio on a machine with free cache misses, so that only slowdowns from misses count.
     Time,
     /// Like `Time`, but relative to the time without hints.
     TimeByIgnorant,
@@ -62,8 +63,8 @@ fn rows() -> Vec<Row> {
         row(CACHESTRESS, Misses, Ignorant, "table 5.2", 3.04, 2.0..=5.1, AtMost(1.1)),
         row(CACHESTRESS, Misses, Random, "table 5.2", 3.11, 2.0..=5.2, AtMost(1.1)),
         row(CACHESTRESS, Misses, Worst, "table 5.2", 3.04, 2.0..=5.1, AtMost(1.1)),
-        // The ranges allow a factor of two around the published fraction of 838.9 million cache
-        // lines, but end at 1.1.
+        // The published figures are fractions of 838.9 million cache lines. The ranges allow a
+        // factor of two, but end at 1.1.
         row(CACHESTRESS, MissedShare, Ignorant, "table 5.2, section 5.3.1", 0.998, 0.5..=1.1, AtMost(0.33)),
         row(CACHESTRESS, MissedShare, Random, "table 5.2, section 5.3.1", 1.02, 0.5..=1.1, AtMost(0.33)),
         row(CACHESTRESS, MissedShare, Worst, "table 5.2, section 5.3.1", 0.998, 0.5..=1.1, AtMost(0.33)),
@@ -247,8 +248,8 @@ mod tests {
     use super::super::tests::measured;
     use super::*;
 
-    /// Returns the findings on made-up runs that have each published ratio, with its excess over 1
-    /// multiplied by `effect`.
+    /// Returns the findings on made-up runs that show every published effect, multiplied by
+    /// `effect`. An effect is the published ratio's excess over 1.
     fn verdicts(effect: f64) -> Vec<Finding> {
         let measured = measured(Size::Paper, |variant| {
             let published = |figure: fn(&Figure) -> bool| {

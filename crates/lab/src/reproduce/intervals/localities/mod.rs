@@ -24,19 +24,19 @@ use tidegate_command::output::{show_bytes, show_ratio};
 const MACHINE: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
 const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
 const CACHE: u64 = 8 << 20;
-/// The size of a cache at program size tiny, in bytes. Relative to it, the tiny arrays are as large
-/// as the source's arrays are relative to 8 MiB.
+/// The size of a cache at program size tiny, in bytes. It is chosen so that arrays exceed the cache
+/// by the same factor as in the source, where a cache has 8 MiB.
 const TINY_CACHE: u64 = 20_480;
 
-/// The cost in nanoseconds of a KiB that is not in the cache. At this cost, the cache-stress test
-/// without hints takes [`FITTED_RATIO`] times as long as in the best locality.
+/// The cost of fetching a KiB that is not in the cache, in nanoseconds. At this cost, the
+/// cache-stress test without hints takes [`FITTED_RATIO`] times as long as in the best locality.
 const FITTED: u64 = 68;
 /// From table 5.1: 4.038 s divided by 3.596 s.
 const FITTED_RATIO: f64 = 1.123;
 
-/// The compared costs of a KiB that is not in the cache, in nanoseconds: zero; the simulator's
-/// default, which is this machine's memory with prefetching; the fitted cost; and the cost of an
-/// additional miss for each program according to tables 5.1 to 5.6 of the thesis, which is 6.3, 128
+/// The costs that are compared, in nanoseconds for each KiB that is not in the cache. 20 is the
+/// simulator's default: the cost on this machine with prefetching. The last three are the costs of
+/// an additional miss in the three programs according to tables 5.1 to 5.6 of the thesis: 6.3, 128
 /// and 213 ns for a line of 64 bytes.
 const COSTS: [u64; 6] = [0, 20, FITTED, 100, 2_048, 3_408];
 
@@ -44,8 +44,8 @@ const COSTS: [u64; 6] = [0, 20, FITTED, 100, 2_048, 3_408];
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Program {
     name: &'static str,
-    /// How many times as long the program's tasks take as on this machine, so that its time in the
-    /// best locality is the one in table 5.1, 5.3 or 5.5.
+    /// How many times as long a task takes on the simulated machine as on this machine. With this
+    /// factor, the program's time in the best locality is the one in table 5.1, 5.3 or 5.5.
     slower: f64,
 }
 
@@ -69,7 +69,7 @@ struct Variant {
     program: Program,
     locality: Locality,
     machine: Machine,
-    /// The cost of a KiB that is not in the cache, in nanoseconds.
+    /// The cost of fetching a KiB that is not in the cache, in nanoseconds.
     miss: u64,
 }
 
@@ -278,8 +278,8 @@ impl Measured {
         self.sample(variant, figure)
     }
 
-    /// Returns the time in a locality relative to the best locality, divided by the same ratio with
-    /// free cache misses.
+    /// Returns the ratio of the times in a locality and in the best one, divided by the same ratio
+    /// on a machine with free cache misses.
     fn slowdown(&self, program: Program, locality: Locality, miss: u64) -> Interval {
         self.slowdown_by(program, [locality, Locality::Best], miss)
     }
@@ -321,8 +321,8 @@ mod tests {
 
     #[test]
     fn effects_without_misses_are_divided_out() {
-        // Every locality except the best doubles the time for a reason other than misses; misses
-        // add another tenth.
+        // Every locality except the best doubles the time even if misses are free. Misses add
+        // another tenth.
         let measured = measured(Size::Paper, |variant| {
             let elsewhere = f64::from(u8::from(variant.locality != Locality::Best));
             let costs = f64::from(u8::from(variant.miss > 0));

@@ -12,8 +12,8 @@ use crate::engine::{Claim, Refuted, Sample, Verdict};
 use crate::reproduce::page::{Finding, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
 
-/// A published time: the program, the locality, the table, the time relative to the best locality,
-/// and the range that agrees.
+/// A published time. The fields are the program, the locality, the table, the time relative to the
+/// best locality, and the range that agrees.
 type Published = (
     &'static str,
     Locality,

@@ -23,8 +23,8 @@ use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 use tidegate_command::options;
 
-/// The number of workers in the pools that differ in their queues, because parts (a) of the tables
-/// are for two cores.
+/// The number of workers in the pools that differ in their queues. Parts (a) of the published
+/// tables are for two cores.
 pub const WORKERS: usize = 2;
 
 /// With fewer runs, times are not judged.
@@ -64,7 +64,7 @@ const HINTED: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 pub enum Contender {
     /// Two workers with this queue.
     Queue(QueueKind),
-    /// Two workers with the first queue of the thesis. They park as soon as they find nothing.
+    /// Two workers with the queue [`QueueKind::Lazy`]. They park as soon as they find nothing.
     Parking,
     /// All workers in one place.
     OnePlace,
@@ -118,7 +118,7 @@ impl Contender {
     }
 }
 
-/// How programs with hints divide the processors into places.
+/// Returns how programs with hints divide the processors into places.
 fn places() -> PlaceBy {
     match has_several_caches(Machine::read().topology()) {
         true => PlaceBy::Cache,

@@ -32,7 +32,6 @@ fn verdicts(size: Size, told: impl Fn(&str, usize) -> (f64, f64)) -> Vec<Verdict
         .collect()
 }
 
-/// A function dominates only if it is better on all programs.
 #[test]
 fn function_must_win_every_program() {
     let found = verdicts(Size::Small, |rule, program| match rule {

@@ -73,8 +73,8 @@ fn contrary_figures_contradict() {
             // These claims are about our program and work stealing, whose figures here are as
             // published.
             _ if id.contains("work stealing") => Verdict::Agrees,
-            // Both schedulers need more memory than work stealing, so neither saves anything; see
-            // the next test.
+            // Both schedulers need more memory than work stealing, so neither of them saves any;
+            // see the next test.
             "saved share" => continue,
             _ => Verdict::Contradicts,
         };
@@ -118,7 +118,6 @@ fn smaller_savings_are_weaker() {
     }
 }
 
-/// A hybrid that saves more memory than Narlikar's scheduler contradicts the source.
 #[test]
 fn hybrid_must_not_beat_narlikar() {
     for (hybrid, expected) in [

@@ -12,9 +12,9 @@ use tidegate_command::output::show_ratio;
 
 const PROCESSORS: usize = 24;
 
-/// Runs with a small n cannot decide these claims: with this runtime's costs, stealing half took
-/// 1.42x the time of stealing the oldest task for n = 27, 1.25x for 33, 1.18x for 36 and 1.10x for
-/// 40.
+/// Runs with a small n cannot decide these claims. With this runtime's costs, stealing half took
+/// longer than stealing the oldest task: 1.42 times as long for n = 27, 1.25 times for 33, 1.18
+/// times for 36 and 1.10 times for 40.
 pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
     let sixteen = |figure: Figure| source.sample(FIB, FIXED_16, PROCESSORS, figure).interval();
     let shares = "Sixteen waiting tasks are rare in a stack as deep as fib's, so thieves find few \
@@ -82,8 +82,8 @@ fn alike_times(source: &Results, own: &Results) -> Vec<Finding> {
     ]
 }
 
-/// Checks that the fraction of busy time falls at every step of the sweep. The figure is the ratio
-/// at the step with the smallest fall.
+/// Checks that the fraction of busy time falls at every step of the sweep. The figure is the
+/// largest ratio of a fraction to the previous fraction.
 fn falling(source: &Results) -> Finding {
     let shares = SWEEP.map(|(_, strategy)| source.sample(FIB, strategy, PROCESSORS, busy));
     let samples: Vec<&Sample> = shares.iter().collect();
@@ -103,8 +103,9 @@ fn falling(source: &Results) -> Finding {
     .because("The more tasks a thief wants, the fewer victims have them.")
 }
 
-/// Checks that 16 tasks a steal take longer than two. For equal work, the ratio of the times is the
-/// inverse ratio of the busy fractions, so it is at most 1 / 0.158.
+/// Checks that the program takes longer if thieves take 16 tasks at a time instead of two. For
+/// equal work, the ratio of the times is the inverse ratio of the busy fractions, so it is at most
+/// 1 / 0.158.
 fn longer(source: &Results) -> Finding {
     Claim::new(
         "fib-sweep-time",

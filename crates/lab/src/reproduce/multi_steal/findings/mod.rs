@@ -40,8 +40,8 @@ fn slower(id: &str, what: &str, source: &str) -> Claim {
     Claim::new(id, what, source, from(1.05), Refuted::AtMost(1.01))
 }
 
-/// Judges all claims about the simulated machine: at the source's costs, and also at this runtime's
-/// costs if the cost of a steal is decisive.
+/// Judges all claims about the simulated machine at the source's costs. If the cost of a steal is
+/// decisive, also judges them at this runtime's costs.
 pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
     let mut all = uts::findings(source, own);
     all.extend(fib::findings(source, own, size));

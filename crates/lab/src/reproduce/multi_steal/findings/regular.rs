@@ -121,8 +121,8 @@ fn id(work: &str) -> String {
 }
 
 fn sparselu(results: &Results) -> Vec<Finding> {
-    // The range is narrower than for other times: from a victim with two tasks, including the
-    // running one, a thief that steals half takes one.
+    // The range is narrower than for other times. A victim with two tasks is running one of them,
+    // so a thief that steals half takes one.
     let half = Claim::new(
         "sparselu-half",
         "On SparseLU with 20 workers, stealing half takes as long as stealing the oldest task.",
@@ -145,8 +145,8 @@ fn sparselu(results: &Results) -> Vec<Finding> {
     all
 }
 
-/// Claims that a thief that tries to take two tasks never succeeds, on the simulated machine or on
-/// this one. The measured figure is the time relative to one worker; a value below `refuted`
+/// Claims that thieves never succeed if they try to take two tasks. The measured figure is the time
+/// relative to one worker, on the simulated machine or on this one. A value below `refuted`
 /// contradicts the claim.
 pub fn fails_with_two(
     id: &str,

@@ -73,8 +73,8 @@ fn times(results: &Results) -> Vec<Finding> {
     ]
 }
 
-/// Claims about fractions of time. The ranges allow a factor of two, because the source does not
-/// print after how many failures a thief rests, or how long a failure takes.
+/// Claims about how workers divide their time. The ranges allow a factor of two, because the source
+/// does not state how many failures make a thief rest, or how long a failure takes.
 fn shares(results: &Results) -> Vec<Finding> {
     let claim = |id: &str, what: &str, source: &str, published: f64| {
         let agrees = published / 2.0..=published * 2.0;

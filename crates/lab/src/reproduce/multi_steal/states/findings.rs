@@ -73,8 +73,9 @@ impl States {
         each.collect()
     }
 
-    /// Compares how many workers are victims under a fixed number of tasks with how many are
-    /// victims under half, where a victim needs two tasks.
+    /// Compares the number of possible victims under two strategies. To be a victim of thieves that
+    /// take a fixed number of tasks, a worker must have more tasks than that. To be a victim of
+    /// thieves that take half, it must have two.
     fn more_victims(&self) -> Vec<Finding> {
         let claim = |place: &str, id: String, strategy: &str| {
             let needed = threshold(strategy);
@@ -154,7 +155,8 @@ fn magnitude(difference: Interval) -> Interval {
     }
 }
 
-/// Judges the claim about figure 6: four tasks on one of four processors, and one steal.
+/// Judges the claim about figure 6, in which one of four processors has four tasks and one steal
+/// takes place.
 fn one_steal() -> Finding {
     let victims = |strategy| {
         let taken = amount(strategy).take(3);

@@ -40,8 +40,8 @@ pub const BEGIN: Nanos = 6 * UNIT;
 const END: Nanos = BEGIN + STEPS as Nanos * STEP;
 pub const STEPS: usize = 24;
 
-/// The time between two samples. All thieves that have found nothing so far make their attempts at
-/// the same times, so a state is averaged over samples at several phases of an attempt.
+/// The time between two samples. Thieves that have found nothing so far all make their attempts at
+/// the same times. Each state is therefore averaged over samples at several phases of an attempt.
 const SAMPLE: Nanos = ATTEMPT + ATTEMPT / PHASES as Nanos;
 const PHASES: usize = 5;
 pub const STEP: Nanos = PHASES as Nanos * SAMPLE;

@@ -37,9 +37,9 @@ const BRANCHES: f64 = 0.6;
 /// search for seconds without finding a victim, so only the model covers larger numbers.
 const STRATEGIES: [&str; 3] = [BOTTOMMOST, FIXED_2, DYNAMIC];
 
-/// The states that are kept for each run. State i is the fraction of workers with i or more tasks:
-/// 1 means busy, 2 a victim if thieves take one task or half, 3, 17 and 21 a victim if thieves take
-/// a fixed number, and 4 many tasks.
+/// The states that are kept for each run. State i is the fraction of workers with at least i tasks.
+/// Such workers are busy (1), have many tasks (4), or can be victims: of thieves that take one task
+/// or half (2), or of thieves that take 2, 16 or 20 tasks (3, 17 and 21).
 const STATES: [usize; 6] = [1, 2, 3, 4, 17, 21];
 
 /// The course of one run, with a row of [`STATES`] for each step.
@@ -168,8 +168,8 @@ impl States {
         &self.courses[found.expect("a strategy of this part")]
     }
 
-    /// Returns the ratio of the means of two states, each under its own strategy, over pairs of
-    /// runs with the same seed.
+    /// Compares the means of two states, each under its own strategy. Returns their ratio over
+    /// pairs of runs with the same seed.
     fn ratio(&self, [one, other]: [(&str, usize); 2]) -> Interval {
         let pairs = self.courses(one.0).iter().zip(self.courses(other.0));
         let ratio =

@@ -27,7 +27,7 @@ impl Model {
     fn change(&self) -> Vec<f64> {
         let p = &self.fractions;
         let mut change = vec![0.0; p.len()];
-        // The rate of steal attempts by workers without tasks. The victim has n tasks with
+        // The rate at which workers without tasks try to steal. The victim has n tasks with
         // probability p_n.
         let asks = p[0] * UNIT as f64 / ATTEMPT as f64;
         let most = p.len() - 1;
@@ -48,7 +48,7 @@ impl Model {
     }
 }
 
-/// Returns the fraction `s_i` of the workers that have at least i = `tasks` tasks.
+/// Returns the fraction of workers with at least `tasks` tasks, which is `s_i` for i = `tasks`.
 pub fn at_least(fractions: &[f64], tasks: usize) -> f64 {
     fractions.iter().skip(tasks).sum()
 }

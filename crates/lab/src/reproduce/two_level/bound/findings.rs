@@ -1,4 +1,4 @@
-//! Judges the claims of the thesis by experiment P3.
+//! Judges the claims of the thesis about experiment P3.
 
 use super::{Greedy, SERIAL, STRASSEN, WIDTHS, by_bound, by_repaired, exactly, on_average};
 use crate::engine::ratios::{farthest, greatest, of_ratios};

@@ -15,7 +15,7 @@ use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::simulated::Work;
 use tidegate_command::output::{Table, Value, show_seconds};
 
-/// The fixed numbers of processors among which the experiment finds the best.
+/// The fixed numbers of processors that the experiment tries in order to find the best one.
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 12, 16];
 
 /// A job's figures in figure 7-10, with times in seconds.
@@ -84,7 +84,7 @@ const PUBLISHED: [[f64; 4]; 7] = [
 ];
 
 /// Returns the bound of theorem 3 if `processors` is the effective allotment, or the corrected
-/// bound if it is the trimmed mean.
+/// bound if `processors` is the trimmed mean.
 fn bound(seen: &Seen, processors: f64) -> f64 {
     seen.work / processors.max(1.0) + seen.span
 }

@@ -1,4 +1,4 @@
-//! Judges the claims of the thesis by the experiments on this machine.
+//! Judges the claims of the thesis on the basis of runs on this machine.
 
 use std::ops::RangeInclusive;
 
@@ -132,8 +132,8 @@ fn late(observed: &Observed) -> [Finding; 3] {
     .map(finding)
 }
 
-/// Compares the power of sharing with static halves and thirds. With halves, the third job waits
-/// for one of the others, as in the thesis.
+/// Compares the power of three jobs that share the machine with their power on static halves and on
+/// static thirds. With halves, the third job waits for another job, as in the thesis.
 fn new_job(observed: &Observed) -> [Finding; 3] {
     let power = |way: &str| observed.sample(&format!("P1/fib/{way}"), Ran::power);
     let why = on_few(
@@ -276,8 +276,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Returns the verdicts on this number of processors if all ways other than sharing with a
-    /// cycle of 5 ms take `other` times as long.
+    /// Returns the verdicts on this number of processors. Jobs take one second if they share
+    /// processors or have a cycle of 5 ms, and `other` seconds otherwise.
     fn verdicts(processors: usize, other: f64) -> BTreeMap<String, Verdict> {
         let names = super::super::jobs::all(tidegate_workloads::Size::Tiny, processors);
         let ran = |name: &str| {

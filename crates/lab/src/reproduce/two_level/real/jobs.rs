@@ -206,8 +206,8 @@ fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
     ]
 }
 
-/// Returns the jobs of experiment P2: one has a serial phase followed by a parallel one with twice
-/// the work, the other has the phases in the opposite order.
+/// Returns the jobs of experiment P2. One job has a serial phase, followed by a parallel phase with
+/// twice the work. The other job has the phases in the opposite order.
 fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
     let work = |first: &str| {
         let given = [
