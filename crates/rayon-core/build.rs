@@ -1,5 +1,5 @@
-//! Sets `DEP_RAYON_CORE_TIDEGATE` for the build scripts of crates that directly depend on this one,
-//! so that they can detect this runtime.
+//! Sets `DEP_RAYON_CORE_TIDEGATE` for the build scripts of crates that directly depend on this
+//! crate, so that they can detect this runtime.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

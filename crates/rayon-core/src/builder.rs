@@ -59,7 +59,7 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Builds a pool even if environment variables are invalid or the system refuses some threads:
+    /// Builds a pool even if environment variables are invalid or some threads cannot be started:
     /// prints a message and continues without those variables or threads.
     pub(crate) fn build_forgiving(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_with(true)
@@ -253,8 +253,8 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Sets the number of threads. With 0, the default, the [environment variables](crate)
-    /// determine the number. If none is set, the pool has as many threads as this process may keep
-    /// busy.
+    /// determine the number. If none is set, the pool has as many threads as this process may run
+    /// at the same time.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
@@ -269,7 +269,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the handler for panics that no call can propagate: those of detached tasks, start
+    /// Sets the handler for panics that no call can propagate: panics of detached tasks, start
     /// handlers and exit handlers.
     ///
     /// Without a handler, such a panic aborts the process. If the handler itself panics, the

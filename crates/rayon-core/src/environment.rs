@@ -1,4 +1,4 @@
-//! Reads the environment variables that are rayon's or the standard library's, not Tidegate's.
+//! Reads the environment variables of rayon and of the standard library.
 
 use std::env;
 

@@ -43,8 +43,8 @@ pub(crate) fn make_global(
     Ok(())
 }
 
-/// Builds the global pool with the default configuration. If the system refuses some of the
-/// threads, uses fewer.
+/// Builds the global pool with the default configuration. If some threads cannot be started, the
+/// pool has fewer threads.
 fn by_default() -> ThreadPool {
     match ThreadPoolBuilder::new().build_forgiving() {
         Ok(pool) => pool,

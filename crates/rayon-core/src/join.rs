@@ -22,8 +22,9 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure runs on a different thread from the one that called [`join_context`]. It
-    /// does if another thread has stolen it, or if the caller belongs to no pool.
+    /// Whether the closure runs on a different thread from the one that called [`join_context`].
+    /// This is the case if another thread has stolen the closure, or if the caller belongs to no
+    /// pool.
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated
@@ -43,7 +44,7 @@ impl FnContext {
 ///
 /// # Panics
 /// If a closure panics, this call panics with the same payload after both closures have run. If
-/// both panic, it panics with the payload of `oper_a`.
+/// both closures panic, the payload is that of `oper_a`.
 #[inline]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where

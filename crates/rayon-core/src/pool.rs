@@ -41,8 +41,8 @@ impl ThreadPool {
     /// Runs `op` on a thread of the pool and waits for it. If the caller is a thread of the pool,
     /// `op` runs on that thread.
     ///
-    /// If the caller belongs to another pool, it may run tasks on top of its stack while it waits:
-    /// those that were passed to its own pool from outside.
+    /// If the caller belongs to another pool, it may run other tasks on top of its stack while it
+    /// waits. It only runs tasks that were passed to its own pool from outside.
     ///
     /// # Panics
     /// If `op` panics, this panics with the same payload.

@@ -114,7 +114,7 @@ impl fmt::Debug for ScopeFifo<'_> {
 ///
 /// # Panics
 /// If `op` or a task panics, this panics after all tasks have ended, with the payload of `op` or,
-/// if only tasks panicked, of the first of them.
+/// if `op` did not panic, with the payload of the task that panicked first.
 pub fn scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,

@@ -82,7 +82,7 @@ fn loop_may_initialize_a_contended_value() {
 
 #[test]
 fn tasks_may_need_their_spawners_lock() {
-    // More tasks than a deque holds, so that the rest go to a queue.
+    // More tasks than a deque holds, so that some of them go to a queue.
     const TASKS: usize = 200_000;
     watched(|| {
         for threads in [1, 2] {

@@ -26,7 +26,7 @@ fn pools_may_call_each_other() {
     });
 }
 
-/// The items run on the other pool, which calls back into the first one.
+/// The items run on the other pool, and each item calls back into the first pool.
 #[test]
 fn loop_items_may_call_another_pool() {
     watched(|| {
@@ -37,8 +37,8 @@ fn loop_items_may_call_another_pool() {
     });
 }
 
-/// One thread of the pool is blocked until a task passed to the pool from outside has run. So the
-/// other thread, which waits for another pool, must run that task.
+/// One thread of the pool is blocked until a task that was passed to the pool from outside has run.
+/// The pool's other thread waits for another pool, and must run that task meanwhile.
 #[test]
 fn cross_pool_waiter_runs_injected_tasks() {
     watched(|| {

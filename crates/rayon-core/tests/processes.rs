@@ -2,7 +2,7 @@
 //! and aborts.
 //!
 //! Each case runs in a child process, which runs one of the `child_…` tests below. In an ordinary
-//! test run, these do nothing.
+//! test run, the `child_…` tests do nothing.
 
 mod support;
 
@@ -82,7 +82,7 @@ fn oversized_default_stack_is_reduced() {
     assert!(!told.contains("Builder::stack_size"), "{told}");
 }
 
-/// The process prints a warning and uses the default.
+/// The process prints a warning and uses the default for that variable.
 #[test]
 fn global_pool_ignores_bad_variable() {
     let output = in_child("child_sums", &[("TIDEGATE_IDLE", "never")]);
@@ -128,7 +128,7 @@ fn child_has_a_handler_that_panics() {
     }
 }
 
-/// The process has no panic handler, or its panic handler panics.
+/// Covers a process without a panic handler, and a process whose panic handler panics.
 #[test]
 fn unhandled_panic_aborts_with_message() {
     for (child, why) in [

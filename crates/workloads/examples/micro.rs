@@ -39,8 +39,8 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prints, for each runtime, the median time per unit in nanoseconds, and the difference and ratio
-/// to the serial version's time.
+/// Prints the median time per unit of each runtime in nanoseconds, and compares it with the serial
+/// version's time: the difference and the ratio.
 fn compare<P: Program>(title: &str, program: &P, times: u32, units: u64) -> std::io::Result<()> {
     let serial: Run<'_, P> =
         Box::new(move |input| clock(times, || drop(black_box(program.serial(black_box(input))))));

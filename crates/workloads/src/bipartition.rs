@@ -17,8 +17,9 @@
 //! bound is the smallest total over all assignments. Vertices are decided in a fixed order, so the
 //! sums of the lightest edges are precomputed in a table.
 //!
-//! The serial version and the parallel body share the bound and, below the cutoff, the search. A
-//! relaxed load of the shared cut costs as much as a plain load.
+//! The serial version and the parallel body share the bound and, below the cutoff, the search. This
+//! doesn't slow the serial version down: a relaxed load of the shared cut costs as much as a plain
+//! load.
 //!
 //! The simulator has no dag for this program: the set of subproblems depends on when cuts are
 //! found, and so on the schedule itself.
@@ -38,7 +39,7 @@ const MOST: usize = 64;
 
 const HEAVIEST: u64 = 1000;
 
-/// The program `bipartition`.
+/// The program `bipartition`, which divides a graph into two halves with the lightest cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Bipartition {
     /// Number of vertices.
@@ -55,7 +56,7 @@ pub struct Bipartition {
 #[derive(Debug)]
 pub struct Graph {
     n: usize,
-    /// The weight between each pair of vertices; 0 if there is no edge.
+    /// The weight of the edge between each pair of vertices; 0 if there is no edge.
     weights: Vec<[u32; MOST]>,
     /// A table of the sums that [`Graph::lightest`] returns.
     lightest: Vec<u32>,
@@ -192,8 +193,8 @@ impl Graph {
         if self.n - of.decided <= cutoff {
             return self.serial(of, found);
         }
-        // This decides a side only when the search reaches it, so that the side must beat the best
-        // cut known at that time.
+        // The recursion calls `decide` only when it reaches a side, so that the side must beat the
+        // best cut known at that time.
         let search = |fork: &mut R::Fork<'_>, side| {
             if let Some(next) = self.decide(of, side, found) {
                 self.parallel::<R>(fork, &next, found, cutoff);

@@ -1,9 +1,10 @@
 //! The fast Fourier transform of complex numbers by Cooley and Tukey: the elements at even and at
 //! odd indices are transformed separately, in parallel, and then combined.
 //!
-//! James Cooley and John Tukey, An Algorithm for the Machine Calculation of Complex Fourier Series,
-//! Mathematics of Computation 19, 1965, with radix 2. Yasir Adnan and Mitsuhisa Sato use it with 32
-//! M numbers in Dynamic Multiple Work Stealing Strategy for Flexible Load Balancing, 2012.
+//! The algorithm is from James Cooley and John Tukey, An Algorithm for the Machine Calculation of
+//! Complex Fourier Series, Mathematics of Computation 19, 1965; the radix is 2. Yasir Adnan and
+//! Mitsuhisa Sato use it with 32 M numbers in Dynamic Multiple Work Stealing Strategy for Flexible
+//! Load Balancing, 2012.
 //!
 //! Each level of the recursion passes over the numbers twice. The first pass splits them into a
 //! second array, where the halves are transformed; the second combines the halves back into the
@@ -26,7 +27,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, uniform};
 
-/// A complex number.
+/// A complex number in double precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex {
     /// The real part.
@@ -68,7 +69,7 @@ impl Mul for Complex {
     }
 }
 
-/// The program `fft`.
+/// The program `fft`, which computes a discrete Fourier transform.
 #[derive(Clone, Copy, Debug)]
 pub struct Fft {
     /// How many numbers to transform, a power of two.

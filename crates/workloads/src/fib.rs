@@ -21,7 +21,7 @@ use crate::runtime::Runtime;
 /// The largest n for which F(n) fits the result type.
 const MOST: u64 = 93;
 
-/// The program `fib`.
+/// The program `fib`, which computes a Fibonacci number by recursion.
 #[derive(Clone, Copy, Debug)]
 pub struct Fib {
     /// The index of the number, 0 to 93.
@@ -58,7 +58,7 @@ impl Fib {
     }
 }
 
-/// Runs the serial version.
+/// The serial version: computes F(n) by plain recursion.
 pub fn serial(n: u32) -> u64 {
     if n < 2 {
         return n.into();

@@ -2,9 +2,9 @@
 //! series.
 //!
 //! `knary(n, k, r)` has `n` levels and `k` children per inner node. The first `r` children run one
-//! after the other, then the rest run in parallel; every node takes [`STEPS`] steps. By Robert
-//! Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing
-//! Jobs (MIT, 2004), section 7.
+//! after the other, then the rest run in parallel; every node takes [`STEPS`] steps. The program is
+//! by Robert Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel
+//! Work-Stealing Jobs (MIT, 2004), section 7.
 //!
 //! The program has no cutoff, and its tree is not random; for a random tree, use `uts`.
 
@@ -21,7 +21,7 @@ pub const STEPS: u64 = 100;
 /// The maximum number of nodes in a tree.
 const MOST_NODES: u64 = 1 << 40;
 
-/// The program `knary`.
+/// The program `knary`, which walks a tree of equal nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Knary {
     /// Number of levels, including the root's.

@@ -13,7 +13,7 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 
-/// The program `loops`.
+/// The program `loops`, which runs a short loop many times.
 #[derive(Clone, Copy, Debug)]
 pub struct Loops {
     /// Items per loop.

@@ -18,7 +18,7 @@ use crate::program::{Answer, Field, Form, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
-/// The program `loopy`.
+/// The program `loopy`, which runs a loop of equal subtasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Loopy {
     /// Number of subtasks.

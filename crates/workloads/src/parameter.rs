@@ -24,7 +24,7 @@ pub enum Size {
     Paper,
 }
 
-/// A parameter of a program.
+/// The description of a program's parameter: its name, type, default and help text.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The parameter's name on the command line.

@@ -22,7 +22,7 @@ use crate::steps::{random, steps};
 /// The maximum number of steps in a phase.
 const MOST_STEPS: u64 = 1_000_000_000_000;
 
-/// The program `phases`.
+/// The program `phases`, which alternates between serial and parallel phases.
 #[derive(Clone, Copy, Debug)]
 pub struct Phases {
     /// Number of rounds; each has one serial and one parallel phase.

@@ -19,7 +19,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
-/// The program `prefixsum`.
+/// The program `prefixsum`, which computes prefix sums in two passes.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefixsum {
     /// Number of elements.
@@ -66,7 +66,7 @@ fn up<R: Runtime>(fork: &mut R::Fork<'_>, elements: &[u64], sums: &mut [u64], bl
     left.wrapping_add(right)
 }
 
-/// Runs the second pass.
+/// Runs the second pass. `before` is the sum of all elements before `elements`.
 fn down<R: Runtime>(
     fork: &mut R::Fork<'_>,
     elements: &mut [u64],

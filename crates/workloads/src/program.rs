@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::runtime::Runtime;
 
-/// The summary of a run's result: fields, keyed by name.
+/// A summary of a run's result, as named fields.
 pub type Answer = serde_json::Map<String, Value>;
 
 /// The description of a field of a program's [`Answer`], for help texts.
@@ -77,7 +77,7 @@ pub trait Program: Sized + Send + Sync + 'static {
     /// Restores an input to its initial state after a run.
     fn reset(&self, _input: &mut Self::Input) {}
 
-    /// Runs the serial version.
+    /// Computes the output with the serial version.
     fn serial(&self, input: &mut Self::Input) -> Self::Output;
 
     /// Runs the parallel body. Call this inside [`Runtime::install`].

@@ -17,7 +17,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{self, random};
 
-/// The program `quicksort`.
+/// The program `quicksort`, which sorts an array in place.
 #[derive(Clone, Copy, Debug)]
 pub struct Quicksort {
     /// Number of elements.
@@ -46,7 +46,7 @@ pub(crate) fn gaussian(n: usize, seed: u64) -> Vec<u32> {
         .collect()
 }
 
-/// Runs the serial version.
+/// Sorts the elements serially. Up to `cutoff` elements are left to the standard library's sort.
 pub fn serial(elements: &mut [u32], cutoff: usize) {
     if elements.len() <= cutoff {
         return elements.sort_unstable();
@@ -56,7 +56,7 @@ pub fn serial(elements: &mut [u32], cutoff: usize) {
     serial(rest, cutoff);
 }
 
-/// Runs the parallel body.
+/// Sorts the elements with the parallel body; each partition is followed by a fork.
 pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff: usize) {
     if elements.len() <= cutoff {
         return elements.sort_unstable();
@@ -69,8 +69,8 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff
     );
 }
 
-/// Partitions the elements around a pivot. Returns the elements less than the pivot and the others,
-/// without the pivot itself.
+/// Partitions the elements around a pivot. Returns the elements less than the pivot and all other
+/// elements, without the pivot itself.
 ///
 /// This is Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch
 /// on the comparison: every element is written to the border between the two sides, and the
@@ -232,7 +232,8 @@ mod tests {
         }
     }
 
-    /// Each element is the mean of four uniform numbers, so the mean is 1/2 and the variance 1/48.
+    /// Each element is the mean of four uniform numbers, so the elements have the mean 1/2 and the
+    /// variance 1/48.
     #[test]
     fn gaussian_data_has_expected_spread() {
         let data = gaussian(100_000, 1);

@@ -98,7 +98,7 @@ macro_rules! finder {
 /// Expands one list of all programs into [`ENTRIES`] and both lookup functions.
 macro_rules! programs {
     (simulated: $($dag:ident)*; others: $($other:ident)*) => {
-        /// All programs.
+        /// Information about all programs. Those that can be simulated come first.
         pub const ENTRIES: &[Entry] = &[$(simulated::<$dag>(),)* $(entry::<$other>(),)*];
 
         finder! {

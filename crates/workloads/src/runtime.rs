@@ -136,8 +136,8 @@ pub trait Runtime: Sized + Sync {
         body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
     );
 
-    /// Returns the places into which the calling task can put tasks. Empty if the runtime has no
-    /// places.
+    /// Returns the places into which the calling task can put tasks. The list is empty if the
+    /// runtime has no places.
     fn places() -> Vec<PlaceId> {
         Vec::new()
     }

@@ -15,7 +15,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
-/// The program `seriesparallel`.
+/// The program `seriesparallel`, which runs a random series-parallel graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Seriesparallel {
     /// Number of leaves.
@@ -38,9 +38,7 @@ pub(crate) struct Part {
 pub(crate) enum Shape {
     /// A leaf that takes this many steps.
     Leaf(u64),
-    /// Two parts in series.
     Series(Part, Part),
-    /// Two parts in parallel.
     Parallel(Part, Part),
 }
 
@@ -202,7 +200,7 @@ mod tests {
         [0, 1, 2].map(|kind| own[kind] + a[kind] + b[kind])
     }
 
-    /// The graph also has the requested number of leaves.
+    /// The test also checks the number of leaves.
     #[test]
     fn graph_has_requested_parallel_share() {
         for parallel in [0, 30, 100] {

@@ -9,12 +9,12 @@
 //!
 //! | order | which task begins next |
 //! |---|---|
-//! | `nearest` | the nearest vertex's: [priority](Runtime::spawn_with_priority) is by distance |
-//! | `youngest` | the one that a deque returns; each relaxation spawns its nearest vertex last |
+//! | `nearest` | the task of the nearest vertex, by [priority](Runtime::spawn_with_priority) |
+//! | `youngest` | the task that a deque returns; each relaxation spawns its nearest vertex last |
 //!
 //! With `youngest`, the owner of a deque next relaxes the nearest vertex of its latest relaxation,
-//! no matter which vertices are pending from earlier ones. This is depth first and repeats most of
-//! the work.
+//! no matter which vertices are pending from earlier relaxations. This is depth first and repeats
+//! most of the work.
 //!
 //! Each access to an edge recomputes the edge from the seed. Stored edges would take 800 MB, and
 //! the program would wait for memory. Weights are from 1 to 2^32.
@@ -56,7 +56,7 @@ impl Order {
     }
 }
 
-/// The program `sssp`.
+/// The program `sssp`, which finds shortest paths in a random graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp {
     /// Number of vertices, at least one. Paths start at the first vertex.
@@ -87,7 +87,7 @@ impl Sssp {
     }
 }
 
-/// The state of a run of the parallel body.
+/// The data that the tasks of a parallel run share.
 struct Search<'a> {
     program: &'a Sssp,
     distances: Vec<AtomicU64>,

@@ -56,12 +56,12 @@ impl Node {
     }
 }
 
-/// Runs the serial version.
+/// Sums the values of a tree serially.
 pub fn serial(node: &Node) -> u64 {
     node.value + node.left.as_deref().map_or(0, serial) + node.right.as_deref().map_or(0, serial)
 }
 
-/// Runs the parallel body; each node forks once.
+/// Sums the values of a tree with the parallel body; each node forks once.
 pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, node: &Node) -> u64 {
     let (left, right) = R::join(
         fork,
@@ -71,7 +71,7 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, node: &Node) -> u64 {
     node.value + left + right
 }
 
-/// The program `treesum`.
+/// The program `treesum`, which sums the values of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Treesum {
     /// Number of nodes, at least one.

@@ -127,8 +127,8 @@ fn complementary_jobs_beat_static_halves() {
     }
 }
 
-/// The mean response time of three equal jobs must not exceed that with a third of the machine
-/// each.
+/// The mean response time of three equal jobs must not be longer than if each job had a third of
+/// the machine.
 #[test]
 fn equal_jobs_match_static_thirds() {
     let response = |widths: [Width; 3]| {

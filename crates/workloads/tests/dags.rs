@@ -130,7 +130,7 @@ fn series_parallel_span_follows_its_mix() {
     }
 }
 
-/// The dag has one task per block and the root.
+/// The dag has a root and one task per block.
 #[test]
 fn wavefront_chain_follows_two_edges() {
     for (n, block, blocks) in [(96, 32, 3), (1, 1, 1), (7, 7, 1), (40, 1, 40)] {
@@ -149,7 +149,7 @@ fn wavefront_chain_follows_two_edges() {
     assert_eq!(found.span, 2 * (5 * 32 * 32 + 32 * 4 + 4 * 4));
 }
 
-/// The dag has one task per interval, one per layer, and the root.
+/// The dag has a root, one task per layer and one task per interval.
 #[test]
 fn layers_wait_for_their_predecessors() {
     for (layers, width, edges) in [(1, 1, 0), (5, 1, 1), (1, 9, 3), (30, 12, 2), (30, 12, 0)] {
@@ -183,7 +183,7 @@ fn quicksort_unfolds_deterministically() {
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
 }
 
-/// At each level, the critical path has two passes over elements that are handled without forks.
+/// At each level, the critical path splits and combines `cutoff` elements without forks.
 #[test]
 fn fft_passes_twice_at_every_level() {
     let cutoff = 4096;
@@ -268,7 +268,7 @@ impl SimulatedVisitor for Unfolded {
             costs: Costs::NONE,
             ..Settings::new(1)
         };
-        // These are copied, because the outcome of a run doesn't have them.
+        // The outcome of a run lacks these three figures, so they are copied from the walk.
         let WorkSpan {
             depth,
             drafts,

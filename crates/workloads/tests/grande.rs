@@ -1,5 +1,5 @@
-//! Checks the Java Grande kernels: compares serial versions with the published figures, and parts
-//! in other orders with the serial versions.
+//! Checks the Java Grande kernels. The serial versions must reproduce the published figures, and
+//! runs that execute the parts in another order must agree with the serial versions.
 //!
 //! At the test size, each kernel is checked against a property that holds regardless of its figure.
 //! With optimization, all kernels also run at the benchmark's size A; without it, only the kernels
@@ -79,7 +79,7 @@ fn reset_run_gives_equal_figures() {
     reset_is_right::<RayTracer>();
 }
 
-/// One thread per piece encrypts and decrypts it. Encryption must change every block.
+/// A separate thread encrypts and decrypts each piece. Encryption must change every block.
 #[test]
 fn threaded_crypt_restores_the_text() {
     let mut kernel = Crypt::new(Size::Test);

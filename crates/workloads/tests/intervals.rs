@@ -1,5 +1,5 @@
-//! Checks the programs with intervals: results on several kinds of queues and for any division into
-//! pieces, and bounded memory.
+//! Checks that the programs with intervals give correct answers on several kinds of queues and with
+//! any division into pieces, and that their memory is bounded.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,13 +87,13 @@ fn kernels_verify_with_any_piece_count() {
             right_on(&pool, name, &[("pieces", pieces)]);
         }
     }
-    // More pieces than there are columns, rows or text blocks, so that each piece has a single one.
+    // There are more pieces than columns, rows or text blocks, so each piece has only one of them.
     for name in ["crypt", "lufact", "sor"] {
         right_on(&pool, name, &[("pieces", "100000")]);
     }
 }
 
-/// These graphs are empty, or have a single row or column.
+/// Each graph is empty, or has a single row or column.
 #[test]
 fn degenerate_interval_programs_verify() {
     let pool = pool(2, QueueKind::Split);

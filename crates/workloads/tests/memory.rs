@@ -1,6 +1,6 @@
 //! Checks the programs that reserve memory: their answers under every policy, their peak under a
-//! budget slightly above what the serial run needs, and the serial peak (S1) that follows from
-//! their code.
+//! budget slightly larger than the serial run's peak, and the serial peak (S1) that their code
+//! implies.
 
 mod support;
 
@@ -37,8 +37,8 @@ const POLICIES: [&str; 4] = [
     "dfdeques:k=64KiB",
 ];
 
-/// Takes a lock. Tests must hold it while they reserve memory on a runtime that counts, because the
-/// whole process shares one counter.
+/// Takes a lock. Tests must hold the lock while they reserve memory on a runtime that counts,
+/// because the whole process shares one counter.
 fn counter() -> MutexGuard<'static, ()> {
     static COUNTER: Mutex<()> = Mutex::new(());
     COUNTER.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,7 +1,7 @@
 //! Runs every program at size tiny, in each of its forms, on Tidegate pools with combinations of
-//! policies, and compares the answers with the serial version's. The test command runs a slice of
-//! the full product, `xtask soak policies` all of it. Programs with intervals take longer, so they
-//! run only with the default policies, on each queue.
+//! policies, and compares the answers with the serial version's. A normal test run covers a slice
+//! of all combinations; `xtask soak policies` covers all of them. Programs with intervals take
+//! longer, so they run only with the default policies, on each queue.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ const VICTIMS: [VictimPolicy; 4] = [
     VictimPolicy::Hierarchical,
 ];
 
-/// The number of slices in the full product of programs and policies.
+/// The number of slices into which the combinations of programs and policies are divided.
 const SLICES: usize = 7;
 
 /// The names of the parameters that select a program's form.
@@ -158,8 +158,8 @@ fn givens(entry: &Entry) -> Vec<Given> {
     }
 }
 
-/// Returns every `1 / SLICES` of the combinations, from an offset that differs between programs, so
-/// that each combination meets some of the programs.
+/// Returns `scale` of every `SLICES` combinations. The offset differs between programs, so that
+/// each combination is tested with some of the programs.
 fn slice(all: &[Policies], offset: usize, scale: usize) -> Vec<Policies> {
     let numbered = all.iter().enumerate();
     let kept = numbered.filter(|(n, _)| (n + offset) % SLICES < scale);

@@ -84,7 +84,7 @@ fn runtimes_give_the_reference_answer() {
 
 #[test]
 fn both_forms_give_equal_answers() {
-    // These forms are not the default, which the test above covers.
+    // The test above covers the default forms, so this one covers the other forms.
     let joins = ["loopy", "nested", "sortmany", "decompress"];
     let spawns = ["uts", "matmul", "strassen"];
     let forms = [("join", &joins[..]), ("spawn", &spawns)];

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once};
 
 /// The stack size of a thread, in bytes. It is large because a task that waits for another pool may
-/// run other tasks on top of its stack, and those may wait in turn.
+/// run other tasks on top of its stack, and these tasks may also wait for other pools.
 pub const STACK: usize = 1 << 28;
 
 fn builder(threads: usize, ledger: &Arc<Ledger>) -> ThreadPoolBuilder {
@@ -31,7 +31,7 @@ pub fn joined_pool(threads: usize, ledger: &Arc<Ledger>) -> ThreadPool {
     pool.expect("the caller belongs to no pool")
 }
 
-/// Builds the global pool, which the programs share one after another.
+/// Builds the global pool, which all programs use, one program at a time.
 pub fn build_global() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,5 +1,5 @@
-//! `blockmatmul` as a dag: each step of a chain drafts the next step. No step waits for the end of
-//! the step that it has drafted.
+//! `blockmatmul` as a dag: each step of a chain drafts the next step but doesn't wait for it to
+//! end.
 
 use super::Simulated;
 use crate::locality::blockmatmul::Blockmatmul;
@@ -9,7 +9,7 @@ use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 /// Multiply-add operations per nanosecond.
 const A_NANOSECOND: u64 = 8;
 
-/// The dag of the program `blockmatmul`.
+/// The dag of the program `blockmatmul`: a chain of tasks for each block of the product.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockmatmulDag {
     program: Blockmatmul,

@@ -8,7 +8,7 @@ use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 /// Time for one pass over 64 elements, in nanoseconds; one element takes 0.32 ns.
 const OF_64: u64 = 21;
 
-/// The dag of the program `cachestress`.
+/// The dag of the program `cachestress`: independent tasks, each of which touches an array.
 #[derive(Clone, Copy, Debug)]
 pub struct CachestressDag {
     program: Cachestress,
@@ -19,7 +19,8 @@ pub struct CachestressDag {
 pub enum Task {
     /// Drafts the task at this index; continues with the next index.
     Draft(usize),
-    /// Loads the array at this index into the cache for the next of the remaining passes.
+    /// Touches the array at this index before each pass. The second field is the number of passes
+    /// left.
     Touch(usize, u32),
     Read(usize, u32),
     Over,

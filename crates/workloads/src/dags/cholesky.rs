@@ -15,7 +15,7 @@ const DIVIDE: Nanos = 320;
 /// Time to subtract the product of two blocks, in nanoseconds.
 const SUBTRACT: Nanos = 375;
 
-/// The dag of the program `cholesky`.
+/// The dag of the program `cholesky`: a recursion into quadrants.
 #[derive(Clone, Debug)]
 pub struct CholeskyDag {
     blocks: usize,
@@ -35,21 +35,22 @@ pub struct Square {
 /// What a task does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Factors a square; the number is the next of the four steps.
+    /// Factors a square in four steps. The number is the index of the next step.
     Factor(Square, usize),
     /// Divides a square by the triangle above it.
     Divide(Square),
-    /// Divides the upper or lower half of a square, given its left and right quadrants; the number
-    /// is the next of the three steps.
+    /// Divides the upper or lower half of a square in three steps. The fields are the left and
+    /// right quadrants of that half and the index of the next step.
     Half(Square, Square, usize),
-    /// Subtracts a product of two squares from a square. Both factors begin at the given column;
-    /// one is in the row of the square, the other in the row of the square's transpose.
+    /// Subtracts a product of two squares from a square. Both factors begin at the given column.
+    /// The first begins at the square's row, the second at the row whose number is the square's
+    /// column.
     Subtract(Square, usize),
-    /// Like `Subtract`, but for two of the square's quadrants; the last field is the number of the
-    /// first.
+    /// Like `Subtract`, but only for two of the square's quadrants: the quadrant whose index is in
+    /// the last field, and the next one.
     Pair(Square, usize, usize),
-    /// Subtracts two products from a quadrant, one after the other; the last field is the index of
-    /// the next one.
+    /// Subtracts two products from a quadrant, one after the other. The last field is the index of
+    /// the next product.
     Quadrant(Square, usize, usize),
     Over,
 }

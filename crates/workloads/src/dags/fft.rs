@@ -11,7 +11,7 @@ const PASSED: Nanos = 14;
 /// cache.
 const CACHED: Nanos = 12;
 
-/// The dag of the program `fft`.
+/// The dag of the program `fft`: a recursion with two parallel passes at each level.
 #[derive(Clone, Copy, Debug)]
 pub struct FftDag {
     n: usize,

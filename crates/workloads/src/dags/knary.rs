@@ -1,16 +1,16 @@
-//! `knary` as a dag: each node calls some of its children in series, then runs the others in
-//! parallel with joins that halve the range.
+//! `knary` as a dag: each node calls some of its children in series, then runs its other children
+//! in parallel with joins that halve the range.
 
 use super::Simulated;
 use crate::knary::{Knary, STEPS};
 use crate::steps;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// The dag of the program `knary`.
+/// The dag of the program `knary`: a tree with serial and parallel children.
 #[derive(Clone, Copy, Debug)]
 pub struct KnaryDag {
     tree: Knary,
-    /// The time that a node takes without its children.
+    /// The time per node, excluding its children.
     node: Nanos,
 }
 

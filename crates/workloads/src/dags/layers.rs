@@ -10,7 +10,7 @@ use crate::intervals::layers::Layers;
 use crate::steps::time;
 use tidegate_sim::{Dag, Draft, Place, Step};
 
-/// The dag of the program `layers`.
+/// The dag of the program `layers`: one draft per interval.
 #[derive(Clone, Copy, Debug)]
 pub struct LayersDag {
     graph: Layers,

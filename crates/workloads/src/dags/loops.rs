@@ -8,7 +8,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 /// Items handled per nanosecond.
 const ITEMS_PER_NANO: usize = 8;
 
-/// The dag of the program `loops`.
+/// The dag of the program `loops`: loops that joins halve.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopsDag {
     items: usize,

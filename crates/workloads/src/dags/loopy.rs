@@ -6,7 +6,7 @@ use crate::program::Form;
 use crate::steps;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// The dag of the program `loopy`.
+/// The dag of the program `loopy`: a loop of equal subtasks.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopyDag {
     subtasks: usize,

@@ -8,7 +8,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 /// Multiply-subtract operations per 10 ns.
 const MULTIPLIED: Nanos = 52;
 
-/// The dag of the program `lu`.
+/// The dag of the program `lu`: in each step, a serial panel and then a parallel update.
 #[derive(Clone, Copy, Debug)]
 pub struct LuDag {
     blocks: usize,
@@ -22,7 +22,8 @@ pub enum Task {
     Step(usize),
     /// Updates the later panels; the field is the index of the next step.
     Later(usize),
-    /// Updates this many later panels and, in each of them, this many blocks.
+    /// Updates later panels. The fields are the number of panels and the number of blocks to update
+    /// in each panel.
     Panels(usize, usize),
     /// Updates this many blocks of a later panel.
     Blocks(usize),

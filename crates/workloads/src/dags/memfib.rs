@@ -9,7 +9,7 @@ use tidegate_sim::{Dag, Step};
 /// Bytes written per nanosecond to memory that is in a cache.
 const BYTES_PER_NANO: u64 = 32;
 
-/// The dag of the program `memfib`.
+/// The dag of the program `memfib`: calls that reserve memory and fork.
 #[derive(Clone, Copy, Debug)]
 pub struct MemfibDag {
     n: u32,

@@ -13,7 +13,7 @@ const SORTED: u64 = 16;
 /// Time to merge an element, in nanoseconds.
 const MERGED: u64 = 2;
 
-/// The dag of the program `mergesort`.
+/// The dag of the program `mergesort`: one draft per sorter or merger.
 #[derive(Clone, Copy, Debug)]
 pub struct MergesortDag {
     program: Mergesort,

@@ -66,7 +66,7 @@ use tidegate_sim::Dag;
 
 /// A program that can be simulated.
 pub trait Simulated: Program {
-    /// The type of the program's dag.
+    /// The dag that [`dag`](Self::dag) returns.
     type Dag: Dag;
 
     /// Returns the dag of the program with its current parameters.

@@ -8,13 +8,13 @@ use tidegate_sim::{Dag, Nanos, Step};
 
 const MILLISECOND: Nanos = 1_000_000;
 
-/// The dag of the program `phases`.
+/// The dag of the program `phases`: serial work, a wait and parallel tasks in each round.
 #[derive(Clone, Copy, Debug)]
 pub struct PhasesDag {
     rounds: u64,
     /// How long each serial phase waits.
     rest: Nanos,
-    /// How long each serial phase works.
+    /// How long each serial phase computes.
     serial: Nanos,
     /// How long each task of a parallel phase takes.
     task: Nanos,
@@ -28,7 +28,7 @@ pub enum Task {
     /// Runs this many rounds.
     Rounds(u64),
     /// Continues a round at the part with this index (the second field). The first field is the
-    /// number of rounds left after it.
+    /// number of rounds left after this round.
     Round(u64, usize),
     /// Runs this many tasks of a parallel phase.
     Among(u64),

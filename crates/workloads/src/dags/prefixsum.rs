@@ -11,7 +11,7 @@ const SUMMED: Nanos = 40;
 /// Elements written in 10 ns by the second pass; the serial version is equally fast.
 const WRITTEN: Nanos = 33;
 
-/// The dag of the program `prefixsum`.
+/// The dag of the program `prefixsum`: two passes that joins halve.
 #[derive(Clone, Copy, Debug)]
 pub struct PrefixsumDag {
     elements: usize,

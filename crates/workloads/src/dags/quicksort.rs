@@ -9,7 +9,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 /// Elements partitioned in 10 ns.
 const PARTITIONED: Nanos = 6;
 
-/// The dag of the program `quicksort`.
+/// The dag of the program `quicksort`: a serial partition, then a fork.
 #[derive(Clone, Debug)]
 pub struct QuicksortDag {
     original: Vec<u32>,

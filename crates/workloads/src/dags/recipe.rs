@@ -45,7 +45,7 @@ pub struct RecipeDag<R> {
 pub enum Task<N> {
     /// Performs the action.
     Act(N, usize),
-    /// Spawns the parts of the action from the third field to the fourth (exclusive).
+    /// Spawns a range of the action's parts, one task per part (the end is exclusive).
     Spawn(N, usize, usize, usize),
     /// Handles a range of the action's parts (the end is exclusive) with joins that halve the
     /// range.

@@ -6,7 +6,7 @@ use crate::seriesparallel::{Part, Seriesparallel, Shape};
 use crate::steps::time;
 use tidegate_sim::{Dag, Step};
 
-/// The dag of the program `seriesparallel`.
+/// The dag of the program `seriesparallel`: one task per part of the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesparallelDag {
     graph: Seriesparallel,

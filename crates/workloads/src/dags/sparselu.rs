@@ -8,7 +8,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 /// Multiply-subtract operations per 10 ns.
 const MULTIPLIED: Nanos = 80;
 
-/// The dag of the program `sparselu`.
+/// The dag of the program `sparselu`: two loops of spawned tasks in each step.
 #[derive(Clone, Debug)]
 pub struct SparseluDag {
     blocks: usize,

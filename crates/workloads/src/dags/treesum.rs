@@ -7,13 +7,14 @@ use tidegate_sim::{Dag, Step};
 /// Time per node, excluding its children, in nanoseconds.
 const NODE: u64 = 2;
 
-/// The dag of the program `treesum`.
+/// The dag of the program `treesum`: every node forks.
 #[derive(Clone, Copy, Debug)]
 pub struct TreesumDag {
     nodes: usize,
 }
 
-/// A position in the tree, numbered level by level; positions after the last node are empty.
+/// A position in the tree. Positions are numbered level by level; those after the last node are
+/// empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     place: usize,

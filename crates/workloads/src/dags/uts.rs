@@ -8,11 +8,11 @@ use crate::program::Form;
 use crate::uts::{Law, Node, Uts};
 use tidegate_sim::{Dag, Step};
 
-/// Time per node without its children, in nanoseconds. Measurements gave 66 to 82 ns, depending on
-/// the fraction of leaves.
+/// Time per node, excluding its children, in nanoseconds. Measurements gave 66 to 82 ns, depending
+/// on the fraction of leaves.
 const NODE: u64 = 75;
 
-/// The dag of the program `uts`.
+/// The dag of the program `uts`: the children of each node run in parallel.
 #[derive(Clone, Debug)]
 pub struct UtsDag {
     law: Law,

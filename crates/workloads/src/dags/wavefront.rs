@@ -11,7 +11,7 @@ use tidegate_sim::{Dag, Draft, Place, Step};
 /// Time to compute a cell of the table, in nanoseconds; the measured time was 1.9 ns.
 const CELL: u64 = 2;
 
-/// The dag of the program `wavefront`.
+/// The dag of the program `wavefront`: one draft per block of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct WavefrontDag {
     table: Wavefront,

@@ -37,7 +37,7 @@ pub use report::{Problem, ProblemKind, Report};
 
 use tree::Folder;
 
-/// The program `digest`.
+/// The program `digest`, which computes the digest of a tree of files.
 #[derive(Debug)]
 pub struct Digest {
     path: PathBuf,

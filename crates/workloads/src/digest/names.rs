@@ -1,10 +1,8 @@
-//! File names as bytes: checks for names that are not plain text, and formats names for a checksum
-//! list or a terminal.
+//! File names as bytes: detects unusual names, and formats names for a checksum list or a terminal.
 
 use std::ffi::OsStr;
 
-/// Whether a name is not plain text, because it isn't UTF-8 or contains control characters or
-/// backslashes.
+/// Whether a name is unusual: it isn't UTF-8, or it contains control characters or backslashes.
 pub(crate) fn is_odd(name: &OsStr) -> bool {
     name.to_str()
         .is_none_or(|name| name.chars().any(|c| c.is_control() || c == '\\'))
@@ -46,7 +44,7 @@ fn push_hex(line: &mut Vec<u8>, digest: &[u8; 32]) {
     line.extend(digest.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]));
 }
 
-/// Formats a digest in hexadecimal.
+/// Formats a digest as 64 lowercase hexadecimal digits.
 pub fn hex(digest: &[u8; 32]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -74,8 +74,8 @@ impl Outcome {
     }
 }
 
-/// Opens a file that was a regular file when its directory was listed. If a link has taken its
-/// place, the open fails; if a pipe has, the open doesn't wait for a writer.
+/// Opens a file that was a regular file when its directory was listed. If a link has replaced the
+/// file, the open fails. If a pipe has replaced it, the open doesn't wait for a writer.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

@@ -11,7 +11,7 @@ use super::tree::{Entry, Folder, Outcome, Trouble, What};
 /// A problem with a file or directory, or something unusual about it, to show to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The kind of problem.
+    /// What is wrong with the file or directory, or unusual about it.
     pub kind: ProblemKind,
     /// The path below the root, as bytes; empty for the root itself. See [`printable`].
     pub path: Vec<u8>,
@@ -26,14 +26,15 @@ pub enum ProblemKind {
     Unreadable,
     /// The file or directory was listed but had vanished before it was read.
     Vanished,
-    /// The name is not plain text; the file was still read.
+    /// The name isn't UTF-8, or it contains control characters or backslashes. The file or
+    /// directory was still processed.
     OddName,
     /// A pipe, socket or device, which was not opened.
     Special,
 }
 
 impl ProblemKind {
-    /// All kinds.
+    /// All kinds, in the order of their declaration.
     pub const ALL: [Self; 4] = [
         Self::Unreadable,
         Self::Vanished,
@@ -95,7 +96,7 @@ impl Report {
         });
     }
 
-    /// Returns the problems of this kind.
+    /// Returns the problems of this kind, sorted by path.
     pub fn problems_of(&self, kind: ProblemKind) -> impl Iterator<Item = &Problem> {
         self.problems
             .iter()
@@ -183,8 +184,8 @@ impl Sum {
     }
 }
 
-/// Compares two listings of the directory at `path`, and removes entries from both unless they are
-/// equal.
+/// Compares two listings of the directory at `path`. Keeps the entries that are unchanged, and adds
+/// the paths of all other entries to `changed`.
 fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mut Vec<String>) {
     let mut ones = std::mem::take(&mut one.entries).into_iter().peekable();
     let mut others = std::mem::take(&mut other.entries).into_iter().peekable();
@@ -209,7 +210,7 @@ fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mu
     }
 }
 
-/// Returns the next entry in sorted order from the listing that has it, or from both.
+/// Takes the next entry, in sorted order, from the listing that has it, or from both listings.
 fn next_pair(
     ones: &mut Peekable<IntoIter<Entry>>,
     others: &mut Peekable<IntoIter<Entry>>,

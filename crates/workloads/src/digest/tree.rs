@@ -131,9 +131,8 @@ impl Entry {
 impl Folder {
     /// Calls `visit` with every entry below this directory and its relative path, in path order.
     ///
-    /// `path` is the path of this directory, with a trailing slash unless it is empty. The
-    /// recursion is as deep as directories are nested, which the operating system's maximum path
-    /// length limits.
+    /// `path` is the path of this directory, with a trailing slash unless it is empty. The depth of
+    /// the recursion is limited, because the operating system limits the length of a path.
     pub fn walk(&self, path: &mut Vec<u8>, visit: &mut impl FnMut(&[u8], &Entry)) {
         let start = path.len();
         for entry in &self.entries {

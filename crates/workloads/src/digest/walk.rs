@@ -12,7 +12,7 @@ use super::tree::{Folder, Outcome, What};
 use crate::program::Progress;
 use crate::runtime::Runtime;
 
-/// A file to digest, and the place for its outcome.
+/// A file to digest, and where to store the outcome.
 struct Job<'a> {
     folder: &'a Path,
     name: &'a OsStr,

@@ -216,12 +216,13 @@ fn subtract_column(column: &mut [f64; SIDE], factor: f64, from: &[f64; SIDE]) {
     }
 }
 
-/// The program `cholesky`.
+/// The program `cholesky`, which factors a sparse symmetric matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Cholesky {
     /// Number of rows and columns.
     pub n: usize,
-    /// How many elements below the diagonal are drawn. Some are drawn more than once.
+    /// How many elements below the diagonal are drawn at random. The same element may be drawn more
+    /// than once.
     pub nonzeros: usize,
     /// The seed for the matrix.
     pub seed: u64,
@@ -428,7 +429,7 @@ mod tests {
         let blocks = program.blocks(&matrix);
         let below = entries(SIDE, &blocks).filter(|(column, row, _)| row > column);
         let set = below.filter(|(_, _, value)| *value != 0.0).count();
-        // Fewer than 300 are set, because some positions are drawn twice.
+        // Some of the 300 positions may be drawn twice.
         assert!((290..=300).contains(&set), "{set}");
         assert!(entries(SIDE, &blocks).all(|(column, row, value)| row >= column || value == 0.0));
     }

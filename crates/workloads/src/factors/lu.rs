@@ -26,7 +26,7 @@ use crate::way::{Way, each};
 /// The maximum number of rows; such a matrix takes 8 GiB.
 const MOST_ROWS: u64 = 1 << 15;
 
-/// The program `lu`.
+/// The program `lu`, which factors a dense matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Lu {
     /// Blocks per row.
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn small_matrix_is_factored_with_pivoting() {
         let (program, mut input) = program(2, 1);
-        // By columns, the matrix is (0, 3), (2, 1).
+        // The columns of the matrix are (0, 3) and (2, 1).
         input.original = vec![vec![0.0, 3.0], vec![2.0, 1.0]];
         program.reset(&mut input);
         program.serial(&mut input);

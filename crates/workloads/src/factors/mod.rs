@@ -106,7 +106,6 @@ where
         .all(|((expected, found), size)| (expected - found).abs() < most * size)
 }
 
-/// Returns the product of a matrix and a vector.
 fn times(matrix: impl Iterator<Item = Entry>, vector: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; vector.len()];
     for (row, column, value) in matrix {

@@ -2,10 +2,10 @@
 //!
 //! Step k serially factors the diagonal block of row k. A first loop then spawns a task for each
 //! nonzero block to the right of the diagonal block or below it; the task solves for its block. A
-//! second loop spawns a task for each pair of a block to the right and a block below; the task
-//! subtracts their product from the block in the row of one and the column of the other, and
-//! creates that block if it was zero. Tasks don't spawn other tasks, so all of them come from one
-//! worker.
+//! second loop spawns a task for each pair of a block to the right and a block below. The task
+//! multiplies the pair and subtracts the product from the block in the row of the lower block and
+//! the column of the right block. If that block was zero, the task creates it. Tasks don't spawn
+//! other tasks, so all of them come from one worker.
 //!
 //! The program is from the Barcelona OpenMP Tasks Suite, with its matrix of 50 by 50 blocks of 100
 //! rows (Alejandro Duran, Xavier Teruel, Roger Ferrer, Xavier Martorell and Eduard Ayguadé,
@@ -22,7 +22,7 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::{Runtime, Serial};
 
-/// The program `sparselu`.
+/// The program `sparselu`, which factors a sparse matrix in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparselu {
     /// Blocks per row.

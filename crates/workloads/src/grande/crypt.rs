@@ -32,9 +32,9 @@ pub struct Crypt {
     pub cipher: Vec<u8>,
     /// The decrypted text.
     pub restored: Vec<u8>,
-    /// The key for encryption.
+    /// The key that turns `plain` into `cipher`.
     pub encryption: Key,
-    /// The key for decryption.
+    /// The key that turns `cipher` into `restored`.
     pub decryption: Key,
 }
 
@@ -82,8 +82,8 @@ impl Key {
         let rounds = std::array::from_fn(|round| {
             let r = ROUNDS - round;
             let [a, b, c, d] = invert(mixed(r));
-            // Rounds swap the middle words of a block, so those of the key must be swapped, too.
-            // The first and the last four key words are not affected.
+            // Rounds swap the middle words of a block, so the middle words of the key must be
+            // swapped, too. The first and the last four key words are not affected.
             let (b, c) = if round == 0 { (b, c) } else { (c, b) };
             let [.., e, f] = self.rounds[r - 1];
             [a, b, c, d, e, f]

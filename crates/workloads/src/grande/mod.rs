@@ -8,9 +8,9 @@
 //!
 //! A kernel is a type with its data ([`Kernel`]) and plain functions for its parts. A part takes
 //! only the slices that it reads and writes, so tasks can run parts on borrowed, disjoint pieces of
-//! the kernel's public fields. If several tasks read what one task has written, one lock per row or
-//! column around its *borrow* is enough. Each kernel's module describes which parts must wait for
-//! which. [`Kernel::serial`] runs the parts in program order.
+//! the kernel's public fields. If several tasks read what one task has written, it is enough to put
+//! the borrow of each row or column into a lock. Each kernel's module describes the order that the
+//! parts require. [`Kernel::serial`] runs the parts in program order.
 //!
 //! This module runs nothing in parallel and doesn't measure time.
 
@@ -62,10 +62,10 @@ impl Size {
 
 /// A kernel of the benchmark, with its data, its serial version and its expected result.
 pub trait Kernel: Sized {
-    /// The kernel's name.
+    /// The kernel's name, which is also the name of its program.
     const NAME: &'static str;
 
-    /// The result of a run.
+    /// The result of a run, which [`check`](Self::check) compares with the reference.
     type Figure: fmt::Debug;
 
     /// Creates the kernel's data in its initial state.

@@ -9,8 +9,8 @@
 //! **Our figures can't be compared with the published ones.** The published figures depend on a
 //! file of historical prices that belongs to the benchmark and isn't part of this project. We use a
 //! made-up series ([`history`]) instead, and the reference figures are our serial version's. The
-//! rest can still be tested against the benchmark, because only two numbers derived from the file
-//! affect the result, and three figures are published.
+//! path computation can still be tested against the benchmark, because only two numbers derived
+//! from the file affect the result, and three figures are published.
 //!
 //! The kernel doesn't store the price paths.
 
@@ -81,8 +81,9 @@ impl Market {
     }
 }
 
-/// Makes up a series of daily prices. The returns are alternately one deviation above and one below
-/// their mean, so that the estimated drift and volatility are exactly those of `market`.
+/// Makes up a series of daily prices. The returns alternate between one standard deviation above
+/// and one below their mean, so that the estimated drift and volatility are exactly those of
+/// `market`.
 pub fn history(market: Market, prices: usize) -> Vec<f64> {
     let (mean, deviation) = market.daily();
     let signs = [1.0, -1.0].into_iter().cycle();
@@ -170,7 +171,7 @@ mod tests {
         );
     }
 
-    /// Drift and volatility, derived from two published figures, reproduce the third.
+    /// The drift and volatility that follow from two published figures reproduce the third figure.
     #[test]
     fn market_from_two_figures_gives_third() {
         // The first two published figures imply these values.

@@ -35,7 +35,7 @@ impl Random {
         self.bits(32)
     }
 
-    /// Returns a number in [0, 1).
+    /// Returns a random number in [0, 1).
     pub(super) fn unit(&mut self) -> f64 {
         let high = u64::from(self.bits(26));
         let low = u64::from(self.bits(27));

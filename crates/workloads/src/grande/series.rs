@@ -27,7 +27,7 @@ const REFERENCE: [[f64; 2]; 4] = [
     [0.344_290_603_981_687_04, -1.164_564_262_332_095_8],
     [0.152_388_987_025_192_88, -0.814_346_111_304_429_8],
 ];
-/// The maximum deviation from the published coefficients, as published.
+/// The maximum deviation from the published coefficients that the benchmark allows.
 const TOLERANCE: f64 = 1e-12;
 /// The maximum number of coefficients that the check recomputes.
 const AGAIN: usize = 16;
@@ -35,8 +35,8 @@ const AGAIN: usize = 16;
 /// The state of the kernel Series.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The coefficients of cosine and sine, by frequency. The first pair is half the mean value,
-    /// and 0.
+    /// The coefficients of cosine and sine, by frequency. The first pair holds the function's mean
+    /// value and 0.
     pub coefficients: Vec<[f64; 2]>,
 }
 

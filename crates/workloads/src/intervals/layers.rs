@@ -25,10 +25,10 @@ use crate::steps::{checksum, random, steps};
 /// The maximum number of intervals in a graph.
 const MOST: u64 = 1 << 32;
 
-/// The program `layers`.
+/// The program `layers`, which runs a random graph of intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers {
-    /// Number of layers.
+    /// How many layers the graph has.
     pub layers: u64,
     /// Intervals per layer.
     pub width: u64,

@@ -30,19 +30,19 @@ pub mod wavefront;
 
 pub use composed::{Composed, Grande};
 
-/// The program `crypt`.
+/// The program `crypt`, which runs the kernel [`grande::Crypt`].
 pub type Crypt = Grande<grande::Crypt>;
-/// The program `lufact`.
+/// The program `lufact`, which runs the kernel [`grande::LuFact`].
 pub type Lufact = Grande<grande::LuFact>;
-/// The program `moldyn`.
+/// The program `moldyn`, which runs the kernel [`grande::MolDyn`].
 pub type Moldyn = Grande<grande::MolDyn>;
-/// The program `montecarlo`.
+/// The program `montecarlo`, which runs the kernel [`grande::MonteCarlo`].
 pub type Montecarlo = Grande<grande::MonteCarlo>;
-/// The program `raytracer`.
+/// The program `raytracer`, which runs the kernel [`grande::RayTracer`].
 pub type Raytracer = Grande<grande::RayTracer>;
-/// The program `series`.
+/// The program `series`, which runs the kernel [`grande::Series`].
 pub type Series = Grande<grande::Series>;
-/// The program `sor`.
+/// The program `sor`, which runs the kernel [`grande::Sor`].
 pub type Sor = Grande<grande::Sor>;
 
 /// The number of rows per batch, for graphs so wide that larger batches wouldn't help.

@@ -19,12 +19,12 @@ use crate::steps::{random, steps};
 
 const SEED: u64 = 1;
 
-/// The program `pipeline`.
+/// The program `pipeline`, which passes items through stages.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipeline {
-    /// Number of items.
+    /// How many items pass through the pipeline.
     pub items: u64,
-    /// Number of stages.
+    /// How many stages each item passes through.
     pub stages: usize,
     /// The maximum number of items in progress at a time.
     pub window: u64,

@@ -2,12 +2,12 @@
 //! intervals of the previous row, which the caller chooses.
 //!
 //! Rows are created in batches. A batch is an interval whose body creates the rows of that batch
-//! and then drafts intervals that cover all later batches assigned to it: the first covers one
-//! batch, the next two batches, the next four, and so on. Each of these intervals does the same for
-//! its own batches. It starts after the first row of the previous batch has ended. So only two
-//! batches exist at a time, provided that every row ends before the next row does. If the number of
-//! batches has b bits, there are about b drafts and unfinished ancestors, and never more than half
-//! of b^2.
+//! and then drafts intervals that cover all later batches assigned to it: the first interval covers
+//! one batch, the second two batches, the third four, and so on. Each of these intervals does the
+//! same for its own batches. It starts after the first row of the previous batch has ended. So only
+//! two batches exist at a time, provided that every row ends before the next row does. If the
+//! number of batches has b bits, there are about b drafts and unfinished ancestors, and never more
+//! than half of b^2.
 //!
 //! Every interval is created after the intervals it waits for, and siblings are created in time
 //! order, so adding an edge never requires a search.
@@ -26,7 +26,7 @@ use crate::runtime::Runtime;
 struct Passed<'scope> {
     /// The most recently created row.
     row: Mutex<Vec<Interval<'scope>>>,
-    /// The intervals that create the later batches; the next one is last.
+    /// Drafts of the intervals that create the later batches, in reverse order.
     later: Mutex<Vec<IntervalBuilder<'scope>>>,
 }
 

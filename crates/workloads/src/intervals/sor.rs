@@ -1,4 +1,5 @@
-//! SOR: each band of rows waits for itself and for its two neighbours in the previous sweep.
+//! SOR: in each sweep, a band of rows waits for the same band and for its two neighbours in the
+//! previous sweep.
 
 use std::sync::RwLock;
 

@@ -25,14 +25,14 @@ const FLOW: f64 = 0.25;
 const ENDS: f64 = 0.0;
 const SEED: u64 = 1;
 
-/// The program `stencil`.
+/// The program `stencil`, which simulates heat flow in a rod.
 #[derive(Clone, Copy, Debug)]
 pub struct Stencil {
     /// Cells in the rod.
     pub cells: usize,
-    /// Number of blocks.
+    /// How many blocks the rod is divided into.
     pub blocks: usize,
-    /// Number of steps.
+    /// How many time steps to compute.
     pub steps: u64,
 }
 
@@ -54,8 +54,8 @@ fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
     to[last] = beside(cells[last - 1], cells[last], right);
 }
 
-/// Replaces the intervals in a row by new ones from `draft`. Each new interval waits for the old
-/// interval at its own index and for that interval's neighbours.
+/// Replaces the intervals in a row with new intervals from `draft`. Each new interval waits for the
+/// old interval at its own index and for that interval's neighbours.
 pub(super) fn after_neighbours<'scope, 'env>(
     body: &Scope<'scope, 'env>,
     row: &mut Vec<Interval<'scope>>,

@@ -1,10 +1,10 @@
 //! Wavefront: the best local alignment of two sequences, in blocks of the table.
 //!
-//! Temple Smith and Michael Waterman, Identification of common molecular subsequences, Journal of
-//! Molecular Biology 147, 1981, with gaps that cost the same for each letter. Cell (i, j) of the
-//! table needs the cell above, the cell to the left and the cell diagonally between these two. So a
-//! block waits for the blocks above and to the left, and the blocks that can run at the same time
-//! form a diagonal that grows and shrinks.
+//! The algorithm is from Temple Smith and Michael Waterman, Identification of common molecular
+//! subsequences, Journal of Molecular Biology 147, 1981; here, each letter of a gap costs the same.
+//! Cell (i, j) of the table needs the cell above, the cell to the left and the cell diagonally
+//! between these two. So a block waits for the blocks above and to the left, and the blocks that
+//! can run at the same time form a diagonal that grows and shrinks.
 //!
 //! Only the last row and the last column of a block are kept, for the next blocks.
 //!
@@ -27,7 +27,7 @@ const GAP: i32 = -1;
 /// One in `CHANGED` letters differs between the sequences.
 const CHANGED: u64 = 4;
 
-/// The program `wavefront`.
+/// The program `wavefront`, which aligns two sequences.
 #[derive(Clone, Copy, Debug)]
 pub struct Wavefront {
     /// Letters per sequence.

@@ -24,7 +24,7 @@ use crate::steps::checksum;
 /// The largest number of rows for which the product is exact.
 const MOST_ROWS: u64 = matrix::most_rows(f32::MANTISSA_DIGITS);
 
-/// The program `blockmatmul`.
+/// The program `blockmatmul`, which multiplies two matrices in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Blockmatmul {
     /// The number of blocks per row, which is a power of two, and the size of a block.
@@ -72,7 +72,7 @@ impl Blockmatmul {
     }
 }
 
-/// The state of a run of the parallel body.
+/// The data that the tasks of a parallel run share.
 struct Chains<'a> {
     program: &'a Blockmatmul,
     hints: Hints,

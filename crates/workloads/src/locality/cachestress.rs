@@ -19,12 +19,12 @@ use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 use crate::steps::random;
 
-/// The program `cachestress`.
+/// The program `cachestress`, whose tasks read large arrays repeatedly.
 #[derive(Clone, Copy, Debug)]
 pub struct Cachestress {
     /// Number of 32-bit integers per array.
     pub n: usize,
-    /// Number of arrays.
+    /// How many different arrays the tasks read.
     pub arrays: usize,
     /// Number of tasks, for all arrays together.
     pub tasks: usize,

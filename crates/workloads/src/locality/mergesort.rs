@@ -23,7 +23,7 @@ use crate::quicksort::{SORTED, sorted};
 use crate::runtime::Runtime;
 use crate::steps::random;
 
-/// The program `mergesort`.
+/// The program `mergesort`, which sorts an array bottom-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Mergesort {
     /// Number of elements.
@@ -70,8 +70,8 @@ fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
     merged
 }
 
-/// The state of a run of the parallel body. Nodes are numbered as in a heap: the root is 1, the
-/// nodes below `i` are `2i` and `2i + 1`, and the sorters come last.
+/// The data that the tasks of a parallel run share. Nodes are numbered as in a heap: the root is 1,
+/// the nodes below `i` are `2i` and `2i + 1`, and the sorters come last.
 struct Tree<'a> {
     program: &'a Mergesort,
     hints: Hints,

@@ -238,7 +238,7 @@ mod tests {
         assert!((0..3).all(|place| drawn(place) > 5));
     }
 
-    /// All hints need a place, and `worst` needs two.
+    /// Every hint requires a place, and `worst` requires two places.
     #[test]
     fn hints_need_places() {
         let told = |refusal: Result<(), ParameterError>| refusal.unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Decompresses blocks, each in the memory of a task, like a pipeline stage that decompresses its
+//! Decompresses blocks in memory, one task per block, like a pipeline stage that decompresses its
 //! input.
 //!
 //! Most blocks grow only a little (`USUAL`); a randomly drawn fraction of them grows very much
@@ -48,10 +48,10 @@ const COMMAND: usize = 5;
 /// How far back, in bytes, a copy may begin.
 const WINDOW: usize = 1 << 12;
 
-/// The program `decompress`.
+/// The program `decompress`, which decompresses generated blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Decompress {
-    /// Number of blocks.
+    /// How many blocks to decompress.
     pub blocks: usize,
     /// The maximum size of a compressed block in bytes.
     pub length: usize,

@@ -18,7 +18,7 @@ use super::{Way, block, each};
 use crate::matrix::{self, Grid};
 use crate::runtime::Runtime;
 
-/// The program `matmul`.
+/// The program `matmul`, which multiplies matrices with the scheme [`Eightfold`].
 pub type Matmul = Product<Eightfold>;
 
 const _: () = assert!(MOST_ROWS <= matrix::most_rows(f64::MANTISSA_DIGITS));

@@ -22,7 +22,7 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
 
-/// The program `memfib`.
+/// The program `memfib`, whose calls hold memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Memfib {
     /// The index of the Fibonacci number.
@@ -220,8 +220,8 @@ impl Program for Memfib {
 mod tests {
     use super::*;
 
-    /// Returns how many calls hold memory and how many there are, for this call and all calls below
-    /// it.
+    /// Returns the number of calls that hold memory and the number of all calls, from this call
+    /// down.
     fn counted(call: Call, mix: f64) -> [u32; 2] {
         let own = [call.holds(mix).into(), 1];
         if call.n < 2 {

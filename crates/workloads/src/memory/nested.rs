@@ -23,7 +23,7 @@ use crate::steps::{random, steps};
 
 const WORD: usize = size_of::<u64>();
 
-/// The program `nested`.
+/// The program `nested`, which runs two nested loops of tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested {
     /// Number of tasks in each of the two loops.

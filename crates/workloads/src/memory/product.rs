@@ -20,7 +20,8 @@ use crate::program::{Answer, Field, Form, Program, Reference, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
-/// A practical limit. As each scheme explains, all results are still exact for this many rows.
+/// The maximum number of rows. This limit is a practical one: as each scheme explains, all results
+/// are still exact for this many rows.
 pub(super) const MOST_ROWS: u64 = 1 << 16;
 
 /// A way to multiply matrices by recursion into quadrants.

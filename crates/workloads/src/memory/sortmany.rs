@@ -3,8 +3,8 @@
 //!
 //! A piece is in memory from loading until its sum is computed, and merge sort needs the same
 //! amount again while it sorts. A run that begins all pieces before it finishes any has all data in
-//! memory, which an external sort exists to avoid. Pieces are generated rather than read, and only
-//! a checksum of the sorted pieces is kept, so that no disk is measured.
+//! memory, which an external sort exists to avoid. The program generates the pieces and keeps only
+//! a checksum of the sorted pieces, so that it doesn't measure a disk.
 //!
 //! With `form spawn`, each piece is a task, which spawns a task for each of its halves, and so on
 //! down to the cutoff. With `form join`, for runtimes without scopes, joins also halve the range of
@@ -24,10 +24,10 @@ use crate::quicksort;
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
 
-/// The program `sortmany`.
+/// The program `sortmany`, which sorts many pieces of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Sortmany {
-    /// Number of pieces.
+    /// How many pieces to sort.
     pub pieces: usize,
     /// The maximum number of elements in a piece.
     pub length: usize,

@@ -20,7 +20,7 @@ use super::{Block, Way, block, each};
 use crate::matrix::{self, Grid};
 use crate::runtime::Runtime;
 
-/// The program `strassen`.
+/// The program `strassen`, which multiplies matrices with the scheme [`Sevenfold`].
 pub type Strassen = Product<Sevenfold>;
 
 const _: () = assert!(8 * MOST_ROWS.pow(2) <= matrix::most_rows(f64::MANTISSA_DIGITS));

@@ -9,7 +9,8 @@ use std::num::NonZero;
 use super::threads::on_thread;
 use super::{Inline, Runtime};
 
-/// A private chili thread pool. The thread that `install` starts is one of its workers.
+/// A runtime that owns a chili thread pool. The thread that `install` starts is one of the pool's
+/// workers.
 #[derive(Debug)]
 pub struct Chili(chili::ThreadPool);
 

@@ -21,8 +21,8 @@ impl Counted {
         Self(bytes)
     }
 
-    /// Returns the peak of the declared bytes since the last call. It covers all bodies in this
-    /// process that ran on runtimes that count this way.
+    /// Returns the peak of the declared bytes since the last call. All runtimes in this process
+    /// that use this counter contribute to the peak.
     #[must_use]
     pub fn take_peak() -> u64 {
         PEAK.swap(DECLARED.load(Ordering::Relaxed), Ordering::Relaxed)

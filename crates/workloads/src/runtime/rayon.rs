@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use super::Runtime;
 
-/// A private rayon thread pool.
+/// A runtime that owns a rayon thread pool.
 #[derive(Debug)]
 pub struct Rayon(rayon::ThreadPool);
 

@@ -1,4 +1,4 @@
-//! The baseline of plain threads: one thread per worker, with a static split of the first forks.
+//! The baseline of plain threads: one thread per worker, without a scheduler.
 //!
 //! Each task has a budget of threads. A fork gives half of its task's budget to a new scoped thread
 //! and keeps the rest; a task with a budget of one runs serially. There is no load balancing
@@ -90,7 +90,7 @@ where
     (a, b)
 }
 
-/// Runs `there` on a new thread with a large stack while `here` runs on this one.
+/// Runs `there` on a new thread with a large stack while `here` runs on the current thread.
 pub(super) fn on_thread<T: Send, H>(
     there: impl FnOnce() -> T + Send,
     here: impl FnOnce() -> H,

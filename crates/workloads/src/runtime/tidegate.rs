@@ -10,7 +10,7 @@ use tidegate::memory::{self, Reservation};
 
 use super::Runtime;
 
-/// A private Tidegate pool.
+/// A runtime that owns a Tidegate pool.
 pub struct Tidegate(tidegate::Pool);
 
 impl Tidegate {

@@ -30,7 +30,7 @@ pub use state::State;
 pub use tree::{Law, Node, Shape, Tree, Type};
 pub use walk::{Counts, by_joins, by_spawns, serial};
 
-/// The program `uts`.
+/// The program `uts`, which counts the nodes of an unbalanced tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Uts {
     /// The tree whose nodes are counted.

@@ -2,9 +2,9 @@
 //!
 //! Names, parameters and sizes are those of the sample trees of the UTS benchmark (Olivier, Huan,
 //! Liu, Prins, Dinan, Sadayappan and Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006);
-//! the tiny trees are ours. `BOTS-tiny` is the input `tiny` of the Barcelona OpenMP Tasks Suite,
-//! and the larger tree of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible
-//! load balancing", 2012. Both sources report 30,399,116 nodes, which leaves out the root.
+//! the tiny trees are ours. `BOTS-tiny` is both the input `tiny` of the Barcelona OpenMP Tasks
+//! Suite and the larger tree of Adnan and Sato, "Dynamic multiple work stealing strategy for
+//! flexible load balancing", 2012. Both sources report 30,399,116 nodes, which leaves out the root.
 
 use super::tree::{Shape, Tree, Type};
 use super::walk::Counts;
@@ -74,7 +74,7 @@ const T5: Tree = Tree {
     ..PLAIN
 };
 
-/// All named trees.
+/// The trees that can be selected by name.
 pub const TREES: &[Named] = &[
     named("T1", fixed(10, 19), 4_130_071, 10, 3_305_118),
     named("T3", binomial(0.124875, 8, 42), 4_112_897, 1572, 3_599_034),

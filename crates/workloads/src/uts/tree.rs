@@ -47,7 +47,7 @@ pub enum Shape {
 /// The parameters of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tree {
-    /// The type of the tree.
+    /// Whether the tree is binomial, geometric, hybrid or balanced.
     pub kind: Type,
     /// How the mean number of children in a geometric tree depends on the depth.
     pub shape: Shape,
@@ -98,13 +98,13 @@ impl Tree {
     }
 }
 
-/// A node of a tree.
+/// A tree node. It is computed when a walk reaches it, and never stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     state: State,
     /// The distance from the root, which has depth 0.
     pub depth: u32,
-    /// Number of children.
+    /// How many children the law gives to the node.
     pub children: u32,
 }
 
@@ -125,7 +125,7 @@ impl Law {
         Self { tree, log_failures }
     }
 
-    /// Returns the root of the tree.
+    /// Computes the root from the tree's seed.
     pub fn root(&self) -> Node {
         self.node(State::root(self.tree.seed), 0)
     }

@@ -11,7 +11,7 @@ use crate::runtime::Runtime;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
-    /// Number of nodes.
+    /// The number of all nodes, with and without children.
     pub nodes: u64,
     /// Depth of the deepest node; the tree's root has depth 0.
     pub depth: u64,
@@ -47,7 +47,7 @@ impl Counts {
     }
 }
 
-/// Runs the serial version.
+/// Counts the nodes of the subtree below `node` serially, including `node`.
 pub fn serial(law: &Law, node: &Node) -> Counts {
     if node.children == 0 {
         return Counts::leaf(node.depth);

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{CORRECTED, DENSITY, STEP, TEMPERATURE, Vector};
 
-/// A cube with periodic boundaries. Initially, a lattice of smaller cubes fills it, each with four
-/// particles.
+/// A cube with periodic boundaries. It is initially divided into smaller cubes with four particles
+/// each, which form a lattice.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
     /// Number of small cubes along an edge.
@@ -17,8 +17,8 @@ pub struct Cell {
     reach: f64,
 }
 
-/// Sums over the interactions between particles. The force and the virial lack a factor of 48, the
-/// potential a factor of 4.
+/// Sums over all pairs of particles that interact. Constant factors are left out: 48 for the forces
+/// and the virial, 4 for the potential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forces {
     /// The force on each particle.
@@ -41,7 +41,7 @@ impl Cell {
         }
     }
 
-    /// Returns the number of particles.
+    /// Returns the number of particles in the cube, four for each small cube.
     pub fn particles(&self) -> usize {
         4 * self.along.pow(3)
     }
@@ -135,7 +135,7 @@ impl Cell {
 }
 
 impl Forces {
-    /// Creates zero forces on this many particles.
+    /// Creates the sums for `particles` particles, all of them zero.
     pub fn new(particles: usize) -> Self {
         Self {
             each: vec![[0.0; 3]; particles],

@@ -62,7 +62,7 @@ pub fn velocities(cell: &Cell) -> Vec<Vector> {
 struct Generator(i32);
 
 impl Generator {
-    /// Returns a number in [0, 1).
+    /// Returns a random number in [0, 1).
     fn unit(&mut self) -> f64 {
         const HALF: i32 = 1 << 15;
         const FACTOR: i32 = 16_807;

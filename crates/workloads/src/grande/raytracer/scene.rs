@@ -11,7 +11,7 @@ const ANGLE: f64 = 35.0 * 3.141_592_65 / 180.0;
 /// The spheres and lights, and the eye that looks at them.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// The spheres.
+    /// The objects that rays can hit.
     pub spheres: Vec<Sphere>,
     /// The positions of the lights.
     pub lights: Vec<Vector>,
@@ -22,11 +22,11 @@ pub struct Scene {
 /// A sphere, half mirror and half glass with the refractive index of air.
 #[derive(Clone, Copy, Debug)]
 pub struct Sphere {
-    /// The sphere's centre.
+    /// The position of the sphere's centre.
     pub centre: Vector,
-    /// The sphere's radius.
+    /// The distance from the centre to the surface.
     pub radius: f64,
-    /// The sphere's colour.
+    /// The red, green and blue components of the sphere's colour, from 0 to 1.
     pub colour: Vector,
 }
 
