@@ -44,7 +44,7 @@ mod tests;
 pub struct Quota {
     /// The limit in CPU seconds per second: above 0, and not always an integer.
     pub cpus: f64,
-    /// The path of the limiting cgroup in its namespace.
+    /// The path of the cgroup that sets the limit, as seen in this process's cgroup namespace.
     pub from: PathBuf,
     /// The file that contains the quota.
     pub file: PathBuf,

@@ -1,4 +1,5 @@
-//! Every run keeps the bounds that theory promises, and a broken scheduler breaks them.
+//! Checks that every run stays within its theoretical bounds, and that a broken scheduler exceeds
+//! them.
 
 mod support;
 

@@ -1,7 +1,8 @@
 //! A worker's atomic values: hints that other threads read, and values private to the worker.
 //!
 //! Threads share a worker's data, so both kinds are atomics. Neither orders other accesses: every
-//! access is Relaxed. Code that needs an ordering uses an atomic directly, and names the partner.
+//! access is Relaxed. Code that needs an ordering uses an atomic directly, with a comment that
+//! names the access it pairs with.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 

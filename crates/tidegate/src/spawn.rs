@@ -143,8 +143,8 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
     let task = held_task(pool, f, caller);
     match caller {
         Some(current) if std::ptr::eq(current.shared(), &**pool) => {
-            // An alternative queue may hide the task until its owner forks again. A thread that is
-            // not running a task may never fork.
+            // An alternative queue can hide the task until its owner forks again, and a thread that
+            // is not running a task might never do so.
             let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
             if stays {
                 scope::push_or_pass_on(current, task);

@@ -87,8 +87,8 @@ pub(crate) struct Victim {
     /// Whether a task runs at the base of this worker's stack and does not wait. Only the worker's
     /// own thread writes this.
     pub(crate) is_busy: Hint<bool>,
-    /// Whether a joiner waited longer for a half that this worker had stolen than it would have
-    /// needed to run the half itself.
+    /// Whether a joiner spent longer waiting for a half that this worker stole than running the
+    /// half itself would have taken.
     pub(crate) unprofitable_steal: Hint<bool>,
 }
 

@@ -211,7 +211,8 @@ mod with_all_at_hand {
     /// The value of [`Forking`] in the child.
     const CHILD: i32 = 0;
 
-    /// Forks at its first call. Holds the child's pid in the parent.
+    /// Forks the process on the first call of `now`. In the parent, the value is then the child's
+    /// pid.
     struct Forking(AtomicI32);
 
     impl Forking {

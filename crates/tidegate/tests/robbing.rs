@@ -112,7 +112,8 @@ fn worker_is_robbed_after_broadcast() {
     });
 }
 
-/// A part of a broadcast has waited on top of the scope's waiter.
+/// While a thread waits for a scope, it runs its part of a broadcast, which waits, too. Afterwards,
+/// the thread can still help with the scope's tasks.
 #[test]
 fn scope_waiter_helps_after_broadcast() {
     watched(|| {

@@ -6,8 +6,8 @@
 use crate::command::{Cmd, Done};
 use crate::step::Outcome;
 
-/// The tests that an output names, in order. A test that crashed its whole program counts only as
-/// started.
+/// The tests named in a test program's output, in order. A test that crashed the program counts
+/// only as started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tests<'a> {
     pub started: usize,

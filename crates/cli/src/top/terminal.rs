@@ -179,8 +179,8 @@ mod imp {
         }
     }
 
-    /// Ends the process if the terminal is gone, because crossterm would then read from it in an
-    /// endless loop. After a signal, ends the process if the loop has not ended it in time.
+    /// Ends the process if the terminal is gone, because crossterm would then read from it forever.
+    /// Also ends the process if the main loop has not done so within [`GRACE`] of a signal.
     fn end_where_the_loop_cannot(noted: &AtomicUsize) {
         while noted.load(Ordering::Relaxed) == 0 && !has_hung_up() {}
         thread::sleep(GRACE);

@@ -40,7 +40,7 @@ pub fn show_rate(bytes_per_second: f64) -> String {
     format!("{}/s", show_bytes(bytes_per_second))
 }
 
-/// Formats a number of things. The plural of `noun` must end in s.
+/// Formats a count with its noun, as in `1 task` or `2 tasks`. The plural must be `noun` plus an s.
 pub fn show_count(number: usize, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{ending}")

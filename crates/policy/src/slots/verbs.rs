@@ -4,7 +4,8 @@ use super::{Fit, Ledger, Opened, Status, Verb, Wake};
 use alloc::vec::Vec;
 
 impl Ledger {
-    /// Sets whether thread `t` is unpinned, that is, gets slots without CPU slots.
+    /// Sets whether thread `t` is unpinned. When an unpinned thread gets a slot, it gets no CPU
+    /// slot with it.
     pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
         self.cpu_slots.set_unpinned(t, unpinned);
     }

@@ -178,8 +178,8 @@ impl Machine<'_> {
         self.judge();
     }
 
-    /// Returns how many workers of a job are awake and stay awake. Workers that search count only
-    /// up to the job's allotment.
+    /// Returns how many workers of a job are awake and will stay awake. Searching workers are
+    /// included only until the total reaches the job's allotment.
     fn keeps(&self, job: usize) -> usize {
         let workers = &self.workers[self.workers_of(job)];
         let searches = |worker: &&Worker| matches!(worker.state, State::Searching | State::Woken);

@@ -25,7 +25,7 @@ pub type Strassen = Product<Sevenfold>;
 
 const _: () = assert!(8 * MOST_ROWS.pow(2) <= matrix::most_rows(f64::MANTISSA_DIGITS));
 
-/// Multiplies matrices by seven products of sums of quadrants.
+/// Multiplies two matrices using seven products of sums of their quadrants.
 #[derive(Clone, Copy, Debug)]
 pub struct Sevenfold;
 

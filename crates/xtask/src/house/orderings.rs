@@ -54,7 +54,7 @@ fn is_explained(lines: &[&str], at: usize) -> bool {
     let mut above = (0..=at).rev();
     let function = above.find(|above| is_function(lines[*above]) && around(*above));
     let floor = head(lines, function.unwrap_or(0));
-    // A comment of several lines counts as one.
+    // If the range starts inside a multi-line comment, include the whole comment.
     let first = head(lines, at.saturating_sub(REACH).max(floor)).max(floor);
     let comments = lines[first..=at]
         .iter()

@@ -168,7 +168,7 @@ fn grown_beside(fib: &Results, pair: [&str; 2], from: usize, to: usize) -> Inter
 
 fn growths_to_16(fib: &Results) -> [Finding; 3] {
     [
-        // The range allows for two blocks more or fewer than the published 12. A growth by at most
+        // The range allows for two blocks more or fewer than the published 12. Growth of at most
         // one block, from 4 to 5, contradicts the claim.
         growth(
             (

@@ -8,7 +8,7 @@ use crate::reproduce::observed::Observed;
 /// Several grids whose runs have the same costs.
 pub struct Results(pub Vec<Grid>);
 
-/// A figure of one run.
+/// Extracts a figure, such as the run time, from what was observed in one run.
 pub type Figure = fn(&Observed) -> f64;
 
 pub fn seconds(run: &Observed) -> f64 {
