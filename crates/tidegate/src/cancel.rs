@@ -105,6 +105,18 @@ impl CancelToken {
     }
 
     /// Returns the token of the running task, or `None` if it has none.
+    ///
+    /// ```
+    /// use tidegate::CancelToken;
+    ///
+    /// assert!(CancelToken::current().is_none());
+    /// let token = CancelToken::new();
+    /// let is_cancelled = token.run(|| {
+    ///     token.cancel();
+    ///     CancelToken::current().map(|current| current.is_cancelled())
+    /// });
+    /// assert_eq!(is_cancelled, Some(true));
+    /// ```
     #[must_use]
     pub fn current() -> Option<Self> {
         TOKEN.peek(|token| token.cloned().flatten())
@@ -142,6 +154,15 @@ impl CancelToken {
     ///
     /// # Errors
     /// [`Cancelled`], if the token is cancelled.
+    ///
+    /// ```
+    /// use tidegate::{CancelToken, Cancelled};
+    ///
+    /// let token = CancelToken::new();
+    /// assert_eq!(token.check(), Ok(()));
+    /// token.cancel();
+    /// assert_eq!(token.check(), Err(Cancelled));
+    /// ```
     pub fn check(&self) -> Result<(), Cancelled> {
         match self.is_cancelled() {
             true => Err(Cancelled),

@@ -123,8 +123,8 @@ Exit codes: 0 success, 2 invalid usage or a file that is not output of `reproduc
 /// The arguments of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
-    /// Output files of `reproduce --json`, in the order in which the page shows them; - for standard
-    /// input
+    /// Output files of `reproduce --json`, in the order in which the page shows them; - for
+    /// standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Where to write the page, which is self-contained; - for standard output

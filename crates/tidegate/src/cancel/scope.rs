@@ -24,7 +24,8 @@ impl<E> Shared<E> {
     /// Runs the body or a task, unless the scope is cancelled. Returns `None` if it was dropped or
     /// has failed.
     fn run<T>(&self, f: impl FnOnce() -> Result<T, E>) -> Option<T> {
-        // The task may have been spawned under a descendant of the scope's token, such as a deadline.
+        // The task may have been spawned under a descendant of the scope's token, such as a
+        // deadline.
         let run = || match self.token.covers_task() {
             true => f(),
             false => self.token.run(f),
@@ -53,6 +54,20 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     /// and otherwise the scope's.
     ///
     /// In all other respects, this works like [`Scope::spawn`].
+    ///
+    /// ```
+    /// use tidegate::{Cancelled, try_scope};
+    ///
+    /// let mut squares = [1, 2, 3];
+    /// let result = try_scope(|scope| {
+    ///     for n in &mut squares {
+    ///         scope.spawn(move |_| Ok(*n *= *n));
+    ///     }
+    ///     Ok(())
+    /// });
+    /// assert_eq!(result, Ok::<_, Cancelled>(()));
+    /// assert_eq!(squares, [1, 4, 9]);
+    /// ```
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&TryScope<'_, 'scope, E>) -> Result<(), E> + Send + 'scope,
@@ -87,6 +102,18 @@ impl<'scope, E: Send + 'scope> TryScope<'_, 'scope, E> {
     }
 
     /// Returns the scope's token, for tasks outside the scope.
+    ///
+    /// ```
+    /// use tidegate::{Cancelled, try_scope};
+    ///
+    /// let result = try_scope(|scope| {
+    ///     let token = scope.token().clone();
+    ///     std::thread::spawn(move || token.cancel()).join().unwrap();
+    ///     scope.spawn(|_| unreachable!("the scope is cancelled"));
+    ///     Ok(())
+    /// });
+    /// assert_eq!(result, Err(Cancelled));
+    /// ```
     #[must_use]
     pub fn token(&self) -> &CancelToken {
         &self.shared.token
@@ -144,8 +171,8 @@ impl<E> fmt::Debug for TryScope<'_, '_, E> {
 /// ```
 ///
 /// # Errors
-/// The first error. If there is none but `f` or a task was dropped, because [`TryScope::cancel`] was
-/// called or the caller's token was cancelled, `E` made from [`Cancelled`].
+/// The first error. If there is none but `f` or a task was dropped, because [`TryScope::cancel`]
+/// was called or the caller's token was cancelled, `E` made from [`Cancelled`].
 ///
 /// # Panics
 /// As in [`scope`](crate::scope()).

@@ -155,7 +155,8 @@ const SLOWER: [Slower; 2] = [
         queue: QueueKind::IdempotentLifo,
         most: ["series", "montecarlo"],
         // In the thesis, thieves get less than 0.1 % of the tasks, so the second worker is useless
-        // and a run takes up to twice as long as with the idempotent deque. 1.10 is enough to agree.
+        // and a run takes up to twice as long as with the idempotent deque. 1.10 is enough to
+        // agree.
         agrees: 1.10..=f64::INFINITY,
         why: "In the thesis thieves lose nearly every race against the owner, which works at their \
               end. Ours lose few and get half of the tasks (table of takes and steals).",
