@@ -16,6 +16,7 @@ use crate::task_context::TaskLocal;
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::iter::successors;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_policy::Nanos;
@@ -119,7 +120,7 @@ impl CancelToken {
     /// ```
     #[must_use]
     pub fn current() -> Option<Self> {
-        TOKEN.peek(|token| token.cloned().flatten())
+        TOKEN.peek(Clone::clone)?
     }
 
     /// Cancels this token and its descendants.
@@ -133,21 +134,14 @@ impl CancelToken {
     /// deadline.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        let mut next = Some(self);
-        while let Some(Self(node)) = next {
-            // Acquire pairs with the Release in `cancel`.
-            if node.is_cancelled.load(Ordering::Acquire) {
-                return true;
-            }
-            if node
-                .deadline
-                .is_some_and(|deadline| clock::now() >= deadline)
-            {
-                return true;
-            }
-            next = node.parent.as_ref();
-        }
-        false
+        let is_past = |deadline| clock::now() >= deadline;
+        self.lineage()
+            .any(|token| token.was_cancelled_itself() || token.0.deadline.is_some_and(is_past))
+    }
+
+    /// Returns this token, then its parent, and so on.
+    fn lineage(&self) -> impl Iterator<Item = &Self> {
+        successors(Some(self), |token| token.0.parent.as_ref())
     }
 
     /// Returns an error if the token [is cancelled](Self::is_cancelled).
@@ -188,13 +182,9 @@ impl CancelToken {
 
     /// Whether the running task's token is this token or a descendant of it.
     fn covers_task(&self) -> bool {
-        TOKEN.peek(|token| {
-            let mut next = token.and_then(Option::as_ref);
-            while let Some(token) = next.filter(|token| !Arc::ptr_eq(&token.0, &self.0)) {
-                next = token.0.parent.as_ref();
-            }
-            next.is_some()
-        })
+        let is_this = |token: &Self| Arc::ptr_eq(&token.0, &self.0);
+        let descends = |token: &Option<Self>| token.iter().flat_map(Self::lineage).any(is_this);
+        TOKEN.peek(descends).unwrap_or(false)
     }
 
     /// Runs `f` unless the token is cancelled. A panic of `f` cancels the token.
@@ -304,10 +294,8 @@ fn keep_first<E>(first: &Mutex<Option<E>>, error: E) {
 /// assert_eq!(check_cancelled(), Ok(()));
 /// ```
 pub fn check_cancelled() -> Result<(), Cancelled> {
-    TOKEN.peek(|token| match token {
-        Some(Some(token)) => token.check(),
-        Some(None) | None => Ok(()),
-    })
+    let check = |token: &Option<CancelToken>| token.as_ref().map(CancelToken::check);
+    TOKEN.peek(check).flatten().unwrap_or(Ok(()))
 }
 
 /// Runs `f` under a child of the caller's token that is cancelled after `limit`.

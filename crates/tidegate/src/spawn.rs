@@ -139,45 +139,46 @@ pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) ->
 /// Submits a task without a handle to the pool. The task must not unwind. The pool does not end
 /// before the task has run.
 fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
-    let caller = WorkerThread::get();
-    let task = held_task(pool, f, caller);
-    match caller {
-        Some(current) if std::ptr::eq(current.shared(), &**pool) => {
-            // An alternative queue can hide the task until its owner forks again, and a thread that
-            // is not running a task might never do so.
-            let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
-            if stays {
-                scope::push_or_pass_on(current, task);
-            } else {
-                scope::pass_on(current, task);
-            }
+    submit_by(pool, f, |current, task| {
+        // An alternative queue can hide the task until its owner forks again, and a thread that is
+        // not running a task might never do so.
+        let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
+        if stays {
+            scope::push_or_pass_on(current, task);
+        } else {
+            scope::pass_on(current, task);
         }
-        _ => queue(pool, task),
-    }
+    });
 }
 
 /// Like `submit`, but always puts the task into the pool's queue. The pool finds the task there
 /// even if all of its threads wait, and runs earlier tasks first.
 fn submit_queued(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
+    submit_by(pool, f, |current, task| {
+        scope::pass_on(current, task);
+        if look::is_leaving(pool, current.worker()) {
+            // A guest of an ending pool runs its own forks, so the push has woken no thread.
+            wake::work_visible(pool, None);
+        }
+    });
+}
+
+/// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.
+fn submit_by(
+    pool: &Arc<PoolInner>,
+    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+    push: impl FnOnce(WorkerThread<'_>, Task),
+) {
     let caller = WorkerThread::get();
     let task = held_task(pool, f, caller);
     match caller {
-        Some(current) if std::ptr::eq(current.shared(), &**pool) => {
-            scope::pass_on(current, task);
-            if look::is_leaving(pool, current.worker()) {
-                // A guest of an ending pool runs its own forks, so the push has woken no thread.
-                wake::work_visible(pool, None);
-            }
+        Some(current) if std::ptr::eq(current.shared(), &**pool) => push(current, task),
+        _ => {
+            pool.injector.push(task);
+            wake::work_visible(pool, None);
+            enter::work_off_alone(pool);
         }
-        _ => queue(pool, task),
     }
-}
-
-/// Queues a task, for a caller outside the pool.
-fn queue(pool: &Arc<PoolInner>, task: Task) {
-    pool.injector.push(task);
-    wake::work_visible(pool, None);
-    enter::work_off_alone(pool);
 }
 
 fn held_task(

@@ -86,18 +86,16 @@ pub(crate) fn current() -> Option<TaskContext> {
     CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
 
-/// Calls `f` with the calling thread's context. `f` must not set a context.
-fn peek<R>(f: impl FnOnce(Option<&TaskContext>) -> R) -> R {
-    let mut f = Some(f);
-    let mut call = |context: Option<&TaskContext>| f.take().map(|f| f(context));
-    let called = CURRENT.try_with(|current| call(current.borrow().as_ref()));
-    let result = called.ok().flatten().or_else(|| call(None));
-    result.expect("called once")
+/// Calls `f` with the calling thread's context, if it has one. `f` must not set a context.
+fn peek<R>(f: impl FnOnce(&TaskContext) -> R) -> Option<R> {
+    CURRENT
+        .try_with(|current| current.borrow().as_ref().map(f))
+        .ok()?
 }
 
 /// Whether the calling thread has a context.
 pub(crate) fn is_set() -> bool {
-    peek(|context| context.is_some())
+    peek(|_| ()).is_some()
 }
 
 fn replace(context: Option<TaskContext>) -> Option<TaskContext> {

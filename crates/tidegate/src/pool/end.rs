@@ -11,6 +11,7 @@ use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
 use crate::sleep::look;
 use crate::worker::{Worker, WorkerThread};
+use std::sync::Arc;
 use std::time::Duration;
 use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Status};
@@ -139,6 +140,24 @@ impl PoolInner {
             status == Status::Idle && self.worker_if(t).is_some_and(is_free)
         };
         ledger.members().all(is_done) && !look::sees_work(self, ledger)
+    }
+}
+
+/// A hold on the pool, for a thread that submits a task whose predecessor may end first and remove
+/// its own hold.
+pub(crate) struct Hold(Arc<PoolInner>);
+
+impl Hold {
+    /// The pool must be held.
+    pub(crate) fn of(pool: &Arc<PoolInner>) -> Self {
+        pool.hold();
+        Self(pool.clone())
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.let_go();
     }
 }
 

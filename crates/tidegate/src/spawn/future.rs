@@ -3,6 +3,7 @@
 use super::packet::{Drive, Packet};
 use super::{Handle, submit_queued};
 use crate::pool::PoolInner;
+use crate::pool::end::Hold;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use std::future::Future;
 use std::pin::Pin;
@@ -132,24 +133,6 @@ where
     fn end(&self, future: Pin<Box<F>>, result: Result<F::Output, Payload>) {
         *self.phase.lock() = Phase::Over;
         end(future, result, &self.packet, &self.pool);
-    }
-}
-
-/// A hold on the pool, for a thread that has queued a future. Once the future is queued, another
-/// thread may complete it and remove the future's own hold.
-struct Hold(Arc<PoolInner>);
-
-impl Hold {
-    /// The future must be queued, and its phase locked.
-    fn of(pool: &Arc<PoolInner>) -> Self {
-        pool.hold();
-        Self(pool.clone())
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.0.let_go();
     }
 }
 

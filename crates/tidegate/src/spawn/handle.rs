@@ -6,7 +6,7 @@ use crate::options::nanos;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::task_context;
-use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::unwind::{self, UnhandledPanic};
 use crate::worker::wait;
 use crate::worker::{Event, WorkerThread};
 use std::fmt;
@@ -77,7 +77,7 @@ impl<T: Send + 'static> Handle<T> {
         let _suspended = task_context::carry();
         self.begin();
         match self.take() {
-            Some(result) => result.unwrap_or_else(|payload| unwind::resume(payload)),
+            Some(value) => value,
             None => self.wait(),
         }
     }
@@ -91,10 +91,7 @@ impl<T: Send + 'static> Handle<T> {
                 false => Event::for_this_thread(),
             });
             match self.packet().register(Waiter::Driver(event.clone())) {
-                Registered::Finished => {
-                    let result = self.take().expect("the task has finished");
-                    return result.unwrap_or_else(|payload| unwind::resume(payload));
-                }
+                Registered::Finished => return self.take().expect("the task has finished"),
                 Registered::Unstarted => self.queue(),
                 Registered::Running(by) => assert!(
                     by != Some(serial::of_this_thread()),
@@ -198,18 +195,15 @@ impl<T: Send + 'static> Handle<T> {
     /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
     /// result.
     pub fn try_result(mut self) -> Result<T, Self> {
-        match self.take() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(payload)) => unwind::resume(payload),
-            None => Err(self),
-        }
+        self.take().ok_or(self)
     }
 
-    /// Takes the result out of the packet. Afterwards, the handle has no result.
-    fn take(&mut self) -> Option<Result<T, Payload>> {
+    /// Takes the value out of the packet, or resumes the task's panic. Afterwards, the handle has no
+    /// result. Returns `None` if the task has not finished.
+    fn take(&mut self) -> Option<T> {
         let result = self.packet().take()?;
         self.packet = None;
-        Some(result)
+        Some(result.unwrap_or_else(|payload| unwind::resume(payload)))
     }
 
     /// Runs the task if no worker has begun it, and if the caller is in the task's pool or can
@@ -233,11 +227,13 @@ impl<T: Send + 'static> Handle<T> {
     /// Queues a second task that runs the closure, unless the closure has begun. The first task may
     /// be stuck in the deque of a thread that waits for a future, which in turn awaits this handle.
     fn queue(&self) {
-        let Some(packet) = self.packet.clone().filter(|p| p.must_queue(&self.pool)) else {
+        let Some(packet) = self.packet.clone() else {
+            return;
+        };
+        let Some(_hold) = packet.hold_to_queue(&self.pool) else {
             return;
         };
         submit_queued(&self.pool, move |current| packet.run(current.shared()));
-        self.pool.let_go();
     }
 }
 
@@ -261,10 +257,7 @@ impl<T: Send + 'static> Future for Handle<T> {
                 self.check_process();
                 Poll::Pending
             }
-            Registered::Finished => {
-                let result = self.take().expect("the task has finished");
-                Poll::Ready(result.unwrap_or_else(|payload| unwind::resume(payload)))
-            }
+            Registered::Finished => Poll::Ready(self.take().expect("the task has finished")),
             Registered::InParent => runs_in_parent(),
         }
     }

@@ -1,6 +1,7 @@
 //! The packet that a spawned task and its handle share: first the closure, then the result.
 
 use crate::pool::PoolInner;
+use crate::pool::end::Hold;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use std::sync::{Arc, Weak};
@@ -205,17 +206,16 @@ impl<T> Packet<T> {
         registered
     }
 
-    /// Whether the caller must queue a task that runs the closure, because no thread has begun it
-    /// and no handle has asked for that before. If so, holds the pool for the caller.
-    pub(super) fn must_queue(&self, pool: &PoolInner) -> bool {
+    /// If no thread has begun the closure and no handle has asked for this before, returns a hold on
+    /// the pool, with which the caller must queue a task that runs the closure.
+    pub(super) fn hold_to_queue(&self, pool: &Arc<PoolInner>) -> Option<Hold> {
         match &mut *self.state.lock() {
             State::Unstarted(unstarted) if !unstarted.is_queued => {
                 unstarted.is_queued = true;
                 // The first task has not run, so it still holds the pool.
-                pool.hold();
-                true
+                Some(Hold::of(pool))
             }
-            _ => false,
+            _ => None,
         }
     }
 

@@ -85,20 +85,18 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
     /// ```
     pub fn with<R>(&'static self, f: impl FnOnce(Option<&T>) -> R) -> R {
         let context = current();
-        let value = context
-            .as_ref()
-            .and_then(|context| context.find(self.address()));
-        let value = value.map(|value| value.downcast_ref().expect("set by `scope`"));
-        f(value)
+        f(context.as_ref().and_then(|context| self.value_in(context)))
     }
 
-    /// Like [`with`](Self::with), but for an `f` that neither runs user code nor sets a value. Does
+    /// Calls `f`, which neither runs user code nor sets a value, with the value, if one is set. Does
     /// not change the context's reference count, which all workers share.
-    pub(crate) fn peek<R>(&'static self, f: impl FnOnce(Option<&T>) -> R) -> R {
-        peek(|context| {
-            let value = context.and_then(|context| context.find(self.address()));
-            f(value.map(|value| value.downcast_ref().expect("set by `scope`")))
-        })
+    pub(crate) fn peek<R>(&'static self, f: impl FnOnce(&T) -> R) -> Option<R> {
+        peek(|context| self.value_in(context).map(f))?
+    }
+
+    fn value_in<'a>(&'static self, context: &'a TaskContext) -> Option<&'a T> {
+        let value = context.find(self.address())?;
+        Some(value.downcast_ref().expect("set by `scope`"))
     }
 
     /// Returns a copy of the value, or `None` if none is set.

@@ -45,20 +45,18 @@ pub(crate) struct Event {
 impl Event {
     /// Creates an event for which the calling thread will wait.
     pub(crate) fn for_this_thread() -> Self {
-        let waiter = match WorkerThread::get() {
-            Some(current) => Waiter::Worker(current.shared().as_arc(), current.index),
-            None => Waiter::Thread(parker()),
-        };
-        Self {
-            open: AtomicBool::new(false),
-            waiter: Arc::new(waiter),
-        }
+        Self::of_caller(Waiter::Worker)
     }
 
     /// Creates an event for which the calling thread will wait as in `blocking`.
     pub(crate) fn for_blocked_thread() -> Self {
+        Self::of_caller(Waiter::Blocked)
+    }
+
+    /// Creates an event for the calling thread, which waits as `worker` says if it is a worker.
+    fn of_caller(worker: impl FnOnce(Arc<PoolInner>, usize) -> Waiter) -> Self {
         let waiter = match WorkerThread::get() {
-            Some(current) => Waiter::Blocked(current.shared().as_arc(), current.index),
+            Some(current) => worker(current.shared().as_arc(), current.index),
             None => Waiter::Thread(parker()),
         };
         Self {
