@@ -1,5 +1,6 @@
-//! Passes the versions of rayon, rayon-core, Tidegate and the compiler to the program, in
-//! environment variables.
+//! Passes the versions of rayon, rayon-core, orx-parallel, Tidegate and the compiler to the
+//! program, in environment variables. If the linked rayon-core is Tidegate's, the program is
+//! compiled with `cfg(tidegate)`.
 
 use std::path::Path;
 
@@ -11,9 +12,14 @@ use lock::Lock;
 fn main() {
     println!("cargo::rerun-if-changed=../build.rs");
     println!("cargo::rerun-if-changed=../../../crates/command/build");
+    println!("cargo::rustc-check-cfg=cfg(tidegate)");
+    if lock::tidegate().is_some() {
+        println!("cargo::rustc-cfg=tidegate");
+    }
     let lock = Lock::read(Path::new("Cargo.lock"));
     for (variable, value) in [
         ("VERSION_OF_RAYON", lock.version("rayon")),
+        ("VERSION_OF_ORX", lock.version("orx-parallel")),
         ("VERSION_OF_RAYON_CORE", lock.version("rayon-core")),
         ("SOURCE_OF_RAYON_CORE", lock.source_of_rayon_core()),
         ("TIDEGATE_LINKED", &lock::tidegate().unwrap_or_default()),

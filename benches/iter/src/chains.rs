@@ -3,22 +3,46 @@
 //! Both versions call the same closures on the same items, and differ only in the parallel
 //! iterator. Every parallel call must give the serial version's result. A chain that collects or
 //! sorts allocates and drops its result within the measured time, as a user's loop would.
+//!
+//! A chain of orx-parallel, `orx_NAME`, does the same work as rayon's chain `NAME`.
 
 use rayon::prelude::*;
 
 use crate::input::Input;
+use crate::orx;
 use crate::request::Place;
 use crate::trouble::Trouble;
 use Output::{Nothing, Number, Numbers, Smalls, Words};
 
 pub struct Chain {
     pub name: &'static str,
+    /// The library of the chain's iterators.
+    pub library: Library,
     /// The numbers of items on which the chain is measured, in increasing order.
     pub sizes: &'static [usize],
     /// Where the chain is called from when it is measured.
     pub places: &'static [Place],
     pub serial: Work,
     pub parallel: Work,
+}
+
+/// A library of parallel iterators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// rayon, on the linked rayon-core.
+    Rayon,
+    /// orx-parallel, on the pool of [`orx`].
+    Orx,
+}
+
+impl Library {
+    /// Returns the library's name in the greeting.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rayon => "rayon",
+            Self::Orx => "orx",
+        }
+    }
 }
 
 /// A chain's code. It is called through a pointer, so that the compiler cannot move parts of it out
@@ -43,23 +67,45 @@ const SIZES_OF_WORDS: &[usize] = &[1_000, 10_000, 100_000, 1_000_000];
 
 const PLACES: &[Place] = &[Place::Inside, Place::Outside];
 
-pub static CHAINS: [Chain; 10] = [
+/// A thread of orx-parallel's own pool blocks while it waits for a computation that it has started.
+const OUTSIDE: &[Place] = &[Place::Outside];
+
+pub static CHAINS: [Chain; 15] = [
     Chain {
         name: "map_sum",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Number(input.numbers().iter().map(weigh).sum()),
         parallel: |input| Number(input.numbers().par_iter().map(weigh).sum()),
     },
     Chain {
+        name: "orx_map_sum",
+        library: Library::Orx,
+        sizes: SIZES,
+        places: OUTSIDE,
+        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
+        parallel: orx::map_sum,
+    },
+    Chain {
         name: "collect",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Numbers(input.numbers().iter().map(weigh).collect()),
         parallel: |input| Numbers(input.numbers().par_iter().map(weigh).collect()),
     },
     Chain {
+        name: "orx_collect",
+        library: Library::Orx,
+        sizes: SIZES,
+        places: OUTSIDE,
+        serial: |input| Numbers(input.numbers().iter().map(weigh).collect()),
+        parallel: orx::collect,
+    },
+    Chain {
         name: "chunks",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Number(input.numbers().chunks(CHUNK).map(weigh_all).sum()),
@@ -67,6 +113,7 @@ pub static CHAINS: [Chain; 10] = [
     },
     Chain {
         name: "filter_collect",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
@@ -82,7 +129,16 @@ pub static CHAINS: [Chain; 10] = [
         },
     },
     Chain {
+        name: "orx_filter_collect",
+        library: Library::Orx,
+        sizes: SIZES,
+        places: OUTSIDE,
+        serial: |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
+        parallel: orx::filter_collect,
+    },
+    Chain {
         name: "sort_unstable",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Smalls(changed(input.smalls(), <[_]>::sort_unstable)),
@@ -90,6 +146,7 @@ pub static CHAINS: [Chain; 10] = [
     },
     Chain {
         name: "sort_strings",
+        library: Library::Rayon,
         sizes: SIZES_OF_WORDS,
         places: PLACES,
         serial: |input| Words(changed(input.words(), <[_]>::sort)),
@@ -97,13 +154,23 @@ pub static CHAINS: [Chain; 10] = [
     },
     Chain {
         name: "flat_map",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Number(input.numbers().iter().flat_map(few).sum()),
         parallel: |input| Number(input.numbers().par_iter().flat_map(few).sum()),
     },
     Chain {
+        name: "orx_flat_map",
+        library: Library::Orx,
+        sizes: SIZES,
+        places: OUTSIDE,
+        serial: |input| Number(input.numbers().iter().flat_map(few).sum()),
+        parallel: orx::flat_map,
+    },
+    Chain {
         name: "fold_reduce",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| {
@@ -120,14 +187,24 @@ pub static CHAINS: [Chain; 10] = [
     },
     Chain {
         name: "par_bridge",
+        library: Library::Rayon,
         sizes: SIZES,
         places: PLACES,
         serial: |input| Number(input.numbers().iter().map(weigh).sum()),
         parallel: |input| Number(input.numbers().iter().par_bridge().map(weigh).sum()),
     },
+    Chain {
+        name: "orx_par_bridge",
+        library: Library::Orx,
+        sizes: SIZES,
+        places: OUTSIDE,
+        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
+        parallel: orx::iter_into_par,
+    },
     // This chain measures the cost of a call into a pool.
     Chain {
         name: "install",
+        library: Library::Rayon,
         sizes: &[0],
         places: &[Place::Install],
         serial: |_| Nothing,
@@ -148,7 +225,7 @@ pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
 const CHUNK: usize = 64;
 
 /// Returns a number of at most 24 bits, so that sums of such numbers do not overflow.
-fn weigh(item: &u64) -> u64 {
+pub fn weigh(item: &u64) -> u64 {
     item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
 
@@ -157,12 +234,12 @@ fn weigh_all(chunk: &[u64]) -> u64 {
 }
 
 /// Keeps about half of the items, in a pattern that a branch predictor cannot learn.
-fn is_kept(item: &u64) -> bool {
-    item % 2 == 0
+pub fn is_kept(item: &u64) -> bool {
+    item.is_multiple_of(2)
 }
 
 /// Returns a range of up to seven numbers.
-fn few(item: &u64) -> std::ops::Range<u64> {
+pub fn few(item: &u64) -> std::ops::Range<u64> {
     0..item % 8
 }
 

@@ -10,6 +10,7 @@ pub fn greeting() -> Value {
     json!({
         "program": env!("CARGO_PKG_NAME"),
         "rayon": env!("VERSION_OF_RAYON"),
+        "orx": env!("VERSION_OF_ORX"),
         "rayon_core": env!("VERSION_OF_RAYON_CORE"),
         "source": env!("SOURCE_OF_RAYON_CORE"),
         "tidegate": tidegate,
@@ -22,6 +23,7 @@ fn chain(chain: &Chain) -> Value {
     let places = chain.places.iter().copied().map(Place::name);
     json!({
         "name": chain.name,
+        "library": chain.library.name(),
         "sizes": chain.sizes,
         "places": places.collect::<Vec<_>>(),
     })

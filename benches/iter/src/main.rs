@@ -1,10 +1,11 @@
-//! Times chains of rayon's iterators for `tidegate-lab compare iter`.
+//! Times chains of the iterators of rayon and orx-parallel for `tidegate-lab compare iter`.
 //!
-//! Two packages build this source: `stock` with the rayon-core that rayon's authors publish, and
-//! `tidegate` with Tidegate's rayon-core in its place. Nothing else differs, so any difference in
-//! time is due to the runtime. The parent process passes the number of workers as the only
-//! argument. The program prints a greeting ([`identity`]), reads a [`request`] from each line of
-//! standard input and answers it with a line on standard output, all in JSON, until the input ends.
+//! Two packages build this source: `stock` with the rayon-core that rayon's authors publish and
+//! orx-parallel's own pool, and `tidegate` with Tidegate in place of both. Nothing else differs, so
+//! any difference in time is due to the runtime. The parent process passes the number of workers as
+//! the only argument. The program prints a greeting ([`identity`]), reads a [`request`] from each
+//! line of standard input and answers it with a line on standard output, all in JSON, until the
+//! input ends.
 //!
 //! | answer | when |
 //! | --- | --- |
@@ -23,6 +24,7 @@ mod chains;
 mod depth;
 mod identity;
 mod input;
+mod orx;
 mod pools;
 mod request;
 mod trouble;
@@ -48,14 +50,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the global pool and the bench's private pool. The program's argument is the number of
-/// workers of each.
+/// Starts rayon's global pool, the bench's private pool and the pool for orx-parallel. The
+/// program's argument is the number of workers of each.
 fn start() -> Result<Bench, Trouble> {
     let argument = env::args().nth(1).unwrap_or_default();
     let workers = argument.parse().map_err(|_| {
         Trouble::Refused(format!("{argument:?} is no number of workers for a pool"))
     })?;
     pools::start_global(workers)?;
+    orx::set_workers(workers);
     Bench::new(workers)
 }
 

@@ -70,9 +70,15 @@ fn each_side_takes_every_sample() {
             "zip 10^3 inside",
             "zip 10^3 outside",
             "rev 1234 outside",
+            "orx_rev 1234 outside",
             "call 0 install",
         ] {
-            for (runtime, nanos) in [("tidegate", 200.0), ("rayon", 400.0)] {
+            let stock = if case.starts_with("orx") {
+                "orx"
+            } else {
+                "rayon"
+            };
+            for (runtime, nanos) in [("tidegate", 200.0), (stock, 400.0)] {
                 // In each of six samples, the fake programs report as many wake-ups as they have
                 // workers.
                 expected.push((case, runtime, workers, nanos, 6 * workers));
@@ -98,6 +104,13 @@ fn each_side_takes_every_sample() {
     for (row, version) in rows.iter().zip(versions) {
         assert_eq!(row["version"], version);
     }
+    let versions = [
+        "0.2.0 as tidegate-orx below orx-parallel 4.1.1, rustc 1",
+        "4.1.1 on its own pool, rustc 1",
+    ];
+    for (row, version) in rows[6..].iter().zip(versions) {
+        assert_eq!(row["version"], version);
+    }
 }
 
 #[test]
@@ -107,6 +120,7 @@ fn cells_compare_the_two_sides() {
         ("zip", 1000, "inside", 2),
         ("zip", 1000, "outside", 2),
         ("rev", 1234, "outside", 2),
+        ("orx_rev", 1234, "outside", 2),
         ("call", 0, "install", 2),
     ];
     assert_eq!(cells(&found), expected);
@@ -146,7 +160,7 @@ fn text_has_a_table_and_facts() {
     let output = iter("", "").assert().success().get_output().stdout.clone();
     let text = String::from_utf8(output).unwrap();
     for told in [
-        "| zip   |  1000 | inside  |       2 | 2.00x | 2.00x | 2.00x |      | 400 ns |",
+        "| zip     |  1000 | inside  |       2 | 2.00x | 2.00x | 2.00x |      | 400 ns |",
         "CPU time idle after the chains on rayon 2: 0.004 % of one processor",
         "100 scopes inside of scopes on tidegate 1: finished, 512 B of stack a level",
     ] {
@@ -178,7 +192,10 @@ fn chains_are_chosen_by_name() {
     let found = json(&mut iter("", "--json --chain rev --with rayon"));
     assert_eq!(cells(&found), [("rev", 1234, "outside", 2)]);
     let told = complaint(&mut iter("", "--chain rev,map"), 2);
-    assert!(told.contains("\"map\": expected zip, rev, call"), "{told}");
+    assert!(
+        told.contains("\"map\": expected zip, rev, orx_rev, call"),
+        "{told}"
+    );
     complaint(&mut lab("compare fib --chain rev"), 2);
     let told = complaint(&mut iter("", "--with rayon,chili"), 2);
     assert!(told.contains("--with allows only rayon"), "{told}");

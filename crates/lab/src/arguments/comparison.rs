@@ -59,9 +59,10 @@ impl Case {
 const AFTER_ITER: &str = "\
 Builds two programs, one on the published rayon-core and one on this repository's, and samples them alternately, with \
 two workers unless --workers is given. Chains run on 10^3 to 10^6 items; with --size paper, all but `sort_strings` also \
-run on 10^7 items.
+run on 10^7 items. A chain orx_NAME does the work of rayon's chain NAME with the iterators of orx-parallel: in the \
+first program on orx-parallel's own pool, in the second on Tidegate through tidegate-orx.
 
-A ratio is the median of rayon's own runtime (`stock`) divided by Tidegate's: above 1, Tidegate is faster. Its 95 % interval is a bootstrap \
+A ratio is the median of the library's own runtime (`stock`) divided by Tidegate's: above 1, Tidegate is faster. Its 95 % interval is a bootstrap \
 interval with a fixed seed. A row is marked `slow` if its whole interval lies below 0.97, but slow rows don't make the \
 command fail.
 

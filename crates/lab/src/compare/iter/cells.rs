@@ -1,4 +1,4 @@
-//! Cells of the table. Each compares a call on stock rayon with the same call on Tidegate.
+//! Cells of the table. Each compares a call on a stock runtime with the same call on Tidegate.
 
 use serde_json::{Value as Json, json};
 
@@ -107,6 +107,8 @@ pub fn legend() -> String {
 place: inside, on a worker of the pool; outside, from the main thread, which is no worker of
   the pool; install, from the main thread, each call by `pool.install`
 ratio: stock's median by tidegate's, above 1 tidegate is faster
+orx_NAME: the work of rayon's chain NAME with the iterators of orx-parallel; stock is orx-parallel's
+  own pool, which has at most as many threads as there are CPUs
 low, high: the 95 % interval of the ratio, by bootstrap
 slow: the whole interval lies below {SLOWER}
 

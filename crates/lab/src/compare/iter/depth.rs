@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::identity::Library;
 use super::sides::Sides;
 use crate::compare::fact::Fact;
 use tidegate_command::compare::Setting;
@@ -24,7 +25,7 @@ const WORKERS: [usize; 2] = [1, 2];
 pub fn facts(sides: &Sides, setting: &Setting) -> Result<Vec<Fact>, Failure> {
     let levels = setting.sized(TINY_LEVELS, LEVELS);
     let mut facts = Vec::new();
-    for (runtime, program) in sides.both() {
+    for (runtime, program) in sides.both(Library::Rayon) {
         for workers in WORKERS {
             let request =
                 json!({ "do": "depth", "levels": levels, "workers": workers, "stack": STACK });

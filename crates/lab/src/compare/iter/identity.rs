@@ -7,6 +7,7 @@ use tidegate_command::failure::Failure;
 pub struct Identity {
     program: String,
     rayon: String,
+    orx: String,
     rayon_core: String,
     source: String,
     tidegate: bool,
@@ -14,10 +15,19 @@ pub struct Identity {
     pub chains: Vec<Chain>,
 }
 
+/// A library of parallel iterators, which each program runs on a different runtime.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Library {
+    Rayon,
+    Orx,
+}
+
 /// A chain that a program can measure.
 #[derive(Clone)]
 pub struct Chain {
     pub name: String,
+    /// The library of the chain's iterators.
+    pub library: Library,
     /// The numbers of items on which the chain is measured.
     pub sizes: Vec<u64>,
     /// Where the chain is called from: `inside`, `outside` or `install`.
@@ -31,6 +41,7 @@ impl Identity {
         Some(Self {
             program: text("program")?,
             rayon: text("rayon")?,
+            orx: text("orx")?,
             rayon_core: text("rayon_core")?,
             source: text("source")?,
             tidegate: greeting["tidegate"].is_string(),
@@ -56,21 +67,36 @@ impl Identity {
         )))
     }
 
-    /// Returns the versions of rayon, rayon-core and the compiler.
-    pub fn version(&self) -> String {
+    /// Returns the versions of the runtime, of the library of iterators, and of the compiler.
+    pub fn version(&self, library: Library) -> String {
         let Self {
             rayon,
+            orx,
             source,
             compiler,
             ..
         } = self;
+        let tidegate = env!("CARGO_PKG_VERSION");
         let rayon_core = format!("rayon-core {} from {source}", self.rayon_core);
-        match self.tidegate {
-            true => format!(
-                "{} as {rayon_core} below rayon {rayon}, {compiler}",
-                env!("CARGO_PKG_VERSION")
-            ),
-            false => format!("{rayon} on {rayon_core}, {compiler}"),
+        match (library, self.tidegate) {
+            (Library::Rayon, true) => {
+                format!("{tidegate} as {rayon_core} below rayon {rayon}, {compiler}")
+            }
+            (Library::Rayon, false) => format!("{rayon} on {rayon_core}, {compiler}"),
+            (Library::Orx, true) => {
+                format!("{tidegate} as tidegate-orx below orx-parallel {orx}, {compiler}")
+            }
+            (Library::Orx, false) => format!("{orx} on its own pool, {compiler}"),
+        }
+    }
+}
+
+impl Library {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "rayon" => Some(Self::Rayon),
+            "orx" => Some(Self::Orx),
+            _ => None,
         }
     }
 }
@@ -78,6 +104,7 @@ impl Identity {
 fn chain(found: &Value) -> Option<Chain> {
     Some(Chain {
         name: found["name"].as_str()?.to_owned(),
+        library: Library::named(found["library"].as_str()?)?,
         sizes: all(&found["sizes"], Value::as_u64)?,
         places: all(&found["places"], |place| Some(place.as_str()?.to_owned()))?,
     })
@@ -95,9 +122,9 @@ mod tests {
 
     fn greeting(tidegate: Option<&str>) -> Value {
         json!({
-            "program": "iter", "rayon": "1.2", "rayon_core": "1.3", "source": "the registry",
-            "tidegate": tidegate, "compiler": "rustc 1",
-            "chains": [{ "name": "zip", "sizes": [10, 20], "places": ["inside"] }],
+            "program": "iter", "rayon": "1.2", "orx": "4.1", "rayon_core": "1.3",
+            "source": "the registry", "tidegate": tidegate, "compiler": "rustc 1", "chains":
+            [{ "name": "zip", "library": "rayon", "sizes": [10, 20], "places": ["inside"] }],
         })
     }
 
@@ -111,9 +138,10 @@ mod tests {
         let told = stock.check(true).unwrap_err().to_string();
         assert!(told.contains("which is not Tidegate"), "{told}");
         assert_eq!(
-            stock.version(),
+            stock.version(Library::Rayon),
             "1.2 on rayon-core 1.3 from the registry, rustc 1"
         );
+        assert_eq!(stock.version(Library::Orx), "4.1 on its own pool, rustc 1");
         let Chain { sizes, places, .. } = &stock.chains[0];
         assert_eq!(
             (&sizes[..], &places[..]),
@@ -123,13 +151,17 @@ mod tests {
 
     #[test]
     fn incomplete_greeting_is_rejected() {
-        for part in ["program", "source", "compiler", "chains"] {
+        for part in ["program", "orx", "source", "compiler", "chains"] {
             let mut greeting = greeting(None);
             greeting[part] = Value::Null;
             assert!(Identity::read(&greeting).is_none(), "{part}");
         }
         let mut greeting = greeting(None);
         greeting["chains"][0]["sizes"] = json!(["many"]);
+        assert!(Identity::read(&greeting).is_none());
+        greeting["chains"][0]["sizes"] = json!([10]);
+        assert!(Identity::read(&greeting).is_some());
+        greeting["chains"][0]["library"] = json!("other");
         assert!(Identity::read(&greeting).is_none());
     }
 }

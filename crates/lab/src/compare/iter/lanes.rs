@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::identity::Library;
 use super::program;
 use super::sides::Sides;
 use crate::compare::fact::Fact;
@@ -19,6 +20,8 @@ pub struct Call<'a> {
     /// The programs that make the call.
     pub sides: &'a Sides,
     pub chain: String,
+    /// The library of the chain's iterators.
+    pub library: Library,
     pub items: u64,
     /// Where the chain is called from, as the programs spell it.
     pub place: String,
@@ -35,14 +38,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns Tidegate's lane and stock rayon's.
+    /// Returns Tidegate's lane and the stock runtime's.
     pub fn lanes(&self) -> [Lane<'a>; 2] {
         let request = json!({
             "do": "sample", "chain": self.chain, "items": self.items,
             "micros": self.length.as_micros() as u64, "place": self.place,
         });
         let case = format!("{} {} {}", self.chain, self.size(), self.place);
-        lanes(self.sides, &case, move |ask| {
+        lanes(self.sides, self.library, &case, move |ask| {
             let answer = ask(&request)?;
             let nanos = answer["nanos"].as_f64();
             let nanos =
@@ -59,14 +62,15 @@ type Ask<'a> = &'a mut dyn FnMut(&Value) -> Result<Value, Failure>;
 /// Creates a lane for each program. `take` takes one sample of a program.
 fn lanes<'a>(
     sides: &'a Sides,
+    library: Library,
     case: &str,
     take: impl Fn(Ask<'_>) -> Result<Measurement, Failure> + Clone + 'a,
 ) -> [Lane<'a>; 2] {
-    sides.both().map(|(runtime, program)| {
+    sides.both(library).map(|(runtime, program)| {
         let take = take.clone();
         let sample = move || take(&mut |request| program.borrow_mut().ask(request));
         let mut lane = Lane::new(case, runtime, sides.workers, sample);
-        lane.version = Some(program.borrow().identity.version());
+        lane.version = Some(program.borrow().identity.version(library));
         lane
     })
 }
@@ -89,12 +93,17 @@ impl<'a> Idle<'a> {
     /// Returns Tidegate's lane and stock rayon's.
     pub fn lanes(&self) -> [Lane<'a>; 2] {
         let request = json!({ "do": "idle", "millis": self.length.as_millis() as u64 });
-        lanes(self.sides, "idle after the chains", move |ask| {
-            thread::sleep(REST);
-            let used = program::usage(&ask(&request)?);
-            let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
-            Ok(Measurement { nanos, used })
-        })
+        lanes(
+            self.sides,
+            Library::Rayon,
+            "idle after the chains",
+            move |ask| {
+                thread::sleep(REST);
+                let used = program::usage(&ask(&request)?);
+                let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
+                Ok(Measurement { nanos, used })
+            },
+        )
     }
 
     /// Returns the fact that states how much CPU time an idle program used.

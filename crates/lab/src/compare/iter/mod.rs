@@ -1,4 +1,5 @@
-//! `compare iter`: compares chains of rayon's iterators on rayon's own runtime and on Tidegate.
+//! `compare iter`: compares chains of the iterators of rayon and orx-parallel on these libraries'
+//! own runtimes and on Tidegate.
 //!
 //! rayon finds its runtime by package name, so one process cannot hold both runtimes. Each side is
 //! therefore a separate [`program`](program::Program) in `benches/iter`; [`cargo`](crate::cargo)
@@ -7,12 +8,15 @@
 //! line of its standard input then requests a measurement. This module takes samples from the two
 //! programs alternately. A program with the wrong rayon-core is rejected.
 //!
+//! The programs also run chains of orx-parallel, `orx_NAME`, which do the same work as rayon's
+//! chain `NAME`: one on orx-parallel's own pool, the other on Tidegate through `tidegate-orx`.
+//!
 //! A sample is the mean of consecutive calls, as in a user's loop, after some warm-up calls.
 //!
 //! | case | a call comes from |
 //! |---|---|
 //! | `CHAIN ITEMS inside` | a worker, with all calls of a sample in one `install` |
-//! | `CHAIN ITEMS outside` | the main thread; the chain itself enters the global pool |
+//! | `CHAIN ITEMS outside` | the main thread; the chain itself enters a pool |
 //! | `CHAIN ITEMS install` | the main thread; each call is an `install` into a pool |
 //!
 //! The result is a [cell](cells::Cell) for each case. The CPU time that the programs use while idle
@@ -66,7 +70,8 @@ struct Findings {
     facts: Vec<Fact>,
 }
 
-/// Compares both runtimes on these chains, or on all chains if there are no names.
+/// Compares the stock runtimes with Tidegate on these chains, or on all chains if there are no
+/// names.
 pub fn compare(
     chains: &[String],
     setting: &Setting,
@@ -161,6 +166,7 @@ fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call
                 calls.push(Call {
                     sides,
                     chain: chain.name.clone(),
+                    library: chain.library,
                     items: *items,
                     place: place.clone(),
                     length: setting.sized(TINY_LENGTH, LENGTH),
@@ -173,12 +179,14 @@ fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call
 
 #[cfg(test)]
 mod tests {
+    use super::identity::Library;
     use super::*;
 
     #[test]
     fn unknown_chain_error_lists_known_ones() {
         let known = ["zip", "rev"].map(|name| Chain {
             name: name.into(),
+            library: Library::Rayon,
             sizes: Vec::new(),
             places: Vec::new(),
         });

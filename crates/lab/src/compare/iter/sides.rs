@@ -1,17 +1,20 @@
-//! The two programs of `benches/iter`, one with each rayon-core.
+//! The two programs of `benches/iter`: one on stock runtimes, one on Tidegate.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
 
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
-use super::identity::Chain;
+use super::identity::{Chain, Library};
 use super::program::Program;
 use crate::cargo;
 use tidegate_command::failure::Failure;
 
 /// The folder with the programs' packages.
 const SOURCES: &str = "benches/iter";
+
+/// The name of orx-parallel's own pool in rows.
+const ORX: &str = "orx";
 
 pub struct Built {
     stock: PathBuf,
@@ -55,9 +58,14 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Returns Tidegate's program and stock rayon's, each with the name of its runtime.
-    pub fn both(&self) -> [(&'static str, &RefCell<Program>); 2] {
-        [(Tidegate::NAME, &self.tidegate), (Rayon::NAME, &self.stock)]
+    /// Returns Tidegate's program and the stock one, each with the name of the runtime on which
+    /// this library runs.
+    pub fn both(&self, library: Library) -> [(&'static str, &RefCell<Program>); 2] {
+        let stock = match library {
+            Library::Rayon => Rayon::NAME,
+            Library::Orx => ORX,
+        };
+        [(Tidegate::NAME, &self.tidegate), (stock, &self.stock)]
     }
 
     /// Returns the chains that the programs can measure.
