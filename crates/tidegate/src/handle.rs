@@ -1,5 +1,6 @@
 //! The handle of a pool.
 
+mod loops;
 mod shutdown;
 
 pub use shutdown::ShutdownTimeout;
@@ -9,7 +10,6 @@ use crate::explain;
 use crate::interval::{self, Failure};
 use crate::memory;
 use crate::options::{BuildError, Builder, Options, nanos};
-use crate::parallel_for::{self, Loop, ParallelItems};
 use crate::place;
 use crate::place::PlaceId;
 use crate::pool::enter;
@@ -283,53 +283,6 @@ impl Pool {
         let carried: &Carried = &suspended;
         enter::take_part(self.used(), |current| {
             scope::scope(current, |scope| carried.run(|| f(scope)))
-        })
-    }
-
-    /// Like [`for_each`](crate::for_each), in this pool.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).build()?;
-    /// let mut squares: Vec<u64> = (0..100).collect();
-    /// pool.for_each(&mut squares, |n| *n *= *n);
-    /// assert_eq!(squares[9], 81);
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    ///
-    /// # Panics
-    /// Like [`for_each`](crate::for_each).
-    pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        let suspended = task_context::carry_unless_visible();
-        let carried: &Carried = &suspended;
-        let all = Loop::new(carried);
-        let (f, all) = (&f, &all);
-        enter::take_part(self.used(), move |current| {
-            parallel_for::visit_all_on(current, items, f, all);
-        });
-    }
-
-    /// Like [`map_reduce`](crate::map_reduce), in this pool.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).build()?;
-    /// let longest = pool.map_reduce(vec!["ebb", "flow"], |word| word.len(), usize::max);
-    /// assert_eq!(longest, Some(4));
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    ///
-    /// # Panics
-    /// Like [`map_reduce`](crate::map_reduce).
-    pub fn map_reduce<I: ParallelItems, T: Send>(
-        &self,
-        items: I,
-        map: impl Fn(I::Item) -> T + Sync,
-        reduce: impl Fn(T, T) -> T + Sync,
-    ) -> Option<T> {
-        let suspended = task_context::carry_unless_visible();
-        let carried: &Carried = &suspended;
-        let (map, reduce) = (&map, &reduce);
-        enter::take_part(self.used(), move |current| {
-            parallel_for::map_reduce_on(current, items, map, reduce, carried)
         })
     }
 

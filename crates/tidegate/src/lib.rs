@@ -16,9 +16,10 @@
 //!
 //! 1. **Fork.** [`join`] runs two closures, possibly in parallel. Fork as finely as the problem
 //!    allows: a task stays with its worker unless another worker is out of work.
-//! 2. **Loop.** [`for_each`] visits the items of a range, slice or vector. [`map_reduce`] combines
-//!    values in a tree whose shape depends only on the number of items, so a floating-point sum is
-//!    the same for any number of workers.
+//! 2. **Loop.** [`for_each`] visits the items of a range, slice or vector. [`par_map`] collects a
+//!    value per item. [`map_reduce`] combines values in a tree whose shape depends only on the
+//!    number of items, so a floating-point sum is the same for any number of workers.
+//!    [`sort_unstable`] sorts a slice.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
 //!    borrows nothing, and returns a [`Handle`] to its result.
@@ -55,9 +56,9 @@
 //!
 //! # Where things run
 //!
-//! * **In a task of the pool**, [`join`], [`scope`], [`for_each`], [`map_reduce`] and
-//!   [`interval::run`] run on the task's worker, and [`spawn`] spawns into the task's pool.
-//!   [`Pool::install`] is a plain call.
+//! * **In a task of the pool**, [`join`], [`scope`], [`for_each`], [`par_map`], [`map_reduce`],
+//!   [`sort_unstable`] and [`interval::run`] run on the task's worker, and [`spawn`] spawns into
+//!   the task's pool. [`Pool::install`] is a plain call.
 //! * **On a thread outside all pools**, the free functions use the global pool. Functions that wait
 //!   run on the caller's own stack if the pool has a free slot, otherwise on one of the pool's
 //!   threads. [`Pool::install`] runs on a thread of the pool.
@@ -74,8 +75,8 @@
 //!   second half that has not begun is dropped.
 //! * A panic of a [`scope`]'s body, or of one of its tasks, is resumed by the scope, after all
 //!   tasks have ended.
-//! * A panic in a call made by [`for_each`], [`map_reduce`] or [`broadcast`] is resumed by that
-//!   function, after all calls that had begun have ended.
+//! * A panic in a call made by [`for_each`], [`par_map`], [`map_reduce`], [`sort_unstable_by`] or
+//!   [`broadcast`] is resumed by that function, after all calls that had begun have ended.
 //! * A panic in [`try_scope`](fn@try_scope) or [`try_for_each`] also cancels the remaining tasks or
 //!   items.
 //! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the
@@ -202,9 +203,11 @@ mod place;
 pub mod policy;
 mod pool;
 mod queue;
+mod results;
 mod scope;
 mod share_controller;
 mod sleep;
+mod sort;
 mod spawn;
 mod stats;
 mod task_context;
@@ -222,9 +225,10 @@ pub use cancel::{
 pub use global::{build_global, current_num_workers, current_place, places};
 pub use handle::{Pool, ShutdownTimeout};
 pub use options::{BuildError, Builder};
-pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce};
+pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce, par_map};
 pub use place::PlaceId;
 pub use scope::Scope;
+pub use sort::{sort_unstable, sort_unstable_by};
 pub use spawn::{Handle, QueueFull};
 pub use stats::{Breakdown, Counters, MemoryStats, Stats, Waiting, WorkerStats};
 pub use task_context::TaskLocal;

@@ -7,12 +7,15 @@
 
 mod chunks;
 pub(crate) mod items;
+mod map;
 mod ranges;
 mod reduce;
 mod slices;
 
 pub use chunks::{chunks, chunks_mut};
 pub use items::ParallelItems;
+pub use map::par_map;
+pub(crate) use map::par_map_on;
 pub use reduce::map_reduce;
 pub(crate) use reduce::map_reduce_on;
 
@@ -65,7 +68,7 @@ impl Loop {
     }
 
     /// Visits the items, unless the loop's token is cancelled.
-    fn visit<I: Piece>(&self, items: I, f: &impl Fn(I::Item)) {
+    fn visit<I: Piece>(&self, items: I, f: impl FnMut(I::Item)) {
         if self.is_cancelled() {
             self.cut_short();
         } else {
@@ -92,7 +95,7 @@ impl Loop {
 
     /// Visits one block, starting at the time `from`, and adapts the block length. Returns the
     /// remaining items and the time at which the block ended.
-    fn work<I: Piece>(&self, items: I, f: &impl Fn(I::Item), from: u64) -> Option<(I, u64)> {
+    fn work<I: Piece>(&self, items: I, f: impl FnMut(I::Item), from: u64) -> Option<(I, u64)> {
         let length = self.block().min(items.length());
         let (now, rest) = items.cut(length);
         let done = now.length() as u64;

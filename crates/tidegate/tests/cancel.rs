@@ -383,6 +383,10 @@ fn plain_functions_ignore_the_token() {
         cancelled().run(|| {
             tidegate::for_each(0..100_u32, |_| _ = visits.fetch_add(1, Ordering::Relaxed));
             assert_eq!(tidegate::map_reduce(0..4, |n| n, |a, b| a + b), Some(6));
+            assert_eq!(tidegate::par_map(0..4, |n| n), [0, 1, 2, 3]);
+            let mut numbers: Vec<u32> = (0..10_000).map(|n| n * 37 % 1_009).collect();
+            tidegate::sort_unstable(&mut numbers);
+            assert!(numbers.is_sorted());
             tidegate::scope(|s| s.spawn(|_| _ = visits.fetch_add(1, Ordering::Relaxed)));
         });
         assert_eq!(visits.into_inner(), 101);

@@ -154,6 +154,57 @@ fn loops_see_the_value() {
     });
 }
 
+/// The first and the last call wait for each other, so two workers share the map.
+#[test]
+fn stolen_part_of_a_map_sees_the_value() {
+    const LENGTH: usize = 1_000;
+    watched(|| {
+        let barrier = Barrier::new(2);
+        let meet = |i| {
+            if i == 0 || i == LENGTH - 1 {
+                barrier.wait();
+            }
+            here()
+        };
+        let pool = pool(2);
+        let free = || tidegate::par_map(0..LENGTH, meet);
+        LOCAL.scope(7, || {
+            assert_eq!(pool.par_map(0..LENGTH, meet), [Some(7); LENGTH]);
+            assert_eq!(pool.install(free), [Some(7); LENGTH]);
+        });
+        assert_eq!(pool.install(|| LOCAL.scope(7, free)), [Some(7); LENGTH]);
+        assert_eq!(pool.install(free), [None; LENGTH]);
+    });
+}
+
+#[test]
+fn map_outside_of_pools_sees_the_value() {
+    watched(|| {
+        let seen = LOCAL.scope(7, || tidegate::par_map(0..5_000_u32, |_| here()));
+        assert_eq!(seen, [Some(7); 5_000]);
+    });
+}
+
+/// Each comparison forks, so it would lose the value if it ran outside of the context.
+#[test]
+fn comparisons_of_a_sort_see_the_value() {
+    watched(|| {
+        let pool = pool(2);
+        let sort = || {
+            let mut random = fastrand::Rng::with_seed(7);
+            let mut numbers: Vec<u32> = (0..10_000).map(|_| random.u32(..)).collect();
+            tidegate::sort_unstable_by(&mut numbers, |a, b| {
+                assert_eq!(tidegate::join(here, here), (Some(7), Some(7)));
+                a.cmp(b)
+            });
+            assert!(numbers.is_sorted());
+        };
+        LOCAL.scope(7, sort);
+        LOCAL.scope(7, || pool.install(sort));
+        pool.install(|| LOCAL.scope(7, sort));
+    });
+}
+
 #[test]
 fn intervals_see_the_value() {
     watched(|| {

@@ -27,7 +27,7 @@ const SUITES: [(&str, &str); 3] = [
     ("tidegate-deque", "--tests"),
     (
         "tidegate",
-        "--lib --test small --test workers --test closed --test priorities \
+        "--lib --test small --test par_map --test workers --test closed --test priorities \
          --test interval_misuse --test interval_failures",
     ),
 ];

@@ -5,18 +5,15 @@ use super::items::private::{Piece, Sealed};
 use crate::owned::Storage;
 use std::slice;
 
-/// Divides a slice into chunks of `size` items, for [`for_each`](crate::for_each) and
-/// [`map_reduce`](crate::map_reduce). The last chunk is shorter if `size` does not divide the
-/// length.
+/// Divides a slice into chunks of `size` items, for [`for_each`](crate::for_each),
+/// [`par_map`](crate::par_map) and [`map_reduce`](crate::map_reduce). The last chunk is shorter if
+/// `size` does not divide the length.
 ///
 /// ```
 /// let numbers: Vec<u64> = (1..=10).collect();
-/// let sums = tidegate::map_reduce(
-///     tidegate::chunks(&numbers, 4),
-///     |chunk| vec![chunk.iter().sum::<u64>()],
-///     |left, right| [left, right].concat(),
-/// );
-/// assert_eq!(sums, Some(vec![10, 26, 19]));
+/// let chunks = tidegate::chunks(&numbers, 4);
+/// let sums: Vec<u64> = tidegate::par_map(chunks, |chunk| chunk.iter().sum());
+/// assert_eq!(sums, [10, 26, 19]);
 /// ```
 ///
 /// # Panics
@@ -28,9 +25,9 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> impl ParallelItems<Item = &[
     Chunks { slice, size }
 }
 
-/// Divides a slice into mutable chunks of `size` items, for [`for_each`](crate::for_each) and
-/// [`map_reduce`](crate::map_reduce). The last chunk is shorter if `size` does not divide the
-/// length.
+/// Divides a slice into mutable chunks of `size` items, for [`for_each`](crate::for_each),
+/// [`par_map`](crate::par_map) and [`map_reduce`](crate::map_reduce). The last chunk is shorter if
+/// `size` does not divide the length.
 ///
 /// ```
 /// let mut image = [0; 12];

@@ -7,8 +7,8 @@
 
 use crate::owned::Storage;
 
-/// A collection of items that [`for_each`](crate::for_each) and [`map_reduce`](crate::map_reduce)
-/// accept.
+/// A collection of items that [`for_each`](crate::for_each), [`par_map`](crate::par_map) and
+/// [`map_reduce`](crate::map_reduce) accept.
 ///
 /// | items | the closure gets |
 /// |---|---|

@@ -15,7 +15,7 @@ const MODULES: [(&str, &str); 7] = [
     ("crates/share/src", "mapping"),
     (
         "crates/tidegate/src",
-        "job latch worker scope interval allocator owned",
+        "job latch worker scope interval allocator owned results",
     ),
     ("crates/rayon-core/src", "scope"),
     // These tests call the C library to fork, trace, stop and kill processes.

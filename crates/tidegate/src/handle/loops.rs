@@ -1,0 +1,78 @@
+//! Loops in a pool.
+
+use super::Pool;
+use crate::parallel_for::{self, Loop, ParallelItems};
+use crate::pool::enter;
+use crate::task_context::{self, Carried};
+
+impl Pool {
+    /// Like [`for_each`](crate::for_each), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let mut squares: Vec<u64> = (0..100).collect();
+    /// pool.for_each(&mut squares, |n| *n *= *n);
+    /// assert_eq!(squares[9], 81);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Like [`for_each`](crate::for_each).
+    pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        let all = Loop::new(carried);
+        let (f, all) = (&f, &all);
+        enter::take_part(self.used(), move |current| {
+            parallel_for::visit_all_on(current, items, f, all);
+        });
+    }
+
+    /// Like [`par_map`](crate::par_map), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// assert_eq!(pool.par_map(["ebb", "flow"], |word| word.len()), [3, 4]);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Like [`par_map`](crate::par_map).
+    pub fn par_map<I: ParallelItems, R: Send>(
+        &self,
+        items: I,
+        f: impl Fn(I::Item) -> R + Sync,
+    ) -> Vec<R> {
+        let suspended = task_context::carry_unless_visible();
+        let all = Loop::new(&suspended);
+        let (f, all) = (&f, &all);
+        enter::take_part(self.used(), move |current| {
+            parallel_for::par_map_on(current, items, f, all)
+        })
+    }
+
+    /// Like [`map_reduce`](crate::map_reduce), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let longest = pool.map_reduce(vec!["ebb", "flow"], |word| word.len(), usize::max);
+    /// assert_eq!(longest, Some(4));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Like [`map_reduce`](crate::map_reduce).
+    pub fn map_reduce<I: ParallelItems, T: Send>(
+        &self,
+        items: I,
+        map: impl Fn(I::Item) -> T + Sync,
+        reduce: impl Fn(T, T) -> T + Sync,
+    ) -> Option<T> {
+        let suspended = task_context::carry_unless_visible();
+        let carried: &Carried = &suspended;
+        let (map, reduce) = (&map, &reduce);
+        enter::take_part(self.used(), move |current| {
+            parallel_for::map_reduce_on(current, items, map, reduce, carried)
+        })
+    }
+}
