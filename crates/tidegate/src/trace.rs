@@ -18,7 +18,8 @@
 // format.
 
 pub use tidegate_policy::trace::{
-    Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace, replay,
+    CycleEnd, Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace,
+    replay,
 };
 
 use crate::options::Options;

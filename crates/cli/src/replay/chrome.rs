@@ -1,14 +1,14 @@
 //! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto can also read.
 //!
-//! The timeline shows a row with each worker's phases, a mark for each steal, and a graph of the
-//! desire. Times are relative to the first decision. "Trace Event Format" (Duca and Sinclair)
+//! The timeline shows a row with each worker's phases, a mark for each steal, and graphs of what the
+//! share controller saw and decided. Times are relative to the first decision. "Trace Event Format" (Duca and Sinclair)
 //! describes the format.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tidegate::trace::{Event, Record, Source, Stream, Trace, phase};
+use tidegate::trace::{CycleEnd, Event, Record, Source, Stream, Trace, phase};
 
 use tidegate_command::failure::Failure;
 use tidegate_command::output::write_file;
@@ -111,15 +111,65 @@ impl Events<'_> {
     fn share_controller(&mut self, stream: &Stream) -> io::Result<()> {
         let records = stream.records().map_while(Result::ok);
         for (record, decided) in records.zip(stream.decisions()) {
-            let name = match record.event {
-                Event::Desire => "desired",
-                Event::Lend => "lent",
-                _ => continue,
-            };
-            self.put(&json!({
-                "ph": "C", "name": name, "pid": 1, "ts": self.time(record.at), "args": {name: decided},
-            }))?;
+            match record.event {
+                Event::Desire => self.graph(record.at, "desired", json!({"desired": decided}))?,
+                Event::Lend => self.graph(record.at, "lent", json!({"lent": decided}))?,
+                _ => {}
+            }
+            if let Some(end) = CycleEnd::of(&record) {
+                let allotment = json!({"allotment": end.allotment});
+                self.graph(record.at, "allotment", allotment)?;
+                let waiting = json!({"in deques": end.in_deques, "elsewhere": end.elsewhere});
+                self.graph(record.at, "waiting tasks", waiting)?;
+            }
         }
         Ok(())
+    }
+
+    /// Writes the values of a graph at one time. The viewer stacks several values.
+    fn graph(&mut self, at: u64, name: &str, values: Value) -> io::Result<()> {
+        self.put(&json!({
+            "ph": "C", "name": name, "pid": 1, "ts": self.time(at), "args": values,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use tidegate_policy::desire::{DesirePolicy, DesireState, Seen};
+    use tidegate_policy::trace::{ShareController, StreamRecorder, Wait};
+
+    #[test]
+    fn share_controller_has_graphs() {
+        let recorder = RefCell::new(StreamRecorder::new(1 << 10, || 0));
+        let desire = DesireState::new(&DesirePolicy::default()).unwrap();
+        let mut controller = ShareController::new(&recorder, desire, 1_000_000);
+        let seen = Seen {
+            allotment: 2,
+            deques: &[3, 4],
+            queued: 5,
+            ..Seen::default()
+        };
+        let desired = controller.next_desire(&recorder, &seen);
+        let lent = controller.lend(&recorder, Wait::default());
+        let mut out = Vec::new();
+        let stream = recorder.borrow().stream(Source::ShareController);
+        let mut events = Events {
+            out: &mut out,
+            begins: 0,
+            first: true,
+        };
+        events.share_controller(&stream).unwrap();
+        let written = format!("[{}]", String::from_utf8(out).unwrap());
+        let graph = |name: &str, args: Value| json!({"ph": "C", "name": name, "pid": 1, "ts": 0.0, "args": args});
+        let expected = json!([
+            graph("desired", json!({"desired": desired})),
+            graph("allotment", json!({"allotment": 2})),
+            graph("waiting tasks", json!({"in deques": 7, "elsewhere": 5})),
+            graph("lent", json!({"lent": lent})),
+        ]);
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), expected);
     }
 }

@@ -25,7 +25,7 @@ mod recorder;
 mod replay;
 mod thief;
 
-pub use controller::{ShareController, Wait};
+pub use controller::{CycleEnd, ShareController, Wait};
 pub use event::{Event, Record};
 pub use file::{Damaged, Rules, Source, Stream, Trace};
 pub use orders::Orders;
