@@ -2,7 +2,7 @@
 
 use crate::explain;
 use crate::handle::start;
-use crate::options::{BuildError, Builder, Options};
+use crate::options::{BuildError, Builder, Environment, Options};
 use crate::place::{self, PlaceId};
 use crate::pool::PoolInner;
 use crate::worker::WorkerThread;
@@ -14,12 +14,26 @@ use tidegate_sync::thread::PerProcess;
 static OPTIONS: OnceBox<Arc<Options>> = OnceBox::new();
 
 /// Returns the pool that free functions use if the caller is in no pool. The first call starts it.
-pub(crate) fn global() -> &'static Arc<PoolInner> {
+/// `caller` is the name of the free function.
+///
+/// # Panics
+/// If the pool does not exist yet and `TIDEGATE_GLOBAL` is `off`.
+pub(crate) fn global(caller: &'static str) -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
-    let shared = GLOBAL.get_or_init(|| start(options().clone()));
+    let shared = GLOBAL.get_or_init(|| {
+        let is_allowed = Environment::Forgiving.allows_global();
+        assert!(is_allowed.unwrap_or(true), "{}", forbidden(caller));
+        start(options().clone())
+    });
     explain::announce(shared);
     shared
+}
+
+fn forbidden(caller: &str) -> String {
+    format!(
+        "{caller}: TIDEGATE_GLOBAL is off, and outside of any pool this would create the global pool"
+    )
 }
 
 /// Starts the global pool with the options of `builder`.
@@ -46,18 +60,21 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 ///
 /// # Errors
 /// If the global pool exists already, because it was built or a free function of this crate has
-/// used it, or if the options are invalid (see [`Builder::build`]). In the second case, no global
-/// pool is started, and a later call may succeed.
+/// used it, if the variable `TIDEGATE_GLOBAL` is `off`, or if the options are invalid (see
+/// [`Builder::build`]). In the last case, no global pool is started, and a later call may succeed.
 pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     let exists = || BuildError::new("build_global: the global pool exists already".to_owned());
     if OPTIONS.get().is_some() {
         return Err(exists());
     }
+    if !Environment::Strict.allows_global()? {
+        return Err(BuildError::new(forbidden("build_global")));
+    }
     let (_, refused) = OPTIONS.insert(Arc::new(Options::of(builder)?));
     if refused.is_some() {
         return Err(exists());
     }
-    global();
+    global("build_global");
     Ok(())
 }
 
@@ -79,7 +96,7 @@ pub fn build_global(builder: Builder) -> Result<(), BuildError> {
 pub fn current_num_workers() -> usize {
     match WorkerThread::get() {
         Some(current) => current.shared().wanted(),
-        None => global().wanted(),
+        None => global("current_num_workers").wanted(),
     }
 }
 
@@ -115,6 +132,6 @@ pub fn current_place() -> Option<PlaceId> {
 pub fn places() -> Vec<PlaceId> {
     match WorkerThread::get() {
         Some(current) => place::places(current.shared()),
-        None => place::places(global()),
+        None => place::places(global("places")),
     }
 }

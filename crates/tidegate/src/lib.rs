@@ -120,6 +120,7 @@
 //! | `TIDEGATE_WEIGHT` | [`Builder::weight`] | `300` |
 //! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
 //! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
+//! | `TIDEGATE_GLOBAL` | if `off`, a call that would create the global pool panics | `off` |
 //! | `TIDEGATE_TABLE` | the file that programs share ([`tidegate_share`]) | `/dev/shm/my/table` |
 //! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |
 //!
@@ -332,16 +333,19 @@ where
 {
     let suspended = task_context::carry();
     let carried: &Carried = &suspended;
-    outside(move |current| current.join(|| carried.run(a), || carried.run(b)))
+    outside("join", move |current| {
+        current.join(|| carried.run(a), || carried.run(b))
+    })
 }
 
-/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool.
+/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool. `caller`
+/// is the free function that was called.
 #[cold]
 #[inline(never)]
-fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
+fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
     match WorkerThread::get() {
         Some(current) => f(current),
-        None => enter::take_part(global::global(), f),
+        None => enter::take_part(global::global(caller), f),
     }
 }
 
@@ -402,7 +406,9 @@ where
 {
     let suspended = task_context::carry();
     let carried: &Carried = &suspended;
-    outside(move |current| scope::scope(current, |scope| carried.run(|| f(scope))))
+    outside("scope", move |current| {
+        scope::scope(current, |scope| carried.run(|| f(scope)))
+    })
 }
 
 /// Spawns a task that borrows nothing, and returns a handle to its result.
@@ -447,14 +453,14 @@ where
 {
     let suspended = task_context::carry();
     let carried = suspended.clone();
-    spawn::spawn(&pool_here(), move || carried.run(f))
+    spawn::spawn(&pool_here("spawn"), move || carried.run(f))
 }
 
-/// Returns the pool of the calling task, or the global pool.
-fn pool_here() -> Arc<PoolInner> {
+/// Returns the pool of the calling task, or the global pool for `caller`, a free function.
+fn pool_here(caller: &'static str) -> Arc<PoolInner> {
     match WorkerThread::get() {
         Some(current) => current.shared().as_arc(),
-        None => global::global().clone(),
+        None => global::global(caller).clone(),
     }
 }
 
@@ -494,7 +500,7 @@ where
 {
     match WorkerThread::visible() {
         Some(current) => spawn::spawn_future(&current.shared().as_arc(), future),
-        None => spawn::spawn_future_carried(&pool_here(), future),
+        None => spawn::spawn_future_carried(&pool_here("spawn_future"), future),
     }
 }
 
@@ -519,7 +525,9 @@ where
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let suspended = task_context::carry_unless_visible();
     let carried: &Carried = &suspended;
-    broadcast::broadcast(&pool_here(), |number, _| carried.run(|| f(number)))
+    broadcast::broadcast(&pool_here("broadcast"), |number, _| {
+        carried.run(|| f(number))
+    })
 }
 
 /// Returns what the calling task's pool has done so far. Outside all pools, reports on the global
@@ -539,6 +547,6 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 pub fn stats() -> Stats {
     match WorkerThread::get() {
         Some(current) => observe::stats(current.shared()),
-        None => observe::stats(global::global()),
+        None => observe::stats(global::global("stats")),
     }
 }

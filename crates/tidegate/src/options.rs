@@ -14,6 +14,7 @@ mod orders;
 
 pub use builder::Builder;
 pub use closed::Closed;
+pub(crate) use environment::Environment;
 pub use error::BuildError;
 pub(crate) use idle::IdleRule;
 pub(crate) use kind::Kind;
@@ -21,7 +22,6 @@ pub(crate) use kind::Kind;
 use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
 use crate::unwind::Payload;
-use environment::Environment;
 use orders::Orders;
 use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};

@@ -62,6 +62,14 @@ impl Loop {
         }
     }
 
+    /// Returns the name of the function that was called.
+    fn caller(&self) -> &'static str {
+        match self.token {
+            Some(_) => "try_for_each",
+            None => "for_each",
+        }
+    }
+
     fn block(&self) -> usize {
         // Relaxed: a hint.
         self.block.load(Ordering::Relaxed)
@@ -206,7 +214,7 @@ fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), all: 
     let mut from = begin;
     while let Some((rest, end)) = all.work(items, f, from) {
         if end.saturating_sub(begin) >= BLOCK_TIME {
-            return crate::outside(move |current| split(current, rest, f, all));
+            return crate::outside(all.caller(), move |current| split(current, rest, f, all));
         }
         (items, from) = (rest, end);
     }

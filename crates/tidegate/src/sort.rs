@@ -63,7 +63,7 @@ where
     let depth = 2 * slice.len().ilog2();
     match WorkerThread::get() {
         Some(current) => sort.run(current, slice, depth),
-        None => crate::outside(|current| sort.run(current, slice, depth)),
+        None => crate::outside("sort_unstable", |current| sort.run(current, slice, depth)),
     }
 }
 

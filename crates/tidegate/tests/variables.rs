@@ -66,6 +66,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WEIGHT", "0", "100"),
     ("TIDEGATE_DESIRE", "wsap:eta=2", "steady"),
     ("TIDEGATE_EST_CYCLE", "2s", "5ms"),
+    ("TIDEGATE_GLOBAL", "no", "on"),
     ("TIDEGATE_EXPLAIN", "yes", "0"),
 ];
 
@@ -318,4 +319,50 @@ fn default_worker_count_is_explained() {
         matches!(told.as_slice(), [line] if line.contains(&reason)),
         "{told:#?}"
     );
+}
+
+mod without_global_pool {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn calls_panic_with_their_names() {
+        let test = "without_global_pool::calls_panic_with_their_names";
+        let Some(output) = alone(test, &[("TIDEGATE_GLOBAL", "off")]) else {
+            let rest = || std::thread::sleep(std::time::Duration::from_millis(1));
+            let calls: [(&str, &dyn Fn()); 10] = [
+                ("join", &|| _ = tidegate::join(|| (), || ())),
+                ("scope", &|| tidegate::scope(|_| ())),
+                ("spawn", &|| drop(tidegate::spawn(|| ()))),
+                ("spawn_future", &|| drop(tidegate::spawn_future(async {}))),
+                ("broadcast", &|| _ = tidegate::broadcast(|_| ())),
+                // These need the pool only if their work takes long enough.
+                ("for_each", &|| tidegate::for_each(0..100, |_| rest())),
+                ("map_reduce", &|| {
+                    _ = tidegate::map_reduce(0..100, |_| rest(), |_, _| ())
+                }),
+                ("interval::run", &|| _ = tidegate::interval::run(|_| ())),
+                ("stats", &|| _ = tidegate::stats()),
+                ("current_num_workers", &|| {
+                    _ = tidegate::current_num_workers()
+                }),
+            ];
+            for (name, call) in calls {
+                let payload = catch_unwind(AssertUnwindSafe(call)).expect_err(name);
+                let message = payload.downcast_ref::<String>().expect("a text");
+                let start = format!("{name}: TIDEGATE_GLOBAL is off");
+                assert!(message.starts_with(&start), "{message}");
+            }
+            let error = tidegate::build_global(Pool::builder()).unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("build_global: TIDEGATE_GLOBAL is off")
+            );
+            let pool = Pool::builder().workers(1).build().expect("a pool");
+            assert_eq!(pool.install(|| sum(10)), 55);
+            return;
+        };
+        assert!(told(&output).is_empty());
+    }
 }

@@ -35,6 +35,9 @@ table! {
         .set_by("TIDEGATE_STACK_SIZE"),
         "Address space of a worker's stack; deep recursion needs much of it, and only touched \
         pages cost memory.", GUESSED;
+    GLOBAL: bool = choice("global", SWITCH, true).set_by("TIDEGATE_GLOBAL"),
+        "Whether the global pool may be created; if off, a call that would create it panics, so that \
+        a library's tests find such calls.", GUESSED;
     TRACE_BYTES: usize = bytes("trace.bytes", 64 * KIB as usize, GIB as usize, 16 * MIB as usize),
         "Size limit of a trace, separately for each worker, the share controller and the memory \
         plan; later decisions are not recorded.", GUESSED;

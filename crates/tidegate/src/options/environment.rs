@@ -12,7 +12,7 @@
 use super::{BuildError, Source};
 use std::fmt;
 use tidegate_policy::Tunable;
-use tidegate_policy::tunables::Setting;
+use tidegate_policy::tunables::{self, Setting};
 use tidegate_sync::stderr::print_line;
 
 /// If this variable is `1`, pools print their options unless the builder overrides it; see
@@ -57,6 +57,12 @@ impl Environment {
                 Ok((tunable.default, Source::Default))
             }
         }
+    }
+
+    /// Whether the global pool may be created.
+    pub(crate) fn allows_global(self) -> Result<bool, BuildError> {
+        let (allows, _) = self.option("build_global", None, &tunables::GLOBAL)?;
+        Ok(allows)
     }
 
     /// Whether the pool prints its options. `given` is the builder's value.

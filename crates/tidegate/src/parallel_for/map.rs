@@ -70,7 +70,9 @@ fn outside<'a, I: Piece, R: Send>(
     let is_late = |_: &I, now: u64| now.saturating_sub(begin) >= BLOCK_TIME;
     let (mut made, rest) = work_until(is_late, items, out, f, all);
     if let Some(rest) = rest {
-        made.complete(|out| crate::outside(move |current| split(current, rest, out, f, all)));
+        made.complete(|out| {
+            crate::outside("par_map", move |current| split(current, rest, out, f, all))
+        });
     }
     made
 }

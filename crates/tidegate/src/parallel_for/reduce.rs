@@ -54,7 +54,7 @@ where
     if took.saturating_mul(count) < BLOCK_TIME {
         return Some(tree.serial(blocks));
     }
-    Some(crate::outside(move |current| {
+    Some(crate::outside("map_reduce", move |current| {
         tree.parallel(current, blocks)
     }))
 }
