@@ -164,6 +164,7 @@
 //!   woken, steals, or hands over its slot, and adds `carry_span`, with which spans follow tasks.
 //!   Without the feature, none of this is compiled.
 //! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
+//! * `metrics`: adds `metrics::prometheus`, which prints [`Stats`] in the text format of Prometheus.
 //! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
 //!   of intervals.
 //!
@@ -194,6 +195,8 @@ mod job;
 mod latch;
 mod layout;
 pub mod memory;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
@@ -231,7 +234,7 @@ pub use place::PlaceId;
 pub use scope::Scope;
 pub use sort::{sort_unstable, sort_unstable_by};
 pub use spawn::{Handle, QueueFull};
-pub use stats::{Breakdown, Counters, MemoryStats, Stats, Waiting, WorkerStats};
+pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 pub use task_context::TaskLocal;
 #[cfg(feature = "tracing")]
 pub use task_context::carry_span;

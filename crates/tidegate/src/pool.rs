@@ -22,6 +22,7 @@ use crate::queue::Queue;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
 use crate::spawn::SpawnBound;
+use crate::stats::WaitSampler;
 use crate::trace::{Notes, recorder};
 use crate::worker::Worker;
 use end::Stage;
@@ -83,6 +84,7 @@ pub(crate) struct PoolInner {
     pub(crate) injector: Queue,
     /// See [`Builder::max_queued`](crate::Builder::max_queued).
     pub(crate) spawn_bound: Option<SpawnBound>,
+    pub(crate) wait_sampler: WaitSampler,
     /// The queues of the tasks that were spawned at a place.
     pub(crate) places: Places,
     /// The scopes' own queues; not every scope has one.
@@ -136,6 +138,7 @@ impl PoolInner {
                 .map(|_| ControllerHandle::new(&options)),
             injector: Queue::beside(options.queue),
             spawn_bound: options.max_queued.map(SpawnBound::new),
+            wait_sampler: WaitSampler::default(),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
             holds: AtomicUsize::new(1),

@@ -170,15 +170,30 @@ fn submit_by(
     push: impl FnOnce(WorkerThread<'_>, Task),
 ) {
     let caller = WorkerThread::get();
-    let task = held_task(pool, f, caller);
     match caller {
-        Some(current) if std::ptr::eq(current.shared(), &**pool) => push(current, task),
-        _ => {
-            pool.injector.push(task);
-            wake::work_visible(pool, None);
-            enter::work_off_alone(pool);
+        Some(current) if std::ptr::eq(current.shared(), &**pool) => {
+            push(current, held_task(pool, f, caller));
         }
+        _ => queue(pool, f, caller),
     }
+}
+
+/// Queues a task for a caller outside the pool, and measures the wait of some of these tasks.
+fn queue(
+    pool: &Arc<PoolInner>,
+    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+    caller: Option<WorkerThread<'_>>,
+) {
+    let sample = pool.wait_sampler.draw();
+    let body = move |current: WorkerThread<'_>| {
+        if let Some(sample) = sample {
+            current.tally.queue_wait.record(sample.wait());
+        }
+        f(current);
+    };
+    pool.injector.push(held_task(pool, body, caller));
+    wake::work_visible(pool, None);
+    enter::work_off_alone(pool);
 }
 
 fn held_task(

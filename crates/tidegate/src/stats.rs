@@ -1,10 +1,17 @@
 //! A pool's counters, and how they are read.
 //!
 //! Each worker has its own counters. Its thread writes them with plain stores while it steals,
-//! sleeps or wakes; the path that runs tasks counts nothing and reads no clock. [`Stats`] are read
-//! without stopping any thread, so related numbers may be a few events apart.
+//! sleeps or wakes, or begins a task that was spawned from outside. Forking a task and running it
+//! count nothing and read no clock. [`Stats`] are read without stopping any thread, so related
+//! numbers may be a few events apart.
 
 mod display;
+mod histogram;
+mod wait_sampler;
+
+pub(crate) use histogram::Durations;
+pub use histogram::Histogram;
+pub(crate) use wait_sampler::WaitSampler;
 
 use tidegate_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock;
@@ -135,6 +142,8 @@ pub(crate) struct Tally {
     pub(crate) rescues: Count,
     pub(crate) max_depth: Count,
     pub(crate) phases: Phases,
+    pub(crate) queue_wait: Durations,
+    pub(crate) steal_latency: Durations,
 }
 
 /// Counts of events, of one worker or summed over all workers of a pool.
@@ -256,6 +265,10 @@ pub struct WorkerStats {
     pub breakdown: Breakdown,
     /// The worker's time without a slot, by reason.
     pub waiting: Waiting,
+    /// Like [`Stats::queue_wait`], but only for tasks that this worker began.
+    pub queue_wait: Histogram,
+    /// Like [`Stats::steal_latency`], but only for this worker's steals.
+    pub steal_latency: Histogram,
 }
 
 /// The memory that tasks have declared with [`memory::reserve`](crate::memory::reserve), in bytes.
@@ -309,6 +322,17 @@ pub struct Stats {
     pub breakdown: Breakdown,
     /// Time without a slot by reason, summed over all workers.
     pub waiting: Waiting,
+    /// How long tasks waited in the pool's queue until a worker began them. Only tasks that are
+    /// spawned from outside the pool pass through this queue, and polls of a future that is woken
+    /// from outside. One task in n is measured; `tidegate tunables` prints n as `queue-wait-sample`.
+    ///
+    /// If [`Handle::join`](crate::Handle::join) runs a task, the task's entry stays in the queue and
+    /// is measured when a worker removes it.
+    pub queue_wait: Histogram,
+    /// How long idle workers took to steal a task, from the first attempt of a search until an
+    /// attempt succeeded, including the pauses between attempts. Parking ends a search. Workers that
+    /// steal while they wait in a join or scope are not measured.
+    pub steal_latency: Histogram,
     /// Panics that no join, scope or handle could return to a caller.
     pub panics: u64,
     /// How often a task was ready and a slot was free, but every thread that could have run it was
@@ -387,6 +411,8 @@ impl WorkerStats {
             counters,
             breakdown,
             waiting,
+            queue_wait: tally.queue_wait.read(),
+            steal_latency: tally.steal_latency.read(),
         }
     }
 }

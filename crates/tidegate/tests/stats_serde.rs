@@ -11,6 +11,8 @@ fn keep_the_names_of_their_fields() -> Result<(), Box<dyn std::error::Error>> {
     assert!(json["counters"]["dispatched"].as_u64() >= Some(1));
     assert!(json["breakdown"]["busy"].is_f64());
     assert_eq!(json["memory"]["declared"], 0);
+    assert!(json["steal_latency"]["counts"].is_array());
+    assert!(json["queue_wait"]["sum"].is_f64());
     assert_eq!(json["per_worker"].as_array().map(Vec::len), Some(2));
     Ok(())
 }

@@ -44,6 +44,9 @@ table! {
     SPAWN_INLINE_LENGTH: usize = count("spawn-inline-length", "tasks", 1, 1 << 24, 1 << 16),
         "Number of unstarted tasks of a scope above which a spawn may run one of them on the spot, \
         so that endless spawning needs bounded memory.", GUESSED;
+    QUEUE_WAIT_SAMPLE: usize = count("queue-wait-sample", "tasks", 1, 1 << 20, 64),
+        "Of the tasks that enter a pool's queue, one in this many is timed for the statistics; \
+        the others read no clock.", GUESSED;
     MAP_REDUCE_BLOCKS: usize = count("map-reduce-blocks", "blocks", 1024, 1024, 1024),
         "Number of blocks that map_reduce cuts a range into; fixed, because the shape of the \
         reduction depends on it.", GUESSED;

@@ -34,6 +34,8 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
         sum.waiting.memory += worker.waiting.memory;
         sum.waiting.blocked += worker.waiting.blocked;
         sum.waiting.ready += worker.waiting.ready;
+        sum.queue_wait.add(&worker.queue_wait);
+        sum.steal_latency.add(&worker.steal_latency);
         sum.per_worker.push(worker);
     }
     sum

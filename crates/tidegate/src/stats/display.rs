@@ -10,6 +10,8 @@ impl fmt::Display for Stats {
             allotment,
             counters,
             breakdown,
+            queue_wait,
+            steal_latency,
             memory,
             ..
         } = self;
@@ -20,6 +22,11 @@ impl fmt::Display for Stats {
             "time: {:.3} s busy, {:.3} s stealing, {:.3} s asleep, {:.3} s ready but not running",
             breakdown.busy, breakdown.stealing, breakdown.asleep, breakdown.ready_not_running
         )?;
+        for (name, histogram) in [("queue wait", queue_wait), ("steal latency", steal_latency)] {
+            if histogram.count() > 0 {
+                write!(f, "\n{name}: {histogram}")?;
+            }
+        }
         if memory.peak > 0 {
             write!(
                 f,
@@ -70,7 +77,7 @@ impl fmt::Display for Counters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Breakdown, Counters, MemoryStats, Stats};
+    use super::super::{Breakdown, Counters, Histogram, MemoryStats, Stats};
 
     fn stats() -> Stats {
         Stats {
@@ -107,6 +114,18 @@ steals: 4 of 9 attempts, 1.2 tasks each; 2 failed at a busy victim, 5 found noth
 sleeps: 6, with 5 wake-ups
 time: 1.500 s busy, 0.250 s stealing, 2.000 s asleep, 0.000 s ready but not running";
         assert_eq!(stats().to_string(), text);
+    }
+
+    #[test]
+    fn histograms_appear_only_if_nonempty() {
+        let mut queue_wait = Histogram::default();
+        queue_wait.counts[3] = 2;
+        let text = Stats {
+            queue_wait,
+            ..stats()
+        };
+        let added = "\nqueue wait: 2 measured, median up to 1.0 us, 99 % up to 1.0 us";
+        assert_eq!(text.to_string(), stats().to_string() + added);
     }
 
     #[test]

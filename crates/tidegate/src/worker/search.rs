@@ -31,6 +31,8 @@ pub(crate) struct Search<'a> {
     thief: Thief,
     rng: Rng,
     flags: Flags,
+    /// When the current search made its first attempt to steal.
+    first_attempt: Option<Nanos>,
     /// When the running task was stolen.
     stolen_at: Option<Nanos>,
     /// Whether this worker has neither taken a task nor searched since its last rest.
@@ -75,6 +77,7 @@ impl<'a> Search<'a> {
             thief: Thief::new(&worker.notes, idle, pool.options.victim, index),
             rng: Rng::new(seed::worker_seed(index)),
             flags: Flags::default(),
+            first_attempt: None,
             stolen_at: None,
             has_rested: false,
             must_rouse: false,
@@ -203,6 +206,7 @@ impl<'a> Search<'a> {
         if worker.inbox.len() > 0 {
             return None;
         }
+        self.first_attempt = None;
         let idle = &worker.shared().options.idle;
         let elastic = matches!(idle, IdleRule::BuiltIn(IdlePolicy::Elastic(_)));
         let task = match worker.shared().sleep.begin_search(elastic) {
@@ -349,10 +353,13 @@ impl<'a> Search<'a> {
 
     fn steal(&mut self, victim: &Worker) -> Option<Task> {
         let worker = self.worker;
+        let began = *self.first_attempt.get_or_insert_with(clock::now);
         let task = worker.attempt(victim, &mut self.flags)?;
         (self.thief).stolen_from(&worker.notes, || victim.index as u64);
         worker.victim.last_victim.set(Some(victim.index));
-        self.stolen_at = Some(clock::now());
+        let now = clock::now();
+        worker.tally.steal_latency.record(now - began);
+        self.stolen_at = Some(now);
         if self.flags.gap.is_shortest() {
             // The joiner will wait soon, and may then rob what this task forks.
             worker.deque.raise(signal::FLAG);

@@ -70,8 +70,8 @@ pub const STEPS: &[Step] = &[
     // This check also depends on a tag and is skipped until there is one.
     Step(Slow, Any, "semver", One(semver::check)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
-    // Tests what the feature `tracing` adds. The ordinary tests are built without it.
-    Step(Slow, Code, "events", Cargo("test -p tidegate --features tracing --test events --test spans")),
+    // Tests what needs a feature that the ordinary tests are built without.
+    Step(Slow, Code, "features", Cargo("test -p tidegate --features metrics,serde,tracing --lib --test events --test spans --test metrics --test stats_serde")),
     Step(Slow, Code, "beside tests", Table(beside::tests)),
     Step(Slow, Code, "msrv", One(cargo::msrv)),
     Step(Slow, Code, "check other targets", Table(cargo::targets)),

@@ -1,0 +1,236 @@
+//! Prints [`Stats`] in the text format of Prometheus, version 0.0.4. Needs the feature `metrics`.
+//!
+//! The program serves the text itself, with the content type `text/plain; version=0.0.4`. Tidegate
+//! opens no port.
+//!
+//! Every sample has the label `pool`. The samples of a single worker also have the label `worker`,
+//! an index into [`Stats::per_worker`]. Counters and histograms start at 0 when the pool is created.
+//! Times are in seconds.
+//!
+//! | name | type | further labels | value |
+//! |---|---|---|---|
+//! | `tidegate_workers` | gauge | | [`Stats::workers`] |
+//! | `tidegate_allotment` | gauge | | [`Stats::allotment`] |
+//! | `tidegate_unhandled_panics_total` | counter | | [`Stats::panics`] |
+//! | `tidegate_blocking_limit_hits_total` | counter | | [`Stats::blocking_limit_hits`] |
+//! | `tidegate_memory_declared_bytes` | gauge | | [`MemoryStats::declared`] |
+//! | `tidegate_memory_peak_bytes` | gauge | | [`MemoryStats::peak`] |
+//! | `tidegate_memory_sleeps_total` | counter | | [`MemoryStats::sleeps`] |
+//! | `tidegate_queue_wait_seconds` | histogram | | [`Stats::queue_wait`] |
+//! | `tidegate_steal_latency_seconds` | histogram | | [`Stats::steal_latency`] |
+//! | `tidegate_activity_seconds_total` | counter | `worker`, `activity` | a field of [`Breakdown`], which the label names |
+//! | `tidegate_waiting_seconds_total` | counter | `worker`, `reason` | a field of [`Waiting`], which the label names |
+//! | `tidegate_dispatched_tasks_total` | counter | `worker` | [`Counters::dispatched`] |
+//! | `tidegate_stolen_joins_total` | counter | `worker` | [`Counters::stolen_joins`] |
+//! | `tidegate_takes_total` | counter | `worker` | [`Counters::takes`] |
+//! | `tidegate_failed_takes_total` | counter | `worker` | [`Counters::failed_takes`] |
+//! | `tidegate_steal_attempts_total` | counter | `worker` | [`Counters::attempts`] |
+//! | `tidegate_steals_total` | counter | `worker` | [`Counters::steals`] |
+//! | `tidegate_failed_steals_total` | counter | `worker`, `reason` | `busy`: [`Counters::failed_busy`]; `empty`: [`Counters::failed_empty`] |
+//! | `tidegate_stolen_tasks_total` | counter | `worker` | the tasks taken by these steals |
+//! | `tidegate_sleeps_total` | counter | `worker` | [`Counters::sleeps`] |
+//! | `tidegate_wakes_total` | counter | `worker` | [`Counters::wakes`] |
+//! | `tidegate_handovers_total` | counter | `worker` | [`Counters::handovers`] |
+//! | `tidegate_overcommitted_total` | counter | `worker` | [`Counters::overcommitted`] |
+//! | `tidegate_rescues_total` | counter | `worker` | [`Counters::rescues`] |
+//! | `tidegate_max_depth` | gauge | `worker` | [`Counters::max_depth`] |
+
+mod families;
+
+#[cfg(doc)]
+use crate::{Breakdown, Counters, MemoryStats, Waiting};
+
+use crate::stats::{Histogram, Stats, WorkerStats};
+use families::FAMILIES;
+use std::fmt;
+
+/// Returns the statistics of these pools, each with a name, as one text. The names must differ.
+///
+/// A text may contain each metric only once, so a program with several pools passes all of them in
+/// one call. [`Pool::stats`](crate::Pool::stats) describes what reading the statistics costs, which
+/// is little if Prometheus fetches the text every few seconds.
+///
+/// ```
+/// use tidegate::{Pool, metrics};
+///
+/// let pool = Pool::builder().workers(2).build()?;
+/// let text = metrics::prometheus(&[("requests", pool.stats())]);
+/// assert!(text.contains("\ntidegate_workers{pool=\"requests\"} 2\n"));
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+#[must_use]
+pub fn prometheus(pools: &[(&str, Stats)]) -> String {
+    Exposition(pools).to_string()
+}
+
+struct Exposition<'a>(&'a [(&'a str, Stats)]);
+
+impl fmt::Display for Exposition<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        FAMILIES.iter().try_for_each(|family| {
+            let Family { name, help, .. } = family;
+            writeln!(f, "# HELP {name} {help}")?;
+            writeln!(f, "# TYPE {name} {}", family.kind)?;
+            let mut pools = self.0.iter();
+            pools.try_for_each(|(pool, stats)| family.write(Label(pool), stats, f))
+        })
+    }
+}
+
+/// A metric, with the samples of all pools.
+struct Family {
+    name: &'static str,
+    kind: &'static str,
+    help: &'static str,
+    values: Values,
+}
+
+/// Where the values of a metric come from.
+enum Values {
+    OfPool(fn(&Stats) -> f64),
+    Histogram(fn(&Stats) -> &Histogram),
+    OfWorkers(fn(&WorkerStats) -> f64),
+    /// One value for each value of a further label.
+    By(&'static str, &'static [Part]),
+}
+
+type Part = (&'static str, fn(&WorkerStats) -> f64);
+
+impl Family {
+    fn write(&self, pool: Label<'_>, stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name;
+        let mut workers = stats.per_worker.iter().enumerate();
+        match self.values {
+            Values::OfPool(value) => writeln!(f, "{name}{{pool=\"{pool}\"}} {}", value(stats)),
+            Values::Histogram(of) => write_histogram(name, pool, of(stats), f),
+            Values::OfWorkers(value) => workers.try_for_each(|(index, worker)| {
+                let value = value(worker);
+                writeln!(f, "{name}{{pool=\"{pool}\",worker=\"{index}\"}} {value}")
+            }),
+            Values::By(label, parts) => workers.try_for_each(|(index, worker)| {
+                parts.iter().try_for_each(|(part, value)| {
+                    let labels =
+                        format_args!("pool=\"{pool}\",worker=\"{index}\",{label}=\"{part}\"");
+                    writeln!(f, "{name}{{{labels}}} {}", value(worker))
+                })
+            }),
+        }
+    }
+}
+
+fn write_histogram(
+    name: &str,
+    pool: Label<'_>,
+    histogram: &Histogram,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let finite = Histogram::BOUNDS.iter().map(ToString::to_string);
+    let bounds = finite.chain(["+Inf".to_owned()]);
+    let mut sum = 0;
+    for (bound, count) in bounds.zip(histogram.counts) {
+        sum += count;
+        writeln!(f, "{name}_bucket{{pool=\"{pool}\",le=\"{bound}\"}} {sum}")?;
+    }
+    writeln!(f, "{name}_sum{{pool=\"{pool}\"}} {}", histogram.sum)?;
+    writeln!(f, "{name}_count{{pool=\"{pool}\"}} {sum}")
+}
+
+/// The value of a label. The format requires that backslashes, quotes and newlines are escaped.
+#[derive(Clone, Copy)]
+struct Label<'a>(&'a str);
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+        self.0.chars().try_for_each(|c| match c {
+            '\\' => f.write_str("\\\\"),
+            '"' => f.write_str("\\\""),
+            '\n' => f.write_str("\\n"),
+            _ => f.write_char(c),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Breakdown, Counters, MemoryStats, Waiting};
+
+    fn worker() -> WorkerStats {
+        WorkerStats {
+            counters: Counters {
+                dispatched: 10,
+                stolen_joins: 3,
+                takes: 2,
+                failed_takes: 1,
+                attempts: 9,
+                steals: 3,
+                failed_busy: 2,
+                failed_empty: 4,
+                tasks_per_steal: 4.0 / 3.0,
+                sleeps: 6,
+                wakes: 5,
+                handovers: 7,
+                max_depth: 20,
+                overcommitted: 11,
+                rescues: 12,
+                ..Counters::default()
+            },
+            breakdown: Breakdown {
+                busy: 1.5,
+                stealing: 0.25,
+                asleep: 2.0,
+                ready_not_running: 1e-9,
+            },
+            waiting: Waiting {
+                no_work: 0.5,
+                latch: 0.125,
+                memory: 1.0,
+                blocked: 0.375,
+                ready: 1e-9,
+            },
+            ..WorkerStats::default()
+        }
+    }
+
+    fn stats() -> Stats {
+        let mut queue_wait = Histogram::default();
+        queue_wait.counts[..3].copy_from_slice(&[5, 0, 1]);
+        queue_wait.sum = 1.5e-6;
+        Stats {
+            workers: 2,
+            allotment: 1,
+            panics: 13,
+            blocking_limit_hits: 14,
+            memory: MemoryStats {
+                declared: 15,
+                peak: 16,
+                sleeps: 17,
+            },
+            queue_wait,
+            per_worker: vec![worker(), WorkerStats::default()],
+            ..Stats::default()
+        }
+    }
+
+    /// After an intended change, write `text` to the file.
+    #[test]
+    fn text_matches_snapshot() {
+        let text = prometheus(&[("a", stats()), ("b", Stats::default())]);
+        assert_eq!(text, include_str!("metrics/snapshot.txt"));
+    }
+
+    #[test]
+    fn documentation_lists_every_metric() {
+        let page = include_str!("metrics.rs");
+        let rows = page.lines().filter_map(|line| {
+            let mut cells = line.strip_prefix("//! | `tidegate_")?.split("` | ");
+            Some((cells.next()?, cells.next()?.split(' ').next()?))
+        });
+        let families = FAMILIES.iter().map(|family| {
+            let name = family.name.strip_prefix("tidegate_").expect("the prefix");
+            (name, family.kind)
+        });
+        assert_eq!(rows.collect::<Vec<_>>(), families.collect::<Vec<_>>());
+    }
+}
