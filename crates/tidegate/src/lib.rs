@@ -19,7 +19,8 @@
 //! 2. **Loop.** [`for_each`] visits the items of a range, slice or vector. [`par_map`] collects a
 //!    value per item. [`map_reduce`] combines values in a tree whose shape depends only on the
 //!    number of items, so a floating-point sum is the same for any number of workers.
-//!    [`sort_unstable`] sorts a slice.
+//!    [`sort_unstable`] sorts a slice. [`stream`] maps an iterator of any length and returns the
+//!    results in order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
 //!    borrows nothing, and returns a [`Handle`] to its result.
@@ -82,6 +83,8 @@
 //! * A panic of a task from [`spawn`] or [`spawn_future`] is resumed by [`Handle::join`]. If the
 //!   handle was dropped, the panic is passed to [`Builder::on_panic`], which by default prints a
 //!   line to standard error.
+//! * A panic of the function of a [`stream`] is resumed by the call of `next` that would have
+//!   returned the item's result.
 //!
 //! If several tasks panic, the first panic is resumed with its original payload. The others are
 //! passed to [`Builder::on_panic`].
@@ -173,6 +176,7 @@
 //! [`blocking`]: fn@blocking
 //! [`broadcast`]: fn@broadcast
 //! [`stats`]: fn@stats
+//! [`stream`]: fn@stream
 
 #![deny(missing_docs)]
 
@@ -214,6 +218,7 @@ mod sleep;
 mod sort;
 mod spawn;
 mod stats;
+mod stream;
 mod task_context;
 pub mod trace;
 mod unwind;
@@ -235,6 +240,7 @@ pub use scope::Scope;
 pub use sort::{sort_unstable, sort_unstable_by};
 pub use spawn::{Handle, QueueFull};
 pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
+pub use stream::{Mapped, Ordered, Stream, stream};
 pub use task_context::TaskLocal;
 #[cfg(feature = "tracing")]
 pub use task_context::carry_span;
@@ -259,6 +265,8 @@ mod shown {
     mod start {}
     #[doc = include_str!("../../../docs/guide/word-count.md")]
     mod word_count {}
+    #[doc = include_str!("../../../docs/guide/stream.md")]
+    mod stream {}
     #[doc = include_str!("../../../docs/guide/task-graph.md")]
     mod task_graph {}
     #[doc = include_str!("../../../docs/guide/server.md")]

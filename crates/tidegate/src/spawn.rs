@@ -126,6 +126,15 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     });
 }
 
+/// Puts a task without a handle into the pool's queue, behind the tasks there. Its panic is
+/// reported.
+pub(crate) fn queue_alone(
+    pool: &Arc<PoolInner>,
+    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+) {
+    submit_queued(pool, move |current| run_alone(|| f(current), current));
+}
+
 /// Creates a task without a handle. The task holds the pool until it has run, and is in no queue
 /// yet.
 pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) -> Task {

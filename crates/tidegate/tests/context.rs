@@ -229,6 +229,27 @@ fn intervals_see_the_value() {
     });
 }
 
+/// Runners and the consumer run items, in the context of the stream's creator.
+#[test]
+fn streams_carry_the_value_of_their_creator() {
+    watched(|| {
+        let results = || tidegate::stream(0..1_000).map(|_| here()).ordered();
+        for inside in [false, true] {
+            let consume = || {
+                let made = LOCAL.scope(7, results);
+                assert!(made.eq([Some(7); 1_000]));
+                let plain = results();
+                LOCAL.scope(8, || assert!(plain.eq([None; 1_000])));
+            };
+            match inside {
+                // The consumer is the only worker, so it runs all items.
+                true => pool(1).install(consume),
+                false => consume(),
+            }
+        }
+    });
+}
+
 #[test]
 fn futures_keep_the_value_across_awaits() {
     watched(|| {

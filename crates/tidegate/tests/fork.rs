@@ -9,11 +9,14 @@
 
 mod support;
 
+use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
-use support::fib;
+use std::thread;
+use std::time::Duration;
 use support::forks::{WELL, end_of, finish, fork, in_child};
+use support::{Gate, fib};
 use tidegate::{Pool, current_worker};
 
 /// Uses the global pool through the free functions, and returns whether all results are right.
@@ -169,5 +172,52 @@ fn joining_unstarted_task_runs_it() {
     gates.1.wait();
     blocker.join();
     assert_eq!(task.join(), 7);
+    assert_eq!(child.map(end_of), Some(WELL));
+}
+
+/// The child's consumer runs all items, although the child's pool has threads that could run some
+/// while the source sleeps.
+#[test]
+fn inherited_stream_runs_on_its_consumer() {
+    let pool = two_workers();
+    pool.install(|| ());
+    let source = (0..20).inspect(|_| thread::sleep(Duration::from_millis(1)));
+    let runner = |_| thread::current().id();
+    let mut results = pool.stream(source).map(runner).ordered();
+    let check = || {
+        pool.install(|| ());
+        results.all(|id| id == thread::current().id())
+    };
+    assert_eq!(in_child(check), WELL);
+}
+
+/// The source forks while a worker of the parent runs the oldest item.
+#[test]
+fn waiting_for_running_parent_item_panics() {
+    let pool = two_workers();
+    let (begun, forked) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let child = OnceCell::new();
+    let f = {
+        let (begun, forked) = (begun.clone(), forked.clone());
+        move |n| {
+            begun.open();
+            forked.wait();
+            n
+        }
+    };
+    let source = (0..2).inspect(|n| {
+        if *n == 1 {
+            begun.wait();
+            child.set(fork()).expect("forked once");
+            forked.open();
+        }
+    });
+    let mut results = pool.stream(source).map(f).ordered();
+    let next = catch_unwind(AssertUnwindSafe(|| results.next()));
+    let child = child.get().copied().flatten();
+    if child.is_none() {
+        finish(|| next.is_err());
+    }
+    assert_eq!(next.ok(), Some(Some(0)));
     assert_eq!(child.map(end_of), Some(WELL));
 }

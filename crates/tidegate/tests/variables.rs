@@ -330,7 +330,7 @@ mod without_global_pool {
         let test = "without_global_pool::calls_panic_with_their_names";
         let Some(output) = alone(test, &[("TIDEGATE_GLOBAL", "off")]) else {
             let rest = || std::thread::sleep(std::time::Duration::from_millis(1));
-            let calls: [(&str, &dyn Fn()); 10] = [
+            let calls: [(&str, &dyn Fn()); 13] = [
                 ("join", &|| _ = tidegate::join(|| (), || ())),
                 ("scope", &|| tidegate::scope(|_| ())),
                 ("spawn", &|| drop(tidegate::spawn(|| ()))),
@@ -341,7 +341,15 @@ mod without_global_pool {
                 ("map_reduce", &|| {
                     _ = tidegate::map_reduce(0..100, |_| rest(), |_, _| ())
                 }),
+                ("par_map", &|| _ = tidegate::par_map(0..100, |_| rest())),
+                ("sort_unstable", &|| {
+                    let mut mixed: Vec<u32> = (0..10_000).map(|n| n * 7919 % 10_000).collect();
+                    tidegate::sort_unstable(&mut mixed);
+                }),
                 ("interval::run", &|| _ = tidegate::interval::run(|_| ())),
+                ("stream", &|| {
+                    _ = tidegate::stream(0..1).map(|n| n).ordered().next()
+                }),
                 ("stats", &|| _ = tidegate::stats()),
                 ("current_num_workers", &|| {
                     _ = tidegate::current_num_workers()

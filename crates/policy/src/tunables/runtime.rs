@@ -1,7 +1,7 @@
 //! The settings of the runtime that belong to no policy.
 
 use crate::limits::MOST_THREADS;
-use crate::text::{GIB, KIB, MIB, S};
+use crate::text::{GIB, KIB, MIB, S, US};
 use crate::tunable::{Basis, SWITCH, Tunable, bytes, choice, count, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
@@ -50,4 +50,10 @@ table! {
     MAP_REDUCE_BLOCKS: usize = count("map-reduce-blocks", "blocks", 1024, 1024, 1024),
         "Number of blocks that map_reduce cuts a range into; fixed, because the shape of the \
         reduction depends on it.", GUESSED;
+    STREAM_WINDOW: usize = count("stream-window", "items", 1, 1 << 16, 32),
+        "Items per worker that a stream holds at most, unless the program sets its window.",
+        GUESSED;
+    STREAM_TURN: u64 = time("stream-turn", 0, S, 50 * US),
+        "How long a task runs items of a stream before the pool's other queued tasks get their turn.",
+        GUESSED;
 }

@@ -17,6 +17,7 @@ pub mod futures;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 pub mod jobs;
 mod soaks;
+pub mod streams;
 
 pub use soaks::{seeds, soak};
 

@@ -6,8 +6,9 @@
 use super::{Repo, violation};
 
 /// The pages of the guide, and the examples of `tidegate` that they show.
-const SHOWN: [(&str, &str); 5] = [
+const SHOWN: [(&str, &str); 6] = [
     ("word-count", "wordcount"),
+    ("stream", "checksums"),
     ("task-graph", "task_graph"),
     ("server", "server"),
     ("search", "search"),

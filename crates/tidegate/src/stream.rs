@@ -1,0 +1,360 @@
+//! Ordered streams: a map over an iterator whose results keep the order of the source.
+//!
+//! The consumer, the thread that calls `next`, also reads the source. A [`Window`] holds the items
+//! that it has read and not yet returned. Runners, which are detached tasks of the pool, run these
+//! items, oldest first. docs/streams.md describes the protocol.
+
+mod window;
+
+use crate::global::global;
+use crate::handle::Pool;
+use crate::pool::{PoolInner, enter};
+use crate::task_context;
+use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::{Event, WorkerThread, wait};
+use std::fmt;
+use std::iter::FusedIterator;
+use std::sync::Arc;
+use tidegate_policy::tunables::STREAM_WINDOW;
+use window::{Front, Outcome, Window};
+
+/// Maps the items of an iterator on the workers of a pool, and returns the results in the order of
+/// the items.
+///
+/// The source may be of any length and speed. The thread that calls `next` reads it, and holds at
+/// most [`window`](Stream::window) items at a time. Meanwhile the workers of the pool call the
+/// function of [`map`](Stream::map).
+///
+/// ```
+/// let squares = tidegate::stream(1..=4).map(|n| n * n).ordered();
+/// assert_eq!(squares.collect::<Vec<_>>(), [1, 4, 9, 16]);
+/// ```
+///
+/// An error is a result like any other, and keeps its place in the order:
+///
+/// ```
+/// let lines = ["1", "2", "three", "4"];
+/// let numbers = tidegate::stream(lines).map(str::parse::<u32>).ordered();
+/// let read: Vec<_> = numbers.map_while(Result::ok).collect();
+/// assert_eq!(read, [1, 2]);
+/// ```
+///
+/// # Where the items run
+/// In the pool of the task that calls `next`. Outside all pools, in the global pool. To use another
+/// pool, call [`Pool::stream`].
+///
+/// If no worker begins the oldest item soon, `next` runs that item itself, provided that the caller
+/// is a worker of the pool or that the pool has a free slot. So a stream works inside a task, in
+/// the function of another stream, and in a pool with one worker. If a worker runs the oldest item,
+/// `next` waits for it and runs nothing meanwhile; a waiting worker gives its slot to another
+/// thread.
+///
+/// # Context
+/// The function sees the [task-local values](crate::TaskLocal) and the
+/// [token](crate::CancelToken) of the code that called [`ordered`](Mapped::ordered), on whichever
+/// thread it runs. A stream does not stop if the token is cancelled; the function can return the
+/// error of [`check_cancelled`](crate::check_cancelled()), which then keeps its place like any other.
+///
+/// # Back-pressure
+/// Only `next` reads the source, so a slow consumer slows the source down. Each call reads one item
+/// if the window has room, and reads more only until the oldest item has finished. So a slow source
+/// delays a finished result by at most one read.
+///
+/// # Panics
+/// If the function panics for an item, the call of `next` that would have returned the item's
+/// result resumes the panic. Later calls return the results of later items.
+///
+/// If the source panics, the stream ends there: `next` first returns the results of all items
+/// before, and then resumes the panic.
+///
+/// # Dropping the iterator early
+/// Items that no thread has begun are dropped and never run. Running items finish, and their
+/// results are dropped; the drop does not wait for them. Panics that no call of `next` has resumed
+/// go to [`Builder::on_panic`](crate::Builder::on_panic).
+pub fn stream<I: IntoIterator>(source: I) -> Stream<'static, I::IntoIter> {
+    Stream::new(source, None)
+}
+
+impl Pool {
+    /// Like the function [`stream`](fn@crate::stream), but runs the items in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let lengths = pool.stream(["ebb", "flow"]).map(str::len).ordered();
+    /// assert_eq!(lengths.sum::<usize>(), 7);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    pub fn stream<I: IntoIterator>(&self, source: I) -> Stream<'_, I::IntoIter> {
+        Stream::new(source, Some(self))
+    }
+}
+
+/// A source of items and the size of the window; from [`stream`](fn@crate::stream).
+#[must_use = "a stream reads nothing until its iterator is consumed"]
+pub struct Stream<'p, I> {
+    source: I,
+    pool: Option<&'p Pool>,
+    window: Option<usize>,
+}
+
+impl<'p, I: Iterator> Stream<'p, I> {
+    fn new(source: impl IntoIterator<IntoIter = I>, pool: Option<&'p Pool>) -> Self {
+        Self {
+            source: source.into_iter(),
+            pool,
+            window: None,
+        }
+    }
+
+    /// Sets the maximum number of items that the stream holds: read from the source, but not yet
+    /// returned. The default is a multiple of the pool's number of workers (`stream-window` in
+    /// `tidegate tunables`).
+    ///
+    /// If the window is smaller than the number of workers, some workers have no item to run. Items
+    /// whose times differ widely need a larger window, because the results of later items wait for
+    /// a slow one.
+    ///
+    /// ```
+    /// let mut read = 0;
+    /// let source = (0..100).inspect(|_| read += 1);
+    /// let mut doubled = tidegate::stream(source).window(8).map(|n| 2 * n).ordered();
+    /// assert_eq!(doubled.next(), Some(0));
+    /// drop(doubled);
+    /// assert!(read <= 8);
+    /// ```
+    ///
+    /// # Panics
+    /// If `items` is 0.
+    #[track_caller]
+    pub fn window(mut self, items: usize) -> Self {
+        assert_ne!(items, 0, "a stream's window must have at least one item");
+        self.window = Some(items);
+        self
+    }
+
+    /// Sets the function that the workers call for each item.
+    pub fn map<F, T>(self, f: F) -> Mapped<'p, I, F>
+    where
+        F: Fn(I::Item) -> T + Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        Mapped { stream: self, f }
+    }
+}
+
+/// A stream and the function for its items; from [`Stream::map`].
+#[must_use = "a stream reads nothing until its iterator is consumed"]
+pub struct Mapped<'p, I, F> {
+    stream: Stream<'p, I>,
+    f: F,
+}
+
+impl<'p, I: Iterator, F> Mapped<'p, I, F> {
+    /// Returns the iterator over the results, in the order of the source.
+    pub fn ordered<T>(self) -> Ordered<'p, I, T>
+    where
+        F: Fn(I::Item) -> T + Send + Sync + 'static,
+        I::Item: Send + 'static,
+        T: Send + 'static,
+    {
+        let Stream {
+            source,
+            pool,
+            window,
+        } = self.stream;
+        let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
+        let (f, carried) = (self.f, task_context::carry_unless_visible().clone());
+        let f = move |item| carried.run(|| f(item));
+        Ordered {
+            source: Some(source),
+            source_panic: None,
+            pool,
+            limit,
+            ahead: 0,
+            window: Arc::new(Window::new(f)),
+        }
+    }
+}
+
+/// An iterator over the results of a stream, in the order of the source; from [`Mapped::ordered`].
+///
+/// [`stream`](fn@crate::stream) describes what `next` and dropping the iterator do.
+#[must_use = "a stream reads nothing until its iterator is consumed"]
+pub struct Ordered<'p, I: Iterator, T> {
+    /// None after its end.
+    source: Option<I>,
+    /// The panic that has ended the source, until `next` resumes it.
+    source_panic: Option<Payload>,
+    pool: Option<&'p Pool>,
+    /// The maximum of `ahead`.
+    limit: usize,
+    /// The number of items that were read and not yet returned.
+    ahead: usize,
+    window: Arc<Window<I::Item, T>>,
+}
+
+fn workers(pool: Option<&Pool>) -> usize {
+    match (pool, WorkerThread::get()) {
+        (Some(pool), _) => pool.workers(),
+        (None, Some(current)) => current.shared().wanted(),
+        (None, None) => global("stream").wanted(),
+    }
+}
+
+impl<I, T> Ordered<'_, I, T>
+where
+    I: Iterator<Item: Send + 'static>,
+    T: Send + 'static,
+{
+    /// Reads one item if the window has room, and more until the oldest item has finished.
+    fn read_ahead(&mut self) {
+        let mut is_ready = false;
+        while self.ahead < self.limit && !is_ready {
+            let Some(item) = self.read() else {
+                return;
+            };
+            self.ahead += 1;
+            let pushed = self.window.push(item, workers(self.pool));
+            if pushed.needs_runner {
+                window::start_runner(&self.pool(), self.window.clone());
+            }
+            is_ready = pushed.front_is_finished;
+        }
+    }
+
+    /// Reads an item. At the end of the source, drops it.
+    fn read(&mut self) -> Option<I::Item> {
+        let source = self.source.as_mut()?;
+        let read = unwind::catch(|| source.next());
+        if let Ok(Some(item)) = read {
+            return Some(item);
+        }
+        self.source_panic = read.err();
+        self.source = None;
+        None
+    }
+
+    /// Whether the consumer runs an item that no thread has begun without waiting for a runner.
+    fn must_run_front(&self) -> bool {
+        WorkerThread::get().is_some() || self.window.is_inherited()
+    }
+
+    /// Runs the oldest item. Returns `None` if another thread has begun it, or if the caller can
+    /// run nothing in the pool.
+    fn run_front(&self) -> Option<Outcome<T>> {
+        // The item gets the context of the stream, not that of the consumer.
+        let _suspended = task_context::carry_unless_visible();
+        if self.window.is_inherited() {
+            // Only the parent has the threads that run the runners.
+            return self.window.run_front();
+        }
+        let mut outcome = None;
+        enter::run_here(&self.pool(), || outcome = self.window.run_front());
+        outcome
+    }
+
+    fn wait_for_front(&self) -> Outcome<T> {
+        let event = Arc::new(Event::for_this_thread());
+        if let Some(outcome) = self.window.take_front_or_register(&event) {
+            return outcome;
+        }
+        if WorkerThread::get().is_none() {
+            // To become a guest, or to park and be woken, takes longer than a short item.
+            window::be_patient(|| event.is_open());
+            if let Some(outcome) = self.run_front() {
+                return outcome;
+            }
+        }
+        wait::for_event(&event);
+        match self.window.take_front() {
+            Front::Finished(outcome) => outcome,
+            Front::Unbegun | Front::Running => unreachable!("waited for its end"),
+        }
+    }
+}
+
+impl<I: Iterator, T> Ordered<'_, I, T> {
+    fn pool(&self) -> Arc<PoolInner> {
+        match (self.pool, WorkerThread::get()) {
+            (Some(pool), _) => pool.used().clone(),
+            (None, Some(current)) => current.shared().as_arc(),
+            (None, None) => global("stream").clone(),
+        }
+    }
+}
+
+impl<I, T> Iterator for Ordered<'_, I, T>
+where
+    I: Iterator<Item: Send + 'static>,
+    T: Send + 'static,
+{
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.read_ahead();
+        if self.ahead == 0 {
+            if let Some(payload) = self.source_panic.take() {
+                unwind::resume(payload);
+            }
+            return None;
+        }
+        let outcome = match self.window.take_front() {
+            Front::Finished(outcome) => outcome,
+            Front::Unbegun if self.must_run_front() => {
+                self.run_front().unwrap_or_else(|| self.wait_for_front())
+            }
+            Front::Unbegun | Front::Running => self.wait_for_front(),
+        };
+        self.ahead -= 1;
+        Some(outcome.unwrap_or_else(|payload| unwind::resume(payload)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let source = self.source.as_ref();
+        let (least, most) = source.map_or((0, Some(0)), I::size_hint);
+        let most = most.and_then(|most| most.checked_add(self.ahead));
+        (least.saturating_add(self.ahead), most)
+    }
+}
+
+impl<I, T> FusedIterator for Ordered<'_, I, T>
+where
+    I: Iterator<Item: Send + 'static>,
+    T: Send + 'static,
+{
+}
+
+impl<I: Iterator, T> Drop for Ordered<'_, I, T> {
+    fn drop(&mut self) {
+        let panics = self.window.close().into_iter();
+        for payload in panics.chain(self.source_panic.take()) {
+            let pool = self.pool();
+            pool.panics.report(payload, UnhandledPanic::Task);
+        }
+    }
+}
+
+impl<I> fmt::Debug for Stream<'_, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("window", &self.window)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I, F> fmt::Debug for Mapped<'_, I, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapped")
+            .field("window", &self.stream.window)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I: Iterator, T> fmt::Debug for Ordered<'_, I, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ordered")
+            .field("window", &self.limit)
+            .field("ahead", &self.ahead)
+            .finish_non_exhaustive()
+    }
+}
