@@ -408,3 +408,43 @@ fn memory_bench_covers_all_policies() {
         assert_eq!(number("k_bytes").is_some(), has_k);
     }
 }
+
+mod streams {
+    use super::*;
+
+    #[test]
+    fn every_runtime_has_a_row_in_each_case() {
+        let mut bench = lab("bench streams --size tiny --repeat 1 --json");
+        let found = json(bench.env("TIDEGATE_WORKERS", "2"));
+        let rows = found.as_array().expect("a list of rows");
+        let mut expected = Vec::new();
+        for item in [1e-6, 1e-3] {
+            for window in [4, 64] {
+                for runtime in ["pariter", "tidegate", "serial"] {
+                    expected.push((item, window, runtime));
+                }
+            }
+        }
+        let case = |row: &Value| {
+            let number = |field: &str| row[field].as_f64().expect("a number");
+            assert!(
+                number("seconds_per_item") > 0.0 && number("throughput_ratio") > 0.0,
+                "{row}"
+            );
+            let runtime = row["runtime"].as_str().expect("a name");
+            assert_eq!(row["workers"], if runtime == "serial" { 1 } else { 2 });
+            (
+                number("item_seconds"),
+                number("window") as usize,
+                runtime.to_owned(),
+            )
+        };
+        let cases: Vec<_> = rows.iter().map(case).collect();
+        let expected = expected.into_iter();
+        assert!(cases.into_iter().eq(expected.map(|(item, window, name)| (
+            item,
+            window,
+            name.to_owned()
+        ))));
+    }
+}

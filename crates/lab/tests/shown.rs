@@ -23,6 +23,7 @@ fn helps() {
         "bench places",
         "bench intervals",
         "bench memory",
+        "bench streams",
         "bench rayon-programs",
         "bench calibrate",
     ] {

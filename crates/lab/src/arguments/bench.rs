@@ -36,6 +36,9 @@ pub enum Bench {
     /// Measure the peak memory and the times of programs under each memory policy
     #[command(after_help = AFTER_SPACE)]
     Memory(ProgramsArguments),
+    /// Compare the throughput of ordered streams with that of the crate pariter
+    #[command(after_help = AFTER_STREAMS)]
+    Streams(StreamsArguments),
     /// Compare the results, times and memory of rayon programs on rayon's own runtime and on
     /// Tidegate
     #[command(after_help = AFTER_RAYON_PROGRAMS)]
@@ -150,6 +153,33 @@ cache-references and cache-misses; null if it does not provide them). Each figur
 interval in NAME_low and NAME_high.
 
 Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
+
+/// The arguments of `bench streams`.
+#[derive(Args, Debug)]
+pub struct StreamsArguments {
+    /// Number of repetitions; the figures are medians
+    #[arg(long, value_name = "R", default_value_t = 15, value_parser = repetitions(), allow_negative_numbers = true)]
+    pub repeat: u32,
+    /// Length of a run: a millisecond (tiny, for tests) or a tenth of a second
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// Where finished runs are stored.
+    #[command(flatten)]
+    pub keep: KeepFlags,
+    /// How the results are printed.
+    #[command(flatten)]
+    pub format: TableFormat,
+}
+
+const AFTER_STREAMS: &str = "\
+An item takes 1 us or 1 ms. Both runtimes have the same number of workers and the same window: first pariter's default \
+for that number of threads, then Tidegate's. The consumer is an additional thread outside the pool.
+
+JSON: a list of rows: item_seconds, window (maximum number of items read and not yet returned), runtime (pariter, \
+tidegate or serial), workers, seconds_per_item, throughput_ratio (of this runtime to pariter with the same item and \
+window; above 1, this runtime is faster). Each figure is a median, with its 95 % interval in NAME_low and NAME_high.
+
+Exit codes: 0 success, 1 results out of order, 2 invalid usage or value, 3 the request could not be carried out.";
 
 /// The arguments of `bench rayon-programs`.
 #[derive(Args, Debug)]

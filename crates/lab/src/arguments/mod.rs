@@ -9,7 +9,7 @@ mod reproduction;
 
 pub use bench::{
     Bench, BenchArguments, CalibrateArguments, Experiment, HandoverArguments, ProgramsArguments,
-    QueuesArguments, RayonProgramsArguments, TwoLevelArguments,
+    QueuesArguments, RayonProgramsArguments, StreamsArguments, TwoLevelArguments,
 };
 pub use comparison::{Case, CompareArguments};
 pub use keep::KeepFlags;
@@ -36,8 +36,8 @@ pub enum Command {
     /// Render `reproduce` results as an HTML report
     #[command(after_help = AFTER_REPORT)]
     Report(ReportArguments),
-    /// Measure machine sharing between jobs, the cost of queues, places, intervals and memory
-    /// policies, and rayon programs
+    /// Measure machine sharing between jobs, the cost of queues, places, intervals, streams and
+    /// memory policies, and rayon programs
     #[command(disable_help_subcommand = true)]
     Bench(BenchArguments),
     /// Compare runtimes on a single mechanism, in interleaved runs

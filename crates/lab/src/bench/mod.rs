@@ -1,8 +1,8 @@
 //! `tidegate-lab bench`: benchmarks of the runtime on this machine.
 //!
-//! They measure how jobs share the machine; what queues, places, intervals and memory policies gain
-//! or cost within a job; how fast programs written for rayon are; and what single operations cost.
-//! The simulator uses these costs.
+//! They measure how jobs share the machine; what queues, places, intervals, streams and memory
+//! policies gain or cost within a job; how fast programs written for rayon are; and what single
+//! operations cost. The simulator uses these costs.
 //!
 //! Benches with several jobs run each job in its own process ([`job`]), which this process starts
 //! and controls ([`crew`]). The jobs share a private table, so they and unrelated jobs on the
@@ -19,6 +19,7 @@ mod places;
 mod programs;
 mod queues;
 mod rayon_programs;
+mod streams;
 pub mod subject;
 mod two_level;
 
@@ -33,6 +34,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Places(arguments) => places::bench(arguments),
         Bench::Intervals(arguments) => intervals::bench(arguments),
         Bench::Memory(arguments) => memory::bench(arguments),
+        Bench::Streams(arguments) => streams::bench(arguments),
         Bench::Calibrate(arguments) => calibrate::bench(arguments),
         Bench::RayonPrograms(arguments) => rayon_programs::bench(arguments),
         Bench::Job => job::serve(),
