@@ -7,6 +7,7 @@
 //! * [`victim`]: which victim to steal from next, based on the layout described by [`places`],
 //! * [`amount`]: how many tasks one steal takes,
 //! * [`wait`]: what a waiting join may run,
+//! * [`priority`]: which class of tasks is served next,
 //! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and
 //!   how long a thread waits for a slot,
 //! * [`share`](mod@share): whether a job shares the machine with others,
@@ -50,6 +51,7 @@ pub mod memory;
 mod parameters;
 mod place_by;
 pub mod places;
+pub mod priority;
 pub mod queue;
 pub mod rng;
 pub mod search;
@@ -71,6 +73,7 @@ pub use idle::{IdlePolicy, IdleState, Rest};
 pub use memory::MemoryPolicy;
 pub use place_by::PlaceBy;
 pub use places::PlaceTree;
+pub use priority::Priority;
 pub use queue::QueueKind;
 pub use rng::Rng;
 pub use share::SharePolicy;

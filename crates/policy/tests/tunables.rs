@@ -42,6 +42,8 @@ fn each_variable_belongs_to_one_row() {
         "TIDEGATE_WAIT",
         "TIDEGATE_QUEUE",
         "TIDEGATE_PLACES",
+        "TIDEGATE_PRIORITY",
+        "TIDEGATE_PRIORITY_AGING",
         "TIDEGATE_BIND",
         "TIDEGATE_SPARE_THREADS",
         "TIDEGATE_MAX_THREADS",

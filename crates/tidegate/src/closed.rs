@@ -128,7 +128,7 @@ pub struct Entry(Arc<PoolInner>);
 impl Entry {
     /// Runs `f` on a thread of the pool.
     pub fn inside<R: Send>(&self, f: impl FnOnce(Member<'_>) -> R + Send) -> R {
-        enter::take_part(&self.0, |current| f(Member(current)))
+        enter::take_part(&self.0, None, |current| f(Member(current)))
     }
 
     /// Runs `f` on the calling thread, with a scope whose tasks run in the pool, and waits for the

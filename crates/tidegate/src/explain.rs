@@ -59,6 +59,11 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.queue, &tunables::QUEUE));
     differing.extend(difference(options.memory, &tunables::SPACE));
     differing.extend(difference(options.places, &tunables::PLACES));
+    differing.extend(difference(options.priority, &tunables::PRIORITY));
+    differing.extend(difference(
+        options.priority_aging,
+        &tunables::PRIORITY_AGING,
+    ));
     differing.extend(difference(options.bind, &tunables::BIND));
     if options.max_threads_from != Source::Default && options.kind.closed().is_none() {
         differing.extend(difference(

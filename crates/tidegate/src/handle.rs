@@ -2,6 +2,7 @@
 
 mod loops;
 mod shutdown;
+mod spawn;
 
 pub use shutdown::ShutdownTimeout;
 
@@ -17,7 +18,6 @@ use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope;
 use crate::scope::Scope;
 use crate::share_controller;
-use crate::spawn::{self, Handle, QueueFull};
 use crate::stats::Stats;
 use crate::task_context::{self, Carried};
 use crate::trace::Trace;
@@ -150,7 +150,7 @@ impl Pool {
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         let suspended = task_context::carry_unless_visible();
         let carried: &Carried = &suspended;
-        enter::install(self.used(), || carried.run(f))
+        enter::install(self.used(), carried.priority(), || carried.run(f))
     }
 
     /// Runs `f` on a worker of `place`, or on another worker that has nothing else to do, and waits
@@ -257,7 +257,7 @@ impl Pool {
     ) -> (RA, RB) {
         let suspended = task_context::carry_unless_visible();
         let carried: &Carried = &suspended;
-        enter::take_part(self.used(), |current| {
+        enter::take_part(self.used(), carried.priority(), |current| {
             current.join(|| carried.run(a), || carried.run(b))
         })
     }
@@ -281,7 +281,7 @@ impl Pool {
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
         let suspended = task_context::carry_unless_visible();
         let carried: &Carried = &suspended;
-        enter::take_part(self.used(), |current| {
+        enter::take_part(self.used(), carried.priority(), |current| {
             scope::scope(current, |scope| carried.run(|| f(scope)))
         })
     }
@@ -309,55 +309,11 @@ impl Pool {
     {
         let suspended = task_context::carry_unless_visible();
         let carried: &Carried = &suspended;
-        enter::take_part(self.used(), |current| {
+        enter::take_part(self.used(), carried.priority(), |current| {
             interval::inline(current, None, |scope: &interval::Scope<'_, 'env>| {
                 carried.run(|| f(scope))
             })
         })
-    }
-
-    /// Like [`spawn`](fn@crate::spawn), in this pool. Called from outside the pool, it waits while
-    /// more tasks are queued than [`Builder::max_queued`] allows.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).build()?;
-    /// let handle = pool.spawn(|| 6 * 7);
-    /// assert_eq!(handle.join(), 42);
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        let suspended = task_context::carry_unless_visible();
-        let carried = suspended.clone();
-        spawn::spawn(self.used(), move || carried.run(f))
-    }
-
-    /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
-    /// [`Builder::max_queued`] sets. Without a bound, every task is accepted.
-    ///
-    /// # Errors
-    /// [`QueueFull`], which contains `f`. A task of the pool itself never gets this error.
-    pub fn try_spawn<T, F>(&self, f: F) -> Result<Handle<T>, QueueFull<F>>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let suspended = task_context::carry_unless_visible();
-        spawn::try_spawn(self.used(), f, suspended.clone())
-    }
-
-    /// Like [`spawn_future`](crate::spawn_future), in this pool.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).build()?;
-    /// let six = pool.spawn(|| 6);
-    /// assert_eq!(pool.spawn_future(async { six.await * 7 }).join(), 42);
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    pub fn spawn_future<F>(&self, future: F) -> Handle<F::Output>
-    where
-        F: Future<Output: Send + 'static> + Send + 'static,
-    {
-        spawn::spawn_future_carried(self.used(), future)
     }
 
     /// Like [`broadcast`](fn@crate::broadcast), in this pool.

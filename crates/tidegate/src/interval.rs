@@ -137,7 +137,7 @@ where
     };
     match WorkerThread::get() {
         Some(current) => inside(current),
-        None => enter::take_part(global("interval::run"), inside),
+        None => enter::take_part(global("interval::run"), None, inside),
     }
 }
 

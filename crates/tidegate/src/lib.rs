@@ -23,7 +23,8 @@
 //!    results in order.
 //! 3. **Spawn.** [`scope`] runs any number of tasks that may borrow from its caller, optionally [by
 //!    priority](Scope::spawn_with_priority), and waits for them. [`spawn`] starts a task that
-//!    borrows nothing, and returns a [`Handle`] to its result.
+//!    borrows nothing, and returns a [`Handle`] to its result; [`spawn_at_priority`] also says how
+//!    urgent the task is.
 //! 4. **Mark blocking calls.** Wrap a slow read in [`blocking`], so that another thread can run
 //!    tasks meanwhile.
 //! 5. **Order.** [`interval::run`] runs a task graph, with locks, values and failures that follow
@@ -114,6 +115,8 @@
 //! | `TIDEGATE_QUEUE` | [`Builder::queue`] | `chase-lev` |
 //! | `TIDEGATE_MEMORY` | [`Builder::memory`] | `budget:64MiB,serial=8MiB` |
 //! | `TIDEGATE_PLACES` | [`Builder::places`] | `package` |
+//! | `TIDEGATE_PRIORITY` | [`Builder::priority`] | `background` |
+//! | `TIDEGATE_PRIORITY_AGING` | [`Builder::priority_aging`] | `16` |
 //! | `TIDEGATE_BIND` | [`Builder::bind`] | `on` |
 //! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
 //! | `TIDEGATE_MAX_THREADS` | [`Builder::max_threads`] | `16` |
@@ -210,6 +213,7 @@ mod parallel_for;
 mod place;
 pub mod policy;
 mod pool;
+mod priority;
 mod queue;
 mod results;
 mod scope;
@@ -238,7 +242,7 @@ pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce, 
 pub use place::PlaceId;
 pub use scope::Scope;
 pub use sort::{sort_unstable, sort_unstable_by};
-pub use spawn::{Handle, QueueFull};
+pub use spawn::{Handle, QueueFull, spawn_at_priority};
 pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 pub use stream::{Mapped, Ordered, Stream, stream};
 pub use task_context::TaskLocal;
@@ -356,7 +360,7 @@ where
 fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
     match WorkerThread::get() {
         Some(current) => f(current),
-        None => enter::take_part(global::global(caller), f),
+        None => enter::take_part(global::global(caller), None, f),
     }
 }
 
@@ -463,8 +467,7 @@ where
     T: Send + 'static,
 {
     let suspended = task_context::carry();
-    let carried = suspended.clone();
-    spawn::spawn(&pool_here("spawn"), move || carried.run(f))
+    spawn::spawn_carried(&pool_here("spawn"), suspended.clone(), f)
 }
 
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.
@@ -510,7 +513,7 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     match WorkerThread::visible() {
-        Some(current) => spawn::spawn_future(&current.shared().as_arc(), future),
+        Some(current) => spawn::spawn_future(&current.shared().as_arc(), None, future),
         None => spawn::spawn_future_carried(&pool_here("spawn_future"), future),
     }
 }

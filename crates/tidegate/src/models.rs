@@ -13,6 +13,7 @@ use loom::model::Builder;
 use std::task::Poll;
 use std::time::Instant;
 use tidegate_deque::Steal;
+use tidegate_policy::Priority;
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::park::Parker;
@@ -214,6 +215,33 @@ fn loom_push_wakes_worker_falling_asleep() {
     });
 }
 
+/// Like `loom_push_wakes_worker_falling_asleep`, but the task goes to the queue of a class.
+#[test]
+fn loom_urgent_task_wakes_worker_falling_asleep() {
+    check_part(|| {
+        let pool = pool(2);
+        let (first, second) = (Parker::new(), Arc::new(Parker::new()));
+        pool.install(|| {
+            let stolen = || {
+                loom::explore();
+                first.unpark();
+            };
+            crate::join(|| first.park(), stolen);
+            let shared = WorkerThread::get().expect("a worker").shared();
+            while !shared.sleep.has_vacancy() {
+                loom::thread::yield_now();
+            }
+            let awaited = second.clone();
+            let task = crate::spawn_at_priority(Priority::Urgent, move || {
+                loom::stop_exploring();
+                awaited.unpark();
+            });
+            drop(task);
+            second.park();
+        });
+    });
+}
+
 /// Explores only the part from the first fork to the end of the last join, which allows a deeper
 /// search than the whole life of a pool.
 pub(crate) fn check_calls(body: impl Fn() + Send + Sync + 'static) {
@@ -347,7 +375,7 @@ fn loom_robbing_reused_number_gets_nothing() {
         while !shared.ledger().has_free() {
             loom::thread::yield_now();
         }
-        let (number, generation) = enter::take_part(shared, |guest| {
+        let (number, generation) = enter::take_part(shared, None, |guest| {
             assert!(guest.membership.is_guest.get());
             (guest.index, guest.deque().generation())
         });
@@ -358,7 +386,7 @@ fn loom_robbing_reused_number_gets_nothing() {
             let robbed = matches!(got, Steal::Success(_));
             assert!(!robbed, "robbed a task of the next guest");
         });
-        enter::take_part(shared, |guest| {
+        enter::take_part(shared, None, |guest| {
             assert_eq!(guest.index, number);
             crate::join(
                 || crate::worker::give::expose(WorkerThread::get().expect("a worker")),

@@ -27,8 +27,8 @@ use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    DesirePolicy, DesireState, MemoryPolicy, Nanos, ParseError, PlaceBy, QueueKind, SharePolicy,
-    StealAmount, VictimPolicy, WaitPolicy,
+    DesirePolicy, DesireState, MemoryPolicy, Nanos, ParseError, PlaceBy, Priority, QueueKind,
+    SharePolicy, StealAmount, VictimPolicy, WaitPolicy,
 };
 use tidegate_sync::OnceBox;
 
@@ -56,6 +56,10 @@ pub(crate) struct Options {
     pub(crate) queue: QueueKind,
     pub(crate) memory: MemoryPolicy,
     pub(crate) places: PlaceBy,
+    /// The class of the pool's tasks that were given no class.
+    pub(crate) priority: Priority,
+    /// Within how many dispatches each class that has tasks begins one.
+    pub(crate) priority_aging: usize,
     /// The workers' CPU slots, and the place to which each slot belongs.
     pub(crate) layout: Layout,
     /// Whether each worker is bound to the CPU of its CPU slot.
@@ -124,6 +128,7 @@ impl Options {
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
         let max_blocking_threads = blocking_limit(&builder, max_threads, environment)?;
+        let (priority, priority_aging) = classes(&builder, environment)?;
         let is_closed = builder.closed.is_some();
         let Builder {
             idle,
@@ -161,6 +166,8 @@ impl Options {
             queue: orders.queue,
             memory: orders.memory,
             places,
+            priority,
+            priority_aging,
             layout: ground.layout(workers, places),
             bind: bind && Ground::KNOWN,
             usable: ground.usable,
@@ -245,6 +252,14 @@ fn job(builder: &Builder) -> String {
         Some(path.file_name()?.to_string_lossy().into_owned())
     };
     own.or_else(program).unwrap_or_else(|| UNNAMED.into())
+}
+
+/// Returns the class of the pool, and within how many dispatches each class begins a task.
+fn classes(builder: &Builder, environment: Environment) -> Result<(Priority, usize), BuildError> {
+    let class = environment.option("Builder::priority", builder.priority, &tunables::PRIORITY)?;
+    let method = "Builder::priority_aging";
+    let aging = environment.option(method, builder.priority_aging, &tunables::PRIORITY_AGING)?;
+    Ok((class.0, aging.0))
 }
 
 fn max_queued(given: Option<usize>) -> Result<Option<usize>, BuildError> {

@@ -15,6 +15,6 @@
 //! ```
 
 pub use tidegate_policy::{
-    DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, QueueKind, SharePolicy,
+    DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, Priority, QueueKind, SharePolicy,
     StealAmount, VictimPolicy, WaitPolicy, desire, idle,
 };

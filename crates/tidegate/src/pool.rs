@@ -18,6 +18,7 @@ use crate::memory::Memory;
 use crate::options::{BuildError, Kind, Options, Source};
 use crate::panics::PanicReporter;
 use crate::place::Places;
+use crate::priority::ClassQueues;
 use crate::queue::Queue;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
@@ -27,6 +28,7 @@ use crate::trace::{Notes, recorder};
 use crate::worker::Worker;
 use end::Stage;
 use std::sync::Arc;
+use tidegate_policy::Priority;
 use tidegate_policy::search::may_expose;
 use tidegate_policy::slots::Ledger;
 use tidegate_policy::tunables::{self, Tunable};
@@ -82,6 +84,7 @@ pub(crate) struct PoolInner {
     chosen: Hint<bool>,
     pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
+    pub(crate) classes: ClassQueues,
     /// See [`Builder::max_queued`](crate::Builder::max_queued).
     pub(crate) spawn_bound: Option<SpawnBound>,
     pub(crate) wait_sampler: WaitSampler,
@@ -137,6 +140,7 @@ impl PoolInner {
                 .as_ref()
                 .map(|_| ControllerHandle::new(&options)),
             injector: Queue::beside(options.queue),
+            classes: ClassQueues::new(&options),
             spawn_bound: options.max_queued.map(SpawnBound::new),
             wait_sampler: WaitSampler::default(),
             queues: Mutex::default(),
@@ -275,6 +279,14 @@ impl PoolInner {
                 .is_ok()
     }
 
+    /// Puts a task into the queue of its class.
+    pub(crate) fn inject(&self, class: Option<Priority>, task: Task) {
+        match self.classes.other(class) {
+            Some(class) => self.classes.push(class, task),
+            None => self.injector.push(task),
+        }
+    }
+
     /// Creates a queue in which searchers look for tasks until `forget_queue` is called.
     pub(crate) fn new_queue(&self) -> Arc<Queue> {
         let queue = Arc::new(Queue::beside(self.options.queue));
@@ -318,21 +330,23 @@ impl PoolInner {
         self.memory.can_rescue() || self.has_unplanned()
     }
 
-    /// Whether a task is in the injector or in a scope's queue.
+    /// Whether a task is in the injector, in the queue of a class or in a scope's queue.
     fn has_unplanned(&self) -> bool {
         // Acquire pairs with the Release in `new_queue`.
         self.injector.len() > 0
+            || self.classes.len() > 0
             || (self.queue_count.load(Ordering::Acquire) > 0
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }
 
-    /// Returns the number of tasks in the plan, the injector, the scopes' queues and the places'
-    /// queues.
+    /// Returns the number of tasks in the plan, the injector, and the queues of classes, scopes and
+    /// places.
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
         let scopes = queues.iter().map(|queue| queue.len());
         let planned = self.memory.unstarted();
-        planned + self.injector.len() + self.places.len() + scopes.sum::<usize>()
+        let injected = self.injector.len() + self.classes.len();
+        planned + injected + self.places.len() + scopes.sum::<usize>()
     }
 
     /// Returns a counted reference to this borrowed pool.

@@ -11,11 +11,13 @@ mod forked_tests;
 mod future;
 mod handle;
 mod packet;
+pub(crate) mod priority;
 
 pub use bound::QueueFull;
 pub(crate) use bound::SpawnBound;
 pub(crate) use future::spawn_future;
 pub use handle::Handle;
+pub use priority::spawn_at_priority;
 
 use crate::job::Task;
 use crate::pool::PoolInner;
@@ -29,6 +31,7 @@ use crate::worker::wait;
 use packet::Packet;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use tidegate_policy::Priority;
 
 /// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
 pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, f: F) -> Handle<T>
@@ -45,6 +48,18 @@ where
     handle
 }
 
+/// Like `spawn`, for a caller with this context. The task inherits the caller's class.
+pub(crate) fn spawn_carried<T, F>(pool: &Arc<PoolInner>, carried: Carried, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match pool.classes.other(carried.priority()) {
+        Some(class) => priority::spawn_in_class(pool, class, move || carried.run(f)),
+        None => spawn(pool, move || carried.run(f)),
+    }
+}
+
 /// Spawns a task, unless the queue has reached its bound.
 pub(crate) fn try_spawn<T, F>(
     pool: &Arc<PoolInner>,
@@ -59,8 +74,12 @@ where
     if let Some(full) = bound.filter(|bound| !bound.try_enter()) {
         return Err(QueueFull::new(f, full));
     }
-    let f = move || carried.run(f);
-    Ok(submit_packet(pool, f, bound.is_some()))
+    Ok(match pool.classes.other(carried.priority()) {
+        Some(class) => {
+            priority::submit_packet(pool, class, move || carried.run(f), bound.is_some())
+        }
+        None => submit_packet(pool, move || carried.run(f), bound.is_some()),
+    })
 }
 
 /// Returns the bound that the caller must respect. A task of the pool has no bound, because the
@@ -77,12 +96,16 @@ where
 {
     let packet = Packet::of(f);
     let own = packet.clone();
-    submit(pool, move |current| {
-        let bound = current.shared().spawn_bound.iter();
-        bound.filter(|_| is_counted).for_each(SpawnBound::leave);
-        own.run(current.shared());
-    });
+    submit(pool, move |current| run_packet(&own, is_counted, current));
     Handle::new(packet, pool)
+}
+
+/// Runs the closure in a packet, as the packet's own task.
+#[inline(always)]
+fn run_packet<T>(packet: &Packet<T>, is_counted: bool, current: WorkerThread<'_>) {
+    let bound = current.shared().spawn_bound.iter();
+    bound.filter(|_| is_counted).for_each(SpawnBound::leave);
+    packet.run(current.shared());
 }
 
 /// Spawns a future that is polled in the caller's context.
@@ -92,12 +115,13 @@ where
 {
     let suspended = task_context::carry_unless_visible();
     if suspended.is_nothing() {
-        return spawn_future(pool, future);
+        return spawn_future(pool, None, future);
     }
+    let class = suspended.priority();
     let carried = suspended.clone();
     let mut future = Box::pin(future);
     let polled = poll_fn(move |waker| carried.run(|| future.as_mut().poll(waker)));
-    spawn_future(pool, polled)
+    spawn_future(pool, class, polled)
 }
 
 /// Spawns a task without a handle. Its panic is reported.
@@ -132,7 +156,7 @@ pub(crate) fn queue_alone(
     pool: &Arc<PoolInner>,
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
 ) {
-    submit_queued(pool, move |current| run_alone(|| f(current), current));
+    submit_queued(pool, None, move |current| run_alone(|| f(current), current));
 }
 
 /// Creates a task without a handle. The task holds the pool until it has run, and is in no queue
@@ -160,9 +184,17 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
     });
 }
 
-/// Like `submit`, but always puts the task into the pool's queue. The pool finds the task there
-/// even if all of its threads wait, and runs earlier tasks first.
-fn submit_queued(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
+/// Like `submit`, but always puts the task into the queue of its class; `None` stands for the class
+/// of the pool. The pool finds the task there even if all of its threads wait, and runs earlier
+/// tasks first.
+fn submit_queued(
+    pool: &Arc<PoolInner>,
+    class: Option<Priority>,
+    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+) {
+    if let Some(class) = pool.classes.other(class) {
+        return priority::submit(pool, class, f);
+    }
     submit_by(pool, f, |current, task| {
         scope::pass_on(current, task);
         if look::is_leaving(pool, current.worker()) {
@@ -183,7 +215,7 @@ fn submit_by(
         Some(current) if std::ptr::eq(current.shared(), &**pool) => {
             push(current, held_task(pool, f, caller));
         }
-        _ => queue(pool, f, caller),
+        _ => queue(pool, f, caller, |task| pool.injector.push(task)),
     }
 }
 
@@ -192,6 +224,7 @@ fn queue(
     pool: &Arc<PoolInner>,
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
     caller: Option<WorkerThread<'_>>,
+    push: impl FnOnce(Task),
 ) {
     let sample = pool.wait_sampler.draw();
     let body = move |current: WorkerThread<'_>| {
@@ -200,7 +233,7 @@ fn queue(
         }
         f(current);
     };
-    pool.injector.push(held_task(pool, body, caller));
+    push(held_task(pool, body, caller));
     wake::work_visible(pool, None);
     enter::work_off_alone(pool);
 }

@@ -11,6 +11,7 @@ use crate::worker::{Shift, WorkerThread};
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::Arc;
+use tidegate_policy::Priority;
 use tidegate_sync::worker_local;
 
 worker_local!(static CURRENT: RefCell<Option<TaskContext>> = RefCell::new(None));
@@ -67,6 +68,14 @@ impl TaskContext {
         f()
     }
 
+    fn priority(&self) -> Option<Priority> {
+        self.find(PRIORITY.address())?.downcast_ref().copied()
+    }
+
+    fn with_priority(self, class: Priority) -> Self {
+        Self::above(Some(self), PRIORITY.address(), Arc::new(class))
+    }
+
     /// Returns the value of the `TaskLocal` at this address, if the context has one.
     fn find(&self, local: usize) -> Option<&(dyn Any + Send + Sync)> {
         let mut next = Some(self);
@@ -112,6 +121,21 @@ impl Drop for Back {
     }
 }
 
+/// The class of a task, unless it is the class of the task's pool. docs/priorities.md describes how
+/// tasks inherit it.
+static PRIORITY: TaskLocal<Priority> = TaskLocal::new();
+
+/// Returns the class of the calling task, unless it is the class of the task's pool.
+pub(crate) fn priority() -> Option<Priority> {
+    peek(TaskContext::priority)?
+}
+
+/// Runs a closure that was spawned elsewhere on behalf of a task of this class, which waits for it.
+/// The closure gets that class, unless its own is more urgent.
+pub(crate) fn run_raised<R>(class: Priority, f: impl FnOnce() -> R) -> R {
+    PRIORITY.scope(class, f)
+}
+
 /// The context of a caller of this crate's functions; see [`carry`].
 #[derive(Clone)]
 pub(crate) struct Carried(Option<TaskContext>);
@@ -122,12 +146,36 @@ impl Carried {
         self.0.is_none()
     }
 
+    /// Returns the caller's class, unless it is the class of the caller's pool.
+    #[inline]
+    pub(crate) fn priority(&self) -> Option<Priority> {
+        self.0.as_ref()?.priority()
+    }
+
+    /// Returns the caller's context for a task with its own class. `None` stands for the class of
+    /// the task's pool.
+    pub(crate) fn at_priority(self, class: Option<Priority>) -> Self {
+        Self(match class {
+            Some(class) => Some(TaskContext::above(
+                self.0,
+                PRIORITY.address(),
+                Arc::new(class),
+            )),
+            None => self
+                .0
+                .and_then(|context| context.without(PRIORITY.address())),
+        })
+    }
+
     /// Runs one of the caller's closures in the caller's context.
     pub(crate) fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let Some(context) = &self.0 else {
             return f();
         };
-        context.run(|| {
+        // The runtime's own code has no context, so this is the class that `run_raised` has set.
+        let waiter = priority().filter(|class| context.priority().is_none_or(|own| own < *class));
+        let raised = waiter.map(|class| context.clone().with_priority(class));
+        raised.as_ref().unwrap_or(context).run(|| {
             #[cfg(feature = "tracing")]
             let _entered = context.span().map(tracing::Span::enter);
             f()
@@ -155,6 +203,7 @@ impl Suspended {
 impl std::ops::Deref for Suspended {
     type Target = Carried;
 
+    #[inline]
     fn deref(&self) -> &Carried {
         &self.carried
     }

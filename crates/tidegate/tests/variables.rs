@@ -59,6 +59,8 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_STEAL", "fixed:0", "one"),
     ("TIDEGATE_VICTIM", "", "hierarchical"),
     ("TIDEGATE_WAIT", "never", "descendants"),
+    ("TIDEGATE_PRIORITY", "high", "normal"),
+    ("TIDEGATE_PRIORITY_AGING", "2", "64"),
     ("TIDEGATE_SPARE_THREADS", "-1", "derived"),
     ("TIDEGATE_MAX_THREADS", "0", "derived"),
     ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),

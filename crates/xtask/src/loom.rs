@@ -52,6 +52,7 @@ const ONE_WORKER: &[&str] = &[
 const PART: &[&str] = &[
     "models::loom_wake_during_a_poll_is_not_lost",
     "models::loom_push_wakes_worker_falling_asleep",
+    "models::loom_urgent_task_wakes_worker_falling_asleep",
     "models::loom_calls_interdependent_halves_both_run",
     "models::loom_calls_a_joiner_robs_its_thief",
     "models::loom_calls_joiner_sees_thief_result",

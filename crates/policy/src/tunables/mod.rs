@@ -36,6 +36,7 @@ pub use crate::idle::{IDLE, tunables::*};
 pub use crate::limits::WORKERS;
 pub use crate::memory::tunables::*;
 pub use crate::place_by::{PLACES, PLACES_EACH};
+pub use crate::priority::{PRIORITY, PRIORITY_AGING};
 #[doc(inline)]
 pub use crate::queue::QUEUE;
 pub use crate::search::tunables::*;
@@ -48,7 +49,9 @@ pub use crate::wait::WAIT;
 pub use runtime::*;
 pub use simulator::*;
 
-use crate::{amount, desire, idle, limits, memory, place_by, queue, search, share, victim, wait};
+use crate::{
+    amount, desire, idle, limits, memory, place_by, priority, queue, search, share, victim, wait,
+};
 use alloc::vec::Vec;
 
 /// Returns all tunables. First come the settings that users change most often; then those of the
@@ -65,6 +68,7 @@ pub fn rows() -> Vec<Row> {
         wait::rows,
         queue::rows,
         place_by::rows,
+        priority::rows,
         runtime::rows,
         search::tunables::rows,
         share::tunables::rows,

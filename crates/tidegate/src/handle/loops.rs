@@ -23,7 +23,7 @@ impl Pool {
         let carried: &Carried = &suspended;
         let all = Loop::new(carried);
         let (f, all) = (&f, &all);
-        enter::take_part(self.used(), move |current| {
+        enter::take_part(self.used(), carried.priority(), move |current| {
             parallel_for::visit_all_on(current, items, f, all);
         });
     }
@@ -46,7 +46,7 @@ impl Pool {
         let suspended = task_context::carry_unless_visible();
         let all = Loop::new(&suspended);
         let (f, all) = (&f, &all);
-        enter::take_part(self.used(), move |current| {
+        enter::take_part(self.used(), suspended.priority(), move |current| {
             parallel_for::par_map_on(current, items, f, all)
         })
     }
@@ -71,7 +71,7 @@ impl Pool {
         let suspended = task_context::carry_unless_visible();
         let carried: &Carried = &suspended;
         let (map, reduce) = (&map, &reduce);
-        enter::take_part(self.used(), move |current| {
+        enter::take_part(self.used(), carried.priority(), move |current| {
             parallel_for::map_reduce_on(current, items, map, reduce, carried)
         })
     }

@@ -3,13 +3,15 @@
 //! The builder only collects values. [`super`] checks and completes them when the pool is built, so
 //! methods may be called in any order and an error can mention every option involved.
 
+mod queued;
+
 use super::{Closed, PanicHandler, ThreadHandler};
 use std::fmt;
 use std::time::Duration;
 use tidegate_machine::Topology;
 use tidegate_policy::idle::BackoffFactory;
 use tidegate_policy::{
-    DesirePolicy, IdlePolicy, MemoryPolicy, PlaceBy, QueueKind, SharePolicy, StealAmount,
+    DesirePolicy, IdlePolicy, MemoryPolicy, PlaceBy, Priority, QueueKind, SharePolicy, StealAmount,
     VictimPolicy, WaitPolicy,
 };
 
@@ -44,6 +46,8 @@ pub struct Builder {
     pub(crate) queue: Option<QueueKind>,
     pub(crate) memory: Option<MemoryPolicy>,
     pub(crate) places: Option<PlaceBy>,
+    pub(crate) priority: Option<Priority>,
+    pub(crate) priority_aging: Option<usize>,
     pub(crate) bind: Option<bool>,
     pub(crate) topology: Option<Topology>,
     pub(crate) spare_threads: Option<usize>,
@@ -484,28 +488,6 @@ impl Builder {
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
-        self
-    }
-
-    /// Sets how many tasks spawned by callers outside the pool may wait in the queue until a worker
-    /// begins them: at least 1. By default there is no bound.
-    ///
-    /// If a call to [`Pool::spawn`](crate::Pool::spawn) exceeds the bound, it queues its task and
-    /// blocks; [`Pool::try_spawn`](crate::Pool::try_spawn) returns the closure instead. Each time a
-    /// worker begins a task, the caller that has waited longest continues. So the queue has at most
-    /// this many tasks, plus one for each waiting caller. A task of the pool itself never waits,
-    /// because the queue might not drain meanwhile. For the same reason, no task of the pool should
-    /// wait for a thread that spawns into it.
-    ///
-    /// ```
-    /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;
-    /// let parts: Vec<_> = (0..100).map(|i| pool.spawn(move || i)).collect();
-    /// assert_eq!(parts.into_iter().map(|part| part.join()).sum::<u32>(), 4950);
-    /// # Ok::<(), tidegate::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn max_queued(mut self, tasks: usize) -> Self {
-        self.max_queued = Some(tasks);
         self
     }
 

@@ -11,14 +11,20 @@ use crate::worker::Event;
 use crate::worker::give;
 use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
+use tidegate_policy::Priority;
 
-/// Runs `f` on a thread of this pool and waits for the result.
-pub(crate) fn install<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce() -> R + Send) -> R {
+/// Runs `f` on a thread of this pool and waits for the result. `class` is the caller's, if it has
+/// one.
+pub(crate) fn install<R: Send>(
+    pool: &Arc<PoolInner>,
+    class: Option<Priority>,
+    f: impl FnOnce() -> R + Send,
+) -> R {
     if let Some(current) = WorkerThread::in_pool(pool) {
         return current.call(|_| f());
     }
     install_by(pool, f, |task| {
-        pool.injector.push(task);
+        pool.inject(class, task);
         wake::work_visible(pool, None);
     })
 }
@@ -45,18 +51,19 @@ pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
 }
 
 /// Runs `f` on the caller's stack if the caller is a worker of this pool or can become a guest,
-/// otherwise on a thread of the pool.
+/// otherwise on a thread of the pool. `class` is the caller's, if it has one.
 #[inline]
 pub(crate) fn take_part<R: Send>(
     pool: &Arc<PoolInner>,
+    class: Option<Priority>,
     f: impl FnOnce(WorkerThread<'_>) -> R + Send,
 ) -> R {
     match WorkerThread::get() {
         Some(current) if std::ptr::eq(current.shared(), &**pool) => f(current),
-        Some(_) => install_with(pool, f),
+        Some(_) => install_with(pool, class, f),
         None => match members::admit_guest(pool) {
             Some(t) => visit(pool, t, f),
-            None => install_with(pool, f),
+            None => install_with(pool, class, f),
         },
     }
 }
@@ -76,8 +83,12 @@ pub(crate) fn run_here(pool: &Arc<PoolInner>, f: impl FnOnce()) {
     }
 }
 
-fn install_with<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    install(pool, || {
+fn install_with<R: Send>(
+    pool: &Arc<PoolInner>,
+    class: Option<Priority>,
+    f: impl FnOnce(WorkerThread<'_>) -> R + Send,
+) -> R {
+    install(pool, class, || {
         f(WorkerThread::get().expect("install runs on a worker"))
     })
 }

@@ -9,12 +9,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
+use tidegate_policy::Priority;
 use tidegate_policy::tunables::JOINER_POLLS;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
-/// Spawns a future. The pool is held until the future has completed or is dropped.
-pub(crate) fn spawn_future<F>(pool: &Arc<PoolInner>, future: F) -> Handle<F::Output>
+/// Spawns a future. The pool is held until the future has completed or is dropped. `class` is
+/// `None` for the class of the pool.
+pub(crate) fn spawn_future<F>(
+    pool: &Arc<PoolInner>,
+    class: Option<Priority>,
+    future: F,
+) -> Handle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
@@ -22,6 +28,7 @@ where
     let task = Arc::new_cyclic(|task: &Weak<FutureTask<F>>| FutureTask {
         phase: Mutex::new(Phase::Queued(Box::pin(future))),
         packet: Packet::of_future(task.clone()),
+        class: Mutex::new(class.unwrap_or(pool.options.priority)),
         pool: pool.clone(),
     });
     let packet = task.packet.clone();
@@ -36,6 +43,8 @@ where
 {
     phase: Mutex<Phase<F>>,
     packet: Arc<Packet<F::Output>>,
+    /// The class of the tasks that poll the future.
+    class: Mutex<Priority>,
     pool: Arc<PoolInner>,
 }
 
@@ -56,8 +65,8 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     fn push(self: Arc<Self>) {
-        let pool = self.pool.clone();
-        submit_queued(&pool, move |_| {
+        let (pool, class) = (self.pool.clone(), *self.class.lock());
+        submit_queued(&pool, Some(class), move |_| {
             if let Some(hold) = self.clone().poll() {
                 self.announce(hold);
             }
@@ -176,6 +185,24 @@ where
         self.push();
         drop(hold);
     }
+
+    fn raise(self: Arc<Self>, class: Priority) {
+        let before = {
+            let mut own = self.class.lock();
+            let before = *own;
+            *own = before.max(class);
+            before
+        };
+        // Either this sees that the future is queued, or the thread that queues it sees the class.
+        let hold = {
+            let phase = self.phase.lock();
+            let must_push = before < class && matches!(*phase, Phase::Queued(_));
+            must_push.then(|| Hold::of(&self.pool))
+        };
+        if hold.is_some() {
+            self.push();
+        }
+    }
 }
 
 impl<F> Wake for FutureTask<F>
@@ -208,7 +235,7 @@ where
         // The last waker may be dropped anywhere, so the future's destructor, which is user code,
         // runs as a task.
         let (packet, pool) = (self.packet.clone(), self.pool.clone());
-        submit_queued(&self.pool, move |_| {
+        submit_queued(&self.pool, None, move |_| {
             packet.set_polled_by(Some(serial::of_this_thread()));
             let lost = "the future waits for a waker, and its last waker was dropped";
             end(future, Err(Box::new(lost)), &packet, &pool);

@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tidegate_policy::Priority;
 use tidegate_sync::serial;
 
 /// A handle to the result of a task; returned by [`spawn`](fn@crate::spawn) and
@@ -63,6 +64,9 @@ impl<T: Send + 'static> Handle<T> {
     /// Waits for the task and returns its result. If no worker has begun the task, and the caller
     /// is in the task's pool or can become a guest there, the caller runs it.
     ///
+    /// If the caller is a task of a more urgent [class](crate::spawn_at_priority), a task that has
+    /// not begun gets that class.
+    ///
     /// If the task is a future, the caller polls it whenever possible. Between polls, a worker
     /// leaves its slot to another thread, as in [`blocking`](crate::blocking()), because a future
     /// may depend on any task. In a pool without [spare threads](crate::Builder::spare_threads), or
@@ -74,17 +78,21 @@ impl<T: Send + 'static> Handle<T> {
     /// thread, because it would never end; if awaiting the handle has already returned its result;
     /// or in a child made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
-        let _suspended = task_context::carry();
+        let suspended = task_context::carry();
+        let class = suspended.priority();
+        if let Some(class) = class {
+            self.raise(class);
+        }
         self.begin();
         match self.take() {
             Some(value) => value,
-            None => self.wait(),
+            None => self.wait(class),
         }
     }
 
     /// Waits for the end of the task. If the task is a future, polls it whenever possible, provided
     /// that the caller is in its pool or can become a guest there.
-    fn wait(mut self) -> T {
+    fn wait(mut self, class: Option<Priority>) -> T {
         loop {
             let event = Arc::new(match self.joiner_blocks() {
                 true => Event::for_blocked_thread(),
@@ -92,7 +100,7 @@ impl<T: Send + 'static> Handle<T> {
             });
             match self.packet().register(Waiter::Driver(event.clone())) {
                 Registered::Finished => return self.take().expect("the task has finished"),
-                Registered::Unstarted => self.queue(),
+                Registered::Unstarted => self.queue(class),
                 Registered::Running(by) => assert!(
                     by != Some(serial::of_this_thread()),
                     "the task of this handle waits in a frame below the one that joins it"
@@ -151,8 +159,13 @@ impl<T: Send + 'static> Handle<T> {
         let event = Arc::new(Event::for_blocked_thread());
         match self.packet().register(Waiter::Event(event.clone())) {
             Registered::Finished => {}
-            Registered::Unstarted | Registered::Running(_) => {
+            registered @ (Registered::Unstarted | Registered::Running(_)) => {
                 self.check_process();
+                let class = task_context::priority();
+                let may_lift = class.is_some() || self.pool.classes.len() > 0;
+                if may_lift && matches!(registered, Registered::Unstarted) {
+                    self.queue(class);
+                }
                 wait::for_event_within(&event, nanos(limit));
             }
             Registered::InParent => runs_in_parent(),
@@ -224,16 +237,37 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// Queues a second task that runs the closure, unless the closure has begun. The first task may
-    /// be stuck in the deque of a thread that waits for a future, which in turn awaits this handle.
-    fn queue(&self) {
+    /// Queues another task that runs the closure, in the class of the waiter, unless the closure has
+    /// begun. The first task may be stuck in the deque of a thread that waits for a future, which in
+    /// turn awaits this handle; or it may be less urgent than the waiter.
+    fn queue(&self, class: Option<Priority>) {
         let Some(packet) = self.packet.clone() else {
             return;
         };
-        let Some(_hold) = packet.hold_to_queue(&self.pool) else {
+        let Some(_hold) = packet.hold_to_queue(&self.pool, class) else {
             return;
         };
-        submit_queued(&self.pool, move |current| packet.run(current.shared()));
+        submit_queued(&self.pool, class, move |current| {
+            packet.run(current.shared());
+        });
+    }
+
+    /// Gives the task the class of its waiter, if that is more urgent. A closure that a thread has
+    /// begun keeps its class.
+    #[cold]
+    fn raise(&self, class: Priority) {
+        match (self.packet().future(), self.pool.classes.above(Some(class))) {
+            (Some(future), _) => future.raise(class),
+            (None, Some(class)) => self.packet().raise(class),
+            (None, None) => {}
+        }
+    }
+
+    /// Like `raise`, but only for a future.
+    fn raise_future(&self, class: Option<Priority>) {
+        if let (Some(class), Some(future)) = (class, self.packet().future()) {
+            future.raise(class);
+        }
     }
 }
 
@@ -250,11 +284,12 @@ impl<T: Send + 'static> Future for Handle<T> {
         match self.packet().register(waker) {
             Registered::Unstarted => {
                 self.check_process();
-                self.queue();
+                self.queue(task_context::priority());
                 Poll::Pending
             }
             Registered::Running(_) => {
                 self.check_process();
+                self.raise_future(task_context::priority());
                 Poll::Pending
             }
             Registered::Finished => Poll::Ready(self.take().expect("the task has finished")),

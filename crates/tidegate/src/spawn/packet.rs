@@ -2,10 +2,12 @@
 
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
+use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
+use tidegate_policy::Priority;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
@@ -18,11 +20,22 @@ pub(super) enum State<T> {
     Over,
 }
 
+type Closure<T> = Box<dyn FnOnce() -> T + Send>;
+
 pub(super) struct Unstarted<T> {
-    closure: Box<dyn FnOnce() -> T + Send>,
+    closure: Closure<T>,
     waiter: Option<Waiter>,
-    /// Whether a second task that runs the closure has been queued, because the handle was polled.
-    is_queued: bool,
+    /// The most urgent class in which another task that runs the closure has been queued, because a
+    /// waiter could not run it.
+    queued_at: Option<Priority>,
+}
+
+impl<T: 'static> Unstarted<T> {
+    fn raise(&mut self, class: Priority) {
+        let lost = || unreachable!("the closure is put back at once");
+        let closure = std::mem::replace(&mut self.closure, Box::new(lost));
+        self.closure = Box::new(move || task_context::run_raised(class, closure));
+    }
 }
 
 #[derive(Default)]
@@ -51,6 +64,8 @@ pub(super) trait Drive: Send + Sync {
     /// Polls the future on the calling thread if it is queued. If the future wakes itself, polls it
     /// again, up to a limit.
     fn poll_queued(self: Arc<Self>);
+    /// Polls the future in this class from now on, if that is more urgent.
+    fn raise(self: Arc<Self>, class: Priority);
 }
 
 pub(super) struct Packet<T> {
@@ -67,7 +82,7 @@ impl<T> Packet<T> {
         let unstarted = Unstarted {
             closure: Box::new(closure),
             waiter: None,
-            is_queued: false,
+            queued_at: None,
         };
         Arc::new(Self::new(State::Unstarted(unstarted), None))
     }
@@ -206,19 +221,6 @@ impl<T> Packet<T> {
         registered
     }
 
-    /// If no thread has begun the closure and no handle has asked for this before, returns a hold on
-    /// the pool, with which the caller must queue a task that runs the closure.
-    pub(super) fn hold_to_queue(&self, pool: &Arc<PoolInner>) -> Option<Hold> {
-        match &mut *self.state.lock() {
-            State::Unstarted(unstarted) if !unstarted.is_queued => {
-                unstarted.is_queued = true;
-                // The first task has not run, so it still holds the pool.
-                Some(Hold::of(pool))
-            }
-            _ => None,
-        }
-    }
-
     /// Called when the handle is dropped. If the task has panicked, returns the payload, because no
     /// handle will resume the panic.
     pub(super) fn abandon(&self) -> Option<Payload> {
@@ -241,6 +243,42 @@ impl<T> Packet<T> {
         drop(state);
         drop(waiter);
         None
+    }
+}
+
+impl<T: 'static> Packet<T> {
+    /// Gives the closure the class of its waiter, unless a thread has begun it.
+    pub(super) fn raise(&self, class: Priority) {
+        let Some(mut state) = self.state.lock_unless_lost() else {
+            return;
+        };
+        if let State::Unstarted(unstarted) = &mut *state {
+            unstarted.raise(class);
+        }
+    }
+
+    /// If no thread has begun the closure, and no waiter that is as urgent has asked for this
+    /// before, gives the closure the class of its waiter (`None` stands for the class of the pool).
+    /// Returns a hold on the pool, with which the caller must queue a task that runs the closure.
+    pub(super) fn hold_to_queue(
+        &self,
+        pool: &Arc<PoolInner>,
+        class: Option<Priority>,
+    ) -> Option<Hold> {
+        let mut state = self.state.lock();
+        let State::Unstarted(unstarted) = &mut *state else {
+            return None;
+        };
+        let effective = Some(class.unwrap_or(pool.options.priority));
+        if unstarted.queued_at >= effective {
+            return None;
+        }
+        unstarted.queued_at = effective;
+        if let Some(class) = pool.classes.above(class) {
+            unstarted.raise(class);
+        }
+        // The first task has not run, so it still holds the pool.
+        Some(Hold::of(pool))
     }
 }
 

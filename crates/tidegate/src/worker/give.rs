@@ -59,7 +59,7 @@ mod tests {
         while !pool.shared().ledger().has_free() {
             std::thread::yield_now();
         }
-        let (guest, task) = enter::take_part(pool.shared(), |guest| {
+        let (guest, task) = enter::take_part(pool.shared(), None, |guest| {
             assert!(guest.membership.is_guest.get());
             let task = crate::spawn(|| 7);
             let queued = guest.pop(guest.floor()).expect("the task of this guest");

@@ -39,6 +39,8 @@ pub(crate) struct Search<'a> {
     has_rested: bool,
     /// Whether another thread must be woken for the tasks that remain after the current one.
     must_rouse: bool,
+    /// Whether the next dispatch serves the pool's own class, although other classes have tasks.
+    serves_own: bool,
 }
 
 struct PeersOf<'a>(&'a PoolInner);
@@ -81,6 +83,7 @@ impl<'a> Search<'a> {
             stolen_at: None,
             has_rested: false,
             must_rouse: false,
+            serves_own: false,
         }
     }
 
@@ -93,7 +96,7 @@ impl<'a> Search<'a> {
             if worker.must_stop() && !self.rest() {
                 return;
             }
-            if let Some(task) = self.own_task().or_else(|| self.search()) {
+            if let Some(task) = self.task_at_hand().or_else(|| self.search()) {
                 self.run_at_base(task);
             } else if worker.inbox.len() > 0 {
                 // Other threads may rely on this worker to search for their tasks. It runs its
@@ -113,15 +116,28 @@ impl<'a> Search<'a> {
         self.has_rested
     }
 
-    /// Takes one of this worker's own tasks. The thread that ended this worker's rest relies on
-    /// this worker to search, but the task delays the search. So another thread must be woken for
-    /// the remaining tasks. It is woken only after this worker has taken its own task; otherwise it
-    /// might be woken for that task alone.
-    fn own_task(&mut self) -> Option<Task> {
+    /// Takes a task of another class, if it is that class's turn, or one of this worker's own
+    /// tasks. The thread that ended this worker's rest relies on this worker to search, but the
+    /// task delays the search. So another thread must be woken for the remaining tasks. It is woken
+    /// only after this worker has taken its task; otherwise it might be woken for that task alone.
+    fn task_at_hand(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
-        let task = self.worker.own_task()?;
+        let worker = self.worker;
+        let task = self.dispatch_by_class().or_else(|| worker.own_task())?;
         self.must_rouse = has_rested;
         Some(task)
+    }
+
+    /// Takes a task of another class than the pool's own, if it is that class's turn.
+    #[inline]
+    fn dispatch_by_class(&mut self) -> Option<Task> {
+        let classes = &self.worker.shared().classes;
+        if classes.len() == 0 {
+            return None;
+        }
+        let task = classes.dispatch();
+        self.serves_own = task.is_none();
+        task
     }
 
     /// Runs the remaining tasks in the deque of `worker`, a guest, and in the queues of its pool,
@@ -131,7 +147,8 @@ impl<'a> Search<'a> {
         let idle = IdleState::new(&IdlePolicy::None).expect("no parameter is out of range");
         let mut search = Self::with(worker, idle);
         let planned = || memory::take(worker, Look::Next(&mut |_| 0));
-        let next = || worker.own_task().or_else(planned);
+        let first = || worker.shared().classes.dispatch();
+        let next = || first().or_else(|| worker.own_task()).or_else(planned);
         while let Some(task) = next().or_else(|| place::take_queued(worker)) {
             search.run_at_base(task);
         }
@@ -277,8 +294,23 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Checks each source once. Checking a source may also give this worker's slot away.
+    /// Looks for a task in all sources and classes once.
     fn find(&mut self) -> Option<Task> {
+        let worker = self.worker;
+        let classes = &worker.shared().classes;
+        let above = match std::mem::take(&mut self.serves_own) {
+            true => None,
+            false => classes.take_above(),
+        };
+        let found = above.or_else(|| self.find_of_own_class());
+        match worker.must_stop() {
+            true => found,
+            false => found.or_else(|| classes.take_any()),
+        }
+    }
+
+    /// Checks each source once. Checking a source may also give this worker's slot away.
+    fn find_of_own_class(&mut self) -> Option<Task> {
         let pool = self.worker.shared();
         let sources = sources(pool.places.in_use(), pool.memory.is_ordered());
         let in_reverse = self.worker.searches_in_reverse();
@@ -400,7 +432,7 @@ mod tests {
         }
         let mut search = Search::new(worker);
         search.has_rested = true;
-        let task = search.own_task().unwrap();
+        let task = search.task_at_hand().unwrap();
         search.run_at_base(task);
         let status = shared.ledger().status(idle);
         drop(membership);

@@ -1,0 +1,71 @@
+//! Tasks that are spawned into a pool.
+
+use super::Pool;
+use crate::spawn::{self, Handle, QueueFull};
+use crate::task_context;
+use tidegate_policy::Priority;
+
+impl Pool {
+    /// Like [`spawn`](fn@crate::spawn), in this pool. Called from outside the pool, it waits while
+    /// more tasks are queued than [`Builder::max_queued`] allows.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let handle = pool.spawn(|| 6 * 7);
+    /// assert_eq!(handle.join(), 42);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
+        let suspended = task_context::carry_unless_visible();
+        spawn::spawn_carried(self.used(), suspended.clone(), f)
+    }
+
+    /// Like [`spawn_at_priority`](crate::spawn_at_priority), in this pool.
+    ///
+    /// ```
+    /// use tidegate::{Pool, policy::Priority};
+    ///
+    /// let pool = Pool::builder().workers(2).build()?;
+    /// let later = pool.spawn_at_priority(Priority::Background, || 6);
+    /// // The urgent task waits for the other one, which becomes urgent, too.
+    /// let product = pool.spawn_at_priority(Priority::Urgent, || later.join() * 7);
+    /// assert_eq!(product.join(), 42);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    pub fn spawn_at_priority<T, F>(&self, priority: Priority, f: F) -> Handle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn::priority::in_pool(self.used(), priority, f)
+    }
+
+    /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
+    /// [`Builder::max_queued`] sets. Without a bound, every task is accepted.
+    ///
+    /// # Errors
+    /// [`QueueFull`], which contains `f`. A task of the pool itself never gets this error.
+    pub fn try_spawn<T, F>(&self, f: F) -> Result<Handle<T>, QueueFull<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let suspended = task_context::carry_unless_visible();
+        spawn::try_spawn(self.used(), f, suspended.clone())
+    }
+
+    /// Like [`spawn_future`](crate::spawn_future), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let six = pool.spawn(|| 6);
+    /// assert_eq!(pool.spawn_future(async { six.await * 7 }).join(), 42);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    pub fn spawn_future<F>(&self, future: F) -> Handle<F::Output>
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        spawn::spawn_future_carried(self.used(), future)
+    }
+}

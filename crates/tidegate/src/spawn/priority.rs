@@ -1,0 +1,109 @@
+//! Tasks that are spawned into a class. docs/priorities.md has the protocol.
+
+use super::packet::Packet;
+use super::{Handle, SpawnBound, bound_here, held_task, queue, run_packet, spawn_carried};
+use crate::pool::PoolInner;
+use crate::sleep::{look, wake};
+use crate::task_context;
+use crate::worker::{WorkerThread, wait};
+use std::sync::Arc;
+use tidegate_policy::Priority;
+
+/// Like [`spawn`](fn@crate::spawn), but gives the task a class. The tasks that it spawns are of the same
+/// class.
+///
+/// A worker that has ended a task continues with a task of the most urgent class that has any. So
+/// however many tasks of other classes are queued, an urgent task begins as soon as a worker is
+/// free. No class starves: each that has tasks begins one within
+/// [`Builder::priority_aging`](crate::Builder::priority_aging) dispatches.
+///
+/// A class orders whole tasks. A task that runs is not interrupted, and what it forks (joins,
+/// scopes, loops) is part of it. If a task waits for a less urgent one, by [`Handle::join`],
+/// [`Handle::join_timeout`] or by awaiting the handle, the task that it waits for gets its class.
+///
+/// Forks inside a task with a class other than its pool's cost some 20 ns more, as with a
+/// [`TaskLocal`](crate::TaskLocal) value.
+///
+/// To order the tasks of one scope by number, use [`Scope::spawn_with_priority`](crate::Scope::spawn_with_priority). To divide the
+/// processors between pools or programs, use [`Builder::weight`](crate::Builder::weight).
+///
+/// ```
+/// use tidegate::policy::Priority;
+///
+/// let cleanup = tidegate::spawn_at_priority(Priority::Background, || "cleaned up");
+/// let answer = tidegate::spawn_at_priority(Priority::Urgent, || 6 * 7);
+/// assert_eq!((answer.join(), cleanup.join()), (42, "cleaned up"));
+/// ```
+pub fn spawn_at_priority<T, F>(priority: Priority, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    in_pool(&crate::pool_here("spawn_at_priority"), priority, f)
+}
+
+/// Spawns a task of this class, which its own tasks inherit.
+pub(crate) fn in_pool<T, F>(pool: &Arc<PoolInner>, class: Priority, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let suspended = task_context::carry_unless_visible();
+    let class = pool.classes.other(Some(class));
+    spawn_carried(pool, suspended.clone().at_priority(class), f)
+}
+
+/// Like `spawn`, for a class that is not the pool's.
+#[cold]
+pub(super) fn spawn_in_class<T, F>(pool: &Arc<PoolInner>, class: Priority, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let bound = bound_here(pool);
+    let excess = bound.and_then(SpawnBound::enter);
+    let handle = submit_packet(pool, class, f, bound.is_some());
+    if let Some(event) = excess {
+        wait::for_event(&event);
+    }
+    if let Some(current) = WorkerThread::of(pool) {
+        // The task was not pushed to the deque, so no push has answered the signals.
+        current.poll();
+    }
+    handle
+}
+
+pub(super) fn submit_packet<T, F>(
+    pool: &Arc<PoolInner>,
+    class: Priority,
+    f: F,
+    is_counted: bool,
+) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let packet = Packet::of(f);
+    let own = packet.clone();
+    submit(pool, class, move |current| {
+        run_packet(&own, is_counted, current)
+    });
+    Handle::new(packet, pool)
+}
+
+/// Submits a task whose class is not that of the pool.
+#[cold]
+pub(super) fn submit(
+    pool: &Arc<PoolInner>,
+    class: Priority,
+    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+) {
+    let caller = WorkerThread::get();
+    let Some(current) = caller.filter(|current| std::ptr::eq(current.shared(), &**pool)) else {
+        return queue(pool, f, caller, |task| pool.classes.push(class, task));
+    };
+    pool.classes.push(class, held_task(pool, f, caller));
+    // A guest of an ending pool runs its own forks, so a push in its name would wake no thread.
+    let leaves = look::is_leaving(pool, current.worker());
+    wake::work_visible(pool, (!leaves).then(|| current.worker()));
+}

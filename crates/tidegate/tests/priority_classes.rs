@@ -1,0 +1,566 @@
+//! Classes of tasks: which begins next, who inherits a class, and what a waiter lifts.
+
+mod support;
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
+use support::futures::Signal;
+use support::{Gate, Tally, built, fib, soak, watched};
+use tidegate::policy::Priority::{self, Background, Normal, Urgent};
+use tidegate::policy::{QueueKind, WaitPolicy};
+use tidegate::{Builder, Handle, Pool};
+
+/// A pool whose workers run the split deque and have no spare threads.
+fn builder(workers: usize) -> Builder {
+    let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
+    builder.spare_threads(0)
+}
+
+fn alone() -> Pool {
+    built(builder(1))
+}
+
+/// Occupies all workers of the pool until the test drops the result.
+fn occupy(pool: &Pool) -> Vec<Sender<()>> {
+    let occupied = (0..pool.workers()).map(|_| {
+        let (started, has_started) = channel();
+        let (release, released) = channel();
+        pool.spawn(move || {
+            started.send(()).unwrap();
+            let _: Result<(), _> = released.recv();
+        });
+        has_started.recv().unwrap();
+        release
+    });
+    occupied.collect()
+}
+
+/// The names of tasks in the order in which they began.
+#[derive(Clone, Default)]
+struct Begun(Arc<Mutex<Vec<String>>>);
+
+impl Begun {
+    fn note(&self, name: impl Into<String>) {
+        self.0.lock().unwrap().push(name.into());
+    }
+
+    /// Returns a task that only notes its name.
+    fn task(&self, name: &str) -> impl FnOnce() + Send + use<> {
+        let (begun, name) = (self.clone(), name.to_owned());
+        move || begun.note(name)
+    }
+
+    /// Runs the pool's tasks to the end, and returns their names.
+    fn end(self, pool: Pool) -> String {
+        drop(pool);
+        self.0.lock().unwrap().join(" ")
+    }
+}
+
+fn spawn(pool: &Pool, class: Priority, f: impl FnOnce() + Send + 'static) {
+    drop(pool.spawn_at_priority(class, f));
+}
+
+/// Polls the handle once, as a future that awaits it would.
+fn poll<T: Send + 'static>(handle: &mut Handle<T>) {
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(Pin::new(handle).poll(&mut context).is_pending());
+}
+
+mod order {
+    use super::*;
+
+    #[test]
+    fn more_urgent_classes_begin_first() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let release = occupy(&pool);
+            for (name, class) in [
+                ("b1", Background),
+                ("n1", Normal),
+                ("u1", Urgent),
+                ("b2", Background),
+                ("u2", Urgent),
+            ] {
+                spawn(&pool, class, begun.task(name));
+            }
+            drop(pool.spawn(begun.task("n2")));
+            drop(release);
+            assert_eq!(begun.end(pool), "u1 u2 n1 n2 b1 b2");
+        });
+    }
+
+    #[test]
+    fn tasks_without_class_have_the_pools() {
+        watched(|| {
+            for (own, order) in [(Background, "u n b1 b2"), (Urgent, "b1 u b2 n")] {
+                let pool = built(builder(1).priority(own).priority_aging(1_000));
+                let begun = Begun::default();
+                let release = occupy(&pool);
+                drop(pool.spawn(begun.task("b1")));
+                spawn(&pool, Normal, begun.task("n"));
+                spawn(&pool, Urgent, begun.task("u"));
+                drop(pool.spawn(begun.task("b2")));
+                drop(release);
+                assert_eq!(begun.end(pool), order);
+            }
+        });
+    }
+
+    /// All workers run background tasks, and many more are queued. The worker that is free first
+    /// begins the urgent task. The queued tasks wait for it, so if they came first, the test would
+    /// hang.
+    #[test]
+    fn free_worker_begins_urgent_task() {
+        watched(|| {
+            const QUEUED: usize = if cfg!(miri) { 30 } else { 3_000 };
+            for workers in [1, 3] {
+                let (pool, go_on) = (built(builder(workers)), Arc::new(Gate::new()));
+                let mut release = occupy(&pool);
+                let begun = Arc::new(Tally::new());
+                for _ in 0..QUEUED {
+                    let (go_on, begun) = (go_on.clone(), begun.clone());
+                    spawn(&pool, Background, move || {
+                        begun.come();
+                        go_on.wait();
+                    });
+                }
+                let before = begun.clone();
+                spawn(&pool, Urgent, move || {
+                    assert_eq!(before.get(), 0);
+                    go_on.open();
+                });
+                release.pop();
+                begun.wait_for(1);
+                drop((release, pool));
+                assert_eq!(begun.get(), QUEUED);
+            }
+        });
+    }
+
+    #[test]
+    fn own_deque_waits_for_urgent_tasks() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let inner = begun.clone();
+            pool.install(move || {
+                drop(tidegate::spawn(inner.task("n1")));
+                drop(tidegate::spawn_at_priority(Background, inner.task("b")));
+                drop(tidegate::spawn_at_priority(Urgent, inner.task("u")));
+                drop(tidegate::spawn(inner.task("n2")));
+            });
+            // The youngest of the worker's own tasks comes first.
+            assert_eq!(begun.end(pool), "u n2 n1 b");
+        });
+    }
+}
+
+mod aging {
+    use super::*;
+
+    /// Keeps the pool busy with tasks of `class` until a task of `starved` begins, and returns how
+    /// many began before that.
+    fn begin_before(class: Priority, starved: Priority, within: usize) -> usize {
+        fn again(class: Priority, ended: &Arc<Gate>, ran: &Arc<AtomicUsize>) {
+            let (next, count) = (ended.clone(), ran.clone());
+            let task = move || {
+                if !next.is_open() {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    again(class, &next, &count);
+                }
+            };
+            drop(tidegate::spawn_at_priority(class, task));
+        }
+
+        let pool = built(builder(1).priority_aging(within));
+        let (ended, ran) = (Arc::new(Gate::new()), Arc::new(AtomicUsize::new(0)));
+        let release = occupy(&pool);
+        let (outer, count) = (ended.clone(), ran.clone());
+        spawn(&pool, class, move || again(class, &outer, &count));
+        let starved = pool.spawn_at_priority(starved, move || ended.open());
+        drop(release);
+        drop((starved, pool));
+        ran.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn no_class_starves() {
+        watched(|| {
+            for (class, starved) in [(Normal, Background), (Urgent, Background), (Urgent, Normal)] {
+                for within in if cfg!(miri) { [3, 4, 5] } else { [3, 10, 64] } {
+                    let before = begin_before(class, starved, within);
+                    assert!(
+                        before < within,
+                        "{starved} after {before} of {class}, {within}"
+                    );
+                }
+            }
+        });
+    }
+}
+
+mod inheritance {
+    use super::*;
+
+    /// Whatever the urgent task spawns comes before the normal tasks that were queued first.
+    #[test]
+    fn children_of_urgent_tasks_are_urgent() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let release = occupy(&pool);
+            drop(pool.spawn(begun.task("normal")));
+            let inner = begun.clone();
+            spawn(&pool, Urgent, move || {
+                let spawn = |name: &str| drop(tidegate::spawn(inner.task(name)));
+                drop(tidegate::spawn_at_priority(
+                    Normal,
+                    inner.task("not-inherited"),
+                ));
+                spawn("child");
+                tidegate::join(|| spawn("join-1"), || spawn("join-2"));
+                tidegate::scope(|scope| scope.spawn(|_| spawn("scope")));
+                tidegate::for_each(0..1, |_| spawn("loop"));
+                let handle = tidegate::spawn(|| drop(tidegate::spawn(|| ())));
+                handle.join();
+                let grandchild = inner.task("grandchild");
+                drop(tidegate::spawn(move || drop(tidegate::spawn(grandchild))));
+            });
+            drop(release);
+            assert_eq!(
+                begun.end(pool),
+                "child join-1 join-2 scope loop grandchild not-inherited normal"
+            );
+        });
+    }
+
+    #[test]
+    fn children_of_background_tasks_wait() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let release = occupy(&pool);
+            let (started, has_started) = channel();
+            let (go_on, may_go_on) = channel();
+            let inner = begun.clone();
+            spawn(&pool, Background, move || {
+                started.send(()).unwrap();
+                may_go_on.recv().unwrap();
+                drop(tidegate::spawn(inner.task("child")));
+            });
+            drop(release);
+            has_started.recv().unwrap();
+            drop(pool.spawn(begun.task("normal")));
+            go_on.send(()).unwrap();
+            assert_eq!(begun.end(pool), "normal child");
+        });
+    }
+
+    #[test]
+    fn futures_are_polled_in_the_class_of_their_spawner() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let release = occupy(&pool);
+            drop(pool.spawn(begun.task("normal")));
+            let inner = begun.clone();
+            spawn(&pool, Urgent, move || {
+                let polled = inner.task("polled");
+                drop(tidegate::spawn_future(async move { polled() }));
+            });
+            drop(release);
+            assert_eq!(begun.end(pool), "polled normal");
+        });
+    }
+}
+
+mod lifting {
+    use super::*;
+
+    /// Queues a background task behind a normal one in a busy pool, and lets an urgent task of
+    /// another pool poll its handle.
+    fn lift(target: impl FnOnce(&Arc<Pool>, Begun) -> Handle<()>) -> String {
+        let (pool, other, begun) = (Arc::new(alone()), alone(), Begun::default());
+        let release = occupy(&pool);
+        drop(pool.spawn(begun.task("normal")));
+        let mut handle = target(&pool, begun.clone());
+        other
+            .spawn_at_priority(Urgent, move || poll(&mut handle))
+            .join();
+        drop(release);
+        begun.end(Arc::into_inner(pool).unwrap())
+    }
+
+    #[test]
+    fn awaited_task_and_its_children_become_urgent() {
+        watched(|| {
+            let begun = lift(|pool, begun| {
+                pool.spawn_at_priority(Background, move || {
+                    begun.note("target");
+                    drop(tidegate::spawn(begun.task("child")));
+                })
+            });
+            assert_eq!(begun, "target child normal");
+        });
+    }
+
+    #[test]
+    fn awaited_future_becomes_urgent() {
+        watched(|| {
+            let begun = lift(|pool, begun| {
+                let (pool, polled) = (pool.clone(), begun.task("polled"));
+                // A task of another pool, because the worker of this one is occupied.
+                let spawner = alone();
+                let spawner = spawner.spawn_at_priority(Background, move || {
+                    pool.spawn_future(async move { polled() })
+                });
+                spawner.join()
+            });
+            assert_eq!(begun, "polled normal");
+        });
+    }
+
+    /// The pool never runs out of normal tasks before the awaited task has begun.
+    #[test]
+    fn joined_task_of_another_pool_begins() {
+        watched(|| {
+            let pool = built(builder(1).priority_aging(1_000_000));
+            let (other, ended) = (alone(), Arc::new(Gate::new()));
+            let release = occupy(&pool);
+            keep_busy(&pool, &ended);
+            let target = pool.spawn_at_priority(Background, move || ended.open());
+            let waiter = other.spawn_at_priority(Urgent, || target.join());
+            drop(release);
+            waiter.join();
+        });
+    }
+
+    #[test]
+    fn installed_call_of_urgent_task_begins() {
+        watched(|| {
+            let pool = Arc::new(built(builder(1)));
+            let (other, ended) = (alone(), Arc::new(Gate::new()));
+            keep_busy(&pool, &ended);
+            let inner = pool.clone();
+            let waiter = other.spawn_at_priority(Urgent, move || {
+                inner.install(|| ());
+                assert_eq!(inner.join(|| 1, || 2), (1, 2));
+                inner.scope(|scope| scope.spawn(|_| ended.open()));
+            });
+            waiter.join();
+        });
+    }
+
+    /// Spawns a normal task that spawns its successor, until the gate is open.
+    fn keep_busy(pool: &Pool, ended: &Arc<Gate>) {
+        fn again(ended: Arc<Gate>) {
+            if !ended.is_open() {
+                drop(tidegate::spawn(move || again(ended)));
+            }
+        }
+        let ended = ended.clone();
+        drop(pool.spawn(move || again(ended)));
+    }
+
+    /// A joiner in the pool runs the task itself, before anything that is queued.
+    #[test]
+    fn joiner_runs_queued_task() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let release = occupy(&pool);
+            drop(pool.spawn(begun.task("normal")));
+            let inner = begun.clone();
+            let target = pool.spawn_at_priority(Background, move || {
+                inner.note("target");
+                drop(tidegate::spawn(inner.task("child")));
+            });
+            spawn(&pool, Urgent, move || target.join());
+            drop(release);
+            assert_eq!(begun.end(pool), "target child normal");
+        });
+    }
+
+    #[test]
+    fn less_urgent_waiter_lowers_nothing() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let release = occupy(&pool);
+            let inner = begun.clone();
+            let target = pool.spawn_at_priority(Urgent, move || {
+                inner.note("target");
+                drop(tidegate::spawn(inner.task("child")));
+            });
+            let outer = begun.clone();
+            spawn(&pool, Background, move || {
+                target.join();
+                outer.note("waiter");
+            });
+            drop(pool.spawn(begun.task("normal")));
+            drop(release);
+            assert_eq!(begun.end(pool), "target child normal waiter");
+        });
+    }
+}
+
+mod ends {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
+    use tidegate::{CancelToken, check_cancelled};
+
+    const CLASSES: [Priority; 3] = [Background, Normal, Urgent];
+
+    #[test]
+    fn panics_reach_the_handle_or_the_handler() {
+        watched(|| {
+            let panics = Arc::new(Tally::new());
+            let counted = panics.clone();
+            let pool = built(builder(2).on_panic(move |_, _| counted.come()));
+            for class in CLASSES {
+                let handle = pool.spawn_at_priority(class, || panic!("for the handle"));
+                catch_unwind(AssertUnwindSafe(|| handle.join())).unwrap_err();
+                spawn(&pool, class, || panic!("for the handler"));
+            }
+            drop(pool);
+            assert_eq!(panics.get(), CLASSES.len());
+        });
+    }
+
+    #[test]
+    fn drop_runs_every_queued_task() {
+        watched(|| {
+            const TASKS: usize = if cfg!(miri) { 12 } else { 300 };
+            let policies = [
+                builder(2),
+                builder(2).wait(WaitPolicy::HelpAny),
+                builder(2).places("each:1".parse().unwrap()),
+                builder(2).memory("budget:bytes=1MiB,serial=64KiB".parse().unwrap()),
+                builder(2).queue(QueueKind::ChaseLev),
+            ];
+            for policy in policies {
+                let pool = built(policy);
+                let ran = Arc::new(AtomicUsize::new(0));
+                for n in 0..TASKS {
+                    let ran = ran.clone();
+                    spawn(&pool, CLASSES[n % 3], move || {
+                        let inner = ran.clone();
+                        drop(tidegate::spawn(move || {
+                            inner.fetch_add(1, Ordering::Relaxed)
+                        }));
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                drop(pool);
+                assert_eq!(ran.load(Ordering::Relaxed), 2 * TASKS);
+            }
+        });
+    }
+
+    #[test]
+    fn shutdown_waits_for_every_class() {
+        watched(|| {
+            for class in CLASSES {
+                let pool = alone();
+                let release = occupy(&pool);
+                let last = pool.spawn_at_priority(class, || 7);
+                pool.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+                assert!(!last.is_finished());
+                drop(release);
+                assert_eq!(last.join(), 7);
+            }
+        });
+    }
+
+    #[test]
+    fn token_follows_tasks_with_class() {
+        watched(|| {
+            let pool = built(builder(2));
+            for class in CLASSES {
+                let token = CancelToken::new();
+                let (inner, child) = (pool.spawn(|| ()), token.clone());
+                let handle = token.run(|| {
+                    pool.spawn_at_priority(class, move || {
+                        inner.join();
+                        child.cancel();
+                        tidegate::spawn(|| check_cancelled().is_err()).join()
+                    })
+                });
+                assert!(handle.join());
+            }
+        });
+    }
+
+    #[test]
+    fn bound_counts_tasks_with_class() {
+        watched(|| {
+            let pool = built(builder(1).max_queued(1));
+            let release = occupy(&pool);
+            let queued = pool.spawn_at_priority(Background, || 1);
+            pool.try_spawn(|| 2).unwrap_err();
+            drop(release);
+            assert_eq!(queued.join(), 1);
+            // A worker begins the last task before it leaves the count, so there is room soon.
+            while pool.try_spawn(|| 3).is_err() {
+                std::thread::yield_now();
+            }
+        });
+    }
+
+    /// The only worker waits for a future that waits for a background task.
+    #[test]
+    fn waiting_pool_runs_background_tasks() {
+        watched(|| {
+            let pool = alone();
+            let signal = Signal::default();
+            pool.install(|| {
+                let given = signal.clone();
+                drop(tidegate::spawn_at_priority(Background, move || {
+                    given.give()
+                }));
+                tidegate::spawn_future(signal).join();
+            });
+        });
+    }
+}
+
+mod waking {
+    use super::*;
+
+    /// Each task is spawned while the workers are falling asleep or sleep.
+    #[test]
+    fn sleeping_worker_wakes_for_each_class() {
+        watched(|| {
+            let rounds = soak(
+                if cfg!(miri) { 3 } else { 600 },
+                "tasks for sleeping workers",
+            );
+            let pool = built(builder(2));
+            let (send, received) = channel();
+            for n in 0..rounds {
+                let send = send.clone();
+                let class = [Background, Normal, Urgent][n % 3];
+                spawn(&pool, class, move || send.send(n).unwrap());
+                assert_eq!(received.recv(), Ok(n));
+            }
+        });
+    }
+
+    /// A worker spawns a task and computes until another worker has run it.
+    #[test]
+    fn another_worker_runs_the_task() {
+        watched(|| {
+            let rounds = soak(if cfg!(miri) { 3 } else { 300 }, "tasks for other workers");
+            let pool = built(builder(2));
+            for n in 0..rounds {
+                let class = [Background, Urgent][n % 2];
+                pool.install(|| {
+                    let gate = Arc::new(Gate::new());
+                    let opened = gate.clone();
+                    drop(tidegate::spawn_at_priority(class, move || opened.open()));
+                    gate.wait();
+                    assert_eq!(fib(5), 5);
+                });
+            }
+        });
+    }
+}
