@@ -16,6 +16,7 @@
 //! * [`allot`]: how many of the machine's processors each job is entitled to,
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
 //! * [`trace`]: the decisions of a recorded run, and a replay that checks them,
+//! * [`schedule`](mod@schedule): the order in which the threads of a simulated pool run,
 //! * [`tunables`]: every adjustable number, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
@@ -54,6 +55,7 @@ pub mod places;
 pub mod priority;
 pub mod queue;
 pub mod rng;
+pub mod schedule;
 pub mod search;
 pub mod share;
 pub mod slots;

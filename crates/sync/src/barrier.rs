@@ -14,6 +14,8 @@
 //! several threads, that takes some milliseconds, so [`prepare`] registers in the background. Until
 //! the registration has succeeded, [`heavy`] returns `false` and orders nothing.
 
+use crate::simulation::is_simulated;
+
 #[cfg(all(target_os = "linux", not(any(loom, miri, tidegate_tsan))))]
 mod kernel {
     use crate::thread;
@@ -105,12 +107,18 @@ mod kernel {
 /// Registers the heavy side with the kernel, in the background if the process has other threads,
 /// because registration then takes some milliseconds.
 pub fn prepare() {
-    kernel::prepare();
+    if !is_simulated() {
+        kernel::prepare();
+    }
 }
 
 /// Whether [`heavy`] works, or `None` until the kernel has answered. See [`prepare`].
 #[must_use]
 pub fn available() -> Option<bool> {
+    // In a simulation, the turn orders all accesses.
+    if is_simulated() {
+        return Some(true);
+    }
     kernel::available()
 }
 
@@ -124,7 +132,7 @@ pub fn light() {
 /// available; then it has ordered nothing.
 #[must_use]
 pub fn heavy() -> bool {
-    kernel::heavy()
+    is_simulated() || kernel::heavy()
 }
 
 /// A full fence, for pairs in which neither side is hot.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// Returns the nanoseconds since the first call. The result never decreases.
 ///
 /// Under loom, each reading is one second later than the one before, so that a loop that spins for
-/// a limited time ends at its second reading and the model stays finite.
+/// a limited time ends at its second reading and the model stays finite. In a
+/// [simulation](crate::simulation), this is the simulation's time.
 #[must_use]
 pub fn now() -> u64 {
     #[cfg(loom)]
@@ -17,7 +18,7 @@ pub fn now() -> u64 {
         READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 1_000_000_000
     }
     #[cfg(not(loom))]
-    imp::now()
+    crate::simulation::now().unwrap_or_else(imp::now)
 }
 
 /// Returns the nanoseconds since 1970 by the wall clock. It may jump when the system's time is set.

@@ -39,6 +39,7 @@ pub mod park;
 pub mod seed;
 pub mod segmented;
 pub mod serial;
+pub mod simulation;
 pub mod stderr;
 pub mod sum;
 pub mod thread;
@@ -105,5 +106,7 @@ pub fn spin_loop() {
     #[cfg(loom)]
     loom::thread::yield_now();
     #[cfg(not(loom))]
-    std::hint::spin_loop();
+    if !simulation::give_way("spins") {
+        std::hint::spin_loop();
+    }
 }

@@ -7,6 +7,7 @@
 //! Happens before: everything before `unpark` is visible after the `park` that takes its bit.
 
 use crate::atomic::{AtomicU32, Ordering};
+use crate::simulation;
 use std::time::Duration;
 
 const EMPTY: u32 = 0;
@@ -73,8 +74,16 @@ impl Parker {
         fresh
     }
 
-    #[cfg(all(target_os = "linux", not(any(loom, miri))))]
     fn sleep(&self, limit: Option<Duration>) {
+        // Relaxed: in a simulation, the turn orders this load after the store in `unpark`.
+        let is_set = || self.word.load(Ordering::Relaxed) != EMPTY;
+        if simulation::block_for("parks", limit, &is_set).is_none() {
+            self.sleep_really(limit);
+        }
+    }
+
+    #[cfg(all(target_os = "linux", not(any(loom, miri))))]
+    fn sleep_really(&self, limit: Option<Duration>) {
         crate::futex::linux::wait(&self.word, EMPTY, limit);
     }
 
@@ -84,7 +93,7 @@ impl Parker {
     }
 
     #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
-    fn sleep(&self, limit: Option<Duration>) {
+    fn sleep_really(&self, limit: Option<Duration>) {
         // Relaxed: the lock orders this load with respect to `wake`, and `try_take` then does an
         // Acquire.
         self.fallback

@@ -6,7 +6,12 @@ mod number;
 mod private;
 mod slice;
 
+use crate::simulation::{self, End, Seat};
+#[cfg(loom)]
+use loom::thread as imp;
 use std::io;
+#[cfg(not(loom))]
+use std::thread as imp;
 
 pub use cpus::{CpuSet, Tid, current_cpu};
 pub use fork::{PerProcess, Process, abort_child, watch_forks};
@@ -14,13 +19,29 @@ pub use number::with_number;
 pub use private::PrivateFile;
 pub use slice::shorten_slice;
 
-#[cfg(loom)]
-pub use loom::thread::JoinHandle;
-#[cfg(not(loom))]
-pub use std::thread::JoinHandle;
+/// The handle of a thread from [`start`].
+#[derive(Debug)]
+pub struct JoinHandle {
+    handle: imp::JoinHandle<()>,
+    /// The end of the thread's part in its simulation, if it belongs to one.
+    end: Option<End>,
+}
+
+impl JoinHandle {
+    /// Waits for the thread to end.
+    ///
+    /// # Errors
+    /// The thread has panicked; the error is the payload.
+    pub fn join(self) -> std::thread::Result<()> {
+        if let Some(end) = &self.end {
+            end.wait();
+        }
+        self.handle.join()
+    }
+}
 
 /// Starts a thread with this name and a stack of `stack` bytes. Under loom, the name and the stack
-/// size are loom's.
+/// size are loom's. A thread that is started in a simulation belongs to it.
 ///
 /// # Errors
 /// The system cannot start a thread, for instance because the limit on threads is reached.
@@ -28,17 +49,26 @@ pub fn start(
     name: String,
     stack: usize,
     body: impl FnOnce() + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
+) -> io::Result<JoinHandle> {
+    let seat = simulation::admit(&name);
+    let end = seat.as_ref().map(Seat::end);
+    let body = move || {
+        if let Some(seat) = seat {
+            seat.enter();
+        }
+        body();
+    };
     #[cfg(loom)]
-    return {
+    let handle = {
         let _ = (name, stack);
-        Ok(loom::thread::spawn(body))
+        loom::thread::spawn(body)
     };
     #[cfg(not(loom))]
-    std::thread::Builder::new()
+    let handle = std::thread::Builder::new()
         .name(name)
         .stack_size(stack)
-        .spawn(body)
+        .spawn(body)?;
+    Ok(JoinHandle { handle, end })
 }
 
 /// Lets other threads use the processor.
@@ -46,5 +76,7 @@ pub fn yield_now() {
     #[cfg(loom)]
     loom::thread::yield_now();
     #[cfg(not(loom))]
-    std::thread::yield_now();
+    if !simulation::give_way("yields") {
+        std::thread::yield_now();
+    }
 }

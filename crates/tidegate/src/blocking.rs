@@ -1,5 +1,6 @@
 //! Blocking calls, and polling in long-running leaf tasks.
 
+use crate::simulated;
 use crate::sleep::blocking;
 use crate::stats::Phase;
 use crate::unwind;
@@ -32,6 +33,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
         return f();
     }
     blocking::enter(current);
+    simulated::switch("begins a blocking call");
     let phase = current.enter_phase(Phase::Blocked);
     let result = unwind::catch(f);
     let _ = current.enter_phase(phase);
@@ -56,5 +58,6 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
 pub fn yield_point() {
     if let Some(current) = WorkerThread::get() {
         current.poll();
+        simulated::access("yields");
     }
 }

@@ -12,6 +12,7 @@ pub use loops::try_for_each;
 pub use scope::{TryScope, try_scope};
 
 use crate::options::nanos;
+use crate::simulated;
 use crate::task_context::TaskLocal;
 use std::error::Error;
 use std::fmt;
@@ -125,6 +126,7 @@ impl CancelToken {
 
     /// Cancels this token and its descendants.
     pub fn cancel(&self) {
+        simulated::access("cancels a token");
         // Release pairs with the Acquire in `is_cancelled`: a task that stops sees everything that
         // the cancelling thread wrote before.
         self.0.is_cancelled.store(true, Ordering::Release);
@@ -158,7 +160,9 @@ impl CancelToken {
     /// assert_eq!(token.check(), Err(Cancelled));
     /// ```
     pub fn check(&self) -> Result<(), Cancelled> {
-        match self.is_cancelled() {
+        let is_cancelled = self.is_cancelled();
+        simulated::access("has checked a token");
+        match is_cancelled {
             true => Err(Cancelled),
             false => Ok(()),
         }

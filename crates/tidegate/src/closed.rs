@@ -27,6 +27,7 @@ use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
 use crate::scope::Scope;
+use crate::simulated;
 use crate::task_context;
 use crate::worker::WorkerThread;
 use crate::yield_now;
@@ -97,6 +98,7 @@ impl ClosedPool {
             builder = builder.share(SharePolicy::Off);
         }
         let options = Options::of(builder).map_err(Refused::Options)?;
+        simulated::check_closed(&options).map_err(Refused::Options)?;
         let pool = Pool::start_by(options, with_caller, start).map_err(Refused::Thread)?;
         Ok(Self(pool))
     }

@@ -5,6 +5,7 @@ use crate::handle::start;
 use crate::options::{BuildError, Builder, Environment, Options};
 use crate::place::{self, PlaceId};
 use crate::pool::PoolInner;
+use crate::simulated;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_sync::OnceBox;
@@ -22,10 +23,12 @@ pub(crate) fn global(caller: &'static str) -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
     let shared = GLOBAL.get_or_init(|| {
+        simulated::check_ordinary("the global pool");
         let is_allowed = Environment::Forgiving.allows_global();
         assert!(is_allowed.unwrap_or(true), "{}", forbidden(caller));
         start(options().clone())
     });
+    simulated::check_caller(shared);
     explain::announce(shared);
     shared
 }
@@ -69,6 +72,10 @@ pub fn build_global(builder: Builder) -> Result<(), BuildError> {
     }
     if !Environment::Strict.allows_global()? {
         return Err(BuildError::new(forbidden("build_global")));
+    }
+    if builder.simulated.is_some() {
+        let error = "build_global: the global pool cannot be simulated: build a pool of its own";
+        return Err(BuildError::new(error.to_owned()));
     }
     let (_, refused) = OPTIONS.insert(Arc::new(Options::of(builder)?));
     if refused.is_some() {

@@ -18,6 +18,7 @@ use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope;
 use crate::scope::Scope;
 use crate::share_controller;
+use crate::simulated;
 use crate::stats::Stats;
 use crate::task_context::{self, Carried};
 use crate::trace::Trace;
@@ -26,6 +27,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_machine::CpuList;
+use tidegate_sync::simulation::Simulation;
 use tidegate_sync::thread::PerProcess;
 
 /// A pool of workers; created by [`Pool::builder`].
@@ -48,6 +50,12 @@ use tidegate_sync::thread::PerProcess;
 pub struct Pool {
     options: Arc<Options>,
     shared: PerProcess<Arc<PoolInner>>,
+    /// Dropped after the pool has ended.
+    #[cfg_attr(
+        not(feature = "testing"),
+        expect(dead_code, reason = "it is only dropped")
+    )]
+    simulation: Option<Simulation>,
 }
 
 /// Starts a pool's threads, including its share controller if the pool shares the machine.
@@ -77,7 +85,9 @@ impl Builder {
     /// If an option, or the environment variable that is read in its place, has an invalid value,
     /// or if two options contradict each other. The error names them and the accepted values.
     pub fn build(self) -> Result<Pool, BuildError> {
-        Ok(Pool::start(Options::of(self)?))
+        let options = Options::of(self)?;
+        let simulation = simulated::begin(&options)?;
+        Ok(Pool::start(options, simulation))
     }
 }
 
@@ -94,9 +104,9 @@ impl Pool {
         Builder::new()
     }
 
-    pub(crate) fn start(options: Options) -> Self {
+    fn start(options: Options, simulation: Option<Simulation>) -> Self {
         let options = Arc::new(options);
-        Self::with(start(options.clone()), options)
+        Self::with(start(options.clone()), options, simulation)
     }
 
     /// Like `start`, but the given closure starts the threads; see [`PoolInner::start_by`].
@@ -108,13 +118,21 @@ impl Pool {
         let options = Arc::new(options);
         let shared = PoolInner::start_by(options.clone(), with_caller, start)?;
         share_controller::start(&shared);
-        Ok(Self::with(shared, options))
+        Ok(Self::with(shared, options, None))
     }
 
-    fn with(started: Arc<PoolInner>, options: Arc<Options>) -> Self {
+    fn with(
+        started: Arc<PoolInner>,
+        options: Arc<Options>,
+        simulation: Option<Simulation>,
+    ) -> Self {
         let shared = PerProcess::new();
         shared.get_or_init(|| started);
-        Self { options, shared }
+        Self {
+            options,
+            shared,
+            simulation,
+        }
     }
 
     /// Returns the current process's pool. In a child made by `fork`, the first call starts a new
@@ -127,8 +145,14 @@ impl Pool {
     /// call prints the explanation line if it was requested.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
+        simulated::check_caller(shared);
         explain::announce(shared);
         shared
+    }
+
+    #[cfg(all(feature = "testing", not(loom)))]
+    pub(crate) fn simulation(&self) -> Option<&Simulation> {
+        self.simulation.as_ref()
     }
 
     /// Runs `f` on a thread of the pool and waits for `f` to return. Inside `f`, the free functions

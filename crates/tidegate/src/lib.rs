@@ -169,6 +169,9 @@
 //! * `tracing`: emits events for the crate of that name when a thread starts, stops, parks, is
 //!   woken, steals, or hands over its slot, and adds `carry_span`, with which spans follow tasks.
 //!   Without the feature, none of this is compiled.
+//! * `testing`: adds `Builder::simulated` and the module `testing`, with which tests run programs in
+//!   orders that a seed determines. In other pools, each lock of [`sync`] then costs one more
+//!   thread-local access.
 //! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
 //! * `metrics`: adds `metrics::prometheus`, which prints [`Stats`] in the text format of Prometheus.
 //! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
@@ -218,12 +221,16 @@ mod queue;
 mod results;
 mod scope;
 mod share_controller;
+mod simulated;
 mod sleep;
 mod sort;
 mod spawn;
 mod stats;
 mod stream;
+pub mod sync;
 mod task_context;
+#[cfg(all(feature = "testing", not(loom)))]
+pub mod testing;
 pub mod trace;
 mod unwind;
 mod worker;
@@ -283,6 +290,9 @@ mod shown {
     mod library {}
     #[doc = include_str!("../../../docs/guide/testing.md")]
     mod testing {}
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/guide/rare-orders.md")]
+    mod rare_orders {}
     #[doc = include_str!("../../../docs/guide/tidegate-or-rayon.md")]
     mod tidegate_or_rayon {}
     #[doc = include_str!("../../../docs/guide/public-bugs.md")]

@@ -21,6 +21,7 @@ pub(crate) use kind::Kind;
 
 use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
+use crate::simulated::{self, Simulated};
 use crate::unwind::Payload;
 use orders::Orders;
 use std::time::Duration;
@@ -81,6 +82,8 @@ pub(crate) struct Options {
     pub(crate) share: Option<Sharing>,
     pub(crate) share_from: Source,
     pub(crate) kind: Kind,
+    /// How the pool is simulated. `None`: its threads run freely.
+    pub(crate) simulated: Option<Simulated>,
 }
 
 pub(crate) struct Sharing {
@@ -101,13 +104,14 @@ const UNNAMED: &str = "tidegate";
 impl Options {
     /// Resolves and checks the options that a builder has collected.
     pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
-        let environment = match builder
-            .closed
-            .as_ref()
-            .is_some_and(|closed| closed.forgiving)
-        {
-            true => Environment::Forgiving,
-            false => Environment::Strict,
+        let is_forgiving = |closed: &Closed| closed.forgiving;
+        let environment = if builder.simulated.is_some() {
+            // A seed means the same run in every environment.
+            Environment::Ignored
+        } else if builder.closed.as_ref().is_some_and(is_forgiving) {
+            Environment::Forgiving
+        } else {
+            Environment::Strict
         };
         Self::resolve(builder, environment)
     }
@@ -124,6 +128,7 @@ impl Options {
     }
 
     fn resolve(builder: Builder, environment: Environment) -> Result<Self, BuildError> {
+        let builder = simulated::complete(builder)?;
         let (share, share_from) = Sharing::of(&builder, environment)?;
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
@@ -182,6 +187,7 @@ impl Options {
             on_exit: builder.on_exit,
             on_panic: builder.on_panic,
             kind: Kind::from(builder.closed),
+            simulated: builder.simulated,
         })
     }
 }

@@ -20,6 +20,7 @@ use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::priority::ClassQueues;
 use crate::queue::Queue;
+use crate::simulated;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
 use crate::spawn::SpawnBound;
@@ -37,6 +38,7 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Order
 use tidegate_sync::lock::{Mutex, MutexGuard};
 use tidegate_sync::park::Parker;
 use tidegate_sync::serial;
+use tidegate_sync::simulation;
 use tidegate_sync::thread::{Process, abort_child};
 
 /// The requests that other threads leave in a worker's signal word.
@@ -62,6 +64,8 @@ pub(crate) mod signal {
 pub(crate) struct PoolInner {
     /// Distinguishes this pool from all others in this program.
     pub(crate) serial: u64,
+    /// The number of the simulation to which the pool's threads belong, if the pool is simulated.
+    pub(crate) simulation: Option<u64>,
     /// The process in which the pool's threads run.
     pub(crate) process: Process,
     /// Shared with the pools that replace this one in children made by `fork`.
@@ -119,6 +123,7 @@ impl PoolInner {
         } + options.max_blocking_threads;
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
+            simulation: simulation::serial_here(),
             process: Process::this(),
             unexplained: AtomicBool::new(options.explain),
             refused: AtomicBool::new(false),
@@ -184,9 +189,11 @@ impl PoolInner {
         &self.options.kind
     }
 
-    /// Locks the ledger. Aborts the process if the pool's threads belong to an ancestor process.
+    /// Locks the ledger. Aborts the process if the pool's threads belong to an ancestor process, or
+    /// to another simulation than the calling thread.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
+        simulated::check_thread(self);
         self.sleep.lock()
     }
 

@@ -33,6 +33,7 @@ use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::queue::Queue;
+use crate::simulated;
 use crate::sleep;
 use crate::sleep::wake;
 use crate::task_context;
@@ -391,6 +392,7 @@ impl<'scope> Scope<'scope> {
             // This task is not pushed to the deque, so no push answers the signals.
             current.poll();
         }
+        simulated::switch("spawns a task at a place");
     }
 }
 
@@ -493,6 +495,7 @@ pub(crate) fn scope<'scope, R>(worker: WorkerThread<'_>, f: impl FnOnce(&Scope<'
     if !ScopeCore::drop_one(&core.count) {
         wait::until(worker, Awaited::Scope(core));
     }
+    simulated::switch("ends a scope");
     scope.core.end(result)
 }
 

@@ -23,6 +23,7 @@ use crate::job::Task;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
+use crate::simulated;
 use crate::sleep::{look, wake};
 use crate::task_context::{self, Carried};
 use crate::unwind::{self, UnhandledPanic};
@@ -236,6 +237,7 @@ fn queue(
     push(held_task(pool, body, caller));
     wake::work_visible(pool, None);
     enter::work_off_alone(pool);
+    simulated::switch("spawns a task");
 }
 
 fn held_task(

@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 /// are too large for Miri or that start processes, and packages that only do arithmetic without
 /// `unsafe`.
 const SUITES: [(&str, &str); 3] = [
-    ("tidegate-sync", "--tests"),
+    ("tidegate-sync", "--tests --features simulation"),
     ("tidegate-deque", "--tests"),
     (
         "tidegate",

@@ -1,7 +1,7 @@
 //! The settings of the runtime that belong to no policy.
 
 use crate::limits::MOST_THREADS;
-use crate::text::{GIB, KIB, MIB, S, US};
+use crate::text::{GIB, KIB, MIB, MS, S, US};
 use crate::tunable::{Basis, SWITCH, Tunable, bytes, choice, count, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
@@ -47,6 +47,16 @@ table! {
     QUEUE_WAIT_SAMPLE: usize = count("queue-wait-sample", "tasks", 1, 1 << 20, 64),
         "Of the tasks that enter a pool's queue, one in this many is timed for the statistics; \
         the others read no clock.", GUESSED;
+    SIMULATED_WORKERS: usize = count("simulated-workers", "workers", 1, 4096, 4),
+        "Number of workers of a simulated pool whose builder sets none; fixed, so that a seed means \
+        the same run on every machine.", GUESSED;
+    SIMULATED_STEPS: usize = count("simulated-steps", "steps", 1000, 1 << 30, 1_000_000),
+        "Number of steps after which a simulated run stops, because it may never end.", GUESSED;
+    SIMULATION_PATIENCE: u64 = time("simulation-patience", 100 * MS, 86_400 * S, 10 * S)
+        .set_by("TIDEGATE_SIMULATION_PATIENCE"),
+        "How long a thread of a simulated pool may run, by the wall clock, before the run stops: \
+        the thread may wait for something that the simulation does not know. Raise it to stop a \
+        simulated pool in a debugger.", GUESSED;
     MAP_REDUCE_BLOCKS: usize = count("map-reduce-blocks", "blocks", 1024, 1024, 1024),
         "Number of blocks that map_reduce cuts a range into; fixed, because the shape of the \
         reduction depends on it.", GUESSED;

@@ -6,6 +6,7 @@
 mod queued;
 
 use super::{Closed, PanicHandler, ThreadHandler};
+use crate::simulated::Simulated;
 use std::fmt;
 use std::time::Duration;
 use tidegate_machine::Topology;
@@ -66,6 +67,7 @@ pub struct Builder {
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
     pub(crate) closed: Option<Closed>,
+    pub(crate) simulated: Option<Simulated>,
 }
 
 impl Builder {

@@ -10,6 +10,7 @@
 //! could not handle the error. It prints the error to standard error and uses the default.
 
 use super::{BuildError, Source};
+use std::ffi::OsString;
 use std::fmt;
 use tidegate_policy::Tunable;
 use tidegate_policy::tunables::{self, Setting};
@@ -26,6 +27,8 @@ pub(crate) enum Environment {
     Strict,
     /// An invalid value is printed to standard error and replaced by a valid one.
     Forgiving,
+    /// The variables are ignored, as if they were not set.
+    Ignored,
 }
 
 impl Environment {
@@ -45,7 +48,7 @@ impl Environment {
             };
             return Ok((named.check(value)?, Source::Builder));
         }
-        let Some(text) = tunable.variable.and_then(std::env::var_os) else {
+        let Some(text) = tunable.variable.and_then(|name| self.read(name)) else {
             return Ok((tunable.default, Source::Default));
         };
         // Text that is not Unicode is rejected like any other invalid value. The message shows
@@ -65,12 +68,16 @@ impl Environment {
         Ok(allows)
     }
 
+    fn read(self, name: &str) -> Option<OsString> {
+        (self != Self::Ignored).then(|| std::env::var_os(name))?
+    }
+
     /// Whether the pool prints its options. `given` is the builder's value.
     pub(crate) fn explain(self, given: Option<bool>) -> Result<bool, BuildError> {
         if let Some(given) = given {
             return Ok(given);
         }
-        let Some(text) = std::env::var_os(EXPLAIN) else {
+        let Some(text) = self.read(EXPLAIN) else {
             return Ok(false);
         };
         match text.to_str() {
@@ -91,7 +98,7 @@ impl Environment {
         instead: &dyn fmt::Display,
     ) -> Result<(), BuildError> {
         match self {
-            Self::Strict => Err(error),
+            Self::Strict | Self::Ignored => Err(error),
             Self::Forgiving => {
                 print_line(format_args!("{error}; using {instead}"));
                 Ok(())

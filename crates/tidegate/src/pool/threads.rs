@@ -23,21 +23,21 @@ use tidegate_sync::{barrier, thread};
 #[derive(Default)]
 pub(super) struct Threads {
     /// Running threads, each with its number; the share controller has no number.
-    running: Vec<(Option<usize>, JoinHandle<()>)>,
+    running: Vec<(Option<usize>, JoinHandle)>,
     /// The thread that ended last. It has joined the thread that ended before it.
-    ended: Option<JoinHandle<()>>,
+    ended: Option<JoinHandle>,
 }
 
 impl Threads {
-    fn pop(&mut self) -> Option<JoinHandle<()>> {
+    fn pop(&mut self) -> Option<JoinHandle> {
         let running = self.running.pop().map(|(_, handle)| handle);
         running.or_else(|| self.ended.take())
     }
 
     /// Records that thread `index` is about to end before the pool does. Returns the handle of the
     /// last thread that ended early.
-    fn end(&mut self, index: usize) -> Option<JoinHandle<()>> {
-        let is_it = |(number, _): &(Option<usize>, JoinHandle<()>)| *number == Some(index);
+    fn end(&mut self, index: usize) -> Option<JoinHandle> {
+        let is_it = |(number, _): &(Option<usize>, JoinHandle)| *number == Some(index);
         let at = self.running.iter().position(is_it)?;
         let (_, own) = self.running.swap_remove(at);
         self.ended.replace(own)
@@ -212,7 +212,7 @@ impl PoolInner {
     }
 
     /// Adds a thread that is not a worker of the pool. The end of the pool waits for it.
-    pub(crate) fn add_thread(&self, handle: thread::JoinHandle<()>) {
+    pub(crate) fn add_thread(&self, handle: JoinHandle) {
         self.threads.lock().running.push((None, handle));
     }
 
@@ -237,7 +237,7 @@ impl PoolInner {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
         let mut search = self.prepare(current);
-        if !self.options.bind {
+        if !self.options.bind && self.options.simulated.is_none() {
             current.sleeper.wake_affinity.arrive();
         }
         let on_exit = self.options.on_exit.as_ref().filter(|_| handles_exit);

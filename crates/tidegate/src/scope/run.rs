@@ -4,6 +4,7 @@ use super::{ScopeCore, end_context};
 use crate::job::Task;
 use crate::latch::Latch;
 use crate::memory;
+use crate::simulated;
 use crate::sleep::wake;
 use crate::unwind;
 use crate::worker::WorkerThread;
@@ -27,6 +28,7 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
     while let Some(task) = worker.pop(base) {
         if task.is_covered_by(scope) {
             task.run(worker.as_runner());
+            simulated::switch("has run a task");
         } else if helps_any(worker) {
             run_on_top(worker, task);
         } else {
@@ -55,6 +57,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
         if !says_so {
             memory::end(worker);
         }
+        simulated::switch("has run a task");
         return;
     };
     task.count();
@@ -70,6 +73,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     memory::end(worker);
     // SAFETY: 1. this context holds that count, which is given back here.
     unsafe { end_context(scope, worker) };
+    simulated::switch("has run a task");
 }
 
 /// Like `run_taken`, but for a worker with tasks in progress: new tasks that remain in the deque

@@ -4,6 +4,7 @@ use super::packet::{Drive, Packet};
 use super::{Handle, submit_queued};
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
+use crate::simulated;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use std::future::Future;
 use std::pin::Pin;
@@ -33,6 +34,7 @@ where
     });
     let packet = task.packet.clone();
     task.push();
+    simulated::switch("spawns a future");
     Handle::new(packet, pool)
 }
 

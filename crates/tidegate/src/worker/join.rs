@@ -31,6 +31,7 @@ use super::{WorkerThread, give, wait};
 use crate::job::{Header, Task};
 use crate::pool::signal;
 use crate::scope;
+use crate::simulated;
 use crate::sleep;
 use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
@@ -235,6 +236,7 @@ impl WorkerThread<'_> {
         let signals = deque.answer();
         let position = deque.confirm(position).unwrap_or(FULL);
         self.act_on(signals);
+        simulated::switch("pushes a task");
         position
     }
 
@@ -279,7 +281,7 @@ impl WorkerThread<'_> {
             give::expose(self);
             deque.shut();
             wake::work_visible(self.shared(), Some(self.worker()));
-        } else if barrier::available() != Some(true) {
+        } else if barrier::available() != Some(true) || simulated::is_simulated() {
             // No thief can expose our tasks by force, so all of them are public.
             deque.expose_all();
             deque.shut();

@@ -5,6 +5,7 @@ use super::wait::Awaited;
 use crate::job::{Header, OwnBlocks, Runner};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
+use crate::simulated;
 use crate::stats::Phase;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -393,6 +394,7 @@ pub(crate) struct Membership {
 impl Membership {
     /// Makes the calling thread a worker of the pool.
     pub(crate) fn enter(shared: Arc<PoolInner>, admission: Admission) -> Self {
+        simulated::check_thread(&shared);
         let Admission(index) = admission;
         let worker = shared.worker_or_new(index);
         worker.pool.set(Arc::as_ptr(&shared));
@@ -412,9 +414,10 @@ impl Membership {
         };
         membership.current().forget_base();
         membership.current().forget_preemptions();
-        if barrier::available() != Some(true) || membership.current().alt_queue.is_some() {
+        let must_share = barrier::available() != Some(true) || simulated::is_simulated();
+        if must_share || membership.current().alt_queue.is_some() {
             // Either no thief can expose our tasks by force, now or later, or the tasks go to
-            // another queue. So each push takes the cold exit.
+            // another queue, or other threads run at each push. So each push takes the cold exit.
             membership.current().deque().shut();
         }
         membership

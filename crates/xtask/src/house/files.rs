@@ -9,7 +9,7 @@ use super::{Repo, crate_of, violation};
 const MODULES: [(&str, &str); 7] = [
     (
         "crates/sync/src",
-        "cell futex clock barrier thread pages segmented",
+        "cell futex clock barrier thread pages segmented simulation",
     ),
     ("crates/deque/src", "claim ring slots split"),
     ("crates/share/src", "mapping"),

@@ -13,6 +13,7 @@ const SHOWN: [(&str, &str); 6] = [
     ("server", "server"),
     ("search", "search"),
     ("batch-memory", "batch_memory"),
+    ("rare-orders", "rare_orders"),
 ];
 
 /// Finds pages that do not show their example unchanged.

@@ -1,0 +1,87 @@
+//! What remains of simulations in builds without them.
+
+use std::time::Duration;
+
+/// A simulation. There are none in this build.
+#[derive(Debug)]
+pub enum Simulation {}
+
+/// The place of a thread in a simulation. There are none in this build.
+#[derive(Debug)]
+pub(crate) enum Seat {}
+
+impl Seat {
+    pub(crate) fn enter(self) {
+        match self {}
+    }
+
+    pub(crate) fn end(&self) -> End {
+        match *self {}
+    }
+}
+
+/// The end of a thread's part in a simulation. There are none in this build.
+#[derive(Debug)]
+pub(crate) enum End {}
+
+impl End {
+    pub(crate) fn wait(&self) {
+        match *self {}
+    }
+}
+
+/// Whether the calling thread belongs to a simulation: never in this build.
+#[inline(always)]
+#[must_use]
+pub const fn is_simulated() -> bool {
+    false
+}
+
+/// Returns the number of the calling thread's simulation: none in this build.
+#[inline(always)]
+#[must_use]
+pub const fn serial_here() -> Option<u64> {
+    None
+}
+
+/// Lets other threads of the simulation run. Does nothing in this build.
+#[inline(always)]
+pub const fn switch(_what: &'static str) {}
+
+#[inline(always)]
+pub(crate) const fn give_way(_what: &'static str) -> bool {
+    false
+}
+
+/// Lets other threads of the simulation run. Does nothing in this build.
+#[inline(always)]
+pub const fn access(_what: &'static str) {}
+
+/// Waits in a simulation. Returns `None` in this build.
+#[inline(always)]
+pub fn block(
+    _what: &'static str,
+    _limit: Option<Duration>,
+    _is_ready: &(dyn Fn() -> bool + Sync),
+) -> Option<bool> {
+    None
+}
+
+#[inline(always)]
+pub(crate) fn block_for(
+    _what: &'static str,
+    _limit: Option<Duration>,
+    _is_ready: &(dyn Fn() -> bool + Sync),
+) -> Option<bool> {
+    None
+}
+
+#[inline(always)]
+pub(crate) const fn now() -> Option<u64> {
+    None
+}
+
+#[inline(always)]
+pub(crate) const fn admit(_name: &str) -> Option<Seat> {
+    None
+}

@@ -1,0 +1,55 @@
+//! What the runtime does differently in a simulated pool; see `docs/simulated-pool.md`.
+//!
+//! The threads of such a pool belong to a [`Simulation`], in which one thread runs at a time. All
+//! that waits in the runtime goes through `tidegate_sync`, which passes the turn on there. In
+//! addition, the runtime passes it on wherever tasks become visible to other threads or end.
+
+#[cfg(all(feature = "testing", not(loom)))]
+mod on;
+
+#[cfg(not(all(feature = "testing", not(loom))))]
+pub(crate) use off::{
+    Simulated, begin, check_caller, check_closed, check_ordinary, check_thread, complete,
+};
+#[cfg(all(feature = "testing", not(loom)))]
+pub(crate) use on::{
+    Simulated, begin, check_caller, check_closed, check_ordinary, check_thread, complete,
+};
+pub(crate) use tidegate_sync::simulation::{access, is_simulated, switch};
+
+#[cfg(not(all(feature = "testing", not(loom))))]
+mod off {
+    use crate::options::{BuildError, Builder, Options};
+    use crate::pool::PoolInner;
+    use tidegate_sync::simulation::Simulation;
+
+    /// How a pool is simulated. No pool is simulated in this build.
+    #[derive(Debug)]
+    pub(crate) enum Simulated {}
+
+    #[inline(always)]
+    pub(crate) fn complete(builder: Builder) -> Result<Builder, BuildError> {
+        Ok(builder)
+    }
+
+    #[inline(always)]
+    pub(crate) fn begin(_: &Options) -> Result<Option<Simulation>, BuildError> {
+        Ok(None)
+    }
+
+    #[inline(always)]
+    pub(crate) fn check_closed(_: &Options) -> Result<(), BuildError> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn check_ordinary(_: &str) {}
+
+    #[inline(always)]
+    pub(crate) fn check_caller(_: &PoolInner) {}
+
+    #[inline(always)]
+    pub(crate) fn check_thread(pool: &PoolInner) {
+        debug_assert!(pool.simulation.is_none());
+    }
+}

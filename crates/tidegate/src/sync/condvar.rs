@@ -1,0 +1,260 @@
+//! A condition variable.
+
+use super::{MutexGuard, is_simulated};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{self, Arc, LockResult, PoisonError};
+use std::time::Duration;
+use tidegate_sync::simulation::{access, block, serial_here};
+
+/// A condition variable, like [`std::sync::Condvar`].
+///
+/// ```
+/// use tidegate::sync::{Condvar, Mutex};
+///
+/// let (ready, changed) = (Mutex::new(false), Condvar::new());
+/// tidegate::join(
+///     || tidegate::blocking(|| drop(changed.wait_while(ready.lock().unwrap(), |ready| !*ready))),
+///     || {
+///         *ready.lock().unwrap() = true;
+///         changed.notify_one();
+///     },
+/// );
+/// assert!(ready.into_inner().unwrap());
+/// ```
+#[derive(Debug, Default)]
+pub struct Condvar {
+    inner: sync::Condvar,
+    /// The threads of simulations that wait, in the order in which they began.
+    waiting: sync::Mutex<VecDeque<Waiter>>,
+    /// The number of these threads.
+    waiting_count: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    /// The number of the thread's simulation.
+    simulation: Option<u64>,
+    is_notified: Arc<AtomicBool>,
+}
+
+/// Whether [`Condvar::wait_timeout`] has returned because its limit has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Whether the limit has passed.
+    ///
+    /// ```
+    /// use tidegate::sync::{Condvar, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// let lock = Mutex::new(());
+    /// let guard = lock.lock().unwrap();
+    /// let (_guard, result) = Condvar::new().wait_timeout(guard, Duration::ZERO).unwrap();
+    /// assert!(result.timed_out());
+    /// ```
+    #[must_use]
+    pub fn timed_out(self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// Creates a condition variable.
+    ///
+    /// ```
+    /// static CHANGED: tidegate::sync::Condvar = tidegate::sync::Condvar::new();
+    /// CHANGED.notify_all();
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            inner: sync::Condvar::new(),
+            waiting: sync::Mutex::new(VecDeque::new()),
+            waiting_count: AtomicUsize::new(0),
+        }
+    }
+
+    /// Unlocks the mutex of `guard`, waits for a notification, and locks the mutex again. May also
+    /// return without a notification.
+    ///
+    /// ```
+    /// use tidegate::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(false), Condvar::new());
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| {
+    ///         *ready.lock().unwrap() = true;
+    ///         changed.notify_one();
+    ///     });
+    ///     let mut guard = ready.lock().unwrap();
+    ///     while !*guard {
+    ///         guard = changed.wait(guard).unwrap();
+    ///     }
+    /// });
+    /// ```
+    ///
+    /// # Errors
+    /// If a thread has panicked while it held the mutex; the error contains the guard.
+    #[track_caller]
+    pub fn wait<'a, T: Send>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        if is_simulated() {
+            return self.wait_simulated(guard, None).map_or_else(
+                |poisoned| Err(PoisonError::new(poisoned.into_inner().0)),
+                |(guard, _)| Ok(guard),
+            );
+        }
+        let (lock, guard) = guard.into_parts();
+        match self.inner.wait(guard) {
+            Ok(guard) => Ok(MutexGuard::from_parts(lock, guard)),
+            Err(poisoned) => {
+                let guard = MutexGuard::from_parts(lock, poisoned.into_inner());
+                Err(PoisonError::new(guard))
+            }
+        }
+    }
+
+    /// Like [`wait`](Self::wait), until `condition` returns false.
+    ///
+    /// ```
+    /// use tidegate::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(true), Condvar::new());
+    /// let guard = changed.wait_while(ready.lock().unwrap(), |ready| !*ready).unwrap();
+    /// assert!(*guard);
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_while<'a, T: Send>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        while condition(&mut guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Like [`wait`](Self::wait), for at most `limit`. In a simulated pool, the limit refers to the
+    /// simulation's time.
+    ///
+    /// ```
+    /// use tidegate::sync::{Condvar, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// let lock = Mutex::new(());
+    /// let guard = lock.lock().unwrap();
+    /// let (_guard, result) = Condvar::new().wait_timeout(guard, Duration::ZERO).unwrap();
+    /// assert!(result.timed_out());
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout<'a, T: Send>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        limit: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        if is_simulated() {
+            return self.wait_simulated(guard, Some(limit));
+        }
+        let (lock, guard) = guard.into_parts();
+        let both = |(guard, result): (_, sync::WaitTimeoutResult)| {
+            let guard = MutexGuard::from_parts(lock, guard);
+            (guard, WaitTimeoutResult(result.timed_out()))
+        };
+        match self.inner.wait_timeout(guard, limit) {
+            Ok(result) => Ok(both(result)),
+            Err(poisoned) => Err(PoisonError::new(both(poisoned.into_inner()))),
+        }
+    }
+
+    /// Wakes one of the threads that wait.
+    ///
+    /// ```
+    /// tidegate::sync::Condvar::new().notify_one();
+    /// ```
+    #[track_caller]
+    pub fn notify_one(&self) {
+        access("will notify a condition variable");
+        self.wake(1);
+        self.inner.notify_one();
+    }
+
+    /// Wakes all threads that wait.
+    ///
+    /// ```
+    /// tidegate::sync::Condvar::new().notify_all();
+    /// ```
+    #[track_caller]
+    pub fn notify_all(&self) {
+        access("will notify a condition variable");
+        self.wake(usize::MAX);
+        self.inner.notify_all();
+    }
+
+    #[track_caller]
+    fn wait_simulated<'a, T: Send>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        limit: Option<Duration>,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        // The caller has checked something under the lock, and a notification without the lock may
+        // come before the wait begins.
+        access("begins to wait for a condition variable");
+        let notified = Arc::new(AtomicBool::new(false));
+        self.edit(|waiting| {
+            waiting.push_back(Waiter {
+                simulation: serial_here(),
+                is_notified: notified.clone(),
+            });
+        });
+        let lock = guard.into_parts().0;
+        // Acquire pairs with the Release in `wake`, for a waker outside the simulation.
+        let is_notified = || notified.load(Ordering::Acquire);
+        let woken = block("waits for a condition variable", limit, &is_notified);
+        self.edit(|waiting| waiting.retain(|other| !Arc::ptr_eq(&other.is_notified, &notified)));
+        let result = WaitTimeoutResult(woken == Some(false));
+        match lock.lock() {
+            Ok(guard) => Ok((guard, result)),
+            Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), result))),
+        }
+    }
+
+    /// Notifies the first `most` threads that wait in the caller's simulation; in any simulation if
+    /// the caller belongs to none.
+    fn wake(&self, most: usize) {
+        // SeqCst, with the store in `edit`: a waiter adds itself while it holds the mutex that the
+        // caller has held since.
+        if self.waiting_count.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let here = serial_here();
+        self.edit(|waiting| {
+            let mut left = most;
+            waiting.retain(|waiter| {
+                let is_meant = left > 0 && (here.is_none() || waiter.simulation == here);
+                if is_meant {
+                    left -= 1;
+                    // Release pairs with the Acquire in `wait_simulated`.
+                    waiter.is_notified.store(true, Ordering::Release);
+                }
+                !is_meant
+            });
+        });
+    }
+
+    /// Changes the list of the threads of simulations that wait.
+    fn edit(&self, change: impl FnOnce(&mut VecDeque<Waiter>)) {
+        let waiting = self.waiting.lock();
+        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        change(&mut waiting);
+        // SeqCst: see `wake`.
+        self.waiting_count.store(waiting.len(), Ordering::SeqCst);
+    }
+}

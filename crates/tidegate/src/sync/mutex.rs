@@ -1,0 +1,168 @@
+//! A mutual exclusion lock.
+
+use super::{AfterUnlock, access, acquire, taken, tried};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{self, LockResult, TryLockResult};
+
+/// A lock around a value, like [`std::sync::Mutex`].
+///
+/// ```
+/// use tidegate::sync::Mutex;
+///
+/// static WORDS: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+/// tidegate::join(|| WORDS.lock().unwrap().push("ebb"), || WORDS.lock().unwrap().push("flow"));
+/// assert_eq!(WORDS.lock().unwrap().len(), 2);
+/// ```
+#[derive(Debug, Default)]
+pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
+
+/// Gives access to the value of a [`Mutex`], and unlocks it when it is dropped.
+#[must_use = "the lock is released when the guard is dropped"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    lock: &'a Mutex<T>,
+    guard: sync::MutexGuard<'a, T>,
+    /// Dropped after the guard.
+    unlocked: AfterUnlock,
+}
+
+impl<T> Mutex<T> {
+    /// Creates a lock around `value`.
+    ///
+    /// ```
+    /// assert_eq!(tidegate::sync::Mutex::new(7).into_inner().unwrap(), 7);
+    /// ```
+    #[must_use]
+    pub const fn new(value: T) -> Self {
+        Self(sync::Mutex::new(value))
+    }
+
+    /// Consumes the lock and returns the value.
+    ///
+    /// ```
+    /// assert_eq!(tidegate::sync::Mutex::new(7).into_inner().unwrap(), 7);
+    /// ```
+    ///
+    /// # Errors
+    /// If a thread has panicked while it held the lock; the error contains the value.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized + Send> Mutex<T> {
+    /// Waits for the lock and takes it.
+    ///
+    /// ```
+    /// let count = tidegate::sync::Mutex::new(1);
+    /// *count.lock().unwrap() += 1;
+    /// assert_eq!(*count.lock().unwrap(), 2);
+    /// ```
+    ///
+    /// # Errors
+    /// If a thread has panicked while it held the lock; the error contains the guard.
+    ///
+    /// # Panics
+    /// May panic if the calling thread holds the lock. It may also wait forever.
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let labels = ("wants a lock", "waits for a lock");
+        let guard = acquire(labels, || self.0.lock(), || self.0.try_lock());
+        taken(guard, |guard| self.guard(guard))
+    }
+
+    /// Takes the lock if no thread holds it.
+    ///
+    /// ```
+    /// let lock = tidegate::sync::Mutex::new(());
+    /// let held = lock.try_lock();
+    /// assert!(held.is_ok() && lock.try_lock().is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// If a thread holds the lock, or has panicked while it held it.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        access("tries a lock");
+        tried(self.0.try_lock(), |guard| self.guard(guard))
+    }
+
+    fn guard<'a>(&'a self, guard: sync::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        MutexGuard::from_parts(self, guard)
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Returns the value, without locking: the caller has the only reference.
+    ///
+    /// ```
+    /// let mut lock = tidegate::sync::Mutex::new(1);
+    /// *lock.get_mut().unwrap() += 1;
+    /// assert_eq!(lock.into_inner().unwrap(), 2);
+    /// ```
+    ///
+    /// # Errors
+    /// If a thread has panicked while it held the lock; the error contains the reference.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.0.get_mut()
+    }
+
+    /// Whether a thread has panicked while it held the lock.
+    ///
+    /// ```
+    /// assert!(!tidegate::sync::Mutex::new(()).is_poisoned());
+    /// ```
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.0.is_poisoned()
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Returns the guard of `std`, and the lock to which it belongs.
+    pub(super) fn into_parts(self) -> (&'a Mutex<T>, sync::MutexGuard<'a, T>) {
+        self.unlocked.forget();
+        (self.lock, self.guard)
+    }
+
+    pub(super) fn from_parts(lock: &'a Mutex<T>, guard: sync::MutexGuard<'a, T>) -> Self {
+        let unlocked = AfterUnlock;
+        Self {
+            lock,
+            guard,
+            unlocked,
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,124 @@
+//! Tests on simulated pools, in which a seed determines the order of the threads.
+//!
+//! A pool from [`Builder::simulated`](crate::Builder::simulated) is an ordinary pool of which one
+//! thread runs at a time. Wherever another thread could run, a scheduler that the seed determines
+//! chooses the next one. So a seed always gives the same run, and other seeds give other runs.
+//! [`check`] runs a test with many seeds. If the test fails with one of them, it looks for a shorter
+//! order that fails as well, and prints that.
+//!
+//! ```should_panic
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//!
+//! tidegate::testing::check(100, |_| {
+//!     let count = AtomicU32::new(0);
+//!     let add_one = || {
+//!         let before = count.load(Ordering::Relaxed);
+//!         tidegate::yield_point();
+//!         count.store(before + 1, Ordering::Relaxed);
+//!     };
+//!     tidegate::join(add_one, add_one);
+//!     assert_eq!(count.into_inner(), 2, "an update was lost");
+//! });
+//! ```
+//!
+//! # Where the order may change
+//!
+//! At each `join` and spawn, at the end of each scope and of each task that was stolen or queued, at
+//! [`yield_point`](crate::yield_point), `yield_now` and [`blocking`](crate::blocking()), at each call
+//! in [`tidegate::sync`](crate::sync), and where the runtime itself waits.
+//!
+//! # What is not covered
+//!
+//! * A thread that waits for anything else than a task or a part of [`tidegate::sync`](crate::sync),
+//!   for example a lock of `std`, keeps all other threads waiting. If it has not gone on after 10 s
+//!   (`TIDEGATE_SIMULATION_PATIENCE`), the run fails and names the thread.
+//! * Clocks, the addresses of values, hashers with random keys, and which thread has which value of a
+//!   [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not
+//!   repeat. The limits in Tidegate's own functions, such as [`with_deadline`](crate::with_deadline),
+//!   use the simulation's clock, which advances by 1 us per step and, while all threads wait, to the
+//!   next limit.
+//! * Orders of memory accesses that only weak memory models allow. Threads change places only at the
+//!   places above, not between two atomic operations. [loom](https://docs.rs/loom) explores these.
+//! * Threads that the test starts itself, and other pools. They must not use the pool, nor may the
+//!   test wait for them.
+//! * Values in statics: they outlive a run, and a lock that a deadlocked run holds stays locked.
+//!   Create what a test uses in the test.
+//!
+//! The order of a run also depends on the version of this crate and on the options of the pool, but
+//! not on environment variables, which a simulated pool ignores.
+//!
+//! Orders are drawn as in Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler
+//! with probabilistic guarantees of finding bugs", 2010, section 3, or uniformly; see
+//! [`Schedule`].
+
+mod failure;
+mod hook;
+mod search;
+mod shrink;
+
+pub use failure::Failure;
+pub use search::{check, search};
+pub use tidegate_policy::schedule::{Deviation, Schedule};
+
+use crate::simulated::Simulated;
+use crate::{Builder, Pool};
+use failure::{lines, outline};
+use tidegate_sync::stderr::print_line;
+
+impl Builder {
+    /// Makes the pool a simulated one, for tests: one thread runs at a time, in an order that
+    /// `schedule` determines; see [`testing`](crate::testing). The feature `testing` adds this
+    /// method.
+    ///
+    /// The schedule is a seed, or the text that [`check`] has printed. Until the pool is dropped,
+    /// the thread that calls [`build`](Self::build) belongs to the simulation as well: it takes turns
+    /// with the pool's threads while it waits for them. Only this thread and the pool's tasks may use
+    /// the pool; other calls panic, or abort the process if they are noticed late.
+    ///
+    /// Unless the builder sets them, the pool has 4 workers, whatever the machine, on one place, and
+    /// its workers park as soon as they find no task. It never shares the machine with other
+    /// programs, and ignores environment variables.
+    ///
+    /// If the run cannot go on, because every thread waits for another one, or does not end, this
+    /// prints the threads and aborts the process.
+    ///
+    /// ```
+    /// use tidegate::Pool;
+    ///
+    /// let run = |seed: u64| {
+    ///     let pool = Pool::builder().workers(2).simulated(seed).build().unwrap();
+    ///     pool.join(|| (), || ());
+    ///     tidegate::testing::steps(&pool)
+    /// };
+    /// assert_eq!(run(7), run(7));
+    /// ```
+    #[must_use]
+    pub fn simulated(mut self, schedule: impl Into<Schedule>) -> Self {
+        let schedule = schedule.into();
+        self.simulated = Some(Simulated::new(&schedule.clone(), move |report| {
+            let why = outline(report);
+            print_line(format_args!(
+                "a simulated pool stopped, with schedule {schedule}: {why}"
+            ));
+            std::process::abort();
+        }));
+        self
+    }
+}
+
+/// Returns the steps of a simulated pool so far, as lines of text: at each step, a thread reaches a
+/// place where others may run. Empty if the pool is not simulated.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().simulated(1).build()?;
+/// pool.join(|| (), || ());
+/// assert!(tidegate::testing::steps(&pool).iter().any(|step| step.contains("pushes a task")));
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+#[must_use]
+pub fn steps(pool: &Pool) -> Vec<String> {
+    let observer = pool.simulation().map(|simulation| simulation.observer());
+    observer.map_or_else(Vec::new, |observer| {
+        lines(&observer.names(), &observer.events())
+    })
+}
