@@ -1,8 +1,8 @@
 //! What the runtime does differently in a simulated pool; see `docs/simulated-pool.md`.
 //!
-//! The threads of such a pool belong to a [`Simulation`], in which one thread runs at a time. All
-//! that waits in the runtime goes through `tidegate_sync`, which passes the turn on there. In
-//! addition, the runtime passes it on wherever tasks become visible to other threads or end.
+//! The threads of such a pool belong to a simulation, in which one thread runs at a time. All that
+//! waits in the runtime goes through `tidegate_sync`, which passes the turn on there. In addition,
+//! the runtime passes it on wherever tasks become visible to other threads or end.
 
 #[cfg(all(feature = "testing", not(loom)))]
 mod on;

@@ -17,8 +17,9 @@ const SCALE: &str = "TIDEGATE_SOAK_SCALE";
 /// The beginning of the lines on which tests print their sizes.
 const SIZE: &str = "soak:";
 
-/// A test with a scale: its name on the command line, its package (or its folder, if the package is
-/// outside the workspace), the number of slices in the whole work, and the test with its modules.
+/// A test with a scale: its name on the command line, its package and features (or its folder, if
+/// the package is outside the workspace), the number of slices in the whole work, and the test with
+/// its modules.
 pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 
 #[rustfmt::skip]
@@ -41,6 +42,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("policies", "tidegate-workloads", 7, "every_program_is_right_under_policies"),
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
+    Soak("planted", "tidegate --features testing", 100, "ordinary::ordinary_runs_miss_the_bugs"),
     Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
 ];
 

@@ -6,7 +6,7 @@
 use super::{Repo, violation};
 
 /// The pages of the guide, and the examples of `tidegate` that they show.
-const SHOWN: [(&str, &str); 6] = [
+const SHOWN: [(&str, &str); 7] = [
     ("word-count", "wordcount"),
     ("stream", "checksums"),
     ("task-graph", "task_graph"),
