@@ -104,6 +104,7 @@ const UNNAMED: &str = "tidegate";
 impl Options {
     /// Resolves and checks the options that a builder has collected.
     pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
+        let builder = simulated::complete(builder)?;
         let is_forgiving = |closed: &Closed| closed.forgiving;
         let environment = if builder.simulated.is_some() {
             // A seed means the same run in every environment.
@@ -128,7 +129,6 @@ impl Options {
     }
 
     fn resolve(builder: Builder, environment: Environment) -> Result<Self, BuildError> {
-        let builder = simulated::complete(builder)?;
         let (share, share_from) = Sharing::of(&builder, environment)?;
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;

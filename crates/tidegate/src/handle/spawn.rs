@@ -7,7 +7,7 @@ use tidegate_policy::Priority;
 
 impl Pool {
     /// Like [`spawn`](fn@crate::spawn), in this pool. Called from outside the pool, it waits while
-    /// more tasks are queued than [`Builder::max_queued`] allows.
+    /// more tasks are queued than [`Builder::max_queued`](crate::Builder::max_queued) allows.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).build()?;
@@ -41,7 +41,8 @@ impl Pool {
     }
 
     /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
-    /// [`Builder::max_queued`] sets. Without a bound, every task is accepted.
+    /// [`Builder::max_queued`](crate::Builder::max_queued) sets. Without a bound, every task is
+    /// accepted.
     ///
     /// # Errors
     /// [`QueueFull`], which contains `f`. A task of the pool itself never gets this error.
