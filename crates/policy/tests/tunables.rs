@@ -50,6 +50,7 @@ fn each_variable_belongs_to_one_row() {
         "TIDEGATE_MAX_BLOCKING_THREADS",
         "TIDEGATE_STACK_SIZE",
         "TIDEGATE_GLOBAL",
+        "TIDEGATE_SIMULATION_PATIENCE",
         "TIDEGATE_SHARE",
         "TIDEGATE_WEIGHT",
         "TIDEGATE_EST_CYCLE",
