@@ -7,6 +7,7 @@
 
 mod loops;
 mod scope;
+mod spawn;
 
 pub use loops::try_for_each;
 pub use scope::{TryScope, try_scope};

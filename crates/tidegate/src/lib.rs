@@ -440,8 +440,8 @@ where
 ///
 /// The task runs on a thread of the calling task's pool, or of the global pool if the caller is
 /// outside all pools. If the task has not begun when [`Handle::join`] is called, that call may run
-/// it. A task whose handle is dropped runs nevertheless. Dropping the pool waits for the task, but
-/// the end of the program doesn't.
+/// it. A task whose handle is dropped runs nevertheless, unless [`Handle::abort_on_drop`] was called.
+/// Dropping the pool waits for the task, but the end of the program doesn't.
 ///
 /// ```
 /// let handle = tidegate::spawn(|| 6 * 7);
@@ -496,9 +496,9 @@ fn pool_here(caller: &'static str) -> Arc<PoolInner> {
 /// (`examples/futures.rs`). Code between two awaits runs on a worker and may call [`join`] and all
 /// other functions of this crate.
 ///
-/// Dropping the handle lets the future continue. Dropping the pool waits until the future has
-/// completed; [`Pool::shutdown_timeout`] limits this wait. The bound of [`Builder::max_queued`]
-/// does not apply to futures.
+/// Dropping the handle lets the future continue, unless [`Handle::abort_on_drop`] was called.
+/// Dropping the pool waits until the future has completed; [`Pool::shutdown_timeout`] limits this
+/// wait. The bound of [`Builder::max_queued`] does not apply to futures.
 ///
 /// ```
 /// let (a, b) = (tidegate::spawn(|| 6), tidegate::spawn(|| 7));

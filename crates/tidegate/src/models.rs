@@ -187,6 +187,28 @@ fn loom_outside_thread_joins_a_handle() {
     });
 }
 
+/// The worker may begin the task before the handle is dropped, at the same time, or after that.
+#[test]
+fn loom_aborted_closure_is_dropped_once() {
+    struct CountDrop(Arc<AtomicUsize>);
+
+    impl Drop for CountDrop {
+        fn drop(&mut self) {
+            // Relaxed: the end of the pool orders this and the check.
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    check(|| {
+        let pool = pool(1);
+        let drops = Arc::new(AtomicUsize::new(0));
+        let captured = CountDrop(drops.clone());
+        drop(pool.spawn(move || drop(captured)).abort_on_drop());
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
 #[test]
 fn loom_push_wakes_worker_falling_asleep() {
     check_part(|| {

@@ -5,6 +5,7 @@
 //! worker has begun the task. One small lock protects the packet. A [`future`] also has a packet,
 //! and is polled by tasks.
 
+mod abort;
 mod bound;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked_tests;

@@ -46,6 +46,7 @@ const ONE_WORKER: &[&str] = &[
     "models::loom_in_place_scope_awaits_its_task",
     "models::loom_dropped_pool_finishes_spawned_tasks",
     "models::loom_outside_thread_joins_a_handle",
+    "models::loom_aborted_closure_is_dropped_once",
 ];
 
 /// Models in which a second worker runs only part of the time, and models with three threads.

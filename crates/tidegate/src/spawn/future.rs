@@ -59,6 +59,8 @@ enum Phase<F> {
     Running {
         is_woken: bool,
     },
+    /// A task is polling the future, and drops it if it is pending.
+    Aborted,
     Over,
 }
 
@@ -128,17 +130,33 @@ where
         None
     }
 
-    /// Puts a pending future back. Returns a hold on the pool if the future was woken during the
-    /// poll.
+    /// Puts a pending future back, unless it was aborted. Returns a hold on the pool if the future
+    /// was woken during the poll.
     fn put_back(&self, future: Pin<Box<F>>) -> Option<Hold> {
         self.packet.set_polled_by(None);
         let mut phase = self.phase.lock();
-        let is_woken = matches!(*phase, Phase::Running { is_woken: true });
-        *phase = match is_woken {
-            true => Phase::Queued(future),
-            false => Phase::Waiting(future),
+        let (next, hold) = match &*phase {
+            Phase::Aborted => {
+                *phase = Phase::Over;
+                drop(phase);
+                self.discard(future);
+                return None;
+            }
+            Phase::Running { is_woken: true } => {
+                (Phase::Queued(future), Some(Hold::of(&self.pool)))
+            }
+            _ => (Phase::Waiting(future), None),
         };
-        is_woken.then(|| Hold::of(&self.pool))
+        *phase = next;
+        hold
+    }
+
+    /// Drops an aborted future, and removes its hold on the pool.
+    fn discard(&self, future: Pin<Box<F>>) {
+        if let Err(payload) = unwind::catch(|| drop(future)) {
+            self.pool.panics.report(payload, UnhandledPanic::Task);
+        }
+        self.pool.let_go();
     }
 
     fn end(&self, future: Pin<Box<F>>, result: Result<F::Output, Payload>) {
@@ -203,6 +221,20 @@ where
         };
         if hold.is_some() {
             self.push();
+        }
+    }
+
+    fn abort(&self) {
+        let mut phase = self.phase.lock();
+        let (next, aborted) = match std::mem::replace(&mut *phase, Phase::Over) {
+            Phase::Waiting(future) | Phase::Queued(future) => (Phase::Over, Some(future)),
+            Phase::Running { .. } => (Phase::Aborted, None),
+            other => (other, None),
+        };
+        *phase = next;
+        drop(phase);
+        if let Some(future) = aborted {
+            self.discard(future);
         }
     }
 }

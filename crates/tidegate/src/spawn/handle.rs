@@ -2,11 +2,12 @@
 
 use super::packet::{Packet, Registered, Waiter};
 use super::submit_queued;
+use crate::cancel::CancelToken;
 use crate::options::nanos;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::task_context;
-use crate::unwind::{self, UnhandledPanic};
+use crate::unwind;
 use crate::worker::wait;
 use crate::worker::{Event, WorkerThread};
 use std::fmt;
@@ -22,7 +23,8 @@ use tidegate_sync::serial;
 /// [`spawn_future`](crate::spawn_future).
 ///
 /// A handle is a [`Future`], so a task of any executor can await it. [`join`](Self::join) waits on
-/// the calling thread. Dropping the handle lets the task continue; its panic, if any, then goes to
+/// the calling thread. Dropping the handle lets the task continue, unless
+/// [`abort_on_drop`](Self::abort_on_drop) was called; a panic of the task then goes to
 /// [`Builder::on_panic`](crate::Builder::on_panic).
 ///
 /// ```
@@ -38,8 +40,12 @@ use tidegate_sync::serial;
 /// again after it has returned its result.
 pub struct Handle<T> {
     /// `None` once the result has been taken.
-    packet: Option<Arc<Packet<T>>>,
-    pool: Arc<PoolInner>,
+    pub(super) packet: Option<Arc<Packet<T>>>,
+    pub(super) pool: Arc<PoolInner>,
+    /// Whether dropping the handle aborts the task.
+    pub(super) aborts: bool,
+    /// The token of the task, if it has one of its own.
+    pub(super) token: Option<CancelToken>,
 }
 
 impl<T: Send + 'static> Handle<T> {
@@ -47,7 +53,15 @@ impl<T: Send + 'static> Handle<T> {
         Self {
             packet: Some(packet),
             pool: pool.clone(),
+            aborts: false,
+            token: None,
         }
+    }
+
+    /// `token` is the task's own token.
+    pub(crate) fn with_token(mut self, token: CancelToken) -> Self {
+        self.token = Some(token);
+        self
     }
 
     #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
@@ -294,15 +308,6 @@ impl<T: Send + 'static> Future for Handle<T> {
             }
             Registered::Finished => Poll::Ready(self.take().expect("the task has finished")),
             Registered::InParent => runs_in_parent(),
-        }
-    }
-}
-
-impl<T> Drop for Handle<T> {
-    fn drop(&mut self) {
-        let payload = self.packet.take().and_then(|packet| packet.abandon());
-        if let Some(payload) = payload {
-            self.pool.panics.report(payload, UnhandledPanic::Task);
         }
     }
 }

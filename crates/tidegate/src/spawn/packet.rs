@@ -66,6 +66,8 @@ pub(super) trait Drive: Send + Sync {
     fn poll_queued(self: Arc<Self>);
     /// Polls the future in this class from now on, if that is more urgent.
     fn raise(self: Arc<Self>, class: Priority);
+    /// Drops the future. If a thread is polling it, that thread drops it after the poll.
+    fn abort(&self);
 }
 
 pub(super) struct Packet<T> {
@@ -221,6 +223,29 @@ impl<T> Packet<T> {
         registered
     }
 
+    /// Called when a handle that aborts its task is dropped, before `abandon`.
+    pub(super) fn abort(&self, pool: &PoolInner) -> Aborted<T> {
+        let Some(mut state) = self.state.lock_unless_lost() else {
+            return Aborted::Over;
+        };
+        match std::mem::replace(&mut *state, State::Over) {
+            State::Unstarted(unstarted) => {
+                // The task in the pool's queues, which holds the pool, may end before the closure
+                // is dropped.
+                pool.hold();
+                Aborted::Unstarted(unstarted)
+            }
+            other => {
+                let is_running = matches!(other, State::Running(_));
+                *state = other;
+                match is_running {
+                    true => Aborted::Running,
+                    false => Aborted::Over,
+                }
+            }
+        }
+    }
+
     /// Called when the handle is dropped. If the task has panicked, returns the payload, because no
     /// handle will resume the panic.
     pub(super) fn abandon(&self) -> Option<Payload> {
@@ -280,6 +305,14 @@ impl<T: 'static> Packet<T> {
         // The first task has not run, so it still holds the pool.
         Some(Hold::of(pool))
     }
+}
+
+/// The state of a task at the moment of [`Packet::abort`].
+pub(super) enum Aborted<T> {
+    /// The caller has a hold on the pool, and drops this.
+    Unstarted(Unstarted<T>),
+    Running,
+    Over,
 }
 
 /// The state of a task at the moment of [`Packet::register`].
