@@ -235,7 +235,7 @@ impl Options {
             // Ignore panics here: the panic hook has reported all of them except those of refused
             // reservations. A refused reservation ends the run, and the command reports the first
             // one.
-            .on_panic(|_, _| ());
+            .on_panic(|_| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
         }

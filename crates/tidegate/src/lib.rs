@@ -210,6 +210,7 @@ pub mod metrics;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
+mod origin;
 mod owned;
 mod panics;
 mod parallel_for;
@@ -245,11 +246,13 @@ pub use cancel::{
 pub use global::{build_global, current_num_workers, current_place, places};
 pub use handle::{Pool, ShutdownTimeout};
 pub use options::{BuildError, Builder};
+pub use origin::Origin;
+pub use panics::PanicReport;
 pub use parallel_for::{ParallelItems, chunks, chunks_mut, for_each, map_reduce, par_map};
 pub use place::PlaceId;
 pub use scope::Scope;
 pub use sort::{sort_unstable, sort_unstable_by};
-pub use spawn::{Handle, QueueFull, spawn_at_priority};
+pub use spawn::{Handle, QueueFull, spawn_at_priority, spawn_named};
 pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 pub use stream::{Mapped, Ordered, Stream, stream};
 pub use task_context::TaskLocal;
@@ -261,6 +264,7 @@ pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 
 use pool::{PoolInner, enter, observe};
+use std::panic::Location;
 use std::sync::Arc;
 use task_context::Carried;
 use worker::WorkerThread;
@@ -458,26 +462,35 @@ where
 /// let number = 1;
 /// tidegate::spawn(|| number + 1);
 /// ```
+#[track_caller]
 pub fn spawn<T, F>(f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    spawn_from(Origin::at(Location::caller()), f)
+}
+
+fn spawn_from<T, F>(origin: Origin, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
     match WorkerThread::visible() {
-        Some(current) => spawn::spawn(&current.shared().as_arc(), f),
-        None => spawn_carried(f),
+        Some(current) => spawn::spawn(&current.shared().as_arc(), origin, f),
+        None => spawn_carried(origin, f),
     }
 }
 
-/// Runs [`spawn`](fn@spawn) for a caller that has a context or belongs to no pool.
+/// Runs [`spawn_from`] for a caller that has a context or belongs to no pool.
 #[cold]
-fn spawn_carried<T, F>(f: F) -> Handle<T>
+fn spawn_carried<T, F>(origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let suspended = task_context::carry();
-    spawn::spawn_carried(&pool_here("spawn"), suspended.clone(), f)
+    spawn::spawn_carried(&pool_here("spawn"), origin, suspended.clone(), f)
 }
 
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.
@@ -518,13 +531,15 @@ fn pool_here(caller: &'static str) -> Arc<PoolInner> {
 /// let borrows = async { number + 1 };
 /// tidegate::spawn_future(borrows);
 /// ```
+#[track_caller]
 pub fn spawn_future<F>(future: F) -> Handle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
+    let origin = Origin::at(Location::caller());
     match WorkerThread::visible() {
-        Some(current) => spawn::spawn_future(&current.shared().as_arc(), None, future),
-        None => spawn::spawn_future_carried(&pool_here("spawn_future"), future),
+        Some(current) => spawn::spawn_future(&current.shared().as_arc(), None, origin, future),
+        None => spawn::spawn_future_carried(&pool_here("spawn_future"), origin, future),
     }
 }
 

@@ -21,8 +21,8 @@ pub(crate) use kind::Kind;
 
 use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
+use crate::panics::PanicReport;
 use crate::simulated::{self, Simulated};
-use crate::unwind::Payload;
 use orders::Orders;
 use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};
@@ -34,7 +34,7 @@ use tidegate_policy::{
 use tidegate_sync::OnceBox;
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
-pub(crate) type PanicHandler = Box<dyn Fn(Payload, u64) + Send + Sync>;
+pub(crate) type PanicHandler = Box<dyn Fn(PanicReport) + Send + Sync>;
 
 /// Where the value of an option came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,25 @@
 //! Panics that no join, scope or handle can return to a caller.
 
 use crate::options::Options;
+use crate::origin::Origin;
 use crate::unwind::{AbortOnUnwind, Payload, UnhandledPanic, catch, let_go, message};
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::stderr::print_line;
+
+/// A panic that no join, scope or handle can return to a caller; the argument of the handler that
+/// [`Builder::on_panic`](crate::Builder::on_panic) sets.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PanicReport {
+    /// The payload of the panic.
+    pub payload: Box<dyn std::any::Any + Send>,
+    /// The number of the panic; the pool counts such panics from 1.
+    pub number: u64,
+    /// Which task or interval has panicked. `None` if it has no origin: a half of a join or a task of
+    /// a scope that panicked after another one, or the function of a stream.
+    pub origin: Option<Origin>,
+}
 
 /// Passes panics that cannot be returned to a caller to the user's handler, or prints them.
 pub(crate) struct PanicReporter {
@@ -27,6 +42,11 @@ impl PanicReporter {
     }
 
     pub(crate) fn report(&self, payload: Payload, from: UnhandledPanic) {
+        self.report_of(payload, from, None);
+    }
+
+    /// Like `report`, for a panic of the task or interval with this origin.
+    pub(crate) fn report_of(&self, payload: Payload, from: UnhandledPanic, of: Option<&Origin>) {
         if let Some(closed) = self.options.kind.closed() {
             // Other threads may have pointers into the stack frames below, so this must not unwind.
             let guard = AbortOnUnwind;
@@ -41,16 +61,19 @@ impl PanicReporter {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         match &self.options.on_panic {
             Some(handler) => {
-                if let Err(payload) = catch(|| handler(payload, number)) {
+                let origin = of.cloned();
+                let report = PanicReport {
+                    payload,
+                    number,
+                    origin,
+                };
+                if let Err(payload) = catch(|| handler(report)) {
                     self.print_handler("on_panic", payload);
                 }
             }
             None => {
                 let (pool, message) = (&self.options.name, message(&payload));
-                let whose = match from {
-                    UnhandledPanic::Second => "beside one that goes on",
-                    UnhandledPanic::Task | UnhandledPanic::Handler(_) => "of a detached task",
-                };
+                let whose = whose(from, of);
                 print_line(format_args!(
                     "pool {pool}: panic {number} {whose}: {message}"
                 ));
@@ -67,5 +90,19 @@ impl PanicReporter {
             self.options.name
         ));
         let_go(payload);
+    }
+}
+
+/// Says which task has panicked.
+fn whose(from: UnhandledPanic, of: Option<&Origin>) -> String {
+    match (from, of) {
+        (UnhandledPanic::Second, None) => "beside one that goes on".to_owned(),
+        (UnhandledPanic::Second, Some(of)) => format!("of {of} beside one that goes on"),
+        (UnhandledPanic::Task | UnhandledPanic::Handler(_), None) => {
+            "of a detached task".to_owned()
+        }
+        (UnhandledPanic::Task | UnhandledPanic::Handler(_), Some(of)) => {
+            format!("of the task {of}")
+        }
     }
 }

@@ -11,6 +11,7 @@ mod bound;
 mod forked_tests;
 mod future;
 mod handle;
+mod named;
 mod packet;
 pub(crate) mod priority;
 
@@ -18,9 +19,11 @@ pub use bound::QueueFull;
 pub(crate) use bound::SpawnBound;
 pub(crate) use future::spawn_future;
 pub use handle::Handle;
+pub use named::spawn_named;
 pub use priority::spawn_at_priority;
 
 use crate::job::Task;
+use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
@@ -36,14 +39,14 @@ use std::sync::Arc;
 use tidegate_policy::Priority;
 
 /// Spawns a task. Outside a pool that bounds its queue, waits until the queue is within the bound.
-pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, f: F) -> Handle<T>
+pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let bound = bound_here(pool);
     let excess = bound.and_then(SpawnBound::enter);
-    let handle = submit_packet(pool, f, bound.is_some());
+    let handle = submit_packet(pool, origin, f, bound.is_some());
     if let Some(event) = excess {
         wait::for_event(&event);
     }
@@ -51,20 +54,26 @@ where
 }
 
 /// Like `spawn`, for a caller with this context. The task inherits the caller's class.
-pub(crate) fn spawn_carried<T, F>(pool: &Arc<PoolInner>, carried: Carried, f: F) -> Handle<T>
+pub(crate) fn spawn_carried<T, F>(
+    pool: &Arc<PoolInner>,
+    origin: Origin,
+    carried: Carried,
+    f: F,
+) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     match pool.classes.other(carried.priority()) {
-        Some(class) => priority::spawn_in_class(pool, class, move || carried.run(f)),
-        None => spawn(pool, move || carried.run(f)),
+        Some(class) => priority::spawn_in_class(pool, class, origin, move || carried.run(f)),
+        None => spawn(pool, origin, move || carried.run(f)),
     }
 }
 
 /// Spawns a task, unless the queue has reached its bound.
 pub(crate) fn try_spawn<T, F>(
     pool: &Arc<PoolInner>,
+    origin: Origin,
     f: F,
     carried: Carried,
 ) -> Result<Handle<T>, QueueFull<F>>
@@ -78,9 +87,9 @@ where
     }
     Ok(match pool.classes.other(carried.priority()) {
         Some(class) => {
-            priority::submit_packet(pool, class, move || carried.run(f), bound.is_some())
+            priority::submit_packet(pool, class, origin, move || carried.run(f), bound.is_some())
         }
-        None => submit_packet(pool, move || carried.run(f), bound.is_some()),
+        None => submit_packet(pool, origin, move || carried.run(f), bound.is_some()),
     })
 }
 
@@ -91,12 +100,12 @@ fn bound_here(pool: &Arc<PoolInner>) -> Option<&SpawnBound> {
     bound.filter(|_| WorkerThread::in_pool(pool).is_none())
 }
 
-fn submit_packet<T, F>(pool: &Arc<PoolInner>, f: F, is_counted: bool) -> Handle<T>
+fn submit_packet<T, F>(pool: &Arc<PoolInner>, origin: Origin, f: F, is_counted: bool) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let packet = Packet::of(f);
+    let packet = Packet::of(origin, f);
     let own = packet.clone();
     submit(pool, move |current| run_packet(&own, is_counted, current));
     Handle::new(packet, pool)
@@ -111,19 +120,23 @@ fn run_packet<T>(packet: &Packet<T>, is_counted: bool, current: WorkerThread<'_>
 }
 
 /// Spawns a future that is polled in the caller's context.
-pub(crate) fn spawn_future_carried<F>(pool: &Arc<PoolInner>, future: F) -> Handle<F::Output>
+pub(crate) fn spawn_future_carried<F>(
+    pool: &Arc<PoolInner>,
+    origin: Origin,
+    future: F,
+) -> Handle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     let suspended = task_context::carry_unless_visible();
     if suspended.is_nothing() {
-        return spawn_future(pool, None, future);
+        return spawn_future(pool, None, origin, future);
     }
     let class = suspended.priority();
     let carried = suspended.clone();
     let mut future = Box::pin(future);
     let polled = poll_fn(move |waker| carried.run(|| future.as_mut().poll(waker)));
-    spawn_future(pool, class, polled)
+    spawn_future(pool, class, origin, polled)
 }
 
 /// Spawns a task without a handle. Its panic is reported.

@@ -46,8 +46,8 @@ type Reported = Arc<Mutex<Vec<usize>>>;
 fn reporting_pool() -> (Pool, Reported) {
     let reported = Reported::default();
     let log = reported.clone();
-    let pool = built(Pool::builder().workers(1).on_panic(move |payload, _| {
-        let payload = *payload.downcast::<usize>().unwrap();
+    let pool = built(Pool::builder().workers(1).on_panic(move |report| {
+        let payload = *report.payload.downcast::<usize>().unwrap();
         log.lock().unwrap().push(payload);
     }));
     (pool, reported)

@@ -88,7 +88,7 @@ fn panicking_join_tree_drops_everything_once() {
         }
         for amount in AMOUNTS {
             let builder = Pool::builder().workers(2).steal(amount);
-            let (pool, book) = (built(builder.on_panic(|_, _| ())), Book::new());
+            let (pool, book) = (built(builder.on_panic(|_| ())), Book::new());
             drop(pool.install(|| tree(9, 0, &book)));
             drop(pool);
             book.check();
@@ -236,9 +236,9 @@ fn unwanted_result_drop_panic_is_reported() {
         }
         let reported = Arc::new(std::sync::Mutex::new(Vec::new()));
         let log = reported.clone();
-        let builder = Pool::builder().workers(1).on_panic(move |payload, number| {
-            let payload = *payload.downcast::<usize>().unwrap();
-            log.lock().unwrap().push((payload, number));
+        let builder = Pool::builder().workers(1).on_panic(move |report| {
+            let payload = *report.payload.downcast::<usize>().unwrap();
+            log.lock().unwrap().push((payload, report.number));
         });
         let pool = built(builder);
         let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));

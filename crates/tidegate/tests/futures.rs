@@ -327,9 +327,14 @@ fn future_of_an_exit_handler_completes() {
 fn future_that_joins_itself_panics() {
     watched(|| {
         let (tell, told) = channel();
-        let builder = Pool::builder().workers(1).on_panic(move |payload, _| {
-            tell.send(payload.downcast_ref().map(|text: &&str| text.to_string()))
-                .unwrap();
+        let builder = Pool::builder().workers(1).on_panic(move |report| {
+            tell.send(
+                report
+                    .payload
+                    .downcast_ref()
+                    .map(|text: &&str| text.to_string()),
+            )
+            .unwrap();
         });
         let pool = builder.build().unwrap();
         let (own, handle) = channel::<Handle<u32>>();

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{ThreadId, current};
 use support::book::{Book, Tracked};
 use support::{Gate, Tally, built, fib, until, watched};
-use tidegate::{Pool, policy::QueueKind};
+use tidegate::{PanicReport, Pool, policy::QueueKind};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
@@ -345,10 +345,13 @@ fn check(case: Case) {
     });
     let handler = {
         let stage = stage.clone();
-        move |payload: Box<dyn std::any::Any + Send>, pools_number| {
-            let boom = payload.downcast::<Boom>().expect("only such are thrown");
+        move |report: PanicReport| {
+            let boom = report
+                .payload
+                .downcast::<Boom>()
+                .expect("only such are thrown");
             let mut reported = stage.reported.lock().unwrap();
-            reported.push((boom.number, pools_number));
+            reported.push((boom.number, report.number));
         }
     };
     let workers = if case.stolen { 2 } else { 1 };
@@ -421,7 +424,7 @@ fn second_half_panics_surface_once() {
         let reported = Arc::new(Tally::new());
         let count = reported.clone();
         let builder = Pool::builder().workers(2);
-        let pool = built(builder.on_panic(move |_, _| count.come()));
+        let pool = built(builder.on_panic(move |_| count.come()));
         let (thrown, caught) = (Tally::new(), Tally::new());
         fn tree(depth: usize, thrown: &Tally, caught: &Tally) {
             if depth == 0 {

@@ -415,7 +415,7 @@ mod ends {
         watched(|| {
             let panics = Arc::new(Tally::new());
             let counted = panics.clone();
-            let pool = built(builder(2).on_panic(move |_, _| counted.come()));
+            let pool = built(builder(2).on_panic(move |_| counted.come()));
             for class in CLASSES {
                 let handle = pool.spawn_at_priority(class, || panic!("for the handle"));
                 catch_unwind(AssertUnwindSafe(|| handle.join())).unwrap_err();

@@ -122,7 +122,7 @@ mod early_drop {
         let seen = Arc::new(Tally::new());
         let count = seen.clone();
         let builder = Pool::builder().workers(1).spare_threads(0);
-        (built(builder.on_panic(move |_, _| count.come())), seen)
+        (built(builder.on_panic(move |_| count.come())), seen)
     }
 
     #[test]

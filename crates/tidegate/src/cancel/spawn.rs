@@ -1,7 +1,9 @@
 //! Tasks with a token of their own.
 
 use super::CancelToken;
+use crate::origin::Origin;
 use crate::spawn::Handle;
+use std::panic::Location;
 
 impl CancelToken {
     /// Spawns a task under a [`child`](Self::child) of this token, which the handle keeps for
@@ -21,12 +23,14 @@ impl CancelToken {
     /// requests.cancel();
     /// assert_eq!(request.join(), Err(Cancelled));
     /// ```
+    #[track_caller]
     pub fn spawn<T, F>(&self, f: F) -> Handle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let child = self.child();
-        child.run(|| crate::spawn(f)).with_token(child.clone())
+        let (child, origin) = (self.child(), Origin::at(Location::caller()));
+        let handle = child.run(|| crate::spawn_from(origin, f));
+        handle.with_token(child)
     }
 }

@@ -1,8 +1,11 @@
 //! Tasks that are spawned into a pool.
 
 use super::Pool;
+use crate::origin::Origin;
 use crate::spawn::{self, Handle, QueueFull};
 use crate::task_context;
+use std::borrow::Cow;
+use std::panic::Location;
 use tidegate_policy::Priority;
 
 impl Pool {
@@ -15,9 +18,35 @@ impl Pool {
     /// assert_eq!(handle.join(), 42);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
+        self.spawn_from(Origin::at(Location::caller()), f)
+    }
+
+    /// Like [`spawn_named`](crate::spawn_named), in this pool.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().workers(2).build()?;
+    /// let handle = pool.spawn_named("resize", || 6 * 7);
+    /// assert_eq!(handle.join(), 42);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn spawn_named<T, F>(&self, name: impl Into<Cow<'static, str>>, f: F) -> Handle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.spawn_from(Origin::named(Some(name.into()), Location::caller()), f)
+    }
+
+    fn spawn_from<T, F>(&self, origin: Origin, f: F) -> Handle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
         let suspended = task_context::carry_unless_visible();
-        spawn::spawn_carried(self.used(), suspended.clone(), f)
+        spawn::spawn_carried(self.used(), origin, suspended.clone(), f)
     }
 
     /// Like [`spawn_at_priority`](crate::spawn_at_priority), in this pool.
@@ -32,12 +61,13 @@ impl Pool {
     /// assert_eq!(product.join(), 42);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn spawn_at_priority<T, F>(&self, priority: Priority, f: F) -> Handle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn::priority::in_pool(self.used(), priority, f)
+        spawn::priority::in_pool(self.used(), priority, Origin::at(Location::caller()), f)
     }
 
     /// Like [`spawn`](Self::spawn), but returns an error if the queue has reached the bound that
@@ -46,13 +76,15 @@ impl Pool {
     ///
     /// # Errors
     /// [`QueueFull`], which contains `f`. A task of the pool itself never gets this error.
+    #[track_caller]
     pub fn try_spawn<T, F>(&self, f: F) -> Result<Handle<T>, QueueFull<F>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
         let suspended = task_context::carry_unless_visible();
-        spawn::try_spawn(self.used(), f, suspended.clone())
+        let origin = Origin::at(Location::caller());
+        spawn::try_spawn(self.used(), origin, f, suspended.clone())
     }
 
     /// Like [`spawn_future`](crate::spawn_future), in this pool.
@@ -63,10 +95,11 @@ impl Pool {
     /// assert_eq!(pool.spawn_future(async { six.await * 7 }).join(), 42);
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn spawn_future<F>(&self, future: F) -> Handle<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        spawn::spawn_future_carried(self.used(), future)
+        spawn::spawn_future_carried(self.used(), Origin::at(Location::caller()), future)
     }
 }

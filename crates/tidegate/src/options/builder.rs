@@ -6,6 +6,7 @@
 mod queued;
 
 use super::{Closed, PanicHandler, ThreadHandler};
+use crate::panics::PanicReport;
 use crate::simulated::Simulated;
 use std::fmt;
 use std::time::Duration;
@@ -549,25 +550,25 @@ impl Builder {
     }
 
     /// Sets a function to call with each panic that no join, scope or handle can return to a
-    /// caller. Its arguments are the payload of the panic and its number; the pool counts such
-    /// panics from 1.
+    /// caller. See [`PanicReport`].
     ///
     /// By default, such panics are logged to standard error and counted. If `f` panics, that panic
     /// is logged to standard error.
     ///
     /// ```
     /// let (sender, panics) = std::sync::mpsc::channel();
-    /// let report = move |_payload, number| sender.send(number).expect("the receiver exists");
-    /// let pool = tidegate::Pool::builder().workers(1).on_panic(report).build()?;
+    /// let pool = tidegate::Pool::builder()
+    ///     .workers(1)
+    ///     .on_panic(move |report| sender.send(report).expect("the receiver exists"))
+    ///     .build()?;
     /// drop(pool.spawn(|| -> u32 { panic!("oh") }));
-    /// assert_eq!(panics.recv()?, 1);
+    /// let report = panics.recv()?;
+    /// assert_eq!((report.number, report.payload.downcast_ref()), (1, Some(&"oh")));
+    /// assert!(report.origin.is_some());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn on_panic(
-        mut self,
-        f: impl Fn(Box<dyn std::any::Any + Send>, u64) + Send + Sync + 'static,
-    ) -> Self {
+    pub fn on_panic(mut self, f: impl Fn(PanicReport) + Send + Sync + 'static) -> Self {
         self.on_panic = Some(Box::new(f));
         self
     }

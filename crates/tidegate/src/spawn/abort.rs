@@ -2,7 +2,7 @@
 
 use super::Handle;
 use super::packet::{Aborted, Packet};
-use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::unwind::{self, UnhandledPanic};
 
 impl<T: Send + 'static> Handle<T> {
     /// Makes dropping the handle abort the task, for a result that is of no use to any other code.
@@ -41,7 +41,7 @@ impl<T> Handle<T> {
         match packet.abort(&self.pool) {
             Aborted::Unstarted(unstarted) => {
                 if let Err(payload) = unwind::catch(|| drop(unstarted)) {
-                    self.report(payload);
+                    packet.report(payload, UnhandledPanic::Task, &self.pool);
                 }
                 self.pool.let_go();
             }
@@ -56,10 +56,6 @@ impl<T> Handle<T> {
             Aborted::Over => {}
         }
     }
-
-    fn report(&self, payload: Payload) {
-        self.pool.panics.report(payload, UnhandledPanic::Task);
-    }
 }
 
 impl<T> Drop for Handle<T> {
@@ -71,7 +67,7 @@ impl<T> Drop for Handle<T> {
             self.abort(&packet);
         }
         if let Some(payload) = packet.abandon() {
-            self.report(payload);
+            packet.report(payload, UnhandledPanic::Task, &self.pool);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::packet::{Drive, Packet};
 use super::{Handle, submit_queued};
+use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
 use crate::simulated;
@@ -20,6 +21,7 @@ use tidegate_sync::serial;
 pub(crate) fn spawn_future<F>(
     pool: &Arc<PoolInner>,
     class: Option<Priority>,
+    origin: Origin,
     future: F,
 ) -> Handle<F::Output>
 where
@@ -28,7 +30,7 @@ where
     pool.hold();
     let task = Arc::new_cyclic(|task: &Weak<FutureTask<F>>| FutureTask {
         phase: Mutex::new(Phase::Queued(Box::pin(future))),
-        packet: Packet::of_future(task.clone()),
+        packet: Packet::of_future(origin, task.clone()),
         class: Mutex::new(class.unwrap_or(pool.options.priority)),
         pool: pool.clone(),
     });
@@ -154,7 +156,8 @@ where
     /// Drops an aborted future, and removes its hold on the pool.
     fn discard(&self, future: Pin<Box<F>>) {
         if let Err(payload) = unwind::catch(|| drop(future)) {
-            self.pool.panics.report(payload, UnhandledPanic::Task);
+            self.packet
+                .report(payload, UnhandledPanic::Task, &self.pool);
         }
         self.pool.let_go();
     }
@@ -179,7 +182,7 @@ fn end<F: Future>(
         (Err(first), Err(second)) => (Err(first), Some(second)),
     };
     if let Some(second) = second {
-        pool.panics.report(second, UnhandledPanic::Second);
+        packet.report(second, UnhandledPanic::Second, pool);
     }
     packet.finish(result, pool);
     pool.let_go();

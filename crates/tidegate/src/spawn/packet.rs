@@ -1,5 +1,6 @@
 //! The packet that a spawned task and its handle share: first the closure, then the result.
 
+use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
 use crate::task_context;
@@ -74,31 +75,33 @@ pub(super) struct Packet<T> {
     pub(super) state: Mutex<State<T>>,
     /// The future, if this is the packet of a future.
     future: Option<Weak<dyn Drive>>,
+    origin: Origin,
     /// Whether the handle was dropped. Accessed under the lock of `state`.
     dropped: AtomicBool,
 }
 
 impl<T> Packet<T> {
     /// Creates the packet of a closure.
-    pub(super) fn of(closure: impl FnOnce() -> T + Send + 'static) -> Arc<Self> {
+    pub(super) fn of(origin: Origin, closure: impl FnOnce() -> T + Send + 'static) -> Arc<Self> {
         let unstarted = Unstarted {
             closure: Box::new(closure),
             waiter: None,
             queued_at: None,
         };
-        Arc::new(Self::new(State::Unstarted(unstarted), None))
+        Arc::new(Self::new(State::Unstarted(unstarted), None, origin))
     }
 
     /// Creates the packet of a future, which calls [`finish`](Self::finish) itself.
-    pub(super) fn of_future(future: Weak<dyn Drive>) -> Arc<Self> {
+    pub(super) fn of_future(origin: Origin, future: Weak<dyn Drive>) -> Arc<Self> {
         let state = State::Running(Running::default());
-        Arc::new(Self::new(state, Some(future)))
+        Arc::new(Self::new(state, Some(future), origin))
     }
 
-    fn new(state: State<T>, future: Option<Weak<dyn Drive>>) -> Self {
+    fn new(state: State<T>, future: Option<Weak<dyn Drive>>, origin: Origin) -> Self {
         Self {
             state: Mutex::new(state),
             future,
+            origin,
             dropped: AtomicBool::new(false),
         }
     }
@@ -189,8 +192,13 @@ impl<T> Packet<T> {
             result.map(drop)
         });
         if let Ok(Err(payload)) | Err(payload) = dropped {
-            pool.panics.report(payload, UnhandledPanic::Task);
+            self.report(payload, UnhandledPanic::Task, pool);
         }
+    }
+
+    /// Reports a panic of the task that no handle resumes.
+    pub(super) fn report(&self, payload: Payload, from: UnhandledPanic, pool: &PoolInner) {
+        pool.panics.report_of(payload, from, Some(&self.origin));
     }
 
     /// Takes the result. Returns `None` if the task has not finished.

@@ -2,10 +2,12 @@
 
 use super::packet::Packet;
 use super::{Handle, SpawnBound, bound_here, held_task, queue, run_packet, spawn_carried};
+use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::sleep::{look, wake};
 use crate::task_context;
 use crate::worker::{WorkerThread, wait};
+use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
@@ -34,35 +36,47 @@ use tidegate_policy::Priority;
 /// let answer = tidegate::spawn_at_priority(Priority::Urgent, || 6 * 7);
 /// assert_eq!((answer.join(), cleanup.join()), (42, "cleaned up"));
 /// ```
+#[track_caller]
 pub fn spawn_at_priority<T, F>(priority: Priority, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    in_pool(&crate::pool_here("spawn_at_priority"), priority, f)
+    let origin = Origin::at(Location::caller());
+    in_pool(&crate::pool_here("spawn_at_priority"), priority, origin, f)
 }
 
 /// Spawns a task of this class, which its own tasks inherit.
-pub(crate) fn in_pool<T, F>(pool: &Arc<PoolInner>, class: Priority, f: F) -> Handle<T>
+pub(crate) fn in_pool<T, F>(
+    pool: &Arc<PoolInner>,
+    class: Priority,
+    origin: Origin,
+    f: F,
+) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let suspended = task_context::carry_unless_visible();
     let class = pool.classes.other(Some(class));
-    spawn_carried(pool, suspended.clone().at_priority(class), f)
+    spawn_carried(pool, origin, suspended.clone().at_priority(class), f)
 }
 
 /// Like `spawn`, for a class that is not the pool's.
 #[cold]
-pub(super) fn spawn_in_class<T, F>(pool: &Arc<PoolInner>, class: Priority, f: F) -> Handle<T>
+pub(super) fn spawn_in_class<T, F>(
+    pool: &Arc<PoolInner>,
+    class: Priority,
+    origin: Origin,
+    f: F,
+) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let bound = bound_here(pool);
     let excess = bound.and_then(SpawnBound::enter);
-    let handle = submit_packet(pool, class, f, bound.is_some());
+    let handle = submit_packet(pool, class, origin, f, bound.is_some());
     if let Some(event) = excess {
         wait::for_event(&event);
     }
@@ -76,6 +90,7 @@ where
 pub(super) fn submit_packet<T, F>(
     pool: &Arc<PoolInner>,
     class: Priority,
+    origin: Origin,
     f: F,
     is_counted: bool,
 ) -> Handle<T>
@@ -83,7 +98,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let packet = Packet::of(f);
+    let packet = Packet::of(origin, f);
     let own = packet.clone();
     submit(pool, class, move |current| {
         run_packet(&own, is_counted, current)

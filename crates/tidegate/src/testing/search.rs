@@ -207,11 +207,11 @@ fn run_here(
     builder.simulated = Some(simulated);
     let stray = Arc::new(Mutex::new(None));
     let (seen, own_handler) = (stray.clone(), builder.on_panic.take());
-    let builder = builder.on_panic(move |payload, count| {
-        let message = message_of(&*payload);
+    let builder = builder.on_panic(move |report| {
+        let message = message_of(&*report.payload);
         seen.lock().expect("never poisoned").get_or_insert(message);
         if let Some(handler) = &own_handler {
-            handler(payload, count);
+            handler(report);
         }
     });
     let run = || -> Result<(), BuildError> {

@@ -98,7 +98,7 @@ impl Setup {
             .bind(self.bind)
             .share(SharePolicy::Off)
             // The handler panics if dropping the payload panics.
-            .on_panic(move |payload, _| ledger.unclaimed(payload));
+            .on_panic(move |report| ledger.unclaimed(report.payload));
         if let Some(threads) = self.spare_threads {
             builder = builder.spare_threads(threads);
         }

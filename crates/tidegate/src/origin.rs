@@ -1,0 +1,66 @@
+//! Where tasks and intervals come from.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::panic::Location;
+
+/// Where a task or an interval was created, and its name, if it has one.
+///
+/// Reports of panics and traces contain it. Spawned closures and futures have an origin, and so do
+/// intervals. The halves of a join and the tasks of a scope have none.
+///
+/// ```
+/// # let (sender, origins) = std::sync::mpsc::channel();
+/// let pool = tidegate::Pool::builder()
+///     .workers(1)
+///     .on_panic(move |report| {
+///         let task = report.origin.expect("the task was spawned");
+///         eprintln!("{task} panicked");
+/// #       sender.send(task.to_string()).unwrap();
+///     })
+///     .build()?;
+/// drop(pool.spawn_named("resize", || -> u32 { panic!("oh") })); // resize (src/main.rs:8:11) panicked
+/// # assert!(origins.recv()?.starts_with("resize ("));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    name: Option<Cow<'static, str>>,
+    at: &'static Location<'static>,
+}
+
+impl Origin {
+    #[inline]
+    pub(crate) const fn at(at: &'static Location<'static>) -> Self {
+        Self { name: None, at }
+    }
+
+    pub(crate) const fn named(
+        name: Option<Cow<'static, str>>,
+        at: &'static Location<'static>,
+    ) -> Self {
+        Self { name, at }
+    }
+
+    /// Returns the name that [`spawn_named`](crate::spawn_named) or
+    /// [`IntervalBuilder::named`](crate::interval::IntervalBuilder::named) has given.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the place in the source that created the task or interval.
+    #[must_use]
+    pub const fn location(&self) -> &'static Location<'static> {
+        self.at
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name} ({})", self.at),
+            None => write!(f, "{}", self.at),
+        }
+    }
+}
