@@ -18,7 +18,7 @@ fn main() -> Result<(), Failure> {
     let mut broken = UNITS;
     broken[1].1 = "?";
     let failure = build(&broken).expect_err("types has no function");
-    println!("error: {failure}"); // error: types failed: no function in "?"
+    println!("error: {failure}"); // error: types (FILE:LINE:COLUMN) failed: no function in "?"
     assert_eq!(failure.chain()[0], "types");
     Ok(())
 }

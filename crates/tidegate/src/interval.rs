@@ -343,7 +343,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             tree.watch(handle.core(), Some(Location::caller()));
         }
         let marker = PhantomData;
-        IntervalBuilder::of(Interval { handle, marker })
+        IntervalBuilder::of(Interval { handle, marker }, Location::caller())
     }
 
     /// Runs `f` as an inline interval on this thread, and returns when the inline interval and all

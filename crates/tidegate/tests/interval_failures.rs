@@ -4,7 +4,17 @@
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
-use tidegate::interval::{Interval, Lock, Scope, UsageErrorKind};
+use tidegate::interval::{Failure, Interval, Lock, Scope, UsageErrorKind};
+
+/// Returns the message of a failure without the lines that created the intervals.
+fn text(failure: &Failure) -> String {
+    let begin = format!(" ({}:", file!());
+    let message = failure.to_string();
+    let mut parts = message.split(&begin);
+    let first = parts.next().expect("a text has a part").to_owned();
+    let rest = parts.map(|part| part.split_once(')').expect("a place ends").1);
+    first + &rest.collect::<String>()
+}
 
 /// Runs a chain a -> b -> c, in which the interval `failing` fails, and an unordered interval d.
 /// Returns the intervals that have run, and the error.
@@ -27,7 +37,7 @@ fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<S
     });
     let mut ran = log.end();
     ran.sort_unstable();
-    (ran, result.err().map(|failure| failure.to_string()))
+    (ran, result.err().as_ref().map(text))
 }
 
 #[test]
@@ -77,7 +87,7 @@ fn inner_failure_stops_outer_successors() {
             .unwrap_err();
         assert_eq!(failure.chain(), ["innermost", "inner", "outer", "root"]);
         assert_eq!(
-            failure.to_string(),
+            text(&failure),
             "innermost failed: too late, in inner, in outer"
         );
         assert_eq!((ran.get(), failure.others()), (0, 0));
@@ -95,7 +105,7 @@ fn inline_failure_may_fail_its_parent() {
         outer.named("outer");
     });
     assert_eq!(
-        failure.unwrap_err().to_string(),
+        text(&failure.unwrap_err()),
         "outer failed: interval 1 failed: deep"
     );
 }
@@ -169,7 +179,7 @@ fn stall_is_reported_without_hanging() {
             holder.start().before(wanting.start()).unwrap();
         });
         assert_eq!(
-            stalled.unwrap_err().to_string(),
+            text(&stalled.unwrap_err()),
             "2 intervals inside root can never end: wanting waits for a lock that holder holds; \
              child waits for the end of wanting; holder waits for the end of child"
         );
@@ -195,7 +205,7 @@ mod stall_messages {
             }
             std::mem::forget(leaked);
         });
-        stalled.unwrap_err().to_string()
+        text(&stalled.unwrap_err())
     }
 
     #[test]
@@ -226,11 +236,31 @@ mod stall_messages {
             std::mem::forget(leaked);
         });
         assert_eq!(
-            stalled.unwrap_err().to_string(),
+            text(&stalled.unwrap_err()),
             "3 intervals inside root can never end: inner was never scheduled; \
              leaked was never scheduled; last waits for the end of outer, the start of leaked; \
              outer waits for the end of inner"
         );
+    }
+
+    #[test]
+    fn show_where_named_intervals_were_created() {
+        let line = line!() + 2;
+        let stalled = pool(1).interval(|s| {
+            let read = s.interval(|_| ()).named("read");
+            let sort = s.interval(|_| ()).named("sort");
+            read.end().before(sort.start()).unwrap();
+            std::mem::forget(read);
+        });
+        let message = stalled.unwrap_err().to_string();
+        let read = format!(": read ({}:{line}:26) was never scheduled;", file!());
+        assert!(message.contains(&read), "{message}");
+        let sort = format!(
+            "; sort ({}:{}:26) waits for the end of read",
+            file!(),
+            line + 1
+        );
+        assert!(message.ends_with(&sort), "{message}");
     }
 
     #[test]
@@ -243,6 +273,15 @@ mod stall_messages {
         assert!(message.contains(&place), "{message}");
         assert!(message.ends_with(") was never scheduled"), "{message}");
     }
+}
+
+#[test]
+fn failure_shows_where_a_named_interval_was_created() {
+    let line = line!() + 1;
+    let failed = pool(1).interval(|s| drop(s.interval(|_| panic!("no more")).named("read")));
+    let message = failed.unwrap_err().to_string();
+    let expected = format!("read ({}:{line}:46) panicked: no more", file!());
+    assert_eq!(message, expected);
 }
 
 mod failed_bodies {
@@ -292,7 +331,7 @@ mod failed_bodies {
         assert_eq!(failure.others(), 0);
         let mut ran = log.end();
         ran.sort_unstable();
-        (ran, failure.to_string())
+        (ran, text(&failure))
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::place::{self, PlaceId};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+use std::panic::Location;
 
 /// An interval that is not scheduled yet, so it cannot start while its edges are being added.
 ///
@@ -41,25 +42,34 @@ use std::ops::Deref;
 /// intervals should also schedule them, so that the first ones run while it creates the others. A
 /// builder that is leaked ([`std::mem::forget`]) is never scheduled, so the inline interval
 /// [stalls](super::Failure::is_stall).
-pub struct IntervalBuilder<'scope, T = ()>(Option<Interval<'scope, T>>);
+pub struct IntervalBuilder<'scope, T = ()> {
+    draft: Option<Interval<'scope, T>>,
+    created_at: &'static Location<'static>,
+}
 
 impl<'scope, T> IntervalBuilder<'scope, T> {
-    pub(super) fn of(draft: Interval<'scope, T>) -> Self {
-        Self(Some(draft))
+    pub(super) fn of(draft: Interval<'scope, T>, created_at: &'static Location<'static>) -> Self {
+        let draft = Some(draft);
+        Self { draft, created_at }
     }
 
     /// Schedules the interval now: it begins when everything before its start has occurred.
     pub fn schedule(mut self) -> Interval<'scope, T> {
-        let interval = self.0.take().expect("until it is scheduled");
+        let interval = self.draft.take().expect("until it is scheduled");
         life::schedule(interval.handle.0);
         interval
     }
 
     /// Names the interval, for messages and graphs. The default is its number among the intervals
-    /// of its parent. If the interval never ends, the error message of the stall contains the name.
+    /// of its parent. If the interval fails or never ends, the error message contains the name and
+    /// the line that created the interval.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let core = self.core();
-        core.extras_or_new().lock().name = Some(name.into());
+        {
+            let mut extras = core.extras_or_new().lock();
+            extras.name = Some(name.into());
+            extras.created_at = Some(self.created_at);
+        }
         core.tree().watch(core, None);
         if let Some(recorder) = core.tree().recorder() {
             recorder.name(core);
@@ -97,13 +107,13 @@ impl<'scope, T> Deref for IntervalBuilder<'scope, T> {
     type Target = Interval<'scope, T>;
 
     fn deref(&self) -> &Self::Target {
-        self.0.as_ref().expect("until it is scheduled")
+        self.draft.as_ref().expect("until it is scheduled")
     }
 }
 
 impl<T> Drop for IntervalBuilder<'_, T> {
     fn drop(&mut self) {
-        if let Some(interval) = self.0.take() {
+        if let Some(interval) = self.draft.take() {
             life::schedule_at_return(interval.handle.0);
         }
     }

@@ -159,10 +159,13 @@ pub(super) enum Cause {
 /// })
 /// .unwrap_err();
 /// assert_eq!(failure.chain(), ["read", "root"]);
-/// assert_eq!(failure.to_string(), "read failed: invalid digit found in string");
+/// // For example: read (src/main.rs:4:18) failed: invalid digit found in string
+/// assert!(failure.to_string().ends_with(" failed: invalid digit found in string"));
 /// ```
 pub struct Failure {
     cause: Cause,
+    /// Which interval failed and, if it has a name, where it was created.
+    label: String,
     chain: Vec<String>,
     /// How many other intervals failed.
     pub(super) more: usize,
@@ -180,6 +183,9 @@ impl Failure {
         }
         Self {
             cause,
+            label: node
+                .origin()
+                .map_or_else(|| node.name(), |it| it.to_string()),
             chain,
             more: 0,
         }
@@ -276,10 +282,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
             Cause::Stalled(stall) => write!(f, "{stall}")?,
-            Cause::Error(error) => write!(f, "{} failed: {error}", self.chain[0])?,
+            Cause::Error(error) => write!(f, "{} failed: {error}", self.label)?,
             Cause::Panic(carried) => {
                 let message = unwind::message(&carried.0.lock()).to_owned();
-                write!(f, "{} panicked: {message}", self.chain[0])?;
+                write!(f, "{} panicked: {message}", self.label)?;
             }
         }
         let between = self.chain.len().saturating_sub(1);

@@ -20,12 +20,14 @@ use super::failure::Cause;
 use super::kind::Kind;
 use super::lock::Lock;
 use super::tree::Tree;
+use crate::origin::Origin;
 use crate::place::PlaceId;
 use crate::scope::ScopeCore;
 use crate::scope::Scoped;
 use crate::unwind;
 use crate::worker::WorkerThread;
 use std::borrow::Cow;
+use std::panic::Location;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tidegate_sync::lock::Mutex;
@@ -84,6 +86,8 @@ impl PointWords<'_> {
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
+    /// Where the interval was created, if it has a name.
+    pub(super) created_at: Option<&'static Location<'static>>,
     pub(super) place: Option<PlaceId>,
     /// The requested locks, in the order of their numbers.
     pub(super) locks: Vec<Lock>,
@@ -253,9 +257,10 @@ impl Core {
         self.extras().expect("made just now")
     }
 
-    pub(super) fn is_named(&self) -> bool {
-        self.extras()
-            .is_some_and(|extras| extras.lock().name.is_some())
+    /// Returns the interval's name and where it was created, if it has a name.
+    pub(super) fn origin(&self) -> Option<Origin> {
+        let extras = self.extras()?.lock();
+        Some(Origin::named(extras.name.clone(), extras.created_at?))
     }
 
     /// Returns the interval's name for messages; `root` for an inline interval without a name.

@@ -55,7 +55,10 @@ impl fmt::Display for Stall {
 /// A watched interval that has not ended.
 struct Node<'a> {
     core: &'a Core,
+    /// What other intervals call this one.
     label: String,
+    /// The label, and where the interval was created, if known.
+    title: String,
 }
 
 struct Waiting<'a> {
@@ -74,16 +77,20 @@ impl<'a> Waiting<'a> {
                 // SAFETY: the node has not ended, so the runtime's reference keeps it alive, and no
                 // task is left that could end it.
                 let core = unsafe { node.as_ref() };
-                let label = match created_at {
-                    Some(place) if !core.is_named() => format!("{} ({place})", core.name()),
-                    _ => core.name(),
+                let (label, title) = match (core.origin(), created_at) {
+                    (Some(origin), _) => (core.name(), origin.to_string()),
+                    (None, Some(place)) => {
+                        let title = format!("{} ({place})", core.name());
+                        (title.clone(), title)
+                    }
+                    (None, None) => (core.name(), core.name()),
                 };
-                Node { core, label }
+                Node { core, label, title }
             })
             .collect();
         nodes.sort_by_cached_key(|node| path(node.core));
         let mut before: HashMap<Place, Vec<String>> = HashMap::new();
-        for Node { core, label } in &nodes {
+        for Node { core, label, .. } in &nodes {
             for (which, word) in [(Which::Start, "start"), (Which::End, "end")] {
                 let text = format!("the {word} of {label}");
                 // SAFETY: 1. nothing in the tree occurs any more.
@@ -99,18 +106,18 @@ impl<'a> Waiting<'a> {
 
     /// Describes what this interval waits for. The number is the rank of that reason in the report;
     /// causes have lower ranks than consequences.
-    fn reason(&self, Node { core, label }: &Node<'_>) -> (u8, String) {
+    fn reason(&self, Node { core, title, .. }: &Node<'_>) -> (u8, String) {
         let which = match core.start().has_occurred() {
             true => Which::End,
             false => Which::Start,
         };
         let count = count(core, which);
         match (which, count) {
-            (Which::Start, DRAFT..) => (0, format!("{label} was never scheduled")),
-            (_, 0) => (1, format!("{label} waits for {}", self.lock(core))),
+            (Which::Start, DRAFT..) => (0, format!("{title} was never scheduled")),
+            (_, 0) => (1, format!("{title} waits for {}", self.lock(core))),
             _ => {
                 let points = self.points((NonNull::from(*core), which), count as usize);
-                (2 + which as u8, format!("{label} waits for {points}"))
+                (2 + which as u8, format!("{title} waits for {points}"))
             }
         }
     }

@@ -150,7 +150,9 @@ impl Tree {
     /// Reports a panic that the result of the inline interval does not include.
     pub(super) fn report(&self, payload: Payload, node: &Core) {
         let pool = node.live_scope().pool();
-        pool.panics.report(payload, UnhandledPanic::Second);
+        let origin = node.origin();
+        pool.panics
+            .report_of(payload, UnhandledPanic::Second, origin.as_ref());
     }
 
     pub(super) fn walk(&self) -> Walk<'_> {
