@@ -339,6 +339,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         if let Some(recorder) = tree.recorder() {
             recorder.create(handle.core(), Some(self.core()));
         }
+        if current.is_some_and(|current| current.notes.is_recording()) {
+            handle.core().extras_or_new().lock().created_at = Some(Location::caller());
+        }
         if WATCHES_ALL {
             tree.watch(handle.core(), Some(Location::caller()));
         }

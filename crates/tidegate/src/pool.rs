@@ -25,7 +25,7 @@ use crate::sleep::Sleep;
 use crate::sleep::wake;
 use crate::spawn::SpawnBound;
 use crate::stats::WaitSampler;
-use crate::trace::{Notes, recorder};
+use crate::trace::{Notes, OriginTable, recorder};
 use crate::worker::Worker;
 use end::Stage;
 use std::sync::Arc;
@@ -105,6 +105,8 @@ pub(crate) struct PoolInner {
     over: Parker,
     last_exposure: AtomicU64,
     pub(crate) panics: PanicReporter,
+    /// Empty unless the pool records a trace.
+    pub(crate) origins: OriginTable,
     threads: Mutex<Threads>,
     me: std::sync::Weak<PoolInner>,
 }
@@ -155,6 +157,7 @@ impl PoolInner {
             over: Parker::new(),
             last_exposure: AtomicU64::new(0),
             panics: PanicReporter::new(options.clone()),
+            origins: OriginTable::default(),
             threads: Mutex::default(),
             options,
             me: me.clone(),

@@ -18,16 +18,21 @@
 // format.
 
 pub use tidegate_policy::trace::{
-    CycleEnd, Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace,
-    replay,
+    CycleEnd, Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream,
+    TaskOrigin, Trace, replay,
 };
 
 use crate::options::Options;
+use crate::origin::Origin;
 use crate::stats::Phase;
+use std::collections::HashMap;
 use tidegate_policy::trace::{Recorder, StreamRecorder};
 use tidegate_policy::tunables::{EST_CYCLE, TRACE_BYTES};
 use tidegate_sync::clock;
 use tidegate_sync::lock::{Mutex, MutexGuard};
+
+/// The number of origins from which on new ones are recorded without their names.
+const MOST_NAMED: usize = 1 << 16;
 
 /// The recorder of a worker or of the share controller, if the pool records a trace.
 #[derive(Default)]
@@ -55,6 +60,11 @@ impl Notes {
     pub(crate) fn hold(&self, stay: &dyn Fn()) {
         let _recorder = self.recorder();
         stay();
+    }
+
+    #[inline]
+    pub(crate) fn is_recording(&self) -> bool {
+        self.0.is_some()
     }
 
     pub(crate) fn note(&self, what: Event, numbers: &[u64]) {
@@ -90,6 +100,40 @@ impl Recorder for Notes {
         if let Some(mut recorder) = self.recorder() {
             recorder.end(decision);
         }
+    }
+}
+
+/// The origins of the tasks that a pool has recorded, with their numbers in the trace, counted from
+/// 1.
+#[derive(Default)]
+pub(crate) struct OriginTable(Mutex<HashMap<Origin, u64>>);
+
+impl OriginTable {
+    /// Returns the origin's number. Returns 0 in a child made by `fork` while another thread was
+    /// looking for a number.
+    pub(crate) fn number(&self, origin: Origin) -> u64 {
+        let Some(mut table) = self.0.lock_unless_lost() else {
+            return 0;
+        };
+        // A program may give each task a name of its own, but it has a limited number of places.
+        let origin = match table.len() < MOST_NAMED {
+            true => origin,
+            false => Origin::at(origin.location()),
+        };
+        let next = table.len() as u64 + 1;
+        *table.entry(origin).or_insert(next)
+    }
+
+    /// Returns the table of the trace.
+    pub(crate) fn table(&self) -> Vec<TaskOrigin> {
+        let table = self.0.lock();
+        let mut rows: Vec<_> = table.iter().collect();
+        rows.sort_unstable_by_key(|(_, number)| **number);
+        let row = |(origin, _): (&Origin, &u64)| TaskOrigin {
+            name: origin.name().unwrap_or_default().to_owned(),
+            at: origin.location().to_string(),
+        };
+        rows.into_iter().map(row).collect()
     }
 }
 

@@ -19,6 +19,7 @@ mod local;
 mod rob;
 mod search;
 mod steal;
+mod task_span;
 mod thread;
 pub(crate) mod wait;
 mod waiting;
@@ -28,6 +29,7 @@ pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
 pub(crate) use steal::{steal_oldest, steal_one, steal_own};
+pub(crate) use task_span::TaskSpan;
 pub(crate) use thread::{Admission, FrameWorker, Membership, Shift, WorkerThread, leave_in_child};
 
 pub use local::WorkerLocal;

@@ -196,3 +196,106 @@ fn pool_traces_only_on_request() {
     let trace = traced(&[]);
     assert!(events(&trace).contains(&Event::Stole));
 }
+
+mod recorded_tasks {
+    use super::*;
+    use support::built;
+    use tidegate::policy::WaitPolicy;
+
+    fn traced_pool() -> Pool {
+        built(Pool::builder().workers(1).spare_threads(0).trace(true))
+    }
+
+    /// Replays the trace. Returns, for each task that worker 0 has begun, its label, and `end` for
+    /// each end.
+    fn tasks(pool: &Pool) -> Vec<String> {
+        let trace = pool.trace().expect("the pool records a trace");
+        replayed(&trace);
+        let records = trace.streams[0].records().map(Result::unwrap);
+        let label = |number: u64| match number {
+            0 => "none".to_owned(),
+            number => trace.origins[number as usize - 1].label().to_owned(),
+        };
+        let shown = records.filter_map(|record| match record.event {
+            Event::TaskBegins => Some(label(record.inputs[0])),
+            Event::TaskEnds => Some("end".to_owned()),
+            _ => None,
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn spawned_tasks_and_futures() {
+        let pool = traced_pool();
+        let line = pool.install(|| {
+            tidegate::spawn_named("net", || ()).join();
+            tidegate::spawn(|| ()).join();
+            line!() - 1
+        });
+        pool.spawn_future(async {}).join();
+        let place = |line, column| format!("{}:{line}:{column}", file!());
+        let expected = ["net", "end", &place(line, 13), "end"].map(str::to_owned);
+        let mut found = tasks(&pool);
+        // The thread of the test may poll the future, which is not recorded as work of a worker.
+        found.truncate(expected.len());
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn equal_origins_have_one_entry() {
+        let pool = traced_pool();
+        (0..3).for_each(|_| pool.install(|| tidegate::spawn_named("net", || ()).join()));
+        let trace = pool.trace().unwrap();
+        let names: Vec<_> = trace
+            .origins
+            .iter()
+            .map(|origin| &origin.name[..])
+            .collect();
+        assert_eq!(names, ["net"]);
+    }
+
+    #[test]
+    fn intervals() {
+        let pool = traced_pool();
+        let line = line!() + 2;
+        let failed = pool.interval(|s| {
+            let first = s.interval(|_| ());
+            let second = s.interval(|_| panic!("no more")).named("second");
+            first.end().before(second.start()).unwrap();
+        });
+        let place = format!("{}:{line}:27", file!());
+        assert_eq!(tasks(&pool), [&place, "end", "second", "end"]);
+        let message = failed.unwrap_err().to_string();
+        assert!(message.starts_with("second ("), "{message}");
+    }
+
+    #[test]
+    fn nested_tasks() {
+        let pool = traced_pool();
+        let inner = || tidegate::spawn_named("inner", || ()).join();
+        pool.install(|| tidegate::spawn_named("outer", inner).join());
+        assert_eq!(tasks(&pool), ["outer", "inner", "end", "end"]);
+    }
+
+    /// The unrelated task is not shown as a part of the task below it.
+    #[test]
+    fn unrelated_task_on_top() {
+        let builder = Pool::builder().workers(1).spare_threads(0).trace(true);
+        let pool = built(builder.wait(WaitPolicy::HelpAny));
+        // The worker runs the other task at the end of the scope.
+        let task = || tidegate::scope(|_| drop(tidegate::spawn_named("other", || ())));
+        pool.install(|| tidegate::spawn_named("outer", task).join());
+        assert_eq!(
+            tasks(&pool),
+            ["outer", "none", "other", "end", "end", "end"]
+        );
+    }
+
+    #[test]
+    fn joins_and_scopes_are_left_out() {
+        let pool = traced_pool();
+        pool.join(|| 1, || 2);
+        pool.scope(|s| s.spawn(|_| ()));
+        assert_eq!(tasks(&pool), [""; 0]);
+    }
+}

@@ -1,14 +1,15 @@
 //! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto can also read.
 //!
 //! The timeline shows a row with each worker's phases, a mark for each steal, and graphs of what the
-//! share controller saw and decided. Times are relative to the first decision. "Trace Event Format" (Duca and Sinclair)
-//! describes the format.
+//! share controller saw and decided. While a worker is busy with a spawned task or an interval, its
+//! row shows the task's name, or the line that spawned it. Times are relative to the first decision.
+//! "Trace Event Format" (Duca and Sinclair) describes the format.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tidegate::trace::{CycleEnd, Event, Record, Source, Stream, Trace, phase};
+use tidegate::trace::{CycleEnd, Event, Record, Source, Stream, TaskOrigin, Trace, phase};
 
 use tidegate_command::failure::Failure;
 use tidegate_command::output::write_file;
@@ -23,6 +24,9 @@ pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {
         events.all(trace)
     })
 }
+
+/// The phase in which a worker runs tasks.
+const BUSY: &str = "busy";
 
 /// Returns the time of the first decision.
 fn begins(trace: &Trace) -> u64 {
@@ -51,7 +55,7 @@ impl Events<'_> {
         }))?;
         for stream in &trace.streams {
             match stream.source {
-                Source::Worker(index) => self.worker(stream, index)?,
+                Source::Worker(index) => self.worker(&trace.origins, stream, index)?,
                 Source::ShareController => self.share_controller(stream)?,
                 Source::Plan => {}
             }
@@ -70,42 +74,61 @@ impl Events<'_> {
         (at - self.begins) as f64 / 1e3
     }
 
-    fn worker(&mut self, stream: &Stream, index: usize) -> io::Result<()> {
+    fn worker(&mut self, origins: &[TaskOrigin], stream: &Stream, index: usize) -> io::Result<()> {
         self.put(&json!({
             "ph": "M", "name": "thread_name", "pid": 1, "tid": index, "args": {"name": format!("worker {index}")},
         }))?;
         let (mut since, mut last): (Option<(u64, &str)>, _) = (None, 0);
+        let mut tasks: Vec<Option<&TaskOrigin>> = Vec::new();
         for Record { at, event, inputs } in stream.records().map_while(Result::ok) {
             last = at;
+            let is_busy = since.is_some_and(|(_, phase)| phase == BUSY);
+            let changes_task = matches!(event, Event::TaskBegins | Event::TaskEnds);
+            if event == Event::Phase || changes_task && is_busy {
+                self.end_span(since, tasks.last().copied().flatten(), at, index)?;
+                since = since.map(|(_, name)| (at, name));
+            }
             match (event, &inputs[..]) {
-                (Event::Phase, &[number]) => {
-                    self.end_phase(since, at, index)?;
-                    since = phase(number).map(|name| (at, name));
+                (Event::Phase, &[number]) => since = phase(number).map(|name| (at, name)),
+                (Event::TaskBegins, &[number]) => {
+                    let position = (number as usize).checked_sub(1);
+                    tasks.push(position.and_then(|position| origins.get(position)));
                 }
-                (Event::Stole, &[victim, tasks]) => self.put(&json!({
+                (Event::TaskEnds, _) => drop(tasks.pop()),
+                // Another thread has become this worker.
+                (Event::Begin, _) => tasks.clear(),
+                (Event::Stole, &[victim, count]) => self.put(&json!({
                     "ph": "i", "s": "t", "name": "stole", "cat": "steal", "pid": 1, "tid": index,
-                    "ts": self.time(at), "args": {"from": victim, "tasks": tasks},
+                    "ts": self.time(at), "args": {"from": victim, "tasks": count},
                 }))?,
                 _ => {}
             }
         }
-        self.end_phase(since, last, index)
+        self.end_span(since, tasks.last().copied().flatten(), last, index)
     }
 
-    /// Writes the worker's phase that began at `since` and ends at `until`, if there is one.
-    fn end_phase(
+    /// Writes the span from `since` until `until`, if the worker was in a phase: what the worker
+    /// was busy with, or the phase.
+    fn end_span(
         &mut self,
         since: Option<(u64, &str)>,
+        task: Option<&TaskOrigin>,
         until: u64,
         index: usize,
     ) -> io::Result<()> {
-        let Some((from, name)) = since else {
+        let Some((from, phase)) = since else {
             return Ok(());
         };
-        self.put(&json!({
-            "ph": "X", "name": name, "cat": "phase", "pid": 1, "tid": index,
+        let mut span = json!({
+            "ph": "X", "name": phase, "cat": "phase", "pid": 1, "tid": index,
             "ts": self.time(from), "dur": (until - from) as f64 / 1e3,
-        }))
+        });
+        if let Some(task) = task.filter(|_| phase == BUSY) {
+            span["name"] = task.label().into();
+            span["cat"] = "task".into();
+            span["args"] = json!({"created at": task.at});
+        }
+        self.put(&span)
     }
 
     fn share_controller(&mut self, stream: &Stream) -> io::Result<()> {
@@ -171,5 +194,57 @@ mod tests {
             graph("lent", json!({"lent": lent})),
         ]);
         assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), expected);
+    }
+
+    /// A worker runs a task that waits, and meanwhile a half of a join.
+    #[test]
+    fn busy_spans_show_their_tasks() {
+        thread_local!(static NOW: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
+        let mut recorder = StreamRecorder::new(1 << 10, || NOW.replace(NOW.get() + 1_000));
+        let (busy, waiting) = (1, 5);
+        assert_eq!([phase(busy), phase(waiting)], [Some(BUSY), Some("waiting")]);
+        recorder.record(Event::Phase, &[busy]);
+        recorder.record(Event::TaskBegins, &[1]);
+        recorder.record(Event::Phase, &[waiting]);
+        recorder.record(Event::TaskBegins, &[0]);
+        recorder.record(Event::Phase, &[busy]);
+        recorder.record(Event::TaskBegins, &[2]);
+        recorder.record(Event::TaskEnds, &[]);
+        recorder.record(Event::Phase, &[waiting]);
+        recorder.record(Event::TaskEnds, &[]);
+        recorder.record(Event::Phase, &[busy]);
+        recorder.record(Event::TaskEnds, &[]);
+        recorder.record(Event::Stole, &[3, 1]);
+        let origin = |name: &str, at: &str| TaskOrigin {
+            name: name.into(),
+            at: at.into(),
+        };
+        let origins = [
+            origin("net", "src/net.rs:12:5"),
+            origin("", "src/main.rs:3:9"),
+        ];
+        let mut out = Vec::new();
+        let mut events = Events {
+            out: &mut out,
+            begins: 0,
+            first: true,
+        };
+        events
+            .worker(&origins, &recorder.stream(Source::Worker(0)), 0)
+            .unwrap();
+        let shown = String::from_utf8(out).unwrap().replace("\n  ", "\n");
+        insta::assert_snapshot!(shown.trim_start(), @r#"
+        {"ph":"M","name":"thread_name","pid":1,"tid":0,"args":{"name":"worker 0"}},
+        {"ph":"X","name":"busy","cat":"phase","pid":1,"tid":0,"ts":0.0,"dur":1.0},
+        {"ph":"X","name":"net","cat":"task","pid":1,"tid":0,"ts":1.0,"dur":1.0,"args":{"created at":"src/net.rs:12:5"}},
+        {"ph":"X","name":"waiting","cat":"phase","pid":1,"tid":0,"ts":2.0,"dur":2.0},
+        {"ph":"X","name":"busy","cat":"phase","pid":1,"tid":0,"ts":4.0,"dur":1.0},
+        {"ph":"X","name":"src/main.rs:3:9","cat":"task","pid":1,"tid":0,"ts":5.0,"dur":1.0,"args":{"created at":"src/main.rs:3:9"}},
+        {"ph":"X","name":"busy","cat":"phase","pid":1,"tid":0,"ts":6.0,"dur":1.0},
+        {"ph":"X","name":"waiting","cat":"phase","pid":1,"tid":0,"ts":7.0,"dur":2.0},
+        {"ph":"X","name":"net","cat":"task","pid":1,"tid":0,"ts":9.0,"dur":1.0,"args":{"created at":"src/net.rs:12:5"}},
+        {"ph":"i","s":"t","name":"stole","cat":"steal","pid":1,"tid":0,"ts":11.0,"args":{"from":3,"tasks":1}},
+        {"ph":"X","name":"busy","cat":"phase","pid":1,"tid":0,"ts":10.0,"dur":1.0}
+        "#);
     }
 }

@@ -44,6 +44,12 @@ events! {
     Phase = 1 "phase",
     /// Not a decision: tasks were stolen. The inputs are the victim and the number of tasks.
     Stole = 2 "stole",
+    /// Not a decision: the worker begins a task on top of those that it runs. The input is 0 for a
+    /// task without an origin, otherwise the task's position in
+    /// [`Trace::origins`](super::Trace::origins) plus 1.
+    TaskBegins = 3 "a task begins",
+    /// Not a decision: the worker ends the task that it began last.
+    TaskEnds = 4 "a task ends",
     /// How the thief rests after a failed sweep.
     SweepFailed = 16 "how to rest after a sweep",
     /// How the thief rests after a failed attempt.

@@ -1,6 +1,7 @@
 //! The file format of a trace; `docs/trace.md` defines it.
 
 use super::bytes::{put, take, take_bytes};
+use super::origin::TaskOrigin;
 use crate::desire::tunables::EST_CYCLE;
 use crate::error::ParseError;
 use crate::idle::custom;
@@ -16,7 +17,7 @@ use core::fmt;
 use core::str::FromStr;
 
 /// The first line of a trace. The number is the version of the format.
-const TITLE: &str = "tidegate trace 3";
+const TITLE: &str = "tidegate trace 4";
 
 const CUT: &str = "the trace is truncated or was changed (wrong checksum): copy it again, or record a new \
                    one with `tidegate run PROGRAM --trace FILE`";
@@ -73,6 +74,8 @@ pub struct Stream {
 pub struct Trace {
     /// The policies of the pool.
     pub rules: Rules,
+    /// Where the recorded tasks were spawned.
+    pub origins: Vec<TaskOrigin>,
     /// One stream for each source.
     pub streams: Vec<Stream>,
 }
@@ -138,6 +141,10 @@ impl Trace {
             "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nmemory={memory}\nshare={share}\ndesire={desire}\nest-cycle={est_cycle}\nworkers={workers}\npool={pool}\n\n"
         );
         let mut bytes = head.into_bytes();
+        put(&mut bytes, self.origins.len() as u64);
+        for origin in &self.origins {
+            origin.write(&mut bytes);
+        }
         put(&mut bytes, self.streams.len() as u64);
         for stream in &self.streams {
             put(&mut bytes, stream.source.code());
@@ -177,13 +184,23 @@ impl Trace {
             .ok_or_else(cut)?;
         let head = core::str::from_utf8(&body[..end]).map_err(|_| cut())?;
         let rules = Rules::read(head)?;
-        let streams = streams(&body[end + 2..]).ok_or_else(cut)?;
-        Ok(Self { rules, streams })
+        let rest = &mut &body[end + 2..];
+        let origins = origins(rest).ok_or_else(cut)?;
+        let streams = streams(rest).ok_or_else(cut)?;
+        Ok(Self {
+            rules,
+            origins,
+            streams,
+        })
     }
 }
 
-fn streams(mut bytes: &[u8]) -> Option<Vec<Stream>> {
-    let rest = &mut bytes;
+fn origins(rest: &mut &[u8]) -> Option<Vec<TaskOrigin>> {
+    let count = take(rest)?;
+    (0..count).map(|_| TaskOrigin::read(rest)).collect()
+}
+
+fn streams(rest: &mut &[u8]) -> Option<Vec<Stream>> {
     let count = take(rest)?;
     let mut streams = Vec::new();
     for _ in 0..count {
@@ -299,6 +316,7 @@ mod tests {
                 workers: 1,
                 pool: String::new(),
             },
+            origins: Vec::new(),
             streams: Vec::new(),
         }
     }
@@ -321,6 +339,19 @@ mod tests {
     }
 
     #[test]
+    fn origins_are_read_back() {
+        let mut trace = trace();
+        let origin = |name: &str, at: &str| TaskOrigin {
+            name: name.into(),
+            at: at.into(),
+        };
+        trace.origins = [origin("", "a.rs:1:2"), origin("réduire\n\n", "b.rs:300:4")].into();
+        assert_eq!(Trace::from_bytes(&trace.to_bytes()), Ok(trace.clone()));
+        let labels: Vec<_> = trace.origins.iter().map(TaskOrigin::label).collect();
+        assert_eq!(labels, ["a.rs:1:2", "réduire\n\n"]);
+    }
+
+    #[test]
     fn custom_backoffs_have_a_name() {
         let mut trace = trace();
         trace.rules.idle = None;
@@ -340,6 +371,6 @@ mod tests {
     #[test]
     fn older_trace_format_is_rejected() {
         let said = "unsupported trace version: expected a file written by this version";
-        assert_eq!(refused(b"tidegate trace 2\nidle=elastic\n"), said);
+        assert_eq!(refused(b"tidegate trace 3\nidle=elastic\n"), said);
     }
 }

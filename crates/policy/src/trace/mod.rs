@@ -13,14 +13,15 @@
 //! plan. The size of a stream is limited: when it is full, later events are dropped and counted, so
 //! the recorded part can still be replayed from the start.
 //!
-//! A trace records neither the order of events in different streams nor which tasks ran. It does
-//! record when each event began.
+//! A trace does not record the order of events in different streams, but when each event began. It
+//! records which spawned tasks and intervals ran, but not which halves and tasks of scopes.
 
 mod bytes;
 mod controller;
 mod event;
 mod file;
 mod orders;
+mod origin;
 mod recorder;
 mod replay;
 mod thief;
@@ -29,6 +30,7 @@ pub use controller::{CycleEnd, ShareController, Wait};
 pub use event::{Event, Record};
 pub use file::{Damaged, Rules, Source, Stream, Trace};
 pub use orders::Orders;
+pub use origin::TaskOrigin;
 pub use recorder::{NoTrace, Recorder, StreamRecorder};
 pub use replay::{Difference, Failed, Replayed, replay};
 pub use thief::Thief;

@@ -139,7 +139,7 @@ impl CustomBackoff for NoBackoff {
 pub fn replay(trace: &Trace) -> Result<Replayed, Failed> {
     let mut replayed = Replayed::default();
     for stream in &trace.streams {
-        replayed.events += replay_stream(&trace.rules, stream)?;
+        replayed.events += replay_stream(trace, stream)?;
         replayed.left_out += stream.left_out;
     }
     Ok(replayed)
@@ -160,8 +160,8 @@ impl From<Damaged> for Failed {
     }
 }
 
-fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
-    let player = Player::default();
+fn replay_stream(trace: &Trace, stream: &Stream) -> Result<u64, Failed> {
+    let (rules, player) = (&trace.rules, Player::default());
     let mut actor = Actor::new(rules, stream.source, &player)?;
     let mut decisions = &stream.decisions[..];
     let mut events = 0;
@@ -169,7 +169,7 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
         let record = record?;
         let then = take(&mut decisions).ok_or_else(|| stream.damaged(step))?;
         player.load(&record.inputs);
-        if !actor.replay(rules, record.event, &player) {
+        if !trace.has_origin_of(&record) || !actor.replay(rules, record.event, &player) {
             return Err(stream.damaged(step).into());
         }
         let now = player.decision();
@@ -188,6 +188,14 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
         return Err(stream.damaged(events).into());
     }
     Ok(events)
+}
+
+impl Trace {
+    /// Whether the record is not the beginning of a task, or the task's origin is in the table.
+    fn has_origin_of(&self, record: &Record) -> bool {
+        let is_known = |number: &u64| *number <= self.origins.len() as u64;
+        record.event != Event::TaskBegins || record.inputs.first().is_some_and(is_known)
+    }
 }
 
 impl Stream {
@@ -268,7 +276,8 @@ impl<'p> Actor<'p> {
 
     /// Replays an event. Returns `false` if such an event cannot occur in this stream.
     fn replay(&mut self, rules: &Rules, event: Event, player: &Player) -> bool {
-        if matches!(event, Event::Phase | Event::Stole) {
+        use Event::{Phase, Stole, TaskBegins, TaskEnds};
+        if matches!(event, Phase | Stole | TaskBegins | TaskEnds) {
             player.read.set(player.inputs.borrow().len());
             player.decision.set(0);
             return true;
@@ -413,6 +422,7 @@ mod tests {
     fn replayed(desire: &str, stream: Stream) -> Result<Replayed, Failed> {
         replay(&Trace {
             rules: rules(desire),
+            origins: Vec::new(),
             streams: vec![stream],
         })
     }

@@ -164,7 +164,7 @@ pub(super) enum Cause {
 /// ```
 pub struct Failure {
     cause: Cause,
-    /// Which interval failed and, if it has a name, where it was created.
+    /// Which interval failed and, if known, where it was created.
     label: String,
     chain: Vec<String>,
     /// How many other intervals failed.
@@ -183,9 +183,7 @@ impl Failure {
         }
         Self {
             cause,
-            label: node
-                .origin()
-                .map_or_else(|| node.name(), |it| it.to_string()),
+            label: node.title(),
             chain,
             more: 0,
         }

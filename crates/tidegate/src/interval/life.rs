@@ -10,7 +10,7 @@ use super::ready::Ready;
 use crate::job::{Header, Runner, Task};
 use crate::place;
 use crate::unwind;
-use crate::worker::WorkerThread;
+use crate::worker::{TaskSpan, WorkerThread};
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
@@ -66,9 +66,12 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             .map(|recorder| (recorder, clock::now()));
         let current = ready.current().expect("bodies run on workers");
         let body = Scope::of(node, current);
-        // SAFETY: the kind is that of the node; this function owns the closure and runs it once
-        // (1).
-        let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
+        let ended = {
+            let _span = TaskSpan::begin(current, || core.origin());
+            // SAFETY: the kind is that of the node; this function owns the closure and runs it once
+            // (1).
+            unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) })
+        };
         children = body.children();
         if let Some((recorder, from)) = recorder {
             let failed = !matches!(ended, Ok(Ok(())));

@@ -86,7 +86,7 @@ impl PointWords<'_> {
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
-    /// Where the interval was created, if it has a name.
+    /// Where the interval was created, if it has a name or the pool records a trace.
     pub(super) created_at: Option<&'static Location<'static>>,
     pub(super) place: Option<PlaceId>,
     /// The requested locks, in the order of their numbers.
@@ -257,7 +257,20 @@ impl Core {
         self.extras().expect("made just now")
     }
 
-    /// Returns the interval's name and where it was created, if it has a name.
+    pub(super) fn is_named(&self) -> bool {
+        self.extras()
+            .is_some_and(|extras| extras.lock().name.is_some())
+    }
+
+    /// Returns the interval's name and where it was created, for reports.
+    pub(super) fn title(&self) -> String {
+        match self.origin() {
+            Some(origin) => format!("{} ({})", self.name(), origin.location()),
+            None => self.name(),
+        }
+    }
+
+    /// Returns where the interval comes from, if that is stored.
     pub(super) fn origin(&self) -> Option<Origin> {
         let extras = self.extras()?.lock();
         Some(Origin::named(extras.name.clone(), extras.created_at?))

@@ -77,13 +77,13 @@ impl<'a> Waiting<'a> {
                 // SAFETY: the node has not ended, so the runtime's reference keeps it alive, and no
                 // task is left that could end it.
                 let core = unsafe { node.as_ref() };
-                let (label, title) = match (core.origin(), created_at) {
-                    (Some(origin), _) => (core.name(), origin.to_string()),
-                    (None, Some(place)) => {
-                        let title = format!("{} ({place})", core.name());
-                        (title.clone(), title)
-                    }
-                    (None, None) => (core.name(), core.name()),
+                let title = match created_at {
+                    Some(place) if core.origin().is_none() => format!("{} ({place})", core.name()),
+                    _ => core.title(),
+                };
+                let label = match core.is_named() {
+                    true => core.name(),
+                    false => title.clone(),
                 };
                 Node { core, label, title }
             })

@@ -52,9 +52,12 @@ pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
         let controller =
             controller.and_then(|controller| controller.notes.stream(Source::ShareController));
         let plan = pool.memory.trace();
+        let streams = workers.chain(controller).chain(plan).collect();
         Trace {
             rules: options.rules(),
-            streams: workers.chain(controller).chain(plan).collect(),
+            // Read after the streams, so that it has all origins to which they refer.
+            origins: pool.origins.table(),
+            streams,
         }
     })
 }

@@ -7,7 +7,7 @@ use crate::memory;
 use crate::simulated;
 use crate::sleep::wake;
 use crate::unwind;
-use crate::worker::WorkerThread;
+use crate::worker::{TaskSpan, WorkerThread};
 use std::ptr::NonNull;
 use tidegate_policy::WaitPolicy;
 
@@ -30,6 +30,7 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
             task.run(worker.as_runner());
             simulated::switch("has run a task");
         } else if helps_any(worker) {
+            let _span = TaskSpan::begin(worker, || None);
             run_on_top(worker, task);
         } else {
             pass_on(worker, task);

@@ -123,7 +123,10 @@ where
         };
         self.packet.set_polled_by(Some(serial::of_this_thread()));
         let waker = Waker::from(self.clone());
-        let polled = unwind::catch(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
+        let polled = {
+            let _span = self.packet.span(&self.pool);
+            unwind::catch(|| future.as_mut().poll(&mut Context::from_waker(&waker)))
+        };
         match polled {
             Ok(Poll::Pending) => return self.put_back(future),
             Ok(Poll::Ready(value)) => self.end(future, Ok(value)),

@@ -5,7 +5,7 @@ use crate::pool::PoolInner;
 use crate::pool::end::Hold;
 use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
-use crate::worker::Event;
+use crate::worker::{Event, TaskSpan};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_policy::Priority;
@@ -169,7 +169,11 @@ impl<T> Packet<T> {
                 }
             }
         };
-        self.finish(unwind::catch(closure), pool);
+        let ended = {
+            let _span = self.span(pool);
+            unwind::catch(closure)
+        };
+        self.finish(ended, pool);
         pool.let_go();
     }
 
@@ -194,6 +198,11 @@ impl<T> Packet<T> {
         if let Ok(Err(payload)) | Err(payload) = dropped {
             self.report(payload, UnhandledPanic::Task, pool);
         }
+    }
+
+    /// Records the task, if the pool records a trace, until the result is dropped.
+    pub(super) fn span(&self, pool: &PoolInner) -> Option<TaskSpan<'static>> {
+        TaskSpan::begin_in(pool, &self.origin)
     }
 
     /// Reports a panic of the task that no handle resumes.

@@ -3,9 +3,9 @@
 //! docs/waiting.md describes the protocol. A waiter robs only workers that run descendants of what
 //! it waits for, spins a little, then gives up its slot and sleeps on the latch ([`crate::sleep`]).
 
-use super::WorkerThread;
 use super::event::{Event, Waiter};
 use super::rob::Robber;
+use super::{TaskSpan, WorkerThread};
 use super::{give, inbox};
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
@@ -223,9 +223,11 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
+    let span = TaskSpan::begin(worker, || None);
     let phase = worker.enter_phase(Phase::Busy);
     scope::run_on_top(worker, task);
     let _ = worker.enter_phase(phase);
+    drop(span);
     worker.victim.is_busy.replace(busy);
     // The deque no longer holds any tasks that this task forked.
     deque.set_generation(generation);
@@ -345,8 +347,10 @@ fn help(robber: &Robber<'_>, task: Task) {
     // While an unrelated task runs on top of this worker's outer wait, no other worker may follow
     // that wait.
     worker.waiting.set_thief(None);
+    let span = TaskSpan::begin(worker, || None);
     let _ = worker.enter_phase(Phase::Busy);
     scope::run_on_top(worker, task);
     let _ = worker.enter_phase(Phase::Stealing);
+    drop(span);
     worker.victim.is_busy.set(false);
 }

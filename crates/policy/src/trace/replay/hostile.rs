@@ -2,7 +2,7 @@
 //! report what is wrong.
 
 use super::*;
-use crate::trace::StreamRecorder;
+use crate::trace::{StreamRecorder, TaskOrigin};
 use crate::tunables::EST_CYCLE;
 use crate::{DesirePolicy, Rng, VictimPolicy};
 use alloc::string::{String, ToString};
@@ -126,6 +126,7 @@ fn unknown_names_are_damage() {
         rules.memory = "dfdeques".parse().unwrap();
         let trace = Trace {
             rules,
+            origins: Vec::new(),
             streams: vec![recorder.stream(Source::Plan)],
         };
         let found = replay(&Trace::from_bytes(&trace.to_bytes()).unwrap());
@@ -133,5 +134,29 @@ fn unknown_names_are_damage() {
             panic!("{event:?} {inputs:?}: {found:?}");
         };
         assert!(damaged.to_string().contains("decision 1"), "{damaged}");
+    }
+}
+
+#[test]
+fn unknown_origins_are_damage() {
+    let origin = TaskOrigin {
+        name: String::new(),
+        at: "a.rs:1:2".into(),
+    };
+    for (inputs, is_known) in [
+        (&[0_u64][..], true),
+        (&[1], true),
+        (&[2], false),
+        (&[], false),
+    ] {
+        let mut recorder = StreamRecorder::new(1 << 16, || 0);
+        recorder.record(Event::TaskBegins, inputs);
+        recorder.record(Event::TaskEnds, &[]);
+        let trace = Trace {
+            rules: rules(&mut Rng::new(1)),
+            origins: vec![origin.clone()],
+            streams: vec![recorder.stream(Source::Worker(0))],
+        };
+        assert_eq!(replay(&trace).is_ok(), is_known, "{inputs:?}");
     }
 }
