@@ -175,6 +175,33 @@ fn joining_unstarted_task_runs_it() {
     assert_eq!(child.map(end_of), Some(WELL));
 }
 
+/// The closure belongs to the parent: its destructor must not run in the child.
+#[test]
+fn aborting_unstarted_task_drops_nothing() {
+    struct Opens(Arc<Gate>);
+    impl Drop for Opens {
+        fn drop(&mut self) {
+            self.0.open();
+        }
+    }
+
+    let pool = Pool::builder().workers(1).spare_threads(0);
+    let pool = pool.build().expect("a pool");
+    let dropped = Arc::new(Gate::new());
+    let opens = Opens(dropped.clone());
+    let child = pool.install(|| {
+        let task = pool.spawn(move || drop(opens)).abort_on_drop();
+        let child = fork();
+        drop(task);
+        if child.is_none() {
+            finish(|| !dropped.is_open());
+        }
+        child
+    });
+    assert!(dropped.is_open());
+    assert_eq!(child.map(end_of), Some(WELL));
+}
+
 /// The child's consumer runs all items, although the child's pool has threads that could run some
 /// while the source sleeps.
 #[test]

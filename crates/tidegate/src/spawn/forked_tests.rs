@@ -32,4 +32,5 @@ fn joining_panics() {
 #[test]
 fn dropping_does_not_wait() {
     assert_eq!(end_after(drop), WELL);
+    assert_eq!(end_after(|handle| drop(handle.abort_on_drop())), WELL);
 }
