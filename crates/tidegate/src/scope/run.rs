@@ -30,12 +30,18 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
             task.run(worker.as_runner());
             simulated::switch("has run a task");
         } else if helps_any(worker) {
-            let _span = TaskSpan::begin(worker, || None);
-            run_on_top(worker, task);
+            help_other(worker, task);
         } else {
             pass_on(worker, task);
         }
     }
+}
+
+/// Not inlined into `run_covered`, which runs every task of a scope.
+#[cold]
+fn help_other(worker: WorkerThread<'_>, task: Task) {
+    let _span = TaskSpan::begin(worker, || None);
+    run_on_top(worker, task);
 }
 
 /// Whether this worker runs unrelated tasks while it waits. In a child made by `fork`, such tasks
