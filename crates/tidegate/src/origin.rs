@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
+use std::sync::Arc;
 
 /// Where a task or an interval was created, and its name, if it has one.
 ///
@@ -25,7 +26,8 @@ use std::panic::Location;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    name: Option<Cow<'static, str>>,
+    // One word, so that an origin passes in registers.
+    name: Option<Arc<Cow<'static, str>>>,
     at: &'static Location<'static>,
 }
 
@@ -35,10 +37,8 @@ impl Origin {
         Self { name: None, at }
     }
 
-    pub(crate) const fn named(
-        name: Option<Cow<'static, str>>,
-        at: &'static Location<'static>,
-    ) -> Self {
+    pub(crate) fn named(name: Cow<'static, str>, at: &'static Location<'static>) -> Self {
+        let name = Some(Arc::new(name));
         Self { name, at }
     }
 
@@ -46,7 +46,7 @@ impl Origin {
     /// [`IntervalBuilder::named`](crate::interval::IntervalBuilder::named) has given.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.name.as_deref().map(|name| &**name)
     }
 
     /// Returns the place in the source that created the task or interval.

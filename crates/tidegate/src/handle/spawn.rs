@@ -37,7 +37,7 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        self.spawn_from(Origin::named(Some(name.into()), Location::caller()), f)
+        self.spawn_from(Origin::named(name.into(), Location::caller()), f)
     }
 
     fn spawn_from<T, F>(&self, origin: Origin, f: F) -> Handle<T>

@@ -273,7 +273,11 @@ impl Core {
     /// Returns where the interval comes from, if that is stored.
     pub(super) fn origin(&self) -> Option<Origin> {
         let extras = self.extras()?.lock();
-        Some(Origin::named(extras.name.clone(), extras.created_at?))
+        let at = extras.created_at?;
+        Some(match &extras.name {
+            Some(name) => Origin::named(name.clone(), at),
+            None => Origin::at(at),
+        })
     }
 
     /// Returns the interval's name for messages; `root` for an inline interval without a name.

@@ -19,5 +19,5 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    crate::spawn_from(Origin::named(Some(name.into()), Location::caller()), f)
+    crate::spawn_from(Origin::named(name.into(), Location::caller()), f)
 }
