@@ -155,7 +155,7 @@ mod unstarted {
     #[test]
     fn shutdown_awaits_the_destructor() {
         watched(|| {
-            for round in 0..300 {
+            for round in 0..if cfg!(miri) { 6 } else { 300 } {
                 let (pool, book) = (bare_pool(1), Book::new());
                 let captured = book.value();
                 let handle = pool.spawn(move || drop(captured)).abort_on_drop();
