@@ -24,8 +24,9 @@
 //! # Where the order may change
 //!
 //! At each `join` and spawn, at the end of each scope and of each task that was stolen or queued, at
-//! [`yield_point`](crate::yield_point), `yield_now` and [`blocking`](crate::blocking()), at each call
-//! in [`tidegate::sync`](crate::sync), and where the runtime itself waits.
+//! [`yield_point`](crate::yield_point), [`blocking`](crate::blocking()) and each look at a
+//! [`CancelToken`](crate::CancelToken), at each call in [`tidegate::sync`](crate::sync), and where the
+//! runtime itself waits.
 //!
 //! # What is not covered
 //!
@@ -36,7 +37,8 @@
 //!   [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not
 //!   repeat. The limits in Tidegate's own functions, such as [`with_deadline`](crate::with_deadline),
 //!   use the simulation's clock, which advances by 1 us per step and, while all threads wait, to the
-//!   next limit.
+//!   next limit. A run of more than 1,000,000 steps (`simulated-steps` in `tidegate tunables`) fails
+//!   as endless, so a loop must not poll a deadline of a second or more.
 //! * Orders of memory accesses that only weak memory models allow. Threads change places only at the
 //!   places above, not between two atomic operations. [loom](https://docs.rs/loom) explores these.
 //! * Threads that the test starts itself, and other pools. They must not use the pool, nor may the
