@@ -33,8 +33,8 @@ use core::str::FromStr;
 /// ```
 /// use tidegate_policy::schedule::Schedule;
 ///
-/// let schedule: Schedule = "3>1,17>0".parse()?;
-/// assert_eq!(schedule.to_string(), "3>1,17>0");
+/// let schedule: Schedule = "3:1,17:0".parse()?;
+/// assert_eq!(schedule.to_string(), "3:1,17:0");
 /// assert_eq!(Schedule::from(7), "7".parse()?);
 /// # Ok::<(), tidegate_policy::ParseError>(())
 /// ```
@@ -69,7 +69,7 @@ impl fmt::Display for Schedule {
             Self::Deviations(deviations) => {
                 for (n, Deviation { step, thread }) in deviations.iter().enumerate() {
                     let comma = if n > 0 { "," } else { "" };
-                    write!(f, "{comma}{step}>{thread}")?;
+                    write!(f, "{comma}{step}:{thread}")?;
                 }
                 Ok(())
             }
@@ -88,7 +88,7 @@ impl FromStr for Schedule {
             return Ok(Self::Deviations(Vec::new()));
         }
         let deviation = |part: &str| {
-            let (step, thread) = part.split_once('>')?;
+            let (step, thread) = part.split_once(':')?;
             let (step, thread) = (step.parse().ok()?, thread.parse().ok()?);
             Some(Deviation { step, thread })
         };
@@ -96,7 +96,7 @@ impl FromStr for Schedule {
         let in_order = |all: &Vec<Deviation>| all.is_sorted_by_key(|deviation| deviation.step);
         let deviations = deviations.filter(in_order);
         deviations.map(Self::Deviations).ok_or_else(|| {
-            let expected = "a seed, none, or steps with threads in order, such as 3>1,17>0";
+            let expected = "a seed, none, or steps with threads in order, such as 3:1,17:0";
             ParseError::value("schedule", text, expected)
         })
     }
@@ -142,7 +142,13 @@ impl Choice<'_> {
 pub struct Turns {
     rule: Rule,
     deviations: Vec<Deviation>,
+    /// The number of steps in a row after which the same thread ran on.
+    streak: u32,
 }
+
+/// After this many steps in a row, a thread counts as giving way: it may poll for something that
+/// another thread must do first.
+const LONGEST_STREAK: u32 = 1_000;
 
 #[derive(Clone, Debug)]
 enum Rule {
@@ -199,13 +205,24 @@ impl Turns {
         Self {
             rule,
             deviations: Vec::new(),
+            streak: 0,
         }
     }
 
     /// Chooses the thread that runs next.
     pub fn next(&mut self, choice: &Choice<'_>) -> usize {
+        let gives_way = choice.gives_way || self.streak >= LONGEST_STREAK;
+        let choice = &Choice {
+            gives_way,
+            ..*choice
+        };
         let usual = choice.usual();
         let thread = self.rule.choose(choice).unwrap_or(usual);
+        self.streak = if thread == choice.last {
+            self.streak + 1
+        } else {
+            0
+        };
         if thread != usual {
             let step = choice.step;
             self.deviations.push(Deviation { step, thread });
@@ -354,10 +371,10 @@ mod tests {
 
     #[test]
     fn text_form_parses_back() {
-        for text in ["7", "none", "3>1,17>0"] {
+        for text in ["7", "none", "3:1,17:0"] {
             assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
         }
-        for bad in ["", "3>", "17>0,3>1", "3>1;4>2", "-1"] {
+        for bad in ["", "3:", "17:0,3:1", "3:1;4:2", "-1"] {
             let error = bad.parse::<Schedule>().unwrap_err().to_string();
             assert!(error.contains("expected a seed"), "{error}");
         }

@@ -24,14 +24,17 @@ mod state;
 #[cfg(not(all(feature = "simulation", not(loom))))]
 mod off;
 #[cfg(not(all(feature = "simulation", not(loom))))]
-pub(crate) use off::{End, Seat, admit, block_for, give_way, now};
+pub(crate) use off::{End, Seat, admit, block_for, now};
 #[cfg(not(all(feature = "simulation", not(loom))))]
-pub use off::{Simulation, access, block, is_simulated, serial_here, switch};
+pub use off::{
+    Observer, Simulation, access, block, give_way, here, is_simulated, serial_here, switch,
+};
 #[cfg(all(feature = "simulation", not(loom)))]
 pub(crate) use on::{End, Seat, admit, block_for, now};
 #[cfg(all(feature = "simulation", not(loom)))]
 pub use on::{
-    Observer, Simulation, access, block, give_way, is_simulated, note, serial_here, switch,
+    Observer, Simulation, access, block, give_way, here, is_simulated, note, serial_here, settle,
+    switch,
 };
 #[cfg(all(feature = "simulation", not(loom)))]
 pub use state::{Choice, Event, Reason, Report, Settings, Waiting};

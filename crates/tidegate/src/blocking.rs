@@ -55,6 +55,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
 /// }
 /// ```
 #[inline]
+#[track_caller]
 pub fn yield_point() {
     if let Some(current) = WorkerThread::get() {
         current.poll();

@@ -126,6 +126,7 @@ impl CancelToken {
     }
 
     /// Cancels this token and its descendants.
+    #[track_caller]
     pub fn cancel(&self) {
         simulated::access("cancels a token");
         // Release pairs with the Acquire in `is_cancelled`: a task that stops sees everything that
@@ -136,7 +137,14 @@ impl CancelToken {
     /// Returns whether this token or one of its ancestors was cancelled, or has reached its
     /// deadline.
     #[must_use]
+    #[track_caller]
     pub fn is_cancelled(&self) -> bool {
+        let is_cancelled = self.is_set();
+        simulated::access("has looked at a token");
+        is_cancelled
+    }
+
+    fn is_set(&self) -> bool {
         let is_past = |deadline| clock::now() >= deadline;
         self.lineage()
             .any(|token| token.was_cancelled_itself() || token.0.deadline.is_some_and(is_past))
@@ -160,10 +168,9 @@ impl CancelToken {
     /// token.cancel();
     /// assert_eq!(token.check(), Err(Cancelled));
     /// ```
+    #[track_caller]
     pub fn check(&self) -> Result<(), Cancelled> {
-        let is_cancelled = self.is_cancelled();
-        simulated::access("has checked a token");
-        match is_cancelled {
+        match self.is_cancelled() {
             true => Err(Cancelled),
             false => Ok(()),
         }
@@ -215,7 +222,7 @@ impl Default for CancelToken {
 impl fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CancelToken")
-            .field("is_cancelled", &self.is_cancelled())
+            .field("is_cancelled", &self.is_set())
             .finish_non_exhaustive()
     }
 }
@@ -298,6 +305,7 @@ fn keep_first<E>(first: &Mutex<Option<E>>, error: E) {
 /// assert_eq!(CancelToken::new().run(count), Err(Cancelled));
 /// assert_eq!(check_cancelled(), Ok(()));
 /// ```
+#[track_caller]
 pub fn check_cancelled() -> Result<(), Cancelled> {
     let check = |token: &Option<CancelToken>| token.as_ref().map(CancelToken::check);
     TOKEN.peek(check).flatten().unwrap_or(Ok(()))

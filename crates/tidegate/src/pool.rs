@@ -38,7 +38,7 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Order
 use tidegate_sync::lock::{Mutex, MutexGuard};
 use tidegate_sync::park::Parker;
 use tidegate_sync::serial;
-use tidegate_sync::simulation;
+use tidegate_sync::simulation::{self, Observer};
 use tidegate_sync::thread::{Process, abort_child};
 
 /// The requests that other threads leave in a worker's signal word.
@@ -64,8 +64,8 @@ pub(crate) mod signal {
 pub(crate) struct PoolInner {
     /// Distinguishes this pool from all others in this program.
     pub(crate) serial: u64,
-    /// The number of the simulation to which the pool's threads belong, if the pool is simulated.
-    pub(crate) simulation: Option<u64>,
+    /// The simulation to which the pool's threads belong, if the pool is simulated.
+    pub(crate) simulation: Option<Observer>,
     /// The process in which the pool's threads run.
     pub(crate) process: Process,
     /// Shared with the pools that replace this one in children made by `fork`.
@@ -125,7 +125,7 @@ impl PoolInner {
         } + options.max_blocking_threads;
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
-            simulation: simulation::serial_here(),
+            simulation: simulation::here(),
             process: Process::this(),
             unexplained: AtomicBool::new(options.explain),
             refused: AtomicBool::new(false),

@@ -15,7 +15,7 @@ pub(crate) use off::{
 pub(crate) use on::{
     Simulated, begin, check_caller, check_closed, check_ordinary, check_thread, complete,
 };
-pub(crate) use tidegate_sync::simulation::{access, is_simulated, switch};
+pub(crate) use tidegate_sync::simulation::{access, give_way, is_simulated, switch};
 
 #[cfg(not(all(feature = "testing", not(loom))))]
 mod off {

@@ -43,8 +43,12 @@
 //!   places above, not between two atomic operations. [loom](https://docs.rs/loom) explores these.
 //! * Threads that the test starts itself, and other pools. They must not use the pool, nor may the
 //!   test wait for them.
-//! * Values in statics: they outlive a run, and a lock that a deadlocked run holds stays locked.
-//!   Create what a test uses in the test.
+//! * Values in statics: they outlive a run, a lock that a deadlocked run holds stays locked, and two
+//!   tests that run at the same time share them, so one may wait for a lock that a thread of the other
+//!   holds, which counts as a deadlock. Create what a test uses in the test.
+//! * What `std` allows and [`tidegate::sync`](crate::sync) doesn't do in a simulated pool: a condition
+//!   variable wakes waiters in order and never without a notification, and a reader takes a lock even
+//!   if a writer waits for it.
 //!
 //! The order of a run also depends on the version of this crate and on the options of the pool, but
 //! not on environment variables, which a simulated pool ignores.
@@ -80,6 +84,9 @@ impl Builder {
     /// Unless the builder sets them, the pool has 4 workers, whatever the machine, on one place, and
     /// its workers park as soon as they find no task. It never shares the machine with other
     /// programs, and ignores environment variables.
+    ///
+    /// Between two calls into the pool, this thread must not spend more than 10 s
+    /// (`TIDEGATE_SIMULATION_PATIENCE`), because the pool's threads wait for it meanwhile.
     ///
     /// If the run cannot go on, because every thread waits for another one, or does not end, this
     /// prints the threads and aborts the process.

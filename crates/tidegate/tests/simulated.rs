@@ -468,3 +468,46 @@ fn receivers_share_a_channel_in_ordinary_threads() {
     });
     assert_eq!(received[0] + received[1], 10);
 }
+
+#[test]
+fn task_drops_its_pool_on_the_thread_that_built_it() {
+    for seed in 0..50 {
+        let kept = Arc::new(std::sync::Mutex::new(None));
+        let pool = Pool::builder().workers(2).simulated(seed).build().unwrap();
+        pool.install(|| ());
+        let own = kept.clone();
+        let task = pool.spawn(move || {
+            let pool: Option<Pool> = own.lock().unwrap().take();
+            drop(pool);
+            tidegate::join(|| 1, || 2)
+        });
+        *kept.lock().unwrap() = Some(pool);
+        assert_eq!(task.join(), (1, 2));
+    }
+}
+
+#[test]
+fn polling_lets_the_other_threads_run() {
+    run(|pool| {
+        let mut handle = pool.spawn(|| 7);
+        let value = loop {
+            match handle.try_result() {
+                Ok(value) => break value,
+                Err(unfinished) => handle = unfinished,
+            }
+        };
+        assert_eq!(value, 7);
+        let token = CancelToken::new();
+        let own = token.clone();
+        let cancels = pool.spawn(move || own.cancel());
+        while !token.is_cancelled() {}
+        cancels.join();
+    });
+}
+
+#[test]
+fn pool_that_moves_ends_within_a_limit() {
+    let pool = std::thread::spawn(|| Pool::builder().simulated(1).build().unwrap());
+    let pool = pool.join().unwrap();
+    pool.shutdown_timeout(Duration::from_secs(60)).unwrap();
+}

@@ -6,6 +6,24 @@ use std::time::Duration;
 #[derive(Debug)]
 pub enum Simulation {}
 
+/// Shows the steps of a simulation. There are none in this build.
+#[derive(Debug)]
+pub enum Observer {}
+
+impl Observer {
+    /// Gives the turn to a thread that can run. Never called in this build.
+    pub fn kick(&self) {
+        match *self {}
+    }
+}
+
+/// Returns the observer of the calling thread's simulation: none in this build.
+#[inline(always)]
+#[must_use]
+pub const fn here() -> Option<Observer> {
+    None
+}
+
 /// The place of a thread in a simulation. There are none in this build.
 #[derive(Debug)]
 pub(crate) enum Seat {}
@@ -48,8 +66,9 @@ pub const fn serial_here() -> Option<u64> {
 #[inline(always)]
 pub const fn switch(_what: &'static str) {}
 
+/// Lets another thread of the simulation run. Does nothing in this build.
 #[inline(always)]
-pub(crate) const fn give_way(_what: &'static str) -> bool {
+pub const fn give_way(_what: &'static str) -> bool {
     false
 }
 

@@ -23,8 +23,8 @@ struct Inner {
     serial: u64,
     /// The process whose threads belong to the simulation. In a child made by `fork`, none do.
     process: Process,
-    /// Whether the founder leaves at its next call, because the [`Simulation`] was dropped on
-    /// another thread.
+    /// Whether the founder leaves as soon as all other threads have ended, because the
+    /// [`Simulation`] was dropped.
     is_released: AtomicBool,
     settings: Settings,
     state: Mutex<State>,
@@ -47,8 +47,8 @@ thread_local! {
     static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
 }
 
-/// A simulation to which the calling thread belongs until this is dropped on that thread, or until
-/// the thread ends.
+/// A simulation. The thread that has begun it belongs to it until this is dropped and all other
+/// threads have ended, or until the thread ends.
 #[derive(Debug)]
 pub struct Simulation {
     inner: Arc<Inner>,
@@ -106,6 +106,12 @@ impl Observer {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.0.lock().names()
+    }
+
+    /// Gives the turn to a thread that can run, if no thread has it. Called by a thread outside the
+    /// simulation that waits for threads inside.
+    pub fn kick(&self) {
+        self.0.lock().kick();
     }
 
     /// Returns the number of the simulation, which no other simulation of this program has.
@@ -172,7 +178,7 @@ impl Inner {
                 .wait_timeout(state, self.settings.patience)
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
             state = next;
-            let is_stuck = waited.timed_out() && state.step == step && state.turn != me;
+            let is_stuck = waited.timed_out() && state.is_waiting_since(step, me);
             if is_stuck && !state.has_stopped {
                 self.stop(state, Reason::Stuck);
                 freeze();
@@ -232,21 +238,45 @@ fn own() -> Option<(Arc<Inner>, usize)> {
     });
     let (inner, index) = own.ok().flatten()?;
     // Relaxed: see `Simulation::drop`.
-    if index == 0 && inner.is_released.load(Ordering::Relaxed) {
-        leave_if_released();
+    if index == 0 && inner.is_released.load(Ordering::Relaxed) && leave_if_released() {
         return None;
     }
     Some((inner, index))
 }
 
-/// Makes the calling thread leave its simulation if it is the founder and may leave.
-fn leave_if_released() {
-    // Relaxed: see `Simulation::drop`.
-    let is_released = |own: &Own| own.inner.is_released.load(Ordering::Relaxed);
-    let may_leave = |own: &mut Own| own.index == 0 && is_released(own);
+/// Makes the calling thread leave its simulation if it is the founder and may leave. Returns whether
+/// it has left. While other threads live, the founder may be a guest of the pool.
+fn leave_if_released() -> bool {
+    let may_leave = |own: &mut Own| {
+        // Relaxed: see `Simulation::drop`.
+        let is_released = own.inner.is_released.load(Ordering::Relaxed);
+        own.index == 0 && is_released && own.inner.lock().have_others_ended()
+    };
     let own = OWN.try_with(|cell| cell.borrow_mut().take_if(may_leave));
     // Dropped here, outside the borrow.
-    drop(own);
+    own.is_ok_and(|own| own.is_some())
+}
+
+/// Waits until the calling thread may leave its simulation, if it is a founder whose [`Simulation`]
+/// was dropped.
+pub fn settle() {
+    let Some((inner, 0)) = own() else {
+        return;
+    };
+    // Relaxed: see `Simulation::drop`.
+    if inner.is_released.load(Ordering::Relaxed) {
+        let others = inner.lock().ends();
+        // Acquire pairs with the Release in `leave`.
+        let have_ended = || others.iter().all(|ended| ended.load(Ordering::Acquire));
+        let _ = block_for("waits for the threads of its last pool", None, &have_ended);
+        leave_if_released();
+    }
+}
+
+/// Returns the observer of the calling thread's simulation.
+#[must_use]
+pub fn here() -> Option<Observer> {
+    own().map(|(inner, _)| Observer(inner))
 }
 
 /// Whether the calling thread belongs to a simulation.
@@ -444,129 +474,4 @@ impl Drop for Seat {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Choice;
-    use super::*;
-    use crate::park::Parker;
-    use crate::thread::start;
-    use std::sync::atomic::AtomicUsize;
-    use std::sync::mpsc::{Sender, channel};
-
-    const SETTINGS: Settings = Settings {
-        steps: 1_000,
-        patience: Duration::from_secs(60),
-    };
-    const STACK: usize = 1 << 20;
-
-    /// Runs the next thread in the order of their numbers.
-    fn in_turn(choice: &Choice<'_>) -> usize {
-        let later = choice.ready.iter().find(|thread| **thread > choice.last);
-        *later.unwrap_or(&choice.ready[0])
-    }
-
-    fn unexpected(report: &Report) {
-        panic!("{report:?}");
-    }
-
-    /// Runs `threads` in a simulation and returns how it has stopped. Threads that have stopped
-    /// stay parked.
-    fn reason(settings: Settings, threads: impl FnOnce() + Send + 'static) -> Reason {
-        let (stopped, stops) = channel();
-        let report = move |report: &Report| {
-            let stopped: &Sender<Reason> = &stopped;
-            stopped.send(report.reason).unwrap();
-        };
-        std::thread::spawn(move || {
-            let simulation = Simulation::begin(settings, in_turn, report).unwrap();
-            threads();
-            drop(simulation);
-        });
-        stops.recv().unwrap()
-    }
-
-    #[test]
-    fn one_thread_runs_at_a_time() {
-        let running = Arc::new(AtomicUsize::new(0));
-        let simulation = Simulation::begin(SETTINGS, in_turn, unexpected).unwrap();
-        let threads: Vec<_> = (0..4)
-            .map(|n| {
-                let running = running.clone();
-                let body = move || {
-                    for _ in 0..20 {
-                        assert_eq!(running.fetch_add(1, Ordering::Relaxed), 0);
-                        std::thread::yield_now();
-                        assert_eq!(running.fetch_sub(1, Ordering::Relaxed), 1);
-                        switch("steps");
-                    }
-                };
-                start(format!("thread {n}"), STACK, body).unwrap()
-            })
-            .collect();
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
-        let observer = simulation.observer();
-        let order: Vec<usize> = observer.events().iter().map(|event| event.next).collect();
-        assert_eq!(order[..8], [1, 2, 3, 4, 1, 2, 3, 4]);
-        drop(simulation);
-        assert!(!is_simulated());
-    }
-
-    #[test]
-    fn parked_thread_continues_after_unpark_or_limit() {
-        let simulation = Simulation::begin(SETTINGS, in_turn, unexpected).unwrap();
-        let parker = Arc::new(Parker::new());
-        let other = parker.clone();
-        let thread = start("waker".into(), STACK, move || _ = other.unpark()).unwrap();
-        parker.park();
-        let before = crate::clock::now();
-        assert!(!parker.park_timeout(Duration::from_secs(3600)));
-        assert!(crate::clock::now() - before >= 3_600_000_000_000);
-        thread.join().unwrap();
-        drop(simulation);
-    }
-
-    // Threads that have stopped remain, which Miri reports.
-    #[cfg_attr(miri, ignore = "leaves threads behind")]
-    #[test]
-    fn deadlock_is_noticed() {
-        assert_eq!(reason(SETTINGS, || Parker::new().park()), Reason::Deadlock);
-    }
-
-    #[cfg_attr(miri, ignore = "leaves threads behind")]
-    #[test]
-    fn endless_run_is_noticed() {
-        let spin = || {
-            loop {
-                crate::spin_loop();
-            }
-        };
-        assert_eq!(reason(SETTINGS, spin), Reason::Endless);
-    }
-
-    #[cfg_attr(miri, ignore = "leaves threads behind")]
-    #[test]
-    fn thread_that_keeps_its_turn_is_noticed() {
-        let patience = Duration::from_millis(1);
-        let stuck = || {
-            let thread = start("stuck".into(), STACK, freeze_without_turn).unwrap();
-            thread.join().unwrap();
-        };
-        assert_eq!(
-            reason(
-                Settings {
-                    patience,
-                    ..SETTINGS
-                },
-                stuck
-            ),
-            Reason::Stuck
-        );
-    }
-
-    fn freeze_without_turn() {
-        loop {
-            std::thread::park();
-        }
-    }
-}
+mod tests;

@@ -256,10 +256,31 @@ impl State {
     /// Gives the turn to a thread that can run, if no thread has it. A thread outside the simulation
     /// may have changed a condition.
     pub(super) fn kick(&mut self) {
+        if self.turn != NONE || self.has_stopped {
+            return;
+        }
         self.find_ready();
-        if self.turn == NONE && !self.ready.is_empty() {
+        if !self.ready.is_empty() {
+            self.step += 1;
             self.choose_next(0, Kind::GivesWay);
         }
+    }
+
+    /// Whether another thread has had the turn since `step`, while thread `me` waits.
+    pub(super) fn is_waiting_since(&self, step: u64, me: usize) -> bool {
+        self.step == step && self.turn != me && self.turn != NONE
+    }
+
+    /// Returns the flags of all threads but the founder that tell whether they have ended.
+    pub(super) fn ends(&self) -> Vec<Arc<AtomicBool>> {
+        let members = self.members[1..].iter();
+        members.map(|member| member.ended.clone()).collect()
+    }
+
+    /// Whether all threads but the founder have ended.
+    pub(super) fn have_others_ended(&self) -> bool {
+        let has_ended = |member: &Member| matches!(member.status, Status::Ended);
+        self.members[1..].iter().all(has_ended)
     }
 
     fn find_ready(&mut self) {

@@ -17,6 +17,7 @@ use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
+use tidegate_sync::simulation::Observer;
 
 /// The progress of a pool's end. Stages only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +83,7 @@ impl PoolInner {
     pub(super) fn wait_until_over(&self, limit: Nanos) -> bool {
         let until = clock::now().saturating_add(limit);
         // If the caller is a worker of another pool, this pool may need that pool's tasks to end.
+        self.simulation.iter().for_each(Observer::kick);
         crate::blocking(|| {
             while !self.is_over() {
                 let left = until.saturating_sub(clock::now());

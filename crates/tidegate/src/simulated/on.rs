@@ -9,7 +9,7 @@ use tidegate_policy::idle::Elastic;
 use tidegate_policy::schedule::{Choice, Schedule, Turns};
 use tidegate_policy::tunables::{SIMULATED_STEPS, SIMULATED_WORKERS, SIMULATION_PATIENCE};
 use tidegate_policy::{IdlePolicy, SharePolicy};
-use tidegate_sync::simulation::{self, Report, Settings, Simulation, is_simulated};
+use tidegate_sync::simulation::{self, Observer, Report, Settings, Simulation, is_simulated};
 use tidegate_sync::stderr::print_line;
 
 /// How a pool is simulated.
@@ -72,6 +72,7 @@ pub(crate) fn complete(mut builder: Builder) -> Result<Builder, BuildError> {
 /// If the calling thread belongs to a simulation already, or is a worker of an ordinary pool, whose
 /// other threads do not wait for their turns.
 pub(crate) fn begin(options: &Options) -> Result<Option<Simulation>, BuildError> {
+    simulation::settle();
     let Some(simulated) = &options.simulated else {
         refuse_simulated("Builder::build", "a pool that is not simulated")?;
         return Ok(None);
@@ -159,5 +160,5 @@ pub(crate) fn check_thread(pool: &PoolInner) {
 }
 
 fn is_right(pool: &PoolInner) -> bool {
-    pool.simulation == simulation::serial_here()
+    pool.simulation.as_ref().map(Observer::serial) == simulation::serial_here()
 }

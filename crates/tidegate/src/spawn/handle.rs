@@ -6,6 +6,7 @@ use crate::cancel::CancelToken;
 use crate::options::nanos;
 use crate::pool::PoolInner;
 use crate::pool::enter;
+use crate::simulated;
 use crate::task_context;
 use crate::unwind;
 use crate::worker::wait;
@@ -199,7 +200,11 @@ impl<T: Send + 'static> Handle<T> {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let packet = self.packet.as_ref();
-        packet.is_none_or(|packet| packet.is_finished())
+        let is_finished = packet.is_none_or(|packet| packet.is_finished());
+        if !is_finished {
+            simulated::give_way("looks at an unfinished task");
+        }
+        is_finished
     }
 
     /// Returns the result if the task has finished.
@@ -222,7 +227,11 @@ impl<T: Send + 'static> Handle<T> {
     /// Resumes a panic of the task. Also panics if awaiting the handle has already returned its
     /// result.
     pub fn try_result(mut self) -> Result<T, Self> {
-        self.take().ok_or(self)
+        let result = self.take();
+        if result.is_none() {
+            simulated::give_way("looks at an unfinished task");
+        }
+        result.ok_or(self)
     }
 
     /// Takes the value out of the packet, or resumes the task's panic. Afterwards, the handle has no

@@ -31,6 +31,7 @@ pub struct Failure {
     /// The number of workers of the pool.
     pub(super) workers: usize,
     pub(super) schedule: Schedule,
+    pub(super) kind: Kind,
     pub(super) message: String,
     pub(super) names: Vec<String>,
     pub(super) events: Vec<Event>,
@@ -76,15 +77,16 @@ impl fmt::Display for Failure {
             f,
             "the last steps of the shortest failing run that was found:"
         )?;
-        // What follows a panic is rarely of interest.
-        let panic = self.events.iter().position(|event| event.what == PANICS);
+        // What follows the panic that failed the run is rarely of interest.
+        let panic = self.events.iter().rposition(|event| event.what == PANICS);
+        let panic = panic.filter(|_| self.kind == Kind::Panic);
         let events = &self.events[..panic.map_or(self.events.len(), |panic| panic + 1)];
         for event in &events[events.len().saturating_sub(MOST_STEPS)..] {
             writeln!(f, "  {}", line(&self.names, event))?;
         }
         write!(
             f,
-            "to repeat only that run, set {SCHEDULE}={} for this test, or build a pool with \
+            "to repeat only that run, set {SCHEDULE}='{}' for this test, or build a pool with \
              `.workers({}).simulated(\"{0}\".parse::<Schedule>()?)`",
             self.schedule, self.workers
         )

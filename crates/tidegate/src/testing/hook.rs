@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use std::panic;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use tidegate_sync::simulation::{Observer, note, serial_here};
+use tidegate_sync::stderr::print_line;
 
 /// The first panic of each run that is being searched, by the number of its simulation.
 static FIRST: Mutex<BTreeMap<u64, Option<String>>> = Mutex::new(BTreeMap::new());
+
+/// What Rust says of a panic that cannot be caught.
+const ENDS_PROCESS: [&str; 2] = ["cannot unwind", "in a destructor during cleanup"];
 
 fn first() -> MutexGuard<'static, BTreeMap<u64, Option<String>>> {
     FIRST.lock().unwrap_or_else(PoisonError::into_inner)
@@ -39,7 +43,15 @@ fn remember(info: &panic::PanicHookInfo<'_>) -> bool {
     };
     match first().get_mut(&run) {
         Some(message) => {
-            message.get_or_insert_with(|| info.to_string());
+            let text = info.to_string();
+            if ENDS_PROCESS.iter().any(|why| text.contains(why)) {
+                let first = message.as_deref().unwrap_or("none");
+                print_line(format_args!(
+                    "a simulated run aborts the process; its first panic: {first}"
+                ));
+                return false;
+            }
+            message.get_or_insert(text);
             note(PANICS, None);
             true
         }

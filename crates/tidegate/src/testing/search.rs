@@ -108,11 +108,12 @@ pub(super) struct Run {
 impl Run {
     /// Returns a failed run as a failure that was found with `schedule`.
     fn into_failure(self, found: Schedule) -> Failure {
-        let (_, message) = self.failure.expect("a failed run");
+        let (kind, message) = self.failure.expect("a failed run");
         Failure {
             found,
             schedule: Schedule::Deviations(self.deviations),
             workers: self.workers,
+            kind,
             message,
             names: self.names,
             events: self.events,
