@@ -53,12 +53,16 @@ words!(
 
 table! {
     PRIORITY: Priority = choice("priority", Priority::NAMES, Priority::Normal).set_by("TIDEGATE_PRIORITY"),
-        "The class of a pool's tasks that were spawned without one.", Basis::Guessed;
+        "The class of the tasks that threads outside all pools spawn into a pool.", Basis::Guessed;
     PRIORITY_AGING: usize =
         count("priority-aging", "dispatches", 3, 1_000_000, 64).set_by("TIDEGATE_PRIORITY_AGING"),
         "Within how many dispatches a pool begins a task of each class that has tasks, so that none \
         starves; about as rare as reverse-search.", Basis::Guessed;
 }
+
+/// How many dispatches before the last permitted one the turn of a class comes. The turns of the
+/// others may come at the same time, and one that was given back comes a second time.
+const RESERVE: usize = Priority::COUNT;
 
 /// How often in a row each class was passed over while it had tasks.
 ///
@@ -67,7 +71,7 @@ table! {
 /// use tidegate_policy::priority::Aging;
 ///
 /// let mut aging = Aging::default();
-/// let served = [(); 6].map(|()| aging.dispatch(4, |class| class != Urgent));
+/// let served = [(); 6].map(|()| aging.dispatch(5, |class| class != Urgent));
 /// assert_eq!(served, [Normal, Normal, Background, Normal, Normal, Background].map(Some));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,9 +83,9 @@ impl Aging {
     /// Returns the class that the next dispatch serves, and counts the dispatch. `None` if no class
     /// has tasks.
     ///
-    /// A class that has tasks is served within `within` dispatches ([`PRIORITY_AGING`]). Its turn
-    /// comes two dispatches before that, because the turns of the two other classes may come at the
-    /// same time. The class that was passed over most often is served first.
+    /// A class that has tasks is served within `within` dispatches ([`PRIORITY_AGING`]), at least 3.
+    /// Its turn comes earlier, because the turns of the other classes may come at the same time. The
+    /// class that was passed over most often is served first.
     pub fn dispatch(
         &mut self,
         within: usize,
@@ -91,7 +95,7 @@ impl Aging {
         for class in Priority::BY_URGENCY.into_iter().filter(|c| has_tasks(*c)) {
             let passed = self.passed[class as usize];
             let most = served.map(|served| self.passed[served as usize]);
-            if most.is_none_or(|most| passed + 2 >= within && passed > most) {
+            if most.is_none_or(|most| passed + RESERVE >= within && passed > most) {
                 served = Some(class);
             }
         }
@@ -108,6 +112,12 @@ impl Aging {
     pub const fn began(&mut self, class: Priority) {
         self.passed[class as usize] = 0;
     }
+
+    /// Gives a class its turn back: a dispatch has served the class, but began none of its tasks.
+    pub fn give_back(&mut self, class: Priority, within: usize) {
+        let passed = &mut self.passed[class as usize];
+        *passed = (*passed).max(within - RESERVE);
+    }
 }
 
 #[cfg(test)]
@@ -118,8 +128,9 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// Returns all states that dispatches can reach, whichever classes have tasks at each.
-    fn reachable(within: usize) -> BTreeSet<Aging> {
+    /// Returns all states that dispatches can reach, whichever classes have tasks at each. If
+    /// `may_give_back`, each turn may be given back.
+    fn reachable(within: usize, may_give_back: bool) -> BTreeSet<Aging> {
         let mut seen = BTreeSet::from([Aging::default()]);
         let mut new = vec![Aging::default()];
         while let Some(aging) = new.pop() {
@@ -127,8 +138,14 @@ mod tests {
                 let mut next = aging.clone();
                 let served = next.dispatch(within, |class| some >> class as usize & 1 > 0);
                 assert_eq!(served.is_none(), some == 0);
-                if seen.insert(next.clone()) {
-                    new.push(next);
+                let mut given_back = next.clone();
+                if let (Some(served), true) = (served, may_give_back) {
+                    given_back.give_back(served, within);
+                }
+                for next in [next, given_back] {
+                    if seen.insert(next.clone()) {
+                        new.push(next);
+                    }
                 }
             }
         }
@@ -139,7 +156,7 @@ mod tests {
     #[test]
     fn each_class_begins_within_bound() {
         for within in 3..20 {
-            let most = reachable(within)
+            let most = reachable(within, true)
                 .iter()
                 .flat_map(|aging| aging.passed)
                 .max();
@@ -149,9 +166,9 @@ mod tests {
 
     #[test]
     fn urgent_waits_for_two_turns_at_most() {
-        for within in 5..20 {
+        for within in 6..20 {
             let waits = |aging: &Aging| aging.passed[Urgent as usize];
-            assert_eq!(reachable(within).iter().map(waits).max(), Some(2));
+            assert_eq!(reachable(within, false).iter().map(waits).max(), Some(2));
         }
     }
 
@@ -226,6 +243,25 @@ mod tests {
     }
 
     #[test]
+    fn turn_given_back_is_next() {
+        let mut aging = Aging::default();
+        let mut dispatch = |empty: Option<Priority>| {
+            let served = aging.dispatch(8, |_| true).expect("all have tasks");
+            if Some(served) == empty {
+                aging.give_back(served, 8);
+            }
+            served
+        };
+        let begun: Vec<_> = (0..5).map(|_| dispatch(None)).collect();
+        assert_eq!(begun, [Urgent; 5]);
+        assert_eq!(
+            [dispatch(Some(Normal)), dispatch(None)],
+            [Normal, Background]
+        );
+        assert_eq!([dispatch(None), dispatch(None)], [Normal, Urgent]);
+    }
+
+    #[test]
     fn background_begins_under_endless_load() {
         for (within, endless) in [(3, Normal), (64, Normal), (64, Urgent), (1_000, Normal)] {
             let mut pool = Simulated::new(1, [1, 0, 0]);
@@ -236,8 +272,8 @@ mod tests {
             let before = pool.began_before(Background, 0);
             assert_eq!(
                 before,
-                Some(within - 2),
-                "the turn comes two dispatches early"
+                Some((within - RESERVE).max(1)),
+                "the turn comes early"
             );
         }
     }

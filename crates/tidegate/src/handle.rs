@@ -172,7 +172,7 @@ impl Pool {
     /// # Panics
     /// Resumes a panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         enter::install(self.used(), carried.priority(), || carried.run(f))
     }
@@ -194,7 +194,7 @@ impl Pool {
     /// # Panics
     /// Resumes a panic of `f`. Also panics if the place belongs to another pool.
     pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         place::install_at(self.used(), place, || carried.run(f))
     }
@@ -279,7 +279,7 @@ impl Pool {
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         enter::take_part(self.used(), carried.priority(), |current| {
             current.join(|| carried.run(a), || carried.run(b))
@@ -303,7 +303,7 @@ impl Pool {
     /// # Panics
     /// Like [`scope`](fn@crate::scope).
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         enter::take_part(self.used(), carried.priority(), |current| {
             scope::scope(current, |scope| carried.run(|| f(scope)))
@@ -331,7 +331,7 @@ impl Pool {
         F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
         R: Send,
     {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         enter::take_part(self.used(), carried.priority(), |current| {
             interval::inline(current, None, |scope: &interval::Scope<'_, 'env>| {
@@ -351,7 +351,7 @@ impl Pool {
     /// # Panics
     /// Like [`broadcast`](fn@crate::broadcast).
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         broadcast::broadcast(self.used(), |number, _| carried.run(|| f(number)))
     }

@@ -18,7 +18,9 @@ pub(crate) struct ClassQueues {
     /// See [`Builder::priority_aging`](crate::Builder::priority_aging).
     within: usize,
     state: Mutex<State>,
+    /// The number of tasks, and the number of those that are more urgent than the pool's own.
     len: AtomicUsize,
+    above: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -34,6 +36,7 @@ impl ClassQueues {
             within: options.priority_aging,
             state: Mutex::default(),
             len: AtomicUsize::new(0),
+            above: AtomicUsize::new(0),
         }
     }
 
@@ -52,8 +55,14 @@ impl ClassQueues {
         debug_assert_ne!(class, self.own);
         let mut state = self.state.lock();
         state.queues[class as usize].push_back(task);
-        // Release: as in `Queue::push`.
-        self.len.store(state.len(), Ordering::Release);
+        self.store_lengths(&state);
+    }
+
+    /// Takes the task that a worker without a task in progress begins next. `own` looks for a task
+    /// of the pool's own class.
+    pub(crate) fn next(&self, own: impl FnOnce() -> Option<Task>) -> Option<Task> {
+        let other = self.dispatch();
+        other.or_else(own).or_else(|| self.take_any())
     }
 
     /// Decides which class the calling worker's next dispatch serves, and takes a task of that
@@ -69,6 +78,10 @@ impl ClassQueues {
     /// Takes a task that is more urgent than the pool's own, for a worker whose dispatch has not
     /// yet begun a task.
     pub(crate) fn take_above(&self) -> Option<Task> {
+        // Acquire: as in `Queue::len`.
+        if self.above.load(Ordering::Acquire) == 0 {
+            return None;
+        }
         self.take_by(|state| state.most_urgent().filter(|class| *class > self.own))
     }
 
@@ -85,9 +98,31 @@ impl ClassQueues {
         let class = choose(&mut state)?;
         let task = state.queues[class as usize].pop_front()?;
         state.aging.began(class);
-        // Release: as in `Queue::push`.
-        self.len.store(state.len(), Ordering::Release);
+        self.store_lengths(&state);
         Some(task)
+    }
+
+    /// Called when a dispatch has served this class (`None`: the pool's own), but has begun none of
+    /// its tasks.
+    #[cold]
+    pub(crate) fn give_turn_back(&self, class: Option<Priority>) {
+        if self.len() == 0 {
+            return;
+        }
+        // In a child made by `fork`, a thread of the parent may hold the lock.
+        if let Some(mut state) = self.state.lock_unless_lost() {
+            let class = class.unwrap_or(self.own);
+            state.aging.give_back(class, self.within);
+        }
+    }
+
+    fn store_lengths(&self, state: &State) {
+        let lens = Priority::BY_URGENCY.map(|class| (class, state.queues[class as usize].len()));
+        let above = lens.iter().filter(|(class, _)| *class > self.own);
+        // Release, both: as in `Queue::push`.
+        (self.above).store(above.map(|(_, len)| len).sum(), Ordering::Release);
+        self.len
+            .store(lens.iter().map(|(_, len)| len).sum(), Ordering::Release);
     }
 
     /// Returns the number of tasks.
@@ -98,10 +133,6 @@ impl ClassQueues {
 }
 
 impl State {
-    fn len(&self) -> usize {
-        self.queues.iter().map(VecDeque::len).sum()
-    }
-
     fn most_urgent(&self) -> Option<Priority> {
         let mut classes = Priority::BY_URGENCY.into_iter();
         classes.find(|class| !self.queues[*class as usize].is_empty())

@@ -107,16 +107,26 @@ where
 {
     let packet = Packet::of(origin, f);
     let own = packet.clone();
-    submit(pool, move |current| run_packet(&own, is_counted, current));
+    submit(pool, move |current| {
+        run_packet(&own, None, is_counted, current);
+    });
     Handle::new(packet, pool)
 }
 
-/// Runs the closure in a packet, as the packet's own task.
+/// Runs the closure in a packet, as the packet's own task, which was queued in this class (`None`:
+/// the pool's).
 #[inline(always)]
-fn run_packet<T>(packet: &Packet<T>, is_counted: bool, current: WorkerThread<'_>) {
+fn run_packet<T>(
+    packet: &Packet<T>,
+    class: Option<Priority>,
+    is_counted: bool,
+    current: WorkerThread<'_>,
+) {
     let bound = current.shared().spawn_bound.iter();
     bound.filter(|_| is_counted).for_each(SpawnBound::leave);
-    packet.run(current.shared());
+    if !packet.run(current.shared()) {
+        current.shared().classes.give_turn_back(class);
+    }
 }
 
 /// Spawns a future that is polled in the caller's context.
@@ -128,7 +138,7 @@ pub(crate) fn spawn_future_carried<F>(
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = task_context::carry_into(pool);
     if suspended.is_nothing() {
         return spawn_future(pool, None, origin, future);
     }

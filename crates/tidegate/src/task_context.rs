@@ -7,6 +7,7 @@ mod local;
 
 pub use local::TaskLocal;
 
+use crate::pool::PoolInner;
 use crate::worker::{Shift, WorkerThread};
 use std::any::Any;
 use std::cell::RefCell;
@@ -130,10 +131,20 @@ pub(crate) fn priority() -> Option<Priority> {
     peek(TaskContext::priority)?
 }
 
+/// Returns the class of the calling task, or `None` outside all pools.
+pub(crate) fn class() -> Option<Priority> {
+    priority().or_else(class_of_pool)
+}
+
+/// Returns the class of the calling thread's pool.
+fn class_of_pool() -> Option<Priority> {
+    WorkerThread::get().map(|current| current.shared().options.priority)
+}
+
 /// Runs a closure that was spawned elsewhere on behalf of a task of this class, which waits for it.
-/// The closure gets that class, unless its own is more urgent.
+/// The closure gets that class, unless its own, or that of another such task, is more urgent.
 pub(crate) fn run_raised<R>(class: Priority, f: impl FnOnce() -> R) -> R {
-    PRIORITY.scope(class, f)
+    PRIORITY.scope(priority().map_or(class, |other| other.max(class)), f)
 }
 
 /// The context of a caller of this crate's functions; see [`carry`].
@@ -150,6 +161,11 @@ impl Carried {
     #[inline]
     pub(crate) fn priority(&self) -> Option<Priority> {
         self.0.as_ref()?.priority()
+    }
+
+    /// Returns the caller's class, or `None` if the caller is outside all pools.
+    pub(crate) fn class(&self) -> Option<Priority> {
+        self.priority().or_else(class_of_pool)
     }
 
     /// Returns the caller's context for a task with its own class. `None` stands for the class of
@@ -235,6 +251,20 @@ pub(crate) fn carry_unless_visible() -> Suspended {
         Some(_) => Suspended::of_nothing(),
         None => carry(),
     }
+}
+
+/// Like [`carry_unless_visible`], for a call into `pool`. If the caller is a task of another pool and
+/// has the class of that pool, it has that class in `pool`, too.
+pub(crate) fn carry_into(pool: &PoolInner) -> Suspended {
+    let mut suspended = carry_unless_visible();
+    let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.shared(), pool));
+    if elsewhere.is_some() && suspended.priority().is_none() {
+        if let Some(class) = pool.classes.other(class_of_pool()) {
+            let carried = suspended.carried.clone();
+            suspended.carried = carried.at_priority(Some(class));
+        }
+    }
+    suspended
 }
 
 /// Runs `f` so that everything it forks, spawns or awaits runs in the `tracing` span that is

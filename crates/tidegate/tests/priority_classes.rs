@@ -1,74 +1,17 @@
-//! Classes of tasks: which begins next, who inherits a class, and what a waiter lifts.
+//! Classes of tasks: which begins next, and which class a task inherits.
 
 mod support;
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Waker};
+use std::thread;
+use support::classes::{Begun, alone, builder, occupy, spawn};
 use support::futures::Signal;
 use support::{Gate, Tally, built, fib, soak, watched};
 use tidegate::policy::Priority::{self, Background, Normal, Urgent};
 use tidegate::policy::{QueueKind, WaitPolicy};
-use tidegate::{Builder, Handle, Pool};
-
-/// A pool whose workers run the split deque and have no spare threads.
-fn builder(workers: usize) -> Builder {
-    let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
-    builder.spare_threads(0)
-}
-
-fn alone() -> Pool {
-    built(builder(1))
-}
-
-/// Occupies all workers of the pool until the test drops the result.
-fn occupy(pool: &Pool) -> Vec<Sender<()>> {
-    let occupied = (0..pool.workers()).map(|_| {
-        let (started, has_started) = channel();
-        let (release, released) = channel();
-        pool.spawn(move || {
-            started.send(()).unwrap();
-            let _: Result<(), _> = released.recv();
-        });
-        has_started.recv().unwrap();
-        release
-    });
-    occupied.collect()
-}
-
-/// The names of tasks in the order in which they began.
-#[derive(Clone, Default)]
-struct Begun(Arc<Mutex<Vec<String>>>);
-
-impl Begun {
-    fn note(&self, name: impl Into<String>) {
-        self.0.lock().unwrap().push(name.into());
-    }
-
-    /// Returns a task that only notes its name.
-    fn task(&self, name: &str) -> impl FnOnce() + Send + use<> {
-        let (begun, name) = (self.clone(), name.to_owned());
-        move || begun.note(name)
-    }
-
-    /// Runs the pool's tasks to the end, and returns their names.
-    fn end(self, pool: Pool) -> String {
-        drop(pool);
-        self.0.lock().unwrap().join(" ")
-    }
-}
-
-fn spawn(pool: &Pool, class: Priority, f: impl FnOnce() + Send + 'static) {
-    drop(pool.spawn_at_priority(class, f));
-}
-
-/// Polls the handle once, as a future that awaits it would.
-fn poll<T: Send + 'static>(handle: &mut Handle<T>) {
-    let mut context = Context::from_waker(Waker::noop());
-    assert!(Pin::new(handle).poll(&mut context).is_pending());
-}
+use tidegate::{Handle, Pool};
 
 mod order {
     use super::*;
@@ -202,6 +145,80 @@ mod aging {
     }
 }
 
+/// Tasks that the aging must not forget while other classes never run out of tasks.
+mod starving {
+    use super::*;
+
+    /// Spawns a task of `class` that spawns its successor until the gate is open. Returns the number
+    /// of tasks that have begun.
+    fn keep_busy(pool: &Pool, class: Priority, ended: &Arc<Gate>) -> Arc<AtomicUsize> {
+        fn again(class: Priority, ended: Arc<Gate>, ran: Arc<AtomicUsize>) {
+            ran.fetch_add(1, Ordering::Relaxed);
+            if !ended.is_open() {
+                let task = move || again(class, ended, ran);
+                drop(tidegate::spawn_at_priority(class, task));
+            }
+        }
+        let ran = Arc::new(AtomicUsize::new(0));
+        let (ended, count) = (ended.clone(), ran.clone());
+        drop(pool.spawn_at_priority(class, move || again(class, ended, count)));
+        ran
+    }
+
+    /// The second worker becomes free after its part has been delivered, and after urgent tasks were
+    /// queued.
+    #[test]
+    fn parts_of_broadcasts_come_next() {
+        watched(|| {
+            let pool = built(builder(2));
+            let (started, has_started) = channel();
+            let (release, released) = channel::<()>();
+            drop(pool.spawn(move || {
+                started.send(()).unwrap();
+                released.recv().unwrap_err();
+            }));
+            has_started.recv().unwrap();
+            let (begun, release) = (Arc::new(AtomicUsize::new(0)), Mutex::new(Some(release)));
+            pool.install(|| {
+                let first = thread::current().id();
+                for _ in 0..100 {
+                    let begun = begun.clone();
+                    drop(tidegate::spawn_at_priority(Urgent, move || {
+                        begun.fetch_add(1, Ordering::Relaxed);
+                    }));
+                }
+                tidegate::broadcast(|_| match thread::current().id() == first {
+                    true => drop(release.lock().unwrap().take()),
+                    false => assert_eq!(begun.load(Ordering::Relaxed), 0),
+                });
+            });
+        });
+    }
+
+    /// The joiner runs the closures and leaves their tasks in the queue, in front of another task.
+    #[test]
+    fn empty_tasks_use_up_no_turn() {
+        watched(|| {
+            const TASKS: usize = if cfg!(miri) { 10 } else { 300 };
+            let pool = built(builder(1).priority_aging(30));
+            let (ended, release) = (Arc::new(Gate::new()), occupy(&pool));
+            let joined: Vec<_> = (0..TASKS)
+                .map(|_| pool.spawn_at_priority(Background, || ()))
+                .collect();
+            let opened = ended.clone();
+            spawn(&pool, Background, move || opened.open());
+            let joiner =
+                pool.spawn_at_priority(Urgent, || joined.into_iter().for_each(Handle::join));
+            let ran = keep_busy(&pool, Normal, &ended);
+            drop(release);
+            joiner.join();
+            drop(pool);
+            let ran = ran.load(Ordering::Relaxed);
+            assert!(ran < 2 * TASKS, "{ran} of {TASKS}");
+        });
+    }
+}
+
 mod inheritance {
     use super::*;
 
@@ -270,134 +287,6 @@ mod inheritance {
             });
             drop(release);
             assert_eq!(begun.end(pool), "polled normal");
-        });
-    }
-}
-
-mod lifting {
-    use super::*;
-
-    /// Queues a background task behind a normal one in a busy pool, and lets an urgent task of
-    /// another pool poll its handle.
-    fn lift(target: impl FnOnce(&Arc<Pool>, Begun) -> Handle<()>) -> String {
-        let (pool, other, begun) = (Arc::new(alone()), alone(), Begun::default());
-        let release = occupy(&pool);
-        drop(pool.spawn(begun.task("normal")));
-        let mut handle = target(&pool, begun.clone());
-        other
-            .spawn_at_priority(Urgent, move || poll(&mut handle))
-            .join();
-        drop(release);
-        begun.end(Arc::into_inner(pool).unwrap())
-    }
-
-    #[test]
-    fn awaited_task_and_its_children_become_urgent() {
-        watched(|| {
-            let begun = lift(|pool, begun| {
-                pool.spawn_at_priority(Background, move || {
-                    begun.note("target");
-                    drop(tidegate::spawn(begun.task("child")));
-                })
-            });
-            assert_eq!(begun, "target child normal");
-        });
-    }
-
-    #[test]
-    fn awaited_future_becomes_urgent() {
-        watched(|| {
-            let begun = lift(|pool, begun| {
-                let (pool, polled) = (pool.clone(), begun.task("polled"));
-                // A task of another pool, because the worker of this one is occupied.
-                let spawner = alone();
-                let spawner = spawner.spawn_at_priority(Background, move || {
-                    pool.spawn_future(async move { polled() })
-                });
-                spawner.join()
-            });
-            assert_eq!(begun, "polled normal");
-        });
-    }
-
-    /// The pool never runs out of normal tasks before the awaited task has begun.
-    #[test]
-    fn joined_task_of_another_pool_begins() {
-        watched(|| {
-            let pool = built(builder(1).priority_aging(1_000_000));
-            let (other, ended) = (alone(), Arc::new(Gate::new()));
-            let release = occupy(&pool);
-            keep_busy(&pool, &ended);
-            let target = pool.spawn_at_priority(Background, move || ended.open());
-            let waiter = other.spawn_at_priority(Urgent, || target.join());
-            drop(release);
-            waiter.join();
-        });
-    }
-
-    #[test]
-    fn installed_call_of_urgent_task_begins() {
-        watched(|| {
-            let pool = Arc::new(built(builder(1)));
-            let (other, ended) = (alone(), Arc::new(Gate::new()));
-            keep_busy(&pool, &ended);
-            let inner = pool.clone();
-            let waiter = other.spawn_at_priority(Urgent, move || {
-                inner.install(|| ());
-                assert_eq!(inner.join(|| 1, || 2), (1, 2));
-                inner.scope(|scope| scope.spawn(|_| ended.open()));
-            });
-            waiter.join();
-        });
-    }
-
-    /// Spawns a normal task that spawns its successor, until the gate is open.
-    fn keep_busy(pool: &Pool, ended: &Arc<Gate>) {
-        fn again(ended: Arc<Gate>) {
-            if !ended.is_open() {
-                drop(tidegate::spawn(move || again(ended)));
-            }
-        }
-        let ended = ended.clone();
-        drop(pool.spawn(move || again(ended)));
-    }
-
-    /// A joiner in the pool runs the task itself, before anything that is queued.
-    #[test]
-    fn joiner_runs_queued_task() {
-        watched(|| {
-            let (pool, begun) = (alone(), Begun::default());
-            let release = occupy(&pool);
-            drop(pool.spawn(begun.task("normal")));
-            let inner = begun.clone();
-            let target = pool.spawn_at_priority(Background, move || {
-                inner.note("target");
-                drop(tidegate::spawn(inner.task("child")));
-            });
-            spawn(&pool, Urgent, move || target.join());
-            drop(release);
-            assert_eq!(begun.end(pool), "target child normal");
-        });
-    }
-
-    #[test]
-    fn less_urgent_waiter_lowers_nothing() {
-        watched(|| {
-            let (pool, begun) = (alone(), Begun::default());
-            let release = occupy(&pool);
-            let inner = begun.clone();
-            let target = pool.spawn_at_priority(Urgent, move || {
-                inner.note("target");
-                drop(tidegate::spawn(inner.task("child")));
-            });
-            let outer = begun.clone();
-            spawn(&pool, Background, move || {
-                target.join();
-                outer.note("waiter");
-            });
-            drop(pool.spawn(begun.task("normal")));
-            drop(release);
-            assert_eq!(begun.end(pool), "target child normal waiter");
         });
     }
 }

@@ -19,7 +19,7 @@ impl Pool {
     /// # Panics
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         let all = Loop::new(carried);
         let (f, all) = (&f, &all);
@@ -43,7 +43,7 @@ impl Pool {
         items: I,
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let all = Loop::new(&suspended);
         let (f, all) = (&f, &all);
         enter::take_part(self.used(), suspended.priority(), move |current| {
@@ -68,7 +68,7 @@ impl Pool {
         map: impl Fn(I::Item) -> T + Sync,
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let carried: &Carried = &suspended;
         let (map, reduce) = (&map, &reduce);
         enter::take_part(self.used(), carried.priority(), move |current| {

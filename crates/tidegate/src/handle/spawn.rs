@@ -45,7 +45,7 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         spawn::spawn_carried(self.used(), origin, suspended.clone(), f)
     }
 
@@ -82,7 +82,7 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let suspended = task_context::carry_unless_visible();
+        let suspended = task_context::carry_into(self.used());
         let origin = Origin::at(Location::caller());
         spawn::try_spawn(self.used(), origin, f, suspended.clone())
     }

@@ -12,15 +12,12 @@ type Placed = (Task, usize);
 
 /// Takes a waiting task of the class whose turn it is.
 pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
-    let classes = &worker.shared().classes;
-    let other = classes.dispatch();
-    let own = other.or_else(|| take_of_own_class(worker));
-    own.or_else(|| classes.take_any())
+    worker.shared().classes.next(|| take_of_own_class(worker))
 }
 
 /// Takes a waiting task from a place of this worker, from one of the pool's queues, or from another
 /// place. Some searches check these in reverse order.
-fn take_of_own_class(worker: WorkerThread<'_>) -> Option<Task> {
+pub(crate) fn take_of_own_class(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     let here = || take_here(worker, |_| true);
     let injected = || shared.injector.pop();

@@ -29,13 +29,23 @@ pub(crate) fn publish(pool: &PoolInner, ledger: &Ledger) {
 /// Wakes a thread for work that `publisher` has made visible, unless no thread sleeps or a searcher
 /// will find the work.
 pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
+    work_visible_in(pool, publisher, publisher);
+}
+
+/// Like `work_visible`, for a task in the queue of a class, which no waiter can rob.
+pub(crate) fn work_queued(pool: &PoolInner, publisher: Option<&Worker>) {
+    work_visible_in(pool, publisher, None);
+}
+
+/// `robbed` is the worker from which waiters may rob the work, if the publisher knows it.
+fn work_visible_in(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&Worker>) {
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
     }
     if !pool.sleep.must_wake() {
         return;
     }
-    match (wake_for_work(pool, publisher), publisher) {
+    match (wake_for_work(pool, publisher, robbed), publisher) {
         // The woken thread looks for more work and wakes the next thread.
         (Wake::Thread(_) | Wake::Start(_), _) => {}
         // A waiter does not ask other workers for tasks, and the publisher has already consumed the
@@ -57,7 +67,7 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
 }
 
 /// Wakes a thread for work that the caller has seen.
-fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
+fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&Worker>) -> Wake {
     if pool.is_inherited() {
         return Wake::Nobody;
     }
@@ -68,7 +78,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
         free: pool.places.free_groups(&ledger),
     };
     let wake = ledger.wake_for_work(
-        |t| look::fit(pool, t, publisher, &seen),
+        |t| look::fit(pool, t, robbed, &seen),
         |ledger| seen.queued || look::is_worth_a_thread(pool, ledger),
     );
     publish(pool, &ledger);
@@ -125,7 +135,7 @@ struct Roused {
 fn rouse_unless_search(pool: &PoolInner) -> Roused {
     let mut wake = Wake::Nobody;
     if look::finds_work(pool) {
-        wake = wake_for_work(pool, None);
+        wake = wake_for_work(pool, None, None);
     }
     if pool.is_inherited() || matches!(wake, Wake::Thread(_) | Wake::Start(_)) {
         return Roused {
@@ -149,7 +159,7 @@ fn rouse_unless_search(pool: &PoolInner) -> Roused {
     let ordered = Some(asked.order());
     if look::finds_work(pool) {
         // If another thread has taken that work by now, later pushes still see the signal.
-        let next = wake_for_work(pool, None);
+        let next = wake_for_work(pool, None, None);
         if !matches!(wake, Wake::Waiter(_) | Wake::Rescue(_)) {
             wake = next;
         }
@@ -283,7 +293,7 @@ pub(crate) fn resize(pool: &PoolInner) {
         if !waiter || !pool.sleep.has_vacancy() || !look::finds_work(pool) {
             break;
         }
-        wake = wake_for_work(pool, None);
+        wake = wake_for_work(pool, None, None);
         if wake == Wake::Gone {
             rouse_unreported(pool);
         }

@@ -3,6 +3,10 @@
 use super::Handle;
 use crate::Pool;
 use crate::fork::forks::{End, PANICKED, WELL, end_of, finish, holding};
+use crate::task_context::run_raised;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+use tidegate_policy::Priority::Urgent;
 
 /// Forks while another thread holds the packet of a handle. The child calls `then` with the handle.
 /// Returns how the child ended.
@@ -33,4 +37,23 @@ fn joining_panics() {
 fn dropping_does_not_wait() {
     assert_eq!(end_after(drop), WELL);
     assert_eq!(end_after(|handle| drop(handle.abort_on_drop())), WELL);
+}
+
+/// A joiner with a class pushes no task into the pool of the parent.
+#[test]
+fn joining_a_future_pushes_nothing() {
+    let pool = Pool::builder().workers(1).build().unwrap();
+    let (release, released) = channel::<()>();
+    drop(pool.spawn(move || released.recv()));
+    let future = pool.spawn_future(async { 7 });
+    let parents = pool.shared().clone();
+    let Some(child) = holding(|stay| stay()).fork() else {
+        finish(|| {
+            let join = AssertUnwindSafe(|| run_raised(Urgent, || future.join()));
+            catch_unwind(join).is_err() && parents.classes.len() == 0
+        });
+    };
+    drop(release);
+    assert_eq!(future.join(), 7);
+    assert_eq!(end_of(child), WELL);
 }

@@ -1,11 +1,13 @@
 //! Futures that the pool's workers poll. docs/futures.md has the protocol and its argument.
 
 use super::packet::{Drive, Packet};
+use super::priority::answer_signals;
 use super::{Handle, submit_queued};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
 use crate::simulated;
+use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use std::future::Future;
 use std::pin::Pin;
@@ -31,11 +33,13 @@ where
     let task = Arc::new_cyclic(|task: &Weak<FutureTask<F>>| FutureTask {
         phase: Mutex::new(Phase::Queued(Box::pin(future))),
         packet: Packet::of_future(origin, task.clone()),
-        class: Mutex::new(class.unwrap_or(pool.options.priority)),
+        class: class.unwrap_or(pool.options.priority),
+        raised: Mutex::default(),
         pool: pool.clone(),
     });
     let packet = task.packet.clone();
     task.push();
+    answer_signals(pool);
     simulated::switch("spawns a future");
     Handle::new(packet, pool)
 }
@@ -47,8 +51,10 @@ where
 {
     phase: Mutex<Phase<F>>,
     packet: Arc<Packet<F::Output>>,
-    /// The class of the tasks that poll the future.
-    class: Mutex<Priority>,
+    /// The class in which the future was spawned.
+    class: Priority,
+    /// The class of the most urgent waiter, if that is more urgent.
+    raised: Mutex<Option<Priority>>,
     pool: Arc<PoolInner>,
 }
 
@@ -71,8 +77,8 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     fn push(self: Arc<Self>) {
-        let (pool, class) = (self.pool.clone(), *self.class.lock());
-        submit_queued(&pool, Some(class), move |_| {
+        let (pool, raised) = (self.pool.clone(), *self.raised.lock());
+        submit_queued(&pool, raised.or(Some(self.class)), move |_| {
             if let Some(hold) = self.clone().poll() {
                 self.announce(hold);
             }
@@ -123,9 +129,14 @@ where
         };
         self.packet.set_polled_by(Some(serial::of_this_thread()));
         let waker = Waker::from(self.clone());
+        let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+        let raised = *self.raised.lock();
         let polled = {
             let _span = self.packet.span(&self.pool);
-            unwind::catch(|| future.as_mut().poll(&mut Context::from_waker(&waker)))
+            unwind::catch(|| match raised {
+                Some(class) => task_context::run_raised(class, poll),
+                None => poll(),
+            })
         };
         match polled {
             Ok(Poll::Pending) => return self.put_back(future),
@@ -213,20 +224,22 @@ where
     }
 
     fn raise(self: Arc<Self>, class: Priority) {
-        let before = {
-            let mut own = self.class.lock();
-            let before = *own;
-            *own = before.max(class);
-            before
-        };
+        {
+            let mut raised = self.raised.lock();
+            if raised.unwrap_or(self.class) >= class {
+                return;
+            }
+            *raised = Some(class);
+        }
         // Either this sees that the future is queued, or the thread that queues it sees the class.
         let hold = {
             let phase = self.phase.lock();
-            let must_push = before < class && matches!(*phase, Phase::Queued(_));
-            must_push.then(|| Hold::of(&self.pool))
+            matches!(*phase, Phase::Queued(_)).then(|| Hold::of(&self.pool))
         };
-        if hold.is_some() {
-            self.push();
+        match hold {
+            Some(_hold) => self.push(),
+            // Another poll raises what the future waits for.
+            None => self.schedule(),
         }
     }
 

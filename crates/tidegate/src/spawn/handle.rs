@@ -1,7 +1,7 @@
 //! The handle of a task.
 
 use super::packet::{Packet, Registered, Waiter};
-use super::submit_queued;
+use super::{run_packet, submit_queued};
 use crate::cancel::CancelToken;
 use crate::options::nanos;
 use crate::pool::PoolInner;
@@ -94,8 +94,8 @@ impl<T: Send + 'static> Handle<T> {
     /// or in a child made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
         let suspended = task_context::carry();
-        let class = suspended.priority();
-        if let Some(class) = class {
+        let class = self.pool.classes.other(suspended.class());
+        if class.is_some() || self.packet().is_future() {
             self.raise(class);
         }
         self.begin();
@@ -176,9 +176,11 @@ impl<T: Send + 'static> Handle<T> {
             Registered::Finished => {}
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
                 self.check_process();
-                let class = task_context::priority();
+                let class = self.pool.classes.other(task_context::class());
                 let may_lift = class.is_some() || self.pool.classes.len() > 0;
-                if may_lift && matches!(registered, Registered::Unstarted) {
+                if self.packet().is_future() {
+                    self.raise(class);
+                } else if may_lift && matches!(registered, Registered::Unstarted) {
                     self.queue(class);
                 }
                 wait::for_event_within(&event, nanos(limit));
@@ -245,7 +247,9 @@ impl<T: Send + 'static> Handle<T> {
     /// Runs the task if no worker has begun it, and if the caller is in the task's pool or can
     /// become a guest there. The task's joins and reservations need to run in that pool.
     fn begin(&self) {
-        let run = || self.packet().run(&self.pool);
+        let run = || {
+            self.packet().run(&self.pool);
+        };
         if self.pool.is_inherited() {
             run();
         } else if self.packet().is_unstarted() {
@@ -271,25 +275,21 @@ impl<T: Send + 'static> Handle<T> {
             return;
         };
         submit_queued(&self.pool, class, move |current| {
-            packet.run(current.shared());
+            run_packet(&packet, class, false, current);
         });
     }
 
-    /// Gives the task the class of its waiter, if that is more urgent. A closure that a thread has
-    /// begun keeps its class.
+    /// Gives the task the class of its waiter (`None`: the pool's), if that is more urgent. A closure
+    /// that a thread has begun keeps its class.
     #[cold]
-    fn raise(&self, class: Priority) {
-        match (self.packet().future(), self.pool.classes.above(Some(class))) {
-            (Some(future), _) => future.raise(class),
+    fn raise(&self, class: Option<Priority>) {
+        if self.pool.is_inherited() {
+            return;
+        }
+        match (self.packet().future(), self.pool.classes.above(class)) {
+            (Some(future), _) => future.raise(class.unwrap_or(self.pool.options.priority)),
             (None, Some(class)) => self.packet().raise(class),
             (None, None) => {}
-        }
-    }
-
-    /// Like `raise`, but only for a future.
-    fn raise_future(&self, class: Option<Priority>) {
-        if let (Some(class), Some(future)) = (class, self.packet().future()) {
-            future.raise(class);
         }
     }
 }
@@ -307,12 +307,14 @@ impl<T: Send + 'static> Future for Handle<T> {
         match self.packet().register(waker) {
             Registered::Unstarted => {
                 self.check_process();
-                self.queue(task_context::priority());
+                self.queue(self.pool.classes.other(task_context::class()));
                 Poll::Pending
             }
             Registered::Running(_) => {
                 self.check_process();
-                self.raise_future(task_context::priority());
+                if self.packet().is_future() {
+                    self.raise(self.pool.classes.other(task_context::class()));
+                }
                 Poll::Pending
             }
             Registered::Finished => Poll::Ready(self.take().expect("the task has finished")),

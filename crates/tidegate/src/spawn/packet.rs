@@ -65,7 +65,8 @@ pub(super) trait Drive: Send + Sync {
     /// Polls the future on the calling thread if it is queued. If the future wakes itself, polls it
     /// again, up to a limit.
     fn poll_queued(self: Arc<Self>);
-    /// Polls the future in this class from now on, if that is more urgent.
+    /// Polls the future in this class from now on, and at least once more, if the class is more
+    /// urgent than the future's.
     fn raise(self: Arc<Self>, class: Priority);
     /// Drops the future. If a thread is polling it, that thread drops it after the poll.
     fn abort(&self);
@@ -145,12 +146,12 @@ impl<T> Packet<T> {
         }
     }
 
-    /// Runs the closure, unless another thread has begun it.
-    pub(super) fn run(&self, pool: &PoolInner) {
+    /// Runs the closure and returns `true`, unless another thread has begun the closure.
+    pub(super) fn run(&self, pool: &PoolInner) -> bool {
         let closure = {
             let Some(mut state) = self.state.lock_unless_lost() else {
                 // A thread of the parent process was about to run the closure.
-                return;
+                return false;
             };
             match std::mem::replace(&mut *state, State::Over) {
                 State::Unstarted(Unstarted {
@@ -165,7 +166,7 @@ impl<T> Packet<T> {
                 }
                 other => {
                     *state = other;
-                    return;
+                    return false;
                 }
             }
         };
@@ -175,6 +176,7 @@ impl<T> Packet<T> {
         };
         self.finish(ended, pool);
         pool.let_go();
+        true
     }
 
     pub(super) fn finish(&self, result: Result<T, Payload>, pool: &PoolInner) {

@@ -4,6 +4,7 @@ use super::packet::Packet;
 use super::{Handle, SpawnBound, bound_here, held_task, queue, run_packet, spawn_carried};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
+use crate::simulated;
 use crate::sleep::{look, wake};
 use crate::task_context;
 use crate::worker::{WorkerThread, wait};
@@ -80,10 +81,6 @@ where
     if let Some(event) = excess {
         wait::for_event(&event);
     }
-    if let Some(current) = WorkerThread::of(pool) {
-        // The task was not pushed to the deque, so no push has answered the signals.
-        current.poll();
-    }
     handle
 }
 
@@ -101,9 +98,18 @@ where
     let packet = Packet::of(origin, f);
     let own = packet.clone();
     submit(pool, class, move |current| {
-        run_packet(&own, is_counted, current)
+        run_packet(&own, Some(class), is_counted, current);
     });
+    answer_signals(pool);
     Handle::new(packet, pool)
+}
+
+/// Called when the caller has spawned a task into a queue: no push to its deque has answered its
+/// signals.
+pub(super) fn answer_signals(pool: &PoolInner) {
+    if let Some(current) = WorkerThread::of(pool) {
+        current.poll();
+    }
 }
 
 /// Submits a task whose class is not that of the pool.
@@ -120,5 +126,45 @@ pub(super) fn submit(
     pool.classes.push(class, held_task(pool, f, caller));
     // A guest of an ending pool runs its own forks, so a push in its name would wake no thread.
     let leaves = look::is_leaving(pool, current.worker());
-    wake::work_visible(pool, (!leaves).then(|| current.worker()));
+    wake::work_queued(pool, (!leaves).then(|| current.worker()));
+    simulated::switch("spawns a task");
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::pool::members;
+    use crate::worker::{Admission, Membership};
+    use crate::{Pool, scope::ScopeCore};
+    use std::panic::Location;
+    use std::ptr::NonNull;
+    use tidegate_policy::SharePolicy;
+    use tidegate_policy::slots::Status;
+    use tidegate_sync::atomic::Ordering;
+
+    /// A waiter may rob what the spawner forks, but must not run the task in the queue.
+    #[test]
+    fn idle_thread_wakes_rather_than_waiter() {
+        let builder = Pool::builder().workers(3).share(SharePolicy::Off);
+        let shared = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&shared, 3);
+        for (t, status) in [(admitted[1], Status::Idle), (admitted[2], Status::Waiting)] {
+            assert_eq!(shared.ledger().stop(t, status), None);
+        }
+        wake::publish(&shared, &shared.ledger());
+        let membership = Membership::enter(shared.clone(), Admission::granted(admitted[0]));
+        let (worker, waiter) = (membership.current(), shared.worker(admitted[2]));
+        let scope: NonNull<ScopeCore> = NonNull::dangling();
+        // Relaxed: everything runs on this thread.
+        worker.base_scope.store(scope.as_ptr(), Ordering::Relaxed);
+        waiter.waiting.scope.set(scope.as_ptr());
+        waiter.waiting.may_help.set(true);
+        let origin = Origin::at(Location::caller());
+        drop(in_pool(&shared, Priority::Urgent, origin, || ()));
+        let statuses = [1, 2].map(|t| shared.ledger().status(admitted[t]));
+        assert_eq!(statuses, [Status::Running, Status::Waiting]);
+        drop(membership);
+        std::mem::forget(shared);
+    }
 }

@@ -4,6 +4,9 @@
 //! sweeps over victims in the order of the victim policy. The idle policy decides how long the
 //! worker looks and when it parks; [`crate::sleep`] does the parking.
 
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests;
+
 use super::custom_backoff::idle_state;
 use super::flags::Flags;
 use super::inbox;
@@ -35,11 +38,12 @@ pub(crate) struct Search<'a> {
     first_attempt: Option<Nanos>,
     /// When the running task was stolen.
     stolen_at: Option<Nanos>,
-    /// Whether this worker has neither taken a task nor searched since its last rest.
+    /// Whether this worker has neither taken a task nor searched since its start or its last rest.
     has_rested: bool,
     /// Whether another thread must be woken for the tasks that remain after the current one.
     must_rouse: bool,
-    /// Whether the next dispatch serves the pool's own class, although other classes have tasks.
+    /// Whether the pool's own class has the turn, although other classes have tasks, and this worker
+    /// has neither found a task of that class nor looked everywhere for one.
     serves_own: bool,
 }
 
@@ -81,7 +85,7 @@ impl<'a> Search<'a> {
             flags: Flags::default(),
             first_attempt: None,
             stolen_at: None,
-            has_rested: false,
+            has_rested: true,
             must_rouse: false,
             serves_own: false,
         }
@@ -96,7 +100,11 @@ impl<'a> Search<'a> {
             if worker.must_stop() && !self.rest() {
                 return;
             }
-            if let Some(task) = self.task_at_hand().or_else(|| self.search()) {
+            let task = match self.runs_inbox_first() {
+                true => None,
+                false => self.task_at_hand().or_else(|| self.search()),
+            };
+            if let Some(task) = task {
                 self.run_at_base(task);
             } else if worker.inbox.len() > 0 {
                 // Other threads may rely on this worker to search for their tasks. It runs its
@@ -116,14 +124,22 @@ impl<'a> Search<'a> {
         self.has_rested
     }
 
+    /// Whether this worker runs its parts of broadcasts before it takes a task. Usually they come
+    /// after its own tasks, but the classes may never run out of tasks.
+    #[inline]
+    fn runs_inbox_first(&self) -> bool {
+        self.worker.shared().classes.len() > 0 && self.worker.inbox.len() > 0
+    }
+
     /// Takes a task of another class, if it is that class's turn, or one of this worker's own
-    /// tasks. The thread that ended this worker's rest relies on this worker to search, but the
-    /// task delays the search. So another thread must be woken for the remaining tasks. It is woken
+    /// tasks. The thread that started this worker, or ended its rest, relies on it to search, but
+    /// the task delays the search. So another thread must be woken for the remaining tasks. It is woken
     /// only after this worker has taken its task; otherwise it might be woken for that task alone.
     fn task_at_hand(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let worker = self.worker;
         let task = self.dispatch_by_class().or_else(|| worker.own_task())?;
+        self.serves_own = false;
         self.must_rouse = has_rested;
         Some(task)
     }
@@ -132,6 +148,10 @@ impl<'a> Search<'a> {
     #[inline]
     fn dispatch_by_class(&mut self) -> Option<Task> {
         let classes = &self.worker.shared().classes;
+        if std::mem::take(&mut self.serves_own) {
+            // The search was given up early, because the worker had to stop or to run its inbox.
+            classes.give_turn_back(None);
+        }
         if classes.len() == 0 {
             return None;
         }
@@ -147,9 +167,9 @@ impl<'a> Search<'a> {
         let idle = IdleState::new(&IdlePolicy::None).expect("no parameter is out of range");
         let mut search = Self::with(worker, idle);
         let planned = || memory::take(worker, Look::Next(&mut |_| 0));
-        let first = || worker.shared().classes.dispatch();
-        let next = || first().or_else(|| worker.own_task()).or_else(planned);
-        while let Some(task) = next().or_else(|| place::take_queued(worker)) {
+        let queued = || place::take_of_own_class(worker);
+        let own = || worker.own_task().or_else(planned).or_else(queued);
+        while let Some(task) = worker.shared().classes.next(own) {
             search.run_at_base(task);
         }
     }
@@ -298,15 +318,16 @@ impl<'a> Search<'a> {
     fn find(&mut self) -> Option<Task> {
         let worker = self.worker;
         let classes = &worker.shared().classes;
-        let above = match std::mem::take(&mut self.serves_own) {
+        let above = match self.serves_own {
             true => None,
             false => classes.take_above(),
         };
         let found = above.or_else(|| self.find_of_own_class());
-        match worker.must_stop() {
-            true => found,
-            false => found.or_else(|| classes.take_any()),
+        if found.is_none() && worker.must_stop() {
+            return None;
         }
+        self.serves_own = false;
+        found.or_else(|| classes.take_any())
     }
 
     /// Checks each source once. Checking a source may also give this worker's slot away.
@@ -397,89 +418,5 @@ impl<'a> Search<'a> {
             worker.deque.raise(signal::FLAG);
         }
         Some(task)
-    }
-}
-
-#[cfg(all(test, not(any(loom, miri))))]
-mod tests {
-    use super::*;
-    use crate::Pool;
-    use crate::options::Options;
-    use crate::pool::{enter, members};
-    use crate::spawn;
-    use crate::worker::{Admission, Membership};
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-    use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
-    use tidegate_policy::{QueueKind, SharePolicy};
-
-    /// Returns the status of an idle thread after another thread has rested and begun the first
-    /// task of a batch of `tasks` tasks.
-    fn status_of_idle_beside_batch(tasks: usize) -> Status {
-        let builder = Pool::builder()
-            .queue(QueueKind::ChaseLev)
-            .share(SharePolicy::Off);
-        let shared = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
-        let admitted = members::admit_all(&shared, 2);
-        let (own, idle) = (admitted[0], admitted[1]);
-        let served = shared.ledger().stop(idle, Status::Idle);
-        assert_eq!(served, None);
-        wake::publish(&shared, &shared.ledger());
-        let membership = Membership::enter(shared.clone(), Admission::granted(own));
-        let worker = membership.current();
-        for _ in 0..tasks {
-            worker.keep_in_batch(spawn::task_alone(&shared, || ()));
-        }
-        let mut search = Search::new(worker);
-        search.has_rested = true;
-        let task = search.task_at_hand().unwrap();
-        search.run_at_base(task);
-        let status = shared.ledger().status(idle);
-        drop(membership);
-        std::mem::forget(shared);
-        status
-    }
-
-    #[test]
-    fn last_batch_task_wakes_no_thread() {
-        assert_eq!(status_of_idle_beside_batch(1), Status::Idle);
-    }
-
-    #[test]
-    fn remaining_batch_tasks_wake_a_thread() {
-        assert_eq!(status_of_idle_beside_batch(2), Status::Running);
-    }
-
-    #[test]
-    fn guest_of_threadless_pool_has_no_backoff() {
-        struct Parks;
-        impl CustomBackoff for Parks {
-            fn backoff(&mut self, _: u64) -> Rest {
-                Rest::Park
-            }
-
-            fn reset(&mut self) {}
-        }
-        let [made, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        // Relaxed, here and below: everything runs on this thread.
-        let set = |flag: &Arc<AtomicBool>| {
-            let flag = flag.clone();
-            move || flag.store(true, Ordering::Relaxed)
-        };
-        let makes = set(&made);
-        let backoff = BackoffFactory::new(move |_| {
-            makes();
-            Parks
-        });
-        let builder = Pool::builder().workers(1).share(SharePolicy::Off);
-        let shared = PoolInner::bare(Options::of(builder.backoff(backoff)).unwrap());
-        let refused = members::admit_all(&shared, 1)[0];
-        members::refuse(&shared, refused);
-        let task = spawn::task_alone(&shared, set(&ran));
-        shared.injector.push(task);
-        enter::work_off_alone(&shared);
-        let [made, ran] = [made, ran].map(|flag| flag.load(Ordering::Relaxed));
-        assert_eq!([made, ran], [false, true]);
-        std::mem::forget(shared);
     }
 }

@@ -11,6 +11,7 @@
 
 pub mod book;
 pub mod children;
+pub mod classes;
 #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
 pub mod forks;
 pub mod futures;

@@ -4,9 +4,10 @@ use super::Builder;
 use tidegate_policy::Priority;
 
 impl Builder {
-    /// Sets the class of the pool's tasks (`TIDEGATE_PRIORITY`), except those that
-    /// [`spawn_at_priority`](crate::spawn_at_priority) has given another class. The default is
-    /// [`Priority::Normal`].
+    /// Sets the class of the tasks that threads outside all pools spawn into this pool
+    /// (`TIDEGATE_PRIORITY`), and of what these tasks spawn in turn. The default is
+    /// [`Priority::Normal`]. A task of another pool passes its own class on, and
+    /// [`spawn_at_priority`](crate::spawn_at_priority) chooses one.
     ///
     /// The class orders the tasks of this pool among themselves. How pools and programs divide the
     /// processors depends on their [weights](Self::weight).
@@ -55,7 +56,8 @@ impl Builder {
     /// worker begins a task, the caller that has waited longest continues. So the queue has at most
     /// this many tasks, plus one for each waiting caller. A task of the pool itself never waits,
     /// because the queue might not drain meanwhile. For the same reason, no task of the pool should
-    /// wait for a thread that spawns into it.
+    /// wait for a thread that spawns into it. The bound is for the tasks of all classes together, and
+    /// the callers continue in the order in which they came, whatever the class of their tasks.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;

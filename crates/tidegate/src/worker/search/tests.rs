@@ -1,0 +1,167 @@
+use super::*;
+use crate::Pool;
+use crate::options::Options;
+use crate::pool::{enter, members};
+use crate::spawn;
+use crate::worker::{Admission, Membership};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tidegate_policy::Priority::{Background, Normal, Urgent};
+use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
+use tidegate_policy::{QueueKind, SharePolicy};
+
+/// Calls `f` with the search of a new thread, in a pool of two workers of which the other one is
+/// idle. Returns the status of the idle thread afterwards.
+fn status_of_idle_after(f: impl FnOnce(&mut Search<'_>)) -> Status {
+    let builder = Pool::builder()
+        .queue(QueueKind::ChaseLev)
+        .share(SharePolicy::Off);
+    let shared = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
+    let admitted = members::admit_all(&shared, 2);
+    let (own, idle) = (admitted[0], admitted[1]);
+    let served = shared.ledger().stop(idle, Status::Idle);
+    assert_eq!(served, None);
+    wake::publish(&shared, &shared.ledger());
+    let membership = Membership::enter(shared.clone(), Admission::granted(own));
+    let worker = membership.current();
+    f(&mut Search::new(worker));
+    let status = shared.ledger().status(idle);
+    drop(membership);
+    std::mem::forget(shared);
+    status
+}
+
+/// Returns the status of an idle thread after a new thread has begun the first of these tasks.
+fn status_of_idle_beside(tasks: usize, keep: impl Fn(WorkerThread<'_>, Task)) -> Status {
+    status_of_idle_after(|search| {
+        let worker = search.worker;
+        for _ in 0..tasks {
+            keep(worker, spawn::task_alone(worker.shared(), || ()));
+        }
+        let task = search.task_at_hand().unwrap();
+        search.run_at_base(task);
+    })
+}
+
+#[test]
+fn last_task_at_hand_wakes_no_thread() {
+    let batch = |worker: WorkerThread<'_>, task| worker.keep_in_batch(task);
+    assert_eq!(status_of_idle_beside(1, batch), Status::Idle);
+    let class = |worker: WorkerThread<'_>, task| worker.shared().classes.push(Urgent, task);
+    assert_eq!(status_of_idle_beside(1, class), Status::Idle);
+}
+
+#[test]
+fn remaining_tasks_wake_a_thread() {
+    let batch = |worker: WorkerThread<'_>, task| worker.keep_in_batch(task);
+    assert_eq!(status_of_idle_beside(2, batch), Status::Running);
+    let class = |worker: WorkerThread<'_>, task| worker.shared().classes.push(Urgent, task);
+    assert_eq!(status_of_idle_beside(2, class), Status::Running);
+}
+
+/// A worker that must stop passes the turn of the pool's own class on.
+#[test]
+fn interrupted_turn_is_given_back() {
+    status_of_idle_after(|search| {
+        let worker = search.worker;
+        let shared = worker.shared();
+        let push = |class| {
+            let task = spawn::task_alone(shared, || ());
+            match class {
+                Some(class) => shared.classes.push(class, task),
+                None => shared.injector.push(task),
+            }
+        };
+        push(Some(Urgent));
+        while let Some(task) = search.task_at_hand() {
+            search.run_at_base(task);
+            push(Some(Urgent));
+        }
+        worker.set_must_stop(true);
+        assert!(search.find().is_none());
+        worker.set_must_stop(false);
+        push(None);
+        assert!(search.task_at_hand().is_none(), "the turn was given back");
+        let task = search.find().unwrap();
+        assert_eq!(
+            shared.injector.len(),
+            0,
+            "the task is of the pool's own class"
+        );
+        search.run_at_base(task);
+        assert!(search.task_at_hand().is_some(), "the turn is used up");
+    });
+}
+
+/// A look that found nothing does not let a later task pass a more urgent one.
+#[test]
+fn turn_ends_with_its_look() {
+    status_of_idle_after(|search| {
+        let shared = search.worker.shared();
+        let push = |class| shared.classes.push(class, spawn::task_alone(shared, || ()));
+        push(Background);
+        assert!(search.task_at_hand().is_none());
+        let task = search.find().unwrap();
+        search.run_at_base(task);
+        push(Urgent);
+        shared.injector.push(spawn::task_alone(shared, || ()));
+        let task = search.find().unwrap();
+        assert_eq!(shared.injector.len(), 1);
+        search.run_at_base(task);
+    });
+}
+
+#[test]
+fn guest_of_threadless_pool_has_no_backoff() {
+    struct Parks;
+    impl CustomBackoff for Parks {
+        fn backoff(&mut self, _: u64) -> Rest {
+            Rest::Park
+        }
+
+        fn reset(&mut self) {}
+    }
+    let [made, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    // Relaxed, here and below: everything runs on this thread.
+    let set = |flag: &Arc<AtomicBool>| {
+        let flag = flag.clone();
+        move || flag.store(true, Ordering::Relaxed)
+    };
+    let makes = set(&made);
+    let backoff = BackoffFactory::new(move |_| {
+        makes();
+        Parks
+    });
+    let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+    let shared = PoolInner::bare(Options::of(builder.backoff(backoff)).unwrap());
+    let refused = members::admit_all(&shared, 1)[0];
+    members::refuse(&shared, refused);
+    let task = spawn::task_alone(&shared, set(&ran));
+    shared.injector.push(task);
+    enter::work_off_alone(&shared);
+    let [made, ran] = [made, ran].map(|flag| flag.load(Ordering::Relaxed));
+    assert_eq!([made, ran], [false, true]);
+    std::mem::forget(shared);
+}
+
+/// A guest of a pool without threads runs the tasks of all classes in turn.
+#[test]
+fn guest_of_threadless_pool_serves_every_class() {
+    let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+    let shared = PoolInner::bare(Options::of(builder.priority_aging(3)).unwrap());
+    let refused = members::admit_all(&shared, 1)[0];
+    members::refuse(&shared, refused);
+    let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let task = |class| {
+        let begun = begun.clone();
+        spawn::task_alone(&shared, move || begun.lock().unwrap().push(class))
+    };
+    for _ in 0..4 {
+        shared.classes.push(Urgent, task(Urgent));
+        shared.injector.push(task(Normal));
+    }
+    enter::work_off_alone(&shared);
+    let begun = begun.lock().unwrap();
+    assert_eq!(begun[..6], [Urgent, Normal, Urgent, Normal, Urgent, Normal]);
+    std::mem::forget(shared);
+}
