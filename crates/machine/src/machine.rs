@@ -252,26 +252,44 @@ impl Machine {
         within(self.quota(), cpus)
     }
 
-    /// Reads the affinity and the quotas again, because they may change while a program runs.
-    ///
-    /// This is much cheaper than another snapshot. The files are read below `root`, which is `/`
-    /// for this machine. Returns `None` if less could be read than for the snapshot, because a
-    /// limit that can no longer be read must not count as lifted.
+    /// Returns the CPUs that the calling thread may run on now, including offline ones; `None` if
+    /// unknown. The files are read below `root`, which is `/` for this machine.
     ///
     /// # Examples
     /// ```
     /// use std::path::Path;
     /// use tidegate_machine::Machine;
     ///
-    /// let machine = Machine::read();
-    /// if let Some(limits) = machine.limits(Path::new("/")) {
+    /// assert_eq!(Machine::current_affinity(Path::new("/there/is/nothing/here")), None);
+    /// ```
+    #[must_use]
+    pub fn current_affinity(root: &Path) -> Option<CpuList> {
+        affinity::allowed(&Root(root)).ok()
+    }
+
+    /// Reads the affinity and the quotas again, because they may change while a program runs.
+    ///
+    /// This is much cheaper than another snapshot. The files are read below `root`, which is `/`
+    /// for this machine. `before` is the affinity that the calling thread had before: while it is
+    /// unchanged, the affinity of the snapshot counts, which may be that of another thread. Returns
+    /// `None` if less could be read than for the snapshot, because a limit that can no longer be
+    /// read must not count as lifted.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use tidegate_machine::Machine;
+    ///
+    /// let (machine, root) = (Machine::read(), Path::new("/"));
+    /// let before = Machine::current_affinity(root);
+    /// if let Some(limits) = machine.limits(root, before.as_ref()) {
     ///     println!("up to {} workers on CPUs {}", limits.workers, limits.usable);
     /// }
     /// ```
     #[must_use]
-    pub fn limits(&self, root: &Path) -> Option<Limits> {
+    pub fn limits(&self, root: &Path, before: Option<&CpuList>) -> Option<Limits> {
         let files = Root(root);
-        let allowed = affinity::allowed(&files).ok();
+        let allowed = Self::current_affinity(root).filter(|now| Some(now) != before);
         let usable = usable(
             self.topology.cpus(),
             allowed.as_ref().or(self.affinity.as_ref()),
@@ -294,7 +312,7 @@ impl Machine {
 /// use std::path::Path;
 ///
 /// let machine = tidegate_machine::Machine::read();
-/// if let Some(limits) = machine.limits(Path::new("/")) {
+/// if let Some(limits) = machine.limits(Path::new("/"), None) {
 ///     assert!(limits.workers >= 1);
 /// }
 /// ```

@@ -142,10 +142,17 @@ pub fn cycle(share: SharePolicy, others: usize, calm: usize, est_cycle: Nanos) -
 /// cycle each, at growing intervals. The first loan is one slot, after [`STUCK_PATIENCE`] if a slot
 /// holder does not poll, and otherwise after [`STARVED_PATIENCE`]. Each further loan is twice as
 /// many slots after twice the wait, up to 128 times the first wait.
+///
+/// A pool that only follows its quotas ([`SharePolicy::Off`]) takes no slot back before a task has
+/// ended. There a thread is *stuck* if it has been in the same task for [`STUCK_PATIENCE`], even if
+/// it computes ([`beside_long_tasks`]). If there is always a thread that waits for a slot, one slot
+/// is lent every [`STARVED_PATIENCE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Loans {
     /// The length of a loan, in nanoseconds.
     cycle: Nanos,
+    /// Whether the loans of one wait grow and become rarer.
+    grows: bool,
     /// When the current wait for a slot began, or the last loan during that wait, if there was one.
     since: Option<Nanos>,
     /// The number of loans during the current wait.
@@ -153,11 +160,13 @@ pub struct Loans {
 }
 
 impl Loans {
-    /// Creates a state without loans. Each loan will last for one `cycle`, in nanoseconds.
+    /// Creates a state without loans, for a job with this policy. Each loan will last for one
+    /// `cycle`, in nanoseconds.
     #[must_use]
-    pub const fn new(cycle: Nanos) -> Self {
+    pub const fn new(cycle: Nanos, share: SharePolicy) -> Self {
         Self {
             cycle,
+            grows: !matches!(share, SharePolicy::Off),
             since: None,
             times: 0,
         }
@@ -168,10 +177,10 @@ impl Loans {
     /// none is free.
     ///
     /// ```
-    /// use tidegate_policy::share::Loans;
+    /// use tidegate_policy::share::{Loans, SharePolicy};
     ///
     /// let ms = 1_000_000;
-    /// let mut loans = Loans::new(5 * ms);
+    /// let mut loans = Loans::new(5 * ms, SharePolicy::Auto);
     /// assert_eq!(loans.lend(true, (0, 1), 3, 0), 0);
     /// assert_eq!(loans.lend(true, (1, 1), 3, 0), 1);
     /// assert_eq!(loans.lend(true, (0, 1), 3, 100 * ms), 1);
@@ -186,7 +195,7 @@ impl Loans {
         now: Nanos,
     ) -> usize {
         if !waits {
-            *self = Self::new(self.cycle);
+            (self.since, self.times) = (None, 0);
             return stuck.min(room);
         }
         let since = *self.since.get_or_insert(now);
@@ -194,9 +203,13 @@ impl Loans {
             0 => STARVED_PATIENCE.default,
             _ => STUCK_PATIENCE.default,
         };
-        if now.saturating_sub(since) >= patience << self.times.min(7) {
+        let doublings = if self.grows { self.times.min(7) } else { 0 };
+        if now.saturating_sub(since) >= patience << doublings {
             self.since = Some(now);
-            self.times = (self.times + 1).min(usize::BITS - 1);
+            self.times = match self.grows {
+                true => (self.times + 1).min(usize::BITS - 1),
+                false => 1,
+            };
         }
         let fresh = now.saturating_sub(self.since.unwrap_or(now)) < self.cycle;
         let turn: usize = match self.times {
@@ -217,6 +230,20 @@ pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
         None
     } else {
         Some(computed < silent / 16)
+    }
+}
+
+/// Returns how many slots to lend because `long` of `running` threads have been in the same task
+/// for long, in a job whose threads give up their slots only between tasks. Each of them is lent
+/// one slot, so the others share as many slots as the quotas allow. If a task `waits` and all
+/// threads are in long tasks, twice as many slots are lent: the tasks may all be waiting for tasks
+/// that have not begun, and each loan may start only one more of that kind.
+#[must_use]
+pub const fn beside_long_tasks(long: usize, running: usize, waits: bool) -> usize {
+    if waits && long == running {
+        2 * long
+    } else {
+        long
     }
 }
 
@@ -272,7 +299,7 @@ mod tests {
 
     #[test]
     fn stuck_slots_are_always_lent() {
-        let mut loans = Loans::new(MS);
+        let mut loans = Loans::new(MS, SharePolicy::Auto);
         for waits in [false, true] {
             assert_eq!(loans.lend(waits, (2, 2), 3, 0), 2);
             assert_eq!(
@@ -287,7 +314,7 @@ mod tests {
     #[test]
     fn constant_waiting_gets_occasional_loans() {
         for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {
-            let mut loans = Loans::new(MS);
+            let mut loans = Loans::new(MS, SharePolicy::Auto);
             let mut lend = |waits, times: u64, more| {
                 loans.lend(waits, (0, silent), 5, times * patience + more)
             };
@@ -304,8 +331,29 @@ mod tests {
     }
 
     #[test]
+    fn loans_beside_tasks_stay_frequent() {
+        let mut loans = Loans::new(MS, SharePolicy::Off);
+        let mut lend = |seconds, more| {
+            let now = seconds * STARVED_PATIENCE.default + more;
+            loans.lend(true, (1, 0), 3, now)
+        };
+        assert_eq!(lend(0, 0), 1, "stuck");
+        for seconds in 1..200 {
+            assert_eq!(lend(seconds, 0), 2);
+            assert_eq!(lend(seconds, MS), 1);
+        }
+    }
+
+    #[test]
+    fn loans_double_if_all_tasks_are_long() {
+        assert_eq!(beside_long_tasks(3, 3, true), 6);
+        assert_eq!(beside_long_tasks(3, 3, false), 3, "no task waits");
+        assert_eq!(beside_long_tasks(3, 4, true), 3);
+    }
+
+    #[test]
     fn loans_stay_within_their_limit() {
-        let mut loans = Loans::new(MS);
+        let mut loans = Loans::new(MS, SharePolicy::Auto);
         let moments = (0..200).map(|times| times * 200 * STARVED_PATIENCE.default);
         assert!(
             moments

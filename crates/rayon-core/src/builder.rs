@@ -254,7 +254,8 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// Sets the number of threads. With 0, the default, the [environment variables](crate)
     /// determine the number. If none is set, the pool has as many threads as this process may run
-    /// at the same time.
+    /// at the same time. If that changes later, so does the number of threads that run tasks at the
+    /// same time, but not the number of threads.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self

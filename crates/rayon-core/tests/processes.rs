@@ -60,7 +60,7 @@ fn a_pool_explains_itself() {
 #[test]
 fn pool_explains_whether_it_shares() {
     for (share, says) in [
-        (None, "share=off (TIDEGATE_SHARE is not set)\n"),
+        (None, "share=off (TIDEGATE_SHARE is not set"),
         (Some("off"), "share=off\n"),
         (Some("auto"), "share=auto\n"),
         (Some("on"), "share=on\n"),
@@ -71,6 +71,10 @@ fn pool_explains_whether_it_shares() {
         let output = in_child("child_sums", &variables);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(text.contains(says), "{share:?}: {text}");
+        // A pool of one thread has no limits to follow.
+        let follows = share.is_none() && cfg!(target_os = "linux") && !text.contains(", 1 worker ");
+        let says = "; follows changes of affinity and quotas)\n";
+        assert_eq!(text.contains(says), follows, "{share:?}: {text}");
     }
 }
 

@@ -13,6 +13,10 @@
 //!   its own frame, unless an idle thread runs them. Without spare threads, no other thread could
 //!   run them, and the code outside the pool may be waiting for them.
 //! * A spawn never runs a task on the caller's stack.
+//! * If the builder sets no number of workers, the affinity and the quotas change only how many
+//!   threads may run tasks at once. Unless the pool shares the machine, a thread waits for a slot
+//!   only when no task is on its stack, and the number of slots is a goal: `docs/share-controller.md`
+//!   describes when the pool exceeds it.
 //! * One handler receives every panic that cannot be returned to a caller, including panics of the
 //!   pool's other handlers.
 
@@ -22,7 +26,7 @@ pub use crate::unwind::UnhandledPanic;
 
 use crate::broadcast;
 use crate::handle::Pool;
-use crate::options::{BuildError, Builder, Options};
+use crate::options::{self, BuildError, Builder, Options};
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
@@ -33,6 +37,7 @@ use crate::worker::WorkerThread;
 use crate::yield_now;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
@@ -65,6 +70,13 @@ pub fn stack_sizes() -> (usize, usize) {
         Allowed::Between(least, most) => (least, most),
         Allowed::OneOf(_) => unreachable!("the size of stacks has a range"),
     }
+}
+
+/// Reads affinity and quotas below `root` instead of `/`, in the whole process, for tests. Has no
+/// effect once a pool has read the machine.
+#[doc(hidden)]
+pub fn pretend_machine(root: PathBuf) {
+    options::pretend(root);
 }
 
 /// A closed pool's handle.
@@ -125,7 +137,7 @@ impl ClosedPool {
 
 /// A handle through which any thread can run functions in a closed pool.
 #[derive(Clone)]
-pub struct Entry(Arc<PoolInner>);
+pub struct Entry(pub(crate) Arc<PoolInner>);
 
 impl Entry {
     /// Runs `f` on a thread of the pool.
@@ -280,22 +292,32 @@ pub fn spawn_broadcast<'scope>(
 mod tests {
     use super::*;
 
+    fn closed() -> Closed {
+        Closed {
+            on_panic: Box::new(|_, _| ()),
+            threads_by: "a test",
+            breadth_first: false,
+            forgiving: false,
+        }
+    }
+
+    fn build(builder: Builder, with_caller: bool) -> ClosedPool {
+        let start = |thread: UnstartedThread| thread.start("closed".into());
+        ClosedPool::build(builder, closed(), with_caller, start).unwrap()
+    }
+
+    #[test]
+    fn chosen_number_needs_no_controller() {
+        let pool = build(Pool::builder().workers(2), false);
+        assert!(pool.0.shared().controller.is_none());
+    }
+
     /// A closed pool that includes the calling thread has no share controller.
     #[test]
     fn pool_with_caller_skips_sharing() {
-        let build = |with_caller| {
-            let closed = Closed {
-                on_panic: Box::new(|_, _| ()),
-                threads_by: "a test",
-                breadth_first: false,
-                forgiving: false,
-            };
-            let builder = Pool::builder().workers(2).share(SharePolicy::Auto);
-            let start = |thread: UnstartedThread| thread.start("closed".into());
-            ClosedPool::build(builder, closed, with_caller, start).unwrap()
-        };
         let controllers = [false, true].map(|with_caller| {
-            let pool = build(with_caller);
+            let builder = Pool::builder().workers(2).share(SharePolicy::Auto);
+            let pool = build(builder, with_caller);
             let has = pool.0.shared().controller.is_some();
             // Never dropped: the calling thread remains one of the pool's threads.
             std::mem::forget(pool);

@@ -31,12 +31,21 @@ fn explain(pool: &PoolInner) {
     if pool.unexplained.swap(false, Ordering::Relaxed) {
         print_line(format_args!(
             "{}",
-            explanation(&pool.options, pool.wanted())
+            explanation(&pool.options, chosen_workers(pool))
         ));
     }
 }
 
-/// Returns the explanation line for these options. `workers` is the current number of workers.
+/// Returns the number of workers that the user has set last, or else the original number: if the
+/// machine determines the number, it may change at any time.
+fn chosen_workers(pool: &PoolInner) -> usize {
+    match pool.workers_are_chosen() {
+        true => pool.wanted(),
+        false => pool.options.workers,
+    }
+}
+
+/// Returns the explanation line for these options. `workers` is the number of workers.
 fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
@@ -102,12 +111,17 @@ fn sharing(options: &Options) -> Vec<String> {
         .as_ref()
         .map_or(SharePolicy::Off, |by| by.share);
     let mut differing = Vec::new();
+    // A pool with a share controller that does not share only follows the limits.
+    let follows = match options.share.is_some() && !options.shares() {
+        true => "; follows changes of affinity and quotas",
+        false => "",
+    };
     differing.extend(match (closed, options.share_from) {
-        (true, Source::Default) => Some("share=off (TIDEGATE_SHARE is not set)".to_owned()),
+        (true, Source::Default) => Some(format!("share=off (TIDEGATE_SHARE is not set{follows})")),
         (true, _) => Some(shown(share, &tunables::SHARE)),
         (false, _) => difference(share, &tunables::SHARE),
     });
-    if let Some(sharing) = &options.share {
+    if let Some(sharing) = options.share.as_ref().filter(|_| options.shares()) {
         differing.extend(difference(sharing.weight, &tunables::WEIGHT));
         differing.extend(difference(sharing.desire, &tunables::DESIRE));
         differing.extend(difference(sharing.est_cycle, &tunables::EST_CYCLE));

@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod idle;
 mod kind;
+mod machine;
 mod orders;
 
 pub use builder::Builder;
@@ -18,6 +19,7 @@ pub(crate) use environment::Environment;
 pub use error::BuildError;
 pub(crate) use idle::IdleRule;
 pub(crate) use kind::Kind;
+pub(crate) use machine::{affinity, limits, machine, pretend};
 
 use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
@@ -25,13 +27,12 @@ use crate::panics::PanicReport;
 use crate::simulated::{self, Simulated};
 use orders::Orders;
 use std::time::Duration;
-use tidegate_machine::{CpuList, Machine, Topology};
+use tidegate_machine::{CpuList, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
     DesirePolicy, DesireState, MemoryPolicy, Nanos, ParseError, PlaceBy, Priority, QueueKind,
     SharePolicy, StealAmount, VictimPolicy, WaitPolicy,
 };
-use tidegate_sync::OnceBox;
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type PanicHandler = Box<dyn Fn(PanicReport) + Send + Sync>;
@@ -78,7 +79,7 @@ pub(crate) struct Options {
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
-    /// `None`: the pool does not share the machine.
+    /// `None`: the pool has no share controller.
     pub(crate) share: Option<Sharing>,
     pub(crate) share_from: Source,
     pub(crate) kind: Kind,
@@ -89,6 +90,7 @@ pub(crate) struct Options {
 pub(crate) struct Sharing {
     /// The job's name in the job table.
     pub(crate) job: String,
+    /// `Off`: the pool takes no seat in the table, and only follows the affinity and the quotas.
     pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
     pub(crate) desire: DesirePolicy,
@@ -129,8 +131,8 @@ impl Options {
     }
 
     fn resolve(builder: Builder, environment: Environment) -> Result<Self, BuildError> {
-        let (share, share_from) = Sharing::of(&builder, environment)?;
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
+        let (share, share_from) = Sharing::of(&builder, (workers, workers_from), environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
         let max_blocking_threads = blocking_limit(&builder, max_threads, environment)?;
         let (priority, priority_aging) = classes(&builder, environment)?;
@@ -196,10 +198,16 @@ impl Sharing {
     /// False under loom and Miri: they run a single pool and have no files.
     pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
 
-    /// Returns how the pool shares the machine (`None` if it does not), and where that choice came
-    /// from.
+    /// Whether the affinity and the quotas are read again while a closed pool does not share the
+    /// machine. Other systems have no limits that could be read.
+    const FOLLOWS: bool = Self::POSSIBLE && cfg!(target_os = "linux");
+
+    /// Returns what the pool's share controller does (`None` if the pool has none), and where the
+    /// choice of the policy came from. If the machine has determined the number of `workers`, it may
+    /// also lower it.
     fn of(
         builder: &Builder,
+        (workers, workers_from): (usize, Source),
         environment: Environment,
     ) -> Result<(Option<Self>, Source), BuildError> {
         let (share, from) =
@@ -223,8 +231,14 @@ impl Sharing {
             .0;
         // A closed pool shares the machine only if that was requested: its caller may rely on all
         // of its threads running.
-        let wished = builder.closed.is_none() || from != Source::Default;
-        let sharing = (share != SharePolicy::Off && wished && Self::POSSIBLE).then(|| Self {
+        let is_asked = builder.closed.is_none() || from != Source::Default;
+        let may_shrink = workers > 1 && workers_from == Source::Default;
+        let share = if is_asked { share } else { SharePolicy::Off };
+        let has_controller = match share {
+            SharePolicy::Off => Self::FOLLOWS && !is_asked && may_shrink,
+            SharePolicy::Auto | SharePolicy::On => Self::POSSIBLE,
+        };
+        let sharing = has_controller.then(|| Self {
             job: job(builder),
             share,
             weight,
@@ -237,10 +251,16 @@ impl Sharing {
 }
 
 impl Options {
+    /// Whether the pool shares the machine with other jobs.
+    pub(crate) fn shares(&self) -> bool {
+        let policy = self.share.as_ref().map(|sharing| sharing.share);
+        policy.is_some_and(|policy| policy != SharePolicy::Off)
+    }
+
     /// Whether thieves record how many tasks their victims have.
     pub(crate) fn counts_lengths(&self) -> bool {
         let desire = self.share.as_ref().map(|sharing| sharing.desire);
-        matches!(desire, Some(DesirePolicy::ADeque(_)))
+        self.shares() && matches!(desire, Some(DesirePolicy::ADeque(_)))
     }
 }
 
@@ -404,12 +424,6 @@ fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'stati
         (Source::Variable, Some(variable)) => variable,
         _ => method,
     }
-}
-
-/// Returns the machine as it was when a pool first needed it. Reading it takes about a millisecond.
-pub(crate) fn machine() -> &'static Machine {
-    static MACHINE: OnceBox<Machine> = OnceBox::new();
-    MACHINE.get_or_init(Machine::read)
 }
 
 /// The topology and the CPUs to which a pool's CPU slots are assigned.

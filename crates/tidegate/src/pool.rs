@@ -266,6 +266,12 @@ impl PoolInner {
         planned.or_else(|| AltQueue::of(self.options.queue))
     }
 
+    /// Whether a thread in the middle of a task may have to wait for a slot. In a closed pool that
+    /// does not share the machine, threads wait only between tasks.
+    pub(crate) fn preempts(&self) -> bool {
+        self.kind().may_preempt() || self.options.shares()
+    }
+
     /// Whether the pool has no spare thread that could run in place of a thread that stops.
     pub(crate) fn has_no_spares(&self) -> bool {
         self.options.max_threads <= self.options.workers
@@ -333,6 +339,15 @@ impl PoolInner {
 
     pub(crate) fn has_queued(&self) -> bool {
         self.memory.has_work() || self.has_unplanned()
+    }
+
+    /// Whether a scope's queue holds tasks. `is_own` says whether a task belongs to that scope.
+    pub(crate) fn has_queued_in_scope(&self, is_own: impl Fn(&Task) -> bool) -> bool {
+        // Acquire pairs with the Release in `new_queue`.
+        self.queue_count.load(Ordering::Acquire) > 0 && {
+            let queues = self.queues.lock();
+            queues.iter().any(|queue| queue.begins_with(&is_own))
+        }
     }
 
     /// Whether a queued task could rescue the pool when every thread waits.

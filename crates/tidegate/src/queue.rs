@@ -91,6 +91,11 @@ impl Queue {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
 
+    /// Whether the queue contains tasks and `wanted` returns true for the oldest.
+    pub(crate) fn begins_with(&self, wanted: impl Fn(&Task) -> bool) -> bool {
+        self.len() > 0 && self.tasks.lock().front().is_some_and(wanted)
+    }
+
     fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {
         if self.len() == 0 {
             return None;

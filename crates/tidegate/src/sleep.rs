@@ -308,16 +308,17 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     served.into_iter().for_each(|t| wake::unpark(shared, t));
 }
 
-/// Makes this worker run again: immediately if a slot is free, otherwise when another thread hands
-/// one over or the grace period has passed.
+/// Makes this worker run again: immediately if a slot is free or the pool does not preempt,
+/// otherwise when another thread hands one over or the grace period has passed.
 pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     let shared = worker.shared();
     let mut ledger = shared.ledger();
-    let has_slot = ledger.ready(worker.index);
+    let runs =
+        ledger.ready(worker.index) || (!shared.preempts() && overcommit(worker, &mut ledger, why));
     wake::publish(shared, &ledger);
     wake::on_start_running(&ledger, worker.worker());
     drop(ledger);
-    if !has_slot {
+    if !runs {
         asleep(worker, Phase::Switching, || park_owed(worker, why));
     }
     place::bind(worker);
@@ -355,12 +356,8 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
             inbox::run_asleep(worker, Status::Owed);
         }
         let mut ledger = shared.ledger();
-        if left == 0 && ledger.overcommit(worker.index) {
-            // The worker may run without a slot until its next task begins or waits.
-            worker.tally.overcommitted.add(1);
-            worker
-                .sleeper
-                .set_unasked_until(Some(clock::now() + why.spell()));
+        if left == 0 {
+            overcommit(worker, &mut ledger, why);
         }
         if ledger.status(worker.index) != Status::Owed {
             return wake::on_start_running(&ledger, worker.worker());
@@ -368,18 +365,32 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
     }
 }
 
-/// Whether a waiter that runs nothing should give its slot away immediately, because a thread is
-/// owed one or a task waits in a queue.
-pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
-    let shared = worker.shared();
-    shared.sleep.owes() || shared.has_queued()
+/// Lets this worker, if it is owed a slot, run without one until its next task begins or waits.
+/// Returns whether it was owed one.
+fn overcommit(worker: WorkerThread<'_>, ledger: &mut Ledger, why: Waiting) -> bool {
+    let is_owed = ledger.overcommit(worker.index);
+    if is_owed {
+        worker.tally.overcommitted.add(1);
+        worker
+            .sleeper
+            .set_unasked_until(Some(clock::now() + why.spell()));
+    }
+    is_owed
 }
 
-/// Called between two tasks. If a thread is owed a slot, or this worker runs without one, checks
-/// whether the worker must stop.
+/// Whether a waiter that runs nothing should give its slot away immediately, because slots are
+/// short or a task waits in a queue.
+pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
+    let shared = worker.shared();
+    shared.sleep.is_short() || shared.has_queued()
+}
+
+/// Called between two tasks. If slots are short, or this worker runs without one, checks whether
+/// the worker must stop.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
     let shared = worker.shared();
-    if (shared.sleep.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
+    if (shared.sleep.is_short() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending()
+    {
         worker.set_must_stop(is_in_excess(worker));
     }
 }
@@ -410,9 +421,10 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
 
 /// Answers a request to give up the slot. The worker complies if too many slots are still held, or
 /// if `turn` is set and another thread is owed a slot. A worker that runs without a slot stops if
-/// its permitted time has passed or if its slot went to another thread.
+/// its permitted time has passed or if its slot went to another thread. In a pool that does not
+/// preempt, the worker continues and [`make_way`] makes it stop after its task.
 pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
-    if worker.sleeper.needs_no_slot() {
+    if worker.sleeper.needs_no_slot() || !worker.shared().preempts() {
         return;
     }
     let must = {

@@ -125,6 +125,8 @@ fn seconds(nanos: u64) -> f64 {
 #[derive(Default, Debug)]
 pub(crate) struct Tally {
     pub(crate) tasks: Count,
+    /// How many of `tasks` did not run on top of another task.
+    pub(crate) base_tasks: Count,
     pub(crate) stolen_joins: Count,
     pub(crate) attempts: Count,
     /// How many tasks the victims had, summed over attempts. Only counted if the desire policy uses

@@ -122,7 +122,7 @@ mod limits {
         let files = sixteen();
         let machine = Machine::read_from(files.root());
         let limits = |files: &MadeUp| {
-            let limits = machine.limits(files.root())?;
+            let limits = machine.limits(files.root(), None)?;
             Some((limits.workers, limits.usable.to_string()))
         };
         let all = |workers| Some((workers, "0-7".to_owned()));
@@ -141,6 +141,25 @@ mod limits {
         let files = files.with("/proc/thread-self/status", mask);
         assert_eq!(limits(&files), Some((2, "2-3".to_owned())));
         assert_eq!(machine.default_workers(), 8);
+    }
+
+    /// A thread that was bound to one CPU from its start reads the limits.
+    #[test]
+    fn ignore_a_mask_that_never_changed() {
+        let mask = |cpus: &str| format!("Name:\tx\nCpus_allowed_list:\t{cpus}\n");
+        let files = sixteen();
+        let machine = Machine::read_from(files.root());
+        let files = files.with("/proc/thread-self/status", mask("5"));
+        let before = Machine::current_affinity(files.root());
+        let workers = |files: &MadeUp| {
+            let limits = machine.limits(files.root(), before.as_ref());
+            limits.map(|limits| limits.workers)
+        };
+        assert_eq!(workers(&files), Some(8));
+        let files = files.with("/sys/fs/cgroup/a/b/cpu.max", "250000 100000\n");
+        assert_eq!(workers(&files), Some(3));
+        let files = files.with("/proc/thread-self/status", mask("5-6"));
+        assert_eq!(workers(&files), Some(2));
     }
 }
 

@@ -16,6 +16,7 @@ pub struct ShareController {
     desire: DesireState,
     loans: Loans,
     est_cycle: Nanos,
+    share: SharePolicy,
 }
 
 /// What the share controller knows about slots and the threads that wait for one.
@@ -23,7 +24,7 @@ pub struct ShareController {
 pub struct Wait {
     /// Whether a thread waits for a slot while none is free.
     pub waits: bool,
-    /// The number of slot holders that are stuck.
+    /// How many slots to lend because threads are stuck.
     pub stuck: usize,
     /// The number of slot holders that do not poll.
     pub silent: usize,
@@ -77,13 +78,19 @@ impl CycleEnd {
 impl ShareController {
     /// Creates a share controller that has not estimated a desire yet. It will do so every
     /// `est_cycle` nanoseconds.
-    pub fn new(recorder: &impl Recorder, desire: DesireState, est_cycle: Nanos) -> Self {
+    pub fn new(
+        recorder: &impl Recorder,
+        desire: DesireState,
+        est_cycle: Nanos,
+        share: SharePolicy,
+    ) -> Self {
         recorder.begin(Event::Begin);
         recorder.end(0);
         Self {
             desire,
-            loans: loans(est_cycle),
+            loans: loans(est_cycle, share),
             est_cycle,
+            share,
         }
     }
 
@@ -168,7 +175,7 @@ impl ShareController {
     /// Ends all loans and resets their number to 0.
     pub fn forget_loans(&mut self, recorder: &impl Recorder) {
         recorder.begin(Event::ForgetLoans);
-        self.loans = loans(self.est_cycle);
+        self.loans = loans(self.est_cycle, self.share);
         recorder.end(0);
     }
 }
@@ -176,8 +183,8 @@ impl ShareController {
 /// Returns the initial loans of a controller with this cycle length. Each loan lasts at least as
 /// long as the default cycle: a woken thread needs longer than the shortest cycles to take its
 /// first task.
-fn loans(est_cycle: Nanos) -> Loans {
-    Loans::new(est_cycle.max(EST_CYCLE.default))
+fn loans(est_cycle: Nanos, share: SharePolicy) -> Loans {
+    Loans::new(est_cycle.max(EST_CYCLE.default), share)
 }
 
 #[cfg(test)]
@@ -192,7 +199,8 @@ mod tests {
     fn cycle_end_is_read_from_its_inputs() {
         let recorder = RefCell::new(StreamRecorder::new(1 << 10, || 0));
         let desire = DesireState::new(&DesirePolicy::default()).unwrap();
-        let mut controller = ShareController::new(&recorder, desire, EST_CYCLE.default);
+        let mut controller =
+            ShareController::new(&recorder, desire, EST_CYCLE.default, SharePolicy::Auto);
         let seen = Seen {
             length: 1,
             allotment: 2,

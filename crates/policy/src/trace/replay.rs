@@ -302,7 +302,12 @@ fn new_thief(rules: &Rules, index: usize, player: &Player) -> Result<Thief, Dama
 
 fn new_controller(rules: &Rules, player: &Player) -> Result<ShareController, Damaged> {
     let desire = DesireState::new(&rules.desire).map_err(|error| Damaged(format!("{error}")))?;
-    Ok(ShareController::new(player, desire, rules.est_cycle))
+    Ok(ShareController::new(
+        player,
+        desire,
+        rules.est_cycle,
+        rules.share,
+    ))
 }
 
 /// Stands in for a live input. Never called, because the player supplies the recorded input.
@@ -412,7 +417,8 @@ mod tests {
         let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();
         let state = DesireState::new(&rule).unwrap();
-        let mut controller = ShareController::new(&recorder, state, EST_CYCLE.default);
+        let mut controller =
+            ShareController::new(&recorder, state, EST_CYCLE.default, rules("wsap").share);
         for _ in 0..5 {
             controller.next_desire(&recorder, &SEEN);
         }

@@ -36,6 +36,12 @@ impl Kind {
         self.closed().is_none()
     }
 
+    /// Whether a thread may have to give up its slot in the middle of a task, even if the pool does
+    /// not share the machine.
+    pub(crate) fn may_preempt(&self) -> bool {
+        self.closed().is_none()
+    }
+
     /// Whether dropping the pool's handle waits for the threads to end.
     pub(crate) fn end_waits(&self) -> bool {
         self.closed().is_none()

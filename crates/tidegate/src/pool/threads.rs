@@ -34,6 +34,15 @@ impl Threads {
         running.or_else(|| self.ended.take())
     }
 
+    /// Takes the handle of the share controller, if it is here.
+    fn take_controller(&mut self) -> Option<JoinHandle> {
+        let at = self
+            .running
+            .iter()
+            .position(|(number, _)| number.is_none())?;
+        Some(self.running.swap_remove(at).1)
+    }
+
     /// Records that thread `index` is about to end before the pool does. Returns the handle of the
     /// last thread that ended early.
     fn end(&mut self, index: usize) -> Option<JoinHandle> {
@@ -90,9 +99,16 @@ impl UnstartedThread {
         let membership = Membership::enter(self.shared.clone(), admission);
         self.shared.live(membership.current(), self.handles_exit);
         drop(membership);
-        let before = match self.shared.is_over() {
-            true => None,
-            false => self.shared.threads.lock().end(self.index),
+        let is_over = self.shared.is_over();
+        let before = {
+            let mut threads = self.shared.threads.lock();
+            match is_over {
+                false => threads.end(self.index),
+                // No other thread waits for the pool's end. When its threads have ended, so has the
+                // share controller, and nothing keeps the pool's handlers alive.
+                true if !self.shared.kind().end_waits() => threads.take_controller(),
+                true => None,
+            }
         };
         members::dismiss(&self.shared, self.index);
         if let Some(before) = before {

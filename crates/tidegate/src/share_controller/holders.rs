@@ -5,8 +5,8 @@ use crate::pool::{PoolInner, signal};
 use crate::sleep::wake;
 use crate::worker::Worker;
 use tidegate_policy::Nanos;
-use tidegate_policy::share::{is_next_turn, is_stuck};
-use tidegate_policy::slots::{Ledger, Status};
+use tidegate_policy::share::{beside_long_tasks, is_next_turn, is_stuck};
+use tidegate_policy::slots::Ledger;
 
 #[derive(Default)]
 pub(super) struct Holders {
@@ -17,10 +17,13 @@ pub(super) struct Holders {
     next: usize,
 }
 
-/// A thread that has not answered the probe sent to it.
+/// A thread that has not answered the probe sent to it or, in a pool that does not preempt, has not
+/// begun another task.
 #[derive(Clone, Copy)]
 struct Silence {
     since: Nanos,
+    /// How many tasks the thread had begun at `since`.
+    begun: u64,
     /// The thread's processor time at `since`.
     computed: Option<Nanos>,
     /// The result of the last check whether the thread is stuck; `None` before the first one.
@@ -37,30 +40,46 @@ impl Holders {
         waits: bool,
         now: Nanos,
     ) -> (usize, usize) {
+        self.observe(shared, ledger, waits, now);
+        let judged = |t: usize| {
+            let silence = self.threads.get(t).copied().flatten();
+            silence.and_then(|silence| silence.stuck)
+        };
+        if !shared.preempts() {
+            // A thread that runs without a slot would get a lent one before a waiting task does.
+            let long = ledger.running().filter_map(judged).count();
+            return (beside_long_tasks(long, ledger.active(), waits), 0);
+        }
+        let (mut stuck, mut silent) = (0, 0);
+        for is_stuck in ledger.holders().filter_map(judged) {
+            stuck += usize::from(is_stuck);
+            silent += 1;
+        }
+        (stuck, silent)
+    }
+
+    /// Continues to observe the threads that run.
+    fn observe(&mut self, shared: &PoolInner, ledger: &Ledger, waits: bool, now: Nanos) {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(shared.worker_count(), None);
-        let (mut stuck, mut silent) = (0, 0);
         // A thread that has just been given a slot may have no worker yet.
         for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
-            let silence = silence.filter(|_| worker.deque.raised() & signal::PROBE != 0);
-            if waits && silence.is_none() {
+            let silence = silence.filter(|silence| match shared.preempts() {
+                true => worker.deque.raised() & signal::PROBE != 0,
+                false => worker.tally.base_tasks.get() == silence.begun,
+            });
+            if waits && silence.is_none() && shared.preempts() {
                 worker.deque.raise(signal::PROBE);
             }
             let silence = silence.map_or_else(
                 || waits.then(|| Silence::begin(worker, now)),
-                |silence| Some(silence.go_on(worker, now)),
+                |silence| Some(silence.go_on(shared, worker, now)),
             );
-            if ledger.status(worker.index) == Status::Running {
-                let judged = silence.and_then(|silence| silence.stuck);
-                silent += usize::from(judged.is_some());
-                stuck += usize::from(judged == Some(true));
-            }
             if let Some(place) = self.threads.get_mut(worker.index) {
                 *place = silence;
             }
         }
-        (stuck, silent)
     }
 
     /// If a turn has ended, asks as many holders to give up their slots as there are threads that
@@ -86,24 +105,30 @@ impl Silence {
     fn begin(worker: &Worker, now: Nanos) -> Self {
         Self {
             since: now,
+            begun: worker.tally.base_tasks.get(),
             computed: worker.computed.read(),
             stuck: None,
         }
     }
 
     /// Checks again whether the thread is stuck, if enough time has passed since the last check.
-    fn go_on(self, worker: &Worker, now: Nanos) -> Self {
+    fn go_on(self, shared: &PoolInner, worker: &Worker, now: Nanos) -> Self {
         let computed = worker.computed.read();
         // If the system does not report processor times, or another thread has this number now, the
         // thread counts as computing.
         let since = |then| computed.and_then(|computed| computed.checked_sub(then));
-        let spent = self.computed.and_then(since).unwrap_or(Nanos::MAX);
+        let spent = match shared.preempts() {
+            true => self.computed.and_then(since).unwrap_or(Nanos::MAX),
+            // The thread keeps its slot until its task ends, whether it computes or not.
+            false => 0,
+        };
         match is_stuck(now.saturating_sub(self.since), spent) {
             None => self,
             stuck => Self {
                 since: now,
                 computed,
                 stuck,
+                ..self
             },
         }
     }

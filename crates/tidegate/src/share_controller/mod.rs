@@ -9,12 +9,14 @@
 //! Without a table the pool has all the slots it wants. The only cost to a worker is the load of a
 //! flag when a slot changes hands.
 
+#[cfg(all(test, not(any(loom, miri))))]
+mod following_tests;
 mod holders;
 mod presence;
 mod sight;
 
 use crate::controller_handle::ControllerHandle;
-use crate::options::{Sharing, machine};
+use crate::options::{Sharing, affinity, limits, machine};
 use crate::pool::PoolInner;
 use crate::sleep::look;
 use crate::sleep::wake;
@@ -22,13 +24,12 @@ use crate::unwind;
 use holders::Holders;
 use presence::Presence;
 use sight::Sight;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_machine::Limits;
-use tidegate_policy::Nanos;
-use tidegate_policy::trace::{NoTrace, ShareController as Rules, Wait};
-use tidegate_policy::tunables::{CHANGE_GAP, CONTROLLER_SLICE, TABLE_LOOK};
+use tidegate_machine::{CpuList, Limits};
+use tidegate_policy::trace::{NoTrace, Recorder, ShareController as Rules, Wait};
+use tidegate_policy::tunables::{ALONE_CYCLE, CHANGE_GAP, CONTROLLER_SLICE, TABLE_LOOK};
+use tidegate_policy::{Nanos, SharePolicy};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
@@ -43,6 +44,9 @@ struct ShareController {
     presence: Presence,
     holders: Holders,
     limits: Limits,
+    /// The affinity with which the controller's thread began. It may be narrower than that of the
+    /// workers, so it says nothing until it changes.
+    affinity: Option<CpuList>,
     /// How many consecutive cycles have changed nothing.
     calm: usize,
     /// When the controller last read the limits and requested a seat; `None` before the first time.
@@ -60,7 +64,7 @@ impl ShareController {
     pub(crate) fn new(shared: Arc<PoolInner>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
-            rules: Rules::new(&NoTrace, sharing.desire_state.clone(), sharing.est_cycle),
+            rules: rules(&NoTrace, sharing),
             sight: Sight::default(),
             presence: Presence::new(&shared.options, &sharing.job, location),
             holders: Holders::default(),
@@ -68,6 +72,7 @@ impl ShareController {
                 usable: machine().usable(),
                 workers: machine().default_workers(),
             },
+            affinity: affinity(),
             calm: 0,
             looked: None,
             shares: Shares::default(),
@@ -117,9 +122,7 @@ impl ShareController {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
         }
-        let sharing = sharing(&self.shared);
-        let desire = sharing.desire_state.clone();
-        self.rules = Rules::new(&self.controller().notes, desire, sharing.est_cycle);
+        self.rules = rules(&self.controller().notes, sharing(&self.shared));
         self.sight = Sight::of(&self.shared);
         self.holders = Holders::default();
         self.calm = 0;
@@ -129,7 +132,11 @@ impl ShareController {
     /// Waits for a cycle and, if the pool is idle by then, for another one. Returns whether the
     /// pool is still working or has begun to work again.
     fn goes_on(&self) -> bool {
-        let cycle = Duration::from_nanos(sharing(&self.shared).est_cycle);
+        let cycle = match self.shared.options.shares() {
+            true => sharing(&self.shared).est_cycle,
+            false => self.unseated_wait(ALONE_CYCLE.default),
+        };
+        let cycle = Duration::from_nanos(cycle);
         self.controller().parker.park_timeout(cycle);
         let _ = self.acts();
         if self.shared.ledger().is_active() {
@@ -184,16 +191,18 @@ impl ShareController {
             return;
         }
         self.looked = Some(now);
-        if let Some(limits) = machine().limits(Path::new("/")) {
+        if let Some(limits) = limits(self.affinity.as_ref()) {
             self.limits = limits;
             let workers = self.limits.workers.min(self.shared.options.max_threads);
             if !self.shared.workers_are_chosen() && workers != self.shared.wanted() {
                 self.shared.want(workers, false);
             }
         }
-        self.presence
-            .look(sharing(&self.shared).share, self.shares.others);
-        *self.controller().waker.lock() = self.presence.waker();
+        let share = sharing(&self.shared).share;
+        if share != SharePolicy::Off {
+            self.presence.look(share, self.shares.others);
+            *self.controller().waker.lock() = self.presence.waker();
+        }
     }
 
     /// Publishes the pool's report. If the pool has stopped working, it publishes a desire of 0
@@ -292,13 +301,13 @@ impl ShareController {
                 return;
             }
             if !self.presence.wait(Duration::from_nanos(until - now)) {
-                // Without a table, no other job has a share of the machine, and nothing changes
-                // until the next look.
-                let _ = self.apply(clock::now());
-                let length = if self.presence.is_alone() {
-                    TABLE_LOOK.default
-                } else {
-                    until - now
+                if self.shared.options.shares() {
+                    // The seat may just have been lost.
+                    let _ = self.apply(clock::now());
+                }
+                let length = match self.presence.is_alone() {
+                    true => self.unseated_wait(until - now),
+                    false => until - now,
                 };
                 self.controller()
                     .parker
@@ -325,11 +334,25 @@ impl ShareController {
         }
     }
 
+    /// Returns how long a pool without a seat waits if a cycle would take `cycle`. No other job has
+    /// a share of the machine, so nothing changes until the next look, unless slots may be lent.
+    fn unseated_wait(&self, cycle: Nanos) -> Nanos {
+        match self.shared.wanted() < self.shared.most() {
+            true => cycle,
+            false => TABLE_LOOK.default,
+        }
+    }
+
     /// Gives up the seat. Called when the pool ends.
     fn leave(&mut self) {
         *self.controller().waker.lock() = None;
         self.presence.leave();
     }
+}
+
+fn rules(recorder: &impl Recorder, sharing: &Sharing) -> Rules {
+    let desire = sharing.desire_state.clone();
+    Rules::new(recorder, desire, sharing.est_cycle, sharing.share)
 }
 
 fn controller(shared: &PoolInner) -> &ControllerHandle {
@@ -358,7 +381,7 @@ pub(crate) fn start(pool: &Arc<PoolInner>) {
     match thread::start(name, STACK, controller) {
         Ok(handle) => pool.add_thread(handle),
         Err(error) => print_line(format_args!(
-            "pool {}: the system refused the share controller: {error}; the machine is not shared",
+            "pool {}: the system refused the share controller: {error}; the pool always uses all of its workers",
             pool.options.name,
         )),
     }

@@ -29,7 +29,10 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     let strict = !waiter.position.unpinned.get();
     let placed = || pool.places.offer(&seen.free, strict, |_| true);
     let awaited = |task: &Task| waiter.waiting.is_for(task);
-    let own = || waiter.waiting.is_for_a_scope() && pool.places.offer(&seen.free, strict, awaited);
+    let own = || {
+        waiter.waiting.is_for_a_scope()
+            && (pool.has_queued_in_scope(awaited) || pool.places.offer(&seen.free, strict, awaited))
+    };
     let helps_any = || publisher.is_some() || sees_unplaced(pool) || placed();
     let robs = || match pool.options.wait {
         WaitPolicy::HelpAny => waiter.waiting.may_help.get() && helps_any(),

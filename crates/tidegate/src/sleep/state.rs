@@ -15,8 +15,8 @@ pub(crate) struct Sleep {
     /// Mirror of `Ledger::has_vacancy`: whether a slot is free, and a thread could be woken or
     /// started for it.
     vacancy: AtomicBool,
-    /// Mirror of `Ledger::owes`.
-    owes: Hint<bool>,
+    /// Mirror of `Ledger::owes`, also set while too many slots are held.
+    is_short: Hint<bool>,
     searching: AtomicUsize,
     /// The number of slots. This is less than the wanted number if other processes have a share of
     /// the machine.
@@ -28,7 +28,7 @@ impl Sleep {
         Self {
             ledger: Mutex::new(ledger),
             vacancy: AtomicBool::new(true),
-            owes: Hint::default(),
+            is_short: Hint::default(),
             searching: AtomicUsize::new(0),
             slots: Hint::new(slots),
         }
@@ -45,7 +45,7 @@ impl Sleep {
         // Relaxed: ordered by the full fences in `must_wake` and before each last look.
         self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
         // A worker that sees the change late runs one more task first.
-        self.owes.set(ledger.owes());
+        self.is_short.set(ledger.owes() || ledger.excess() > 0);
     }
 
     pub(crate) fn has_vacancy(&self) -> bool {
@@ -60,9 +60,10 @@ impl Sleep {
         self.vacancy.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a thread is owed a slot. Such a thread has priority over a worker between two tasks.
-    pub(super) fn owes(&self) -> bool {
-        self.owes.get()
+    /// Whether a thread is owed a slot, or too many slots are held. Then a worker between two tasks
+    /// must leave its slot.
+    pub(super) fn is_short(&self) -> bool {
+        self.is_short.get()
     }
 
     pub(crate) fn slots(&self) -> usize {

@@ -273,6 +273,7 @@ pub(crate) fn resize(pool: &PoolInner) {
     let mut ledger = pool.ledger();
     let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
     let slots = controller.map_or(wanted, |controller| controller.slots(wanted, pool.most()));
+    let grows = slots > ledger.slots();
     pool.sleep.set_slots(slots);
     let served = ledger.set_slots(slots);
     publish(pool, &ledger);
@@ -280,8 +281,18 @@ pub(crate) fn resize(pool: &PoolInner) {
     // Lock order: a thread that has locked the ledger may lock the plan, but not the other way
     // round.
     pool.memory.set_workers(slots);
+    // Without spare threads, a waiter may be the only thread that can run some task. So each waiter
+    // looks again, as if it had begun to wait with this number of slots.
+    let waits = |worker: &&Worker| ledger.status(worker.index) == Status::Waiting;
+    let look_again: Vec<usize> = match grows && pool.has_no_spares() {
+        true => pool.workers().filter(waits).map(|w| w.index).collect(),
+        false => Vec::new(),
+    };
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));
+    for t in look_again {
+        pool.worker(t).sleeper.parker.unpark();
+    }
     let mut wake = rouse_unless_search(pool).wake;
     if wake == Wake::Exhausted {
         blocking::report_exhausted(pool);

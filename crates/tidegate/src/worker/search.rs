@@ -192,6 +192,7 @@ impl<'a> Search<'a> {
         let worker = self.worker;
         let stolen_at = self.stolen_at.take();
         worker.tally.tasks.add(1);
+        worker.tally.base_tasks.add(1);
         if worker.sleeper.unasked_until().is_none() {
             worker.forget_preemptions();
         }
