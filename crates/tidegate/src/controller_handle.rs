@@ -1,6 +1,7 @@
 //! The interface between a pool and its share controller. Workers wake the controller when the pool
 //! becomes active, and the controller limits the pool's number of slots.
 
+use crate::cells::Hint;
 use crate::options::Options;
 use crate::trace::Notes;
 use tidegate_share::Waker;
@@ -23,6 +24,8 @@ pub(crate) struct ControllerHandle {
     pub(crate) cap: AtomicUsize,
     /// How many slots the pool is lent beyond `cap`. Written under the ledger's lock.
     pub(crate) lent: AtomicUsize,
+    /// How many slots the pool desired in its last report to the other jobs.
+    pub(crate) desire: Hint<usize>,
     /// Records the share controller's decisions.
     pub(crate) notes: Notes,
 }
@@ -36,6 +39,7 @@ impl ControllerHandle {
             waker: Mutex::default(),
             cap: AtomicUsize::new(usize::MAX),
             lent: AtomicUsize::new(0),
+            desire: Hint::default(),
             notes: Notes::new(options),
         }
     }

@@ -18,19 +18,36 @@ static OPTIONS: OnceBox<Arc<Options>> = OnceBox::new();
 /// `caller` is the name of the free function.
 ///
 /// # Panics
-/// If the pool does not exist yet and `TIDEGATE_GLOBAL` is `off`.
+/// Like [`check_allowed`], if the pool does not exist yet.
 pub(crate) fn global(caller: &'static str) -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
     let shared = GLOBAL.get_or_init(|| {
         simulated::check_ordinary("the global pool");
-        let is_allowed = Environment::Forgiving.allows_global();
-        assert!(is_allowed.unwrap_or(true), "{}", forbidden(caller));
+        check_allowed(caller);
         start(options().clone())
     });
     simulated::check_caller(shared);
     explain::announce(shared);
     shared
+}
+
+/// Checks that the global pool may be created. Free functions that may not need the pool call this,
+/// so that whether they panic does not depend on how long they take.
+///
+/// # Panics
+/// If `TIDEGATE_GLOBAL` is `off` or has an invalid value.
+pub(crate) fn check_allowed(caller: &'static str) {
+    static ALLOWED: OnceBox<()> = OnceBox::new();
+    if ALLOWED.get().is_some() {
+        return;
+    }
+    match Environment::Strict.allows_global() {
+        Ok(true) => _ = ALLOWED.get_or_init(|| ()),
+        Ok(false) => panic!("{}", forbidden(caller)),
+        // A typing error must not permit what the variable was meant to forbid.
+        Err(error) => panic!("{caller}: {error}"),
+    }
 }
 
 fn forbidden(caller: &str) -> String {

@@ -126,13 +126,14 @@
 //! | `TIDEGATE_WEIGHT` | [`Builder::weight`] | `300` |
 //! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
 //! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
-//! | `TIDEGATE_GLOBAL` | if `off`, a call that would create the global pool panics | `off` |
+//! | `TIDEGATE_GLOBAL` | if `off`, a call that would use the global pool panics; the pool of `rayon-core` ignores this variable | `off` |
 //! | `TIDEGATE_TABLE` | the file that programs share ([`tidegate_share`]) | `/dev/shm/my/table` |
 //! | `TIDEGATE_EXPLAIN` | [`Builder::explain`] | `1` |
 //!
 //! If a value is invalid, [`Builder::build`] returns an error that names the variable and the
 //! accepted values. The global pool has no caller to return an error to, so it prints the error to
-//! standard error and uses the default. Two kinds of contradictions are handled in the same way. If
+//! standard error and uses the default. Only an invalid `TIDEGATE_GLOBAL` makes the call panic, as if
+//! it were `off`. Two kinds of contradictions are handled in the same way. If
 //! `TIDEGATE_MEMORY` excludes the value of `TIDEGATE_WAIT` or `TIDEGATE_QUEUE`, then
 //! `TIDEGATE_MEMORY` takes precedence. If the queue in use does not support the value of
 //! `TIDEGATE_STEAL`, thieves take one task.
@@ -468,29 +469,30 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    spawn_from(Origin::at(Location::caller()), f)
+    spawn_from("spawn", Origin::at(Location::caller()), f)
 }
 
-fn spawn_from<T, F>(origin: Origin, f: F) -> Handle<T>
+/// Spawns a task for `caller`, a function that uses the calling task's pool.
+fn spawn_from<T, F>(caller: &'static str, origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     match WorkerThread::visible() {
         Some(current) => spawn::spawn(&current.shared().as_arc(), origin, f),
-        None => spawn_carried(origin, f),
+        None => spawn_carried(caller, origin, f),
     }
 }
 
 /// Runs [`spawn_from`] for a caller that has a context or belongs to no pool.
 #[cold]
-fn spawn_carried<T, F>(origin: Origin, f: F) -> Handle<T>
+fn spawn_carried<T, F>(caller: &'static str, origin: Origin, f: F) -> Handle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let suspended = task_context::carry();
-    spawn::spawn_carried(&pool_here("spawn"), origin, suspended.clone(), f)
+    spawn::spawn_carried(&pool_here(caller), origin, suspended.clone(), f)
 }
 
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.

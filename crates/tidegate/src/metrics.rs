@@ -3,6 +3,10 @@
 //! The program serves the text itself, with the content type `text/plain; version=0.0.4`. Tidegate
 //! opens no port.
 //!
+//! A pool has some 70 series, and 24 more for each worker it has had, spare threads and guests
+//! included. If that is too much for a large pool, let Prometheus drop the series with the label
+//! `worker`, or sum them when it stores them.
+//!
 //! Every sample has the label `pool`. The samples of a single worker also have the label `worker`,
 //! an index into [`Stats::per_worker`]. Counters and histograms start at 0 when the pool is created.
 //! Times are in seconds.
@@ -11,6 +15,8 @@
 //! |---|---|---|---|
 //! | `tidegate_workers` | gauge | | [`Stats::workers`] |
 //! | `tidegate_allotment` | gauge | | [`Stats::allotment`] |
+//! | `tidegate_desire` | gauge | | [`Stats::desire`], if the pool shares the machine |
+//! | `tidegate_queued_tasks` | gauge | | [`Stats::queued`] |
 //! | `tidegate_unhandled_panics_total` | counter | | [`Stats::panics`] |
 //! | `tidegate_blocking_limit_hits_total` | counter | | [`Stats::blocking_limit_hits`] |
 //! | `tidegate_memory_declared_bytes` | gauge | | [`MemoryStats::declared`] |
@@ -42,9 +48,10 @@ use crate::{Breakdown, Counters, MemoryStats, Waiting};
 
 use crate::stats::{Histogram, Stats, WorkerStats};
 use families::FAMILIES;
+use std::collections::HashSet;
 use std::fmt;
 
-/// Returns the statistics of these pools, each with a name, as one text. The names must differ.
+/// Returns the statistics of these pools, each with a name, as one text.
 ///
 /// A text may contain each metric only once, so a program with several pools passes all of them in
 /// one call. [`Pool::stats`](crate::Pool::stats) describes what reading the statistics costs, which
@@ -58,8 +65,20 @@ use std::fmt;
 /// assert!(text.contains("\ntidegate_workers{pool=\"requests\"} 2\n"));
 /// # Ok::<(), tidegate::BuildError>(())
 /// ```
+///
+/// # Panics
+/// If two pools have the same name. Their series would be the same, and Prometheus would reject the
+/// whole text.
 #[must_use]
+#[track_caller]
 pub fn prometheus(pools: &[(&str, Stats)]) -> String {
+    let mut names = HashSet::new();
+    for (name, _) in pools {
+        assert!(
+            names.insert(name),
+            "prometheus: two pools have the name {name:?}"
+        );
+    }
     Exposition(pools).to_string()
 }
 
@@ -88,6 +107,7 @@ struct Family {
 /// Where the values of a metric come from.
 enum Values {
     OfPool(fn(&Stats) -> f64),
+    OfSomePools(fn(&Stats) -> Option<f64>),
     Histogram(fn(&Stats) -> &Histogram),
     OfWorkers(fn(&WorkerStats) -> f64),
     /// One value for each value of a further label.
@@ -102,6 +122,10 @@ impl Family {
         let mut workers = stats.per_worker.iter().enumerate();
         match self.values {
             Values::OfPool(value) => writeln!(f, "{name}{{pool=\"{pool}\"}} {}", value(stats)),
+            Values::OfSomePools(value) => {
+                let mut value = value(stats).into_iter();
+                value.try_for_each(|value| writeln!(f, "{name}{{pool=\"{pool}\"}} {value}"))
+            }
             Values::Histogram(of) => write_histogram(name, pool, of(stats), f),
             Values::OfWorkers(value) => workers.try_for_each(|(index, worker)| {
                 let value = value(worker);
@@ -200,6 +224,8 @@ mod tests {
         Stats {
             workers: 2,
             allotment: 1,
+            desire: Some(18),
+            queued: 19,
             panics: 13,
             blocking_limit_hits: 14,
             memory: MemoryStats {
@@ -218,6 +244,12 @@ mod tests {
     fn text_matches_snapshot() {
         let text = prometheus(&[("a", stats()), ("b", Stats::default())]);
         assert_eq!(text, include_str!("metrics/snapshot.txt"));
+    }
+
+    #[test]
+    #[should_panic(expected = "two pools have the name \"a\"")]
+    fn equal_names_are_refused() {
+        let _ = prometheus(&[("a", stats()), ("b", stats()), ("a", stats())]);
     }
 
     #[test]

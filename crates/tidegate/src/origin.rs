@@ -8,7 +8,10 @@ use std::sync::Arc;
 /// Where a task or an interval was created, and its name, if it has one.
 ///
 /// Reports of panics and traces contain it. Spawned closures and futures have an origin, and so do
-/// intervals. The halves of a join and the tasks of a scope have none.
+/// intervals that have a name or run while the pool records a trace. The halves of a join and the
+/// tasks of a scope have none.
+///
+/// As text, an origin is one line: control characters in the name are escaped.
 ///
 /// ```
 /// # let (sender, origins) = std::sync::mpsc::channel();
@@ -38,7 +41,7 @@ impl Origin {
     }
 
     pub(crate) fn named(name: Cow<'static, str>, at: &'static Location<'static>) -> Self {
-        let name = Some(Arc::new(name));
+        let name = (!name.is_empty()).then(|| Arc::new(name));
         Self { name, at }
     }
 
@@ -59,7 +62,7 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
-            Some(name) => write!(f, "{name} ({})", self.at),
+            Some(name) => write!(f, "{} ({})", name.escape_debug(), self.at),
             None => write!(f, "{}", self.at),
         }
     }

@@ -20,6 +20,7 @@ pub use reduce::map_reduce;
 pub(crate) use reduce::map_reduce_on;
 
 use crate::cancel::CancelToken;
+use crate::global;
 use crate::owned::Storage;
 use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
@@ -210,6 +211,7 @@ pub(crate) fn visit_all_on<I: ParallelItems>(
 /// Starts the loop on the caller alone, because most loops finish before a sleeping worker would
 /// have woken.
 fn for_each_outside<I: Piece>(mut items: I, f: &(impl Fn(I::Item) + Sync), all: &Loop) {
+    global::check_allowed(all.caller());
     let begin = clock::now();
     let mut from = begin;
     while let Some((rest, end)) = all.work(items, f, from) {

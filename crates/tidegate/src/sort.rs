@@ -1,5 +1,6 @@
 //! A parallel quicksort. The standard library sorts the pieces.
 
+use crate::global;
 use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
 use std::cmp::Ordering;
@@ -46,6 +47,9 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     let compare = &compare;
+    if slice.len() > 1 && WorkerThread::get().is_none() {
+        global::check_allowed("sort_unstable");
+    }
     if slice.len() <= PIECE {
         return slice.sort_unstable_by(compare);
     }

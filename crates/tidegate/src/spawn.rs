@@ -175,13 +175,16 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     });
 }
 
-/// Puts a task without a handle into the pool's queue, behind the tasks there. Its panic is
-/// reported.
+/// Puts a task without a handle into the queue of its class, behind the tasks there; `None` stands
+/// for the class of the pool. Its panic is reported.
 pub(crate) fn queue_alone(
     pool: &Arc<PoolInner>,
+    class: Option<Priority>,
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
 ) {
-    submit_queued(pool, None, move |current| run_alone(|| f(current), current));
+    submit_queued(pool, class, move |current| {
+        run_alone(|| f(current), current)
+    });
 }
 
 /// Creates a task without a handle. The task holds the pool until it has run, and is in no queue

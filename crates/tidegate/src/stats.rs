@@ -80,7 +80,9 @@ impl Phase {
 pub(crate) struct Phases {
     phase: AtomicUsize,
     since: AtomicU64,
-    totals: [Count; Phase::ALL.len()],
+    totals: [AtomicU64; Phase::ALL.len()],
+    /// The largest time of each phase that was ever returned to a reader.
+    shown: [AtomicU64; Phase::ALL.len()],
 }
 
 impl Phases {
@@ -92,24 +94,33 @@ impl Phases {
 
     /// Like `enter`, but at a time between the last change and now.
     pub(crate) fn enter_at(&self, phase: Phase, now: u64) -> Phase {
-        // Relaxed, here and below: there is one writer. If a reader mixes the values of two
-        // changes, its result is wrong by the time between them.
+        // Relaxed: there is one writer.
         let before = self.phase.load(Ordering::Relaxed);
         let since = self.since.load(Ordering::Relaxed);
-        self.totals[before].add(now.saturating_sub(since));
+        let total = &self.totals[before];
+        let sum = total.load(Ordering::Relaxed) + now.saturating_sub(since);
         self.since.store(now.max(since), Ordering::Relaxed);
-        self.phase.store(phase as usize, Ordering::Relaxed);
+        // Release pairs with the Acquire in `nanos`, here and below: a reader that sees the new
+        // total or the new phase also sees the new start, and counts no time twice.
+        total.store(sum, Ordering::Release);
+        self.phase.store(phase as usize, Ordering::Release);
         Phase::ALL[before]
     }
 
-    /// Returns the total time in this phase so far, in nanoseconds.
+    /// Returns the total time in this phase so far, in nanoseconds. Never returns less than before.
     pub(crate) fn nanos(&self, phase: Phase) -> u64 {
-        let mut nanos = self.totals[phase as usize].get();
-        // Relaxed: as in `enter_at`.
-        if self.phase.load(Ordering::Relaxed) == phase as usize {
+        let place = phase as usize;
+        // Acquire, here and below: as in `enter_at`.
+        let mut nanos = self.totals[place].load(Ordering::Acquire);
+        if self.phase.load(Ordering::Acquire) == place {
+            // Relaxed: ordered by the loads above.
             nanos += clock::now().saturating_sub(self.since.load(Ordering::Relaxed));
         }
-        nanos
+        // A phase may turn out to have ended before it was read, because a sleeper learns only later
+        // when it was woken; and a reader may mix the values of two changes.
+        // Relaxed: publishes no other data.
+        let shown = self.shown[place].fetch_max(nanos, Ordering::Relaxed);
+        nanos.max(shown)
     }
 
     fn seconds(&self, phase: Phase) -> f64 {
@@ -318,6 +329,12 @@ pub struct Stats {
     pub workers: usize,
     /// How many of these workers may run now, given the other jobs.
     pub allotment: usize,
+    /// How many workers the pool could use now, as it has last told the other jobs. `None` if it
+    /// does not [share](crate::Builder::share) the machine.
+    pub desire: Option<usize>,
+    /// How many tasks wait in the queues of the pool. Tasks that workers have forked and keep
+    /// themselves are not counted.
+    pub queued: usize,
     /// The sums over all workers, except for `max_depth`, which is the maximum.
     pub counters: Counters,
     /// Time by activity, summed over all workers.
@@ -447,5 +464,24 @@ impl Counters {
         self.max_depth = self.max_depth.max(other.max_depth);
         self.overcommitted += other.overcommitted;
         self.rescues += other.rescues;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A sleeper learns after a reader has counted its sleep that it was woken before.
+    #[test]
+    fn phases_never_shrink() {
+        let phases = Phases::default();
+        let start = clock::now();
+        let _ = phases.enter_at(Phase::NoWork, start);
+        let seen = phases.nanos(Phase::NoWork);
+        let _ = phases.enter_at(Phase::Switching, start);
+        assert_eq!(phases.nanos(Phase::NoWork), seen);
+        let _ = phases.enter_at(Phase::NoWork, start + 1);
+        let _ = phases.enter_at(Phase::Busy, start + 1 + 2 * seen);
+        assert_eq!(phases.nanos(Phase::NoWork), 2 * seen);
     }
 }

@@ -16,7 +16,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::sync::Arc;
 use tidegate_policy::tunables::STREAM_WINDOW;
-use window::{Front, Outcome, Window};
+use window::{Front, Outcome, Registered, Window};
 
 /// Maps the items of an iterator on the workers of a pool, and returns the results in the order of
 /// the items.
@@ -46,8 +46,10 @@ use window::{Front, Outcome, Window};
 /// If no worker begins the oldest item soon, `next` runs that item itself, provided that the caller
 /// is a worker of the pool or that the pool has a free slot. So a stream works inside a task, in
 /// the function of another stream, and in a pool with one worker. If a worker runs the oldest item,
-/// `next` waits for it and runs nothing meanwhile; a waiting worker gives its slot to another
-/// thread.
+/// `next` waits for it; a waiting worker gives its slot to another thread.
+///
+/// The tasks that run the items have the [class](crate::spawn_at_priority) of the code that called
+/// [`ordered`](Mapped::ordered).
 ///
 /// # Context
 /// The function sees the [task-local values](crate::TaskLocal) and the
@@ -58,11 +60,24 @@ use window::{Front, Outcome, Window};
 /// # Back-pressure
 /// Only `next` reads the source, so a slow consumer slows the source down. Each call reads one item
 /// if the window has room, and reads more only until the oldest item has finished. So a slow source
-/// delays a finished result by at most one read.
+/// delays a finished result by at most one read. If no thread has begun the oldest item, `next` stops
+/// reading after a few items, however large the window is, and runs the item if it can.
+///
+/// If the next item of the source depends on an earlier result, use a
+/// [`window`](Stream::window) of 1; otherwise `next` may wait in the source for a result that it has
+/// not returned yet. If the source blocks and the caller is a worker, the worker keeps its slot
+/// meanwhile, unless the source calls [`blocking`](fn@crate::blocking).
+///
+/// Results wait in the window until `next` returns them. If they hold a
+/// [`Reservation`](crate::memory::Reservation), so does the window, and items behind them may wait
+/// for that memory.
 ///
 /// # Panics
 /// If the function panics for an item, the call of `next` that would have returned the item's
 /// result resumes the panic. Later calls return the results of later items.
+///
+/// `next` also panics if the oldest item runs in a frame below on the calling thread, because it
+/// would never end.
 ///
 /// If the source panics, the stream ends there: `next` first returns the results of all items
 /// before, and then resumes the panic.
@@ -164,6 +179,7 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
         } = self.stream;
         let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
         let (f, carried) = (self.f, task_context::carry_unless_visible().clone());
+        let class = carried.priority();
         let f = move |item| carried.run(|| f(item));
         Ordered {
             source: Some(source),
@@ -171,7 +187,8 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
             pool,
             limit,
             ahead: 0,
-            window: Arc::new(Window::new(f)),
+            home: None,
+            window: Arc::new(Window::new(class, f)),
         }
     }
 }
@@ -190,6 +207,8 @@ pub struct Ordered<'p, I: Iterator, T> {
     limit: usize,
     /// The number of items that were read and not yet returned.
     ahead: usize,
+    /// The pool in which runners are started. `None` until `next` first reads an item.
+    home: Option<Arc<PoolInner>>,
     window: Arc<Window<I::Item, T>>,
 }
 
@@ -206,20 +225,42 @@ where
     I: Iterator<Item: Send + 'static>,
     T: Send + 'static,
 {
-    /// Reads one item if the window has room, and more until the oldest item has finished.
+    /// Reads one item if the window has room, and more until the oldest item has finished, or is
+    /// one of [`most_idle`](Self::most_idle) items that no thread has begun.
     fn read_ahead(&mut self) {
-        let mut is_ready = false;
-        while self.ahead < self.limit && !is_ready {
+        if self.source.is_none() || self.ahead >= self.limit {
+            return;
+        }
+        self.settle();
+        let most_idle = self.most_idle();
+        while self.ahead < self.limit {
             let Some(item) = self.read() else {
                 return;
             };
+            let pushed = self.window.push(item, self.home.as_deref());
             self.ahead += 1;
-            let pushed = self.window.push(item, workers(self.pool));
             if pushed.needs_runner {
-                window::start_runner(&self.pool(), self.window.clone());
+                self.start_runner();
             }
-            is_ready = pushed.front_is_finished;
+            if pushed.front_is_finished || pushed.idle >= most_idle {
+                return;
+            }
         }
+    }
+
+    /// The number of unbegun items with which reading ends although the oldest item has not
+    /// finished, because perhaps only this thread can run it.
+    fn most_idle(&self) -> usize {
+        let workers = self.home.as_ref().map_or(1, |pool| pool.wanted());
+        match self.must_run_front() {
+            true => workers,
+            false => STREAM_WINDOW.default * workers,
+        }
+    }
+
+    fn start_runner(&self) {
+        let home = self.home.as_ref().expect("the runner was counted for it");
+        window::start_runner(home, self.window.clone());
     }
 
     /// Reads an item. At the end of the source, drops it.
@@ -248,15 +289,24 @@ where
             // Only the parent has the threads that run the runners.
             return self.window.run_front();
         }
+        if !self.window.front_is_unbegun() {
+            return None;
+        }
         let mut outcome = None;
         enter::run_here(&self.pool(), || outcome = self.window.run_front());
         outcome
     }
 
-    fn wait_for_front(&self) -> Outcome<T> {
+    fn wait_for_front(&mut self) -> Outcome<T> {
+        self.settle();
         let event = Arc::new(Event::for_this_thread());
-        if let Some(outcome) = self.window.take_front_or_register(&event) {
-            return outcome;
+        let registered = self
+            .window
+            .take_front_or_register(&event, self.home.as_deref());
+        match registered {
+            Registered::Finished(outcome) => return outcome,
+            Registered::Waiting { needs_runner: true } => self.start_runner(),
+            Registered::Waiting { .. } => {}
         }
         if WorkerThread::get().is_none() {
             // To become a guest, or to park and be woken, takes longer than a short item.
@@ -268,12 +318,22 @@ where
         wait::for_event(&event);
         match self.window.take_front() {
             Front::Finished(outcome) => outcome,
-            Front::Unbegun | Front::Running => unreachable!("waited for its end"),
+            Front::Unbegun | Front::Running(_) => unreachable!("waited for its end"),
         }
     }
 }
 
 impl<I: Iterator, T> Ordered<'_, I, T> {
+    /// Makes the caller's pool the one in which runners are started.
+    fn settle(&mut self) {
+        if self.window.is_inherited() {
+            return;
+        }
+        let pool = self.pool();
+        self.home = Some(pool);
+    }
+
+    /// Returns the pool in which the items run.
     fn pool(&self) -> Arc<PoolInner> {
         match (self.pool, WorkerThread::get()) {
             (Some(pool), _) => pool.used().clone(),
@@ -300,10 +360,11 @@ where
         }
         let outcome = match self.window.take_front() {
             Front::Finished(outcome) => outcome,
-            Front::Unbegun if self.must_run_front() => {
-                self.run_front().unwrap_or_else(|| self.wait_for_front())
-            }
-            Front::Unbegun | Front::Running => self.wait_for_front(),
+            Front::Unbegun if self.must_run_front() => match self.run_front() {
+                Some(outcome) => outcome,
+                None => self.wait_for_front(),
+            },
+            Front::Unbegun | Front::Running(_) => self.wait_for_front(),
         };
         self.ahead -= 1;
         Some(outcome.unwrap_or_else(|payload| unwind::resume(payload)))
@@ -327,9 +388,11 @@ where
 impl<I: Iterator, T> Drop for Ordered<'_, I, T> {
     fn drop(&mut self) {
         let panics = self.window.close().into_iter();
+        let home = self.home.as_ref().filter(|pool| !pool.is_inherited());
         for payload in panics.chain(self.source_panic.take()) {
-            let pool = self.pool();
-            pool.panics.report(payload, UnhandledPanic::Task);
+            if let Some(pool) = home {
+                pool.panics.report(payload, UnhandledPanic::Task);
+            }
         }
     }
 }

@@ -105,18 +105,36 @@ impl Recorder for Notes {
 
 /// The origins of the tasks that a pool has recorded, with their numbers in the trace, counted from
 /// 1.
-#[derive(Default)]
-pub(crate) struct OriginTable(Mutex<HashMap<Origin, u64>>);
+pub(crate) struct OriginTable {
+    numbers: Mutex<HashMap<Origin, u64>>,
+    most_named: usize,
+}
+
+impl Default for OriginTable {
+    fn default() -> Self {
+        Self::with_most_named(MOST_NAMED)
+    }
+}
 
 impl OriginTable {
+    fn with_most_named(most_named: usize) -> Self {
+        Self {
+            numbers: Mutex::default(),
+            most_named,
+        }
+    }
+
     /// Returns the origin's number. Returns 0 in a child made by `fork` while another thread was
     /// looking for a number.
     pub(crate) fn number(&self, origin: Origin) -> u64 {
-        let Some(mut table) = self.0.lock_unless_lost() else {
+        let Some(mut table) = self.numbers.lock_unless_lost() else {
             return 0;
         };
+        if let Some(number) = table.get(&origin) {
+            return *number;
+        }
         // A program may give each task a name of its own, but it has a limited number of places.
-        let origin = match table.len() < MOST_NAMED {
+        let origin = match table.len() < self.most_named {
             true => origin,
             false => Origin::at(origin.location()),
         };
@@ -126,7 +144,7 @@ impl OriginTable {
 
     /// Returns the table of the trace.
     pub(crate) fn table(&self) -> Vec<TaskOrigin> {
-        let table = self.0.lock();
+        let table = self.numbers.lock();
         let mut rows: Vec<_> = table.iter().collect();
         rows.sort_unstable_by_key(|(_, number)| **number);
         let row = |(origin, _): (&Origin, &u64)| TaskOrigin {
@@ -175,5 +193,21 @@ impl Options {
             workers: self.workers,
             pool: self.name.clone(),
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Origin, OriginTable};
+    use std::panic::Location;
+
+    #[test]
+    fn known_names_keep_their_numbers_in_a_full_table() {
+        let table = OriginTable::with_most_named(2);
+        let at = Location::caller();
+        let named = |name: &'static str| Origin::named(name.into(), at);
+        let numbers = ["a", "b", "c", "d", "a", "b"].map(|name| table.number(named(name)));
+        assert_eq!(numbers, [1, 2, 3, 3, 1, 2]);
+        assert_eq!(table.table()[2].name, "");
     }
 }

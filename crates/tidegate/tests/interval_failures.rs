@@ -428,3 +428,26 @@ fn stalled_interval_releases_its_lock() {
         }
     });
 }
+
+#[test]
+fn names_are_escaped_in_messages() {
+    let failed = pool(1).interval(|s| {
+        s.interval(|s| {
+            s.interval(|_| panic!("oh")).named("inner\n");
+        })
+        .named("outer\n");
+    });
+    let message = failed.unwrap_err().to_string();
+    assert!(message.starts_with(r"inner\n ("), "{message}");
+    assert!(message.ends_with(r"panicked: oh, in outer\n"), "{message}");
+    let stalled = pool(1).interval(|s| {
+        let leaked = s.interval(|_| ()).named("leaked\n");
+        leaked
+            .end()
+            .before(s.interval(|_| ()).named("waits\n").start())
+            .unwrap();
+        std::mem::forget(leaked);
+    });
+    let message = stalled.unwrap_err().to_string();
+    assert!(!message.contains('\n'), "{message}");
+}

@@ -432,3 +432,26 @@ fn intervals_run_on_every_queue() {
         }
     });
 }
+
+/// The conversion of a name is user code, so it runs without the interval's lock.
+#[test]
+fn a_name_may_depend_on_the_interval() {
+    struct NameOf<'scope>(Interval<'scope, ()>);
+
+    impl From<NameOf<'_>> for std::borrow::Cow<'static, str> {
+        fn from(of: NameOf<'_>) -> Self {
+            format!("again {:?}", of.0).into()
+        }
+    }
+
+    watched(|| {
+        pool(1)
+            .interval(|s| {
+                let builder = s.interval(|_| ()).named("first");
+                let interval = Interval::clone(&builder);
+                let renamed = builder.named(NameOf(interval));
+                assert!(format!("{renamed:?}").contains("again"));
+            })
+            .unwrap();
+    });
+}

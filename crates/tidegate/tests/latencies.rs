@@ -22,9 +22,9 @@ fn spawn_from_outside(pool: &Pool, spawns: usize) {
 fn sample_spawns_from_outside() {
     let pool = pool(1);
     assert_eq!(pool.stats().queue_wait.count(), 0);
-    spawn_from_outside(&pool, 1);
-    assert_eq!(pool.stats().queue_wait.count(), 1);
     let every = tidegate_policy::tunables::QUEUE_WAIT_SAMPLE.default;
+    spawn_from_outside(&pool, every);
+    assert_eq!(pool.stats().queue_wait.count(), 1);
     spawn_from_outside(&pool, 2 * every);
     let stats = pool.stats();
     assert_eq!(stats.queue_wait.count(), 3);

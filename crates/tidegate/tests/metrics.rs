@@ -1,6 +1,7 @@
 //! The text for Prometheus obeys the rules of its format.
 
 use std::collections::{HashMap, HashSet};
+use tidegate::policy::SharePolicy;
 use tidegate::{Pool, metrics};
 
 /// The lines of a text as a reader of the format takes them apart.
@@ -110,18 +111,41 @@ fn follow_rules_of_format() {
     }
 }
 
+/// The only worker is busy, and the pool does not share the machine.
+#[test]
+fn show_queued_tasks_and_desire() {
+    let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+    let pool = builder.build().unwrap();
+    let (started, has_started) = std::sync::mpsc::channel();
+    let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
+    drop(pool.spawn(move || {
+        started.send(()).unwrap();
+        may_go_on.recv()
+    }));
+    has_started.recv().unwrap();
+    drop((pool.spawn(|| ()), pool.spawn(|| ())));
+    let parsed = parse(&metrics::prometheus(&[("p", pool.stats())]));
+    drop(go_on);
+    let labels = [("pool", "p")];
+    assert_eq!(parsed.value("tidegate_queued_tasks", &labels), Some(2.0));
+    assert_eq!(parsed.value("tidegate_desire", &labels), None);
+}
+
 #[test]
 fn contain_whole_histograms() {
     let pool = Pool::builder().workers(1).build().unwrap();
     let (ran, has_run) = std::sync::mpsc::channel();
-    drop(pool.spawn(move || ran.send(()).unwrap()));
-    has_run.recv().unwrap();
+    for _ in 0..64 {
+        let ran = ran.clone();
+        drop(pool.spawn(move || ran.send(()).unwrap()));
+        has_run.recv().unwrap();
+    }
     let text = metrics::prometheus(&[("p", pool.stats())]);
     let parsed = parse(&text);
     let name = "tidegate_queue_wait_seconds";
     let value =
         |suffix: &str, labels: &[(&str, &str)]| parsed.value(&format!("{name}{suffix}"), labels);
-    // The first spawn is always measured.
+    // One of every 64 spawns is measured.
     assert_eq!(value("_count", &[("pool", "p")]), Some(1.0));
     assert!(value("_sum", &[("pool", "p")]).is_some());
     assert_eq!(

@@ -38,6 +38,10 @@ fn spawned_tasks_have_origins() {
         assert_eq!(next(), (Some("net".into()), line!() - 1));
         drop(pool.spawn_named(format!("net {}", 2), fails));
         assert_eq!(next(), (Some("net 2".into()), line!() - 1));
+        drop(pool.spawn_named("", fails));
+        assert_eq!(next(), (None, line!() - 1));
+        drop(CancelToken::new().spawn_in(&pool, fails));
+        assert_eq!(next(), (None, line!() - 1));
         drop(pool.try_spawn(fails));
         assert_eq!(next(), (None, line!() - 1));
         drop(pool.spawn_at_priority(Priority::Urgent, fails));
@@ -137,5 +141,8 @@ fn origins_are_readable() {
     assert_eq!(reports.recv(), Ok(place));
     drop(pool.spawn_named("net", fails));
     let place = format!("net ({}:{}:15)", file!(), line!() - 1);
+    assert_eq!(reports.recv(), Ok(place));
+    drop(pool.spawn_named("net\n2", fails));
+    let place = format!(r"net\n2 ({}:{}:15)", file!(), line!() - 1);
     assert_eq!(reports.recv(), Ok(place));
 }

@@ -49,6 +49,15 @@ fn joins_scopes_and_loops() {
 }
 
 #[test]
+fn streams_keep_their_order() {
+    run(|pool| {
+        let results = || pool.stream(0..12).window(3).map(|n| n + 1).ordered();
+        assert!(results().eq(1..13));
+        assert!(pool.install(|| results().eq(1..13)));
+    });
+}
+
+#[test]
 fn handles_futures_and_timeouts() {
     run(|pool| {
         let (a, b) = (pool.spawn(|| 6), pool.spawn(|| 7));
@@ -246,6 +255,27 @@ fn lost_update_is_found_and_its_schedule_repeats() {
         .unwrap();
     let run = || again.install(|| lose(&again));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+}
+
+/// Two items of a stream run at once.
+#[test]
+fn lost_update_of_a_stream_is_found() {
+    let lose = |_: &Pool| {
+        let count = Arc::new(AtomicU32::new(0));
+        let own = count.clone();
+        let add_one = move |_| {
+            let before = own.load(Ordering::Relaxed);
+            tidegate::yield_point();
+            own.store(before + 1, Ordering::Relaxed);
+        };
+        assert_eq!(tidegate::stream(0..3).map(add_one).ordered().count(), 3);
+        assert_eq!(count.load(Ordering::Relaxed), 3, "an update was lost");
+    };
+    let failure = testing::search(1_000, Pool::builder, lose).unwrap();
+    assert!(
+        failure.message().contains("an update was lost"),
+        "{failure}"
+    );
 }
 
 #[test]

@@ -192,6 +192,24 @@ mod early_drop {
         });
     }
 
+    /// The iterator moves out of the pool before it is dropped.
+    #[test]
+    fn panics_go_to_the_pool_of_the_items() {
+        watched(|| {
+            let pool = pool(2);
+            let (reads, source) = counted(2);
+            let source = source.inspect(|n| assert_eq!(*n, 0));
+            let f = late_first(reads, 2);
+            let results = pool.install(move || {
+                let mut results = stream(source).map(f).ordered();
+                assert_eq!(results.next(), Some(0));
+                results
+            });
+            drop(results);
+            assert_eq!(pool.stats().panics, 1);
+        });
+    }
+
     #[test]
     fn unused_streams_read_nothing() {
         let (reads, source) = counted(10);
@@ -298,29 +316,37 @@ mod cancellation {
 mod shutdown {
     use super::*;
 
-    /// The pool ends after its runners have run all items that were read. A runner's turn ends
-    /// after each item, so runners continue in the ending pool. Later items run in the global pool.
+    /// The pool ends after its runners have run all items that were read. Item 0 waits until item 1
+    /// has begun on another thread, and item 1 waits until the window is full.
+    /// Later items run in the global pool.
     #[test]
     fn stream_outlives_its_pool() {
         watched(|| {
-            for pool in [bare_pool(1), pool(2)] {
+            for pool in [bare_pool(3), pool(2)] {
                 let (reads, source) = counted(20);
-                let ended = Arc::new(Tally::new());
-                let (first, ends) = (late_first(reads, 8), ended.clone());
+                let (begun, ended) = (Arc::new(Gate::new()), Arc::new(Tally::new()));
+                let (second, ends, read) = (begun.clone(), ended.clone(), reads.clone());
                 let f = move |n| {
-                    let n = first(n);
-                    sleep(Duration::from_micros(100));
+                    match n {
+                        0 => second.wait(),
+                        1 => {
+                            second.open();
+                            read.wait_for(8);
+                        }
+                        _ => sleep(Duration::from_micros(100)),
+                    }
                     ends.come();
                     n
                 };
                 let results = pool.install(move || {
                     let mut results = stream(source).window(8).map(f).ordered();
-                    assert_eq!(results.next(), Some(0));
+                    assert!(results.by_ref().take(2).eq(0..2));
                     results
                 });
                 pool.shutdown();
-                assert_eq!(ended.get(), 8);
-                assert!(results.eq(1..20));
+                assert!(ended.get() >= 8);
+                assert_eq!(ended.get(), reads.get());
+                assert!(results.eq(2..20));
             }
         });
     }

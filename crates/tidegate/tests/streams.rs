@@ -2,11 +2,16 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use support::streams::{counted, late_first};
 use support::{Gate, Tally, bare_pool, pool, watched};
-use tidegate::stream;
+use tidegate::policy::Priority;
+use tidegate::{Pool, stream};
+
+type Results = Box<dyn Iterator<Item = String> + Send>;
 
 mod order {
     use super::*;
@@ -138,6 +143,50 @@ mod window {
         });
     }
 
+    /// Only the consumer can run the first item, so reading must end without its result.
+    #[test]
+    fn lone_consumers_stop_reading() {
+        watched(|| {
+            for pool in [pool(1), bare_pool(1)] {
+                let first = || {
+                    stream(0_u64..)
+                        .window(usize::MAX)
+                        .map(|n| n)
+                        .ordered()
+                        .next()
+                };
+                assert_eq!(pool.install(first), Some(0));
+            }
+        });
+    }
+
+    /// No thread can run items until the gate opens. The source checks that the consumer has stopped
+    /// by then.
+    #[test]
+    fn busy_pools_stop_the_source() {
+        watched(|| {
+            let pool = bare_pool(1);
+            let (reads, gate) = (Arc::new(Tally::new()), Arc::new(Gate::new()));
+            let (few, opens) = (reads.clone(), gate.clone());
+            let blocks = gate.clone();
+            let busy = pool.spawn(move || blocks.wait());
+            let opener = std::thread::spawn(move || {
+                few.wait_for(32);
+                opens.open();
+            });
+            let source = (0..).inspect(|n| {
+                assert!(*n < 32 || gate.is_open());
+                reads.come();
+            });
+            let mut results = pool.stream(source).window(usize::MAX).map(|n| n).ordered();
+            assert_eq!(results.next(), Some(0));
+            drop(results);
+            busy.join();
+            opener.join().unwrap();
+            assert_eq!(pool.stats().panics, 0);
+        });
+    }
+
     #[test]
     fn slow_consumer_stops_the_source() {
         watched(|| {
@@ -249,6 +298,69 @@ mod pools {
                 assert!(results.next().is_some());
             }
             other.join();
+        });
+    }
+
+    /// Item 1 waits for itself, which would never end.
+    #[test]
+    fn item_that_waits_for_itself_panics() {
+        watched(|| {
+            let pool: &'static Pool = Box::leak(Box::new(bare_pool(1)));
+            let (reads, source) = counted(2);
+            let (first, gate) = (late_first(reads, 2), Arc::new(Gate::new()));
+            let slot: Arc<Mutex<Option<Results>>> = Arc::default();
+            let (moved, opened) = (slot.clone(), gate.clone());
+            let back = Arc::new(Gate::new());
+            let returned = back.clone();
+            let f = move |n| {
+                if first(n) == 0 {
+                    return String::new();
+                }
+                opened.wait();
+                let mut results = moved.lock().unwrap().take().unwrap();
+                let next = catch_unwind(AssertUnwindSafe(|| results.next()));
+                *moved.lock().unwrap() = Some(results);
+                returned.open();
+                *next.unwrap_err().downcast::<String>().unwrap()
+            };
+            let mut results: Results = Box::new(pool.stream(source).map(f).ordered());
+            assert_eq!(results.next(), Some(String::new()));
+            *slot.lock().unwrap() = Some(results);
+            gate.open();
+            back.wait();
+            let mut results = slot.lock().unwrap().take().unwrap();
+            let text = results.next().unwrap();
+            assert!(text.contains("in a frame below"), "{text}");
+        });
+    }
+
+    /// The worker is busy until the first item was queued, behind a normal task.
+    #[test]
+    fn runners_have_the_class_of_their_creator() {
+        watched(|| {
+            let pool: &'static Pool = Box::leak(Box::new(bare_pool(1)));
+            let (reads, source) = counted(2);
+            let log = Arc::new(Mutex::new(Vec::new()));
+            let notes = |name| {
+                let log = log.clone();
+                move || log.lock().unwrap().push(name)
+            };
+            let item = notes("item");
+            let create = move || pool.stream(source).map(move |_| item()).ordered();
+            let mut results = pool.spawn_at_priority(Priority::Urgent, create).join();
+            let started = Arc::new(Gate::new());
+            let starts = started.clone();
+            let busy = pool.spawn(move || {
+                starts.open();
+                reads.wait_for(2);
+            });
+            started.wait();
+            let normal = pool.spawn(notes("normal"));
+            assert_eq!(results.next(), Some(()));
+            let timeout = normal.join_timeout(Duration::MAX);
+            assert!(timeout.is_ok());
+            busy.join();
+            assert_eq!(log.lock().unwrap()[0], "item");
         });
     }
 

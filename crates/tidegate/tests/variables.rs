@@ -68,7 +68,6 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WEIGHT", "0", "100"),
     ("TIDEGATE_DESIRE", "wsap:eta=2", "steady"),
     ("TIDEGATE_EST_CYCLE", "2s", "5ms"),
-    ("TIDEGATE_GLOBAL", "no", "on"),
     ("TIDEGATE_EXPLAIN", "yes", "0"),
 ];
 
@@ -328,26 +327,37 @@ mod without_global_pool {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
+    fn invalid_value_permits_nothing() {
+        let test = "without_global_pool::invalid_value_permits_nothing";
+        if alone(test, &[("TIDEGATE_GLOBAL", "of")]).is_none() {
+            let payload = catch_unwind(|| tidegate::join(|| (), || ())).unwrap_err();
+            let message = payload.downcast_ref::<String>().expect("a text");
+            assert!(message.starts_with("join: "), "{message}");
+            assert!(message.contains("TIDEGATE_GLOBAL"), "{message}");
+        }
+    }
+
+    #[test]
     fn calls_panic_with_their_names() {
         let test = "without_global_pool::calls_panic_with_their_names";
         let Some(output) = alone(test, &[("TIDEGATE_GLOBAL", "off")]) else {
-            let rest = || std::thread::sleep(std::time::Duration::from_millis(1));
-            let calls: [(&str, &dyn Fn()); 13] = [
+            let calls: [(&str, &dyn Fn()); 15] = [
                 ("join", &|| _ = tidegate::join(|| (), || ())),
                 ("scope", &|| tidegate::scope(|_| ())),
                 ("spawn", &|| drop(tidegate::spawn(|| ()))),
+                ("spawn_named", &|| drop(tidegate::spawn_named("net", || ()))),
+                ("CancelToken::spawn", &|| {
+                    drop(tidegate::CancelToken::new().spawn(|| ()))
+                }),
                 ("spawn_future", &|| drop(tidegate::spawn_future(async {}))),
                 ("broadcast", &|| _ = tidegate::broadcast(|_| ())),
-                // These need the pool only if their work takes long enough.
-                ("for_each", &|| tidegate::for_each(0..100, |_| rest())),
+                // These are too short to need the pool.
+                ("for_each", &|| tidegate::for_each(0..2, |_| ())),
                 ("map_reduce", &|| {
-                    _ = tidegate::map_reduce(0..100, |_| rest(), |_, _| ())
+                    _ = tidegate::map_reduce(0..2, |_| (), |(), ()| ())
                 }),
-                ("par_map", &|| _ = tidegate::par_map(0..100, |_| rest())),
-                ("sort_unstable", &|| {
-                    let mut mixed: Vec<u32> = (0..10_000).map(|n| n * 7919 % 10_000).collect();
-                    tidegate::sort_unstable(&mut mixed);
-                }),
+                ("par_map", &|| _ = tidegate::par_map(0..2, |_| ())),
+                ("sort_unstable", &|| tidegate::sort_unstable(&mut [2, 1])),
                 ("interval::run", &|| _ = tidegate::interval::run(|_| ())),
                 ("stream", &|| {
                     _ = tidegate::stream(0..1).map(|n| n).ordered().next()

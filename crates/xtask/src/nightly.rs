@@ -28,8 +28,8 @@ const SUITES: [(&str, &str); 3] = [
     (
         "tidegate",
         "--lib --test small --test par_map --test workers --test closed --test priorities \
-         --test priority_classes --test priority_lifts --test abort --test origins \
-         --test interval_misuse --test interval_failures",
+         --test priority_classes --test priority_lifts --test abort --test abort_destructors \
+         --test origins --test interval_misuse --test interval_failures",
     ),
 ];
 

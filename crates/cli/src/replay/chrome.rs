@@ -136,7 +136,9 @@ impl Events<'_> {
         for (record, decided) in records.zip(stream.decisions()) {
             match record.event {
                 Event::Desire => self.graph(record.at, "desired", json!({"desired": decided}))?,
-                Event::Lend => self.graph(record.at, "lent", json!({"lent": decided}))?,
+                Event::Lend | Event::ForgetLoans => {
+                    self.graph(record.at, "lent", json!({"lent": decided}))?
+                }
                 _ => {}
             }
             if let Some(end) = CycleEnd::of(&record) {
@@ -161,6 +163,7 @@ impl Events<'_> {
 mod tests {
     use super::*;
     use std::cell::RefCell;
+    use tidegate_policy::SharePolicy;
     use tidegate_policy::desire::{DesirePolicy, DesireState, Seen};
     use tidegate_policy::trace::{ShareController, StreamRecorder, Wait};
 
@@ -168,7 +171,7 @@ mod tests {
     fn share_controller_has_graphs() {
         let recorder = RefCell::new(StreamRecorder::new(1 << 10, || 0));
         let desire = DesireState::new(&DesirePolicy::default()).unwrap();
-        let mut controller = ShareController::new(&recorder, desire, 1_000_000);
+        let mut controller = ShareController::new(&recorder, desire, 1_000_000, SharePolicy::Auto);
         let seen = Seen {
             allotment: 2,
             deques: &[3, 4],
@@ -177,6 +180,7 @@ mod tests {
         };
         let desired = controller.next_desire(&recorder, &seen);
         let lent = controller.lend(&recorder, Wait::default());
+        controller.forget_loans(&recorder);
         let mut out = Vec::new();
         let stream = recorder.borrow().stream(Source::ShareController);
         let mut events = Events {
@@ -192,6 +196,7 @@ mod tests {
             graph("allotment", json!({"allotment": 2})),
             graph("waiting tasks", json!({"in deques": 7, "elsewhere": 5})),
             graph("lent", json!({"lent": lent})),
+            graph("lent", json!({"lent": 0})),
         ]);
         assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), expected);
     }

@@ -165,7 +165,8 @@ impl Trace {
     /// If the bytes are not a trace, have another version of the format, or were cut off or
     /// changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
-        if !bytes.starts_with(TITLE.as_bytes()) {
+        let title = bytes.strip_prefix(TITLE.as_bytes());
+        if !title.is_some_and(|rest| rest.starts_with(b"\n")) {
             let known = bytes.starts_with(b"tidegate trace ");
             let what = match known {
                 true => "unsupported trace version: expected a file written by this version",
@@ -369,8 +370,9 @@ mod tests {
     }
 
     #[test]
-    fn older_trace_format_is_rejected() {
+    fn other_trace_formats_are_rejected() {
         let said = "unsupported trace version: expected a file written by this version";
         assert_eq!(refused(b"tidegate trace 3\nidle=elastic\n"), said);
+        assert_eq!(refused(b"tidegate trace 40\nidle=elastic\n"), said);
     }
 }

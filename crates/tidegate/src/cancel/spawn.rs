@@ -1,6 +1,7 @@
 //! Tasks with a token of their own.
 
 use super::CancelToken;
+use crate::Pool;
 use crate::origin::Origin;
 use crate::spawn::Handle;
 use std::panic::Location;
@@ -10,6 +11,11 @@ impl CancelToken {
     /// [`Handle::abort_on_drop`]. Otherwise like [`spawn`](fn@crate::spawn).
     ///
     /// The task begins even if the token is cancelled before. It stops where it checks its token.
+    /// What the task spawns sees the child, too, so aborting the task also cancels its detached
+    /// tasks, unless it spawned them under [`shield`](crate::shield).
+    ///
+    /// Each check walks to the root of the token. So if each task spawns its successor, use a token
+    /// from outside instead of the task's own ([`current`](Self::current)).
     ///
     /// ```
     /// use tidegate::{CancelToken, Cancelled, check_cancelled};
@@ -30,7 +36,29 @@ impl CancelToken {
         T: Send + 'static,
     {
         let (child, origin) = (self.child(), Origin::at(Location::caller()));
-        let handle = child.run(|| crate::spawn_from(origin, f));
+        let handle = child.run(|| crate::spawn_from("CancelToken::spawn", origin, f));
+        handle.with_token(child)
+    }
+
+    /// Like [`spawn`](Self::spawn), in this pool. Called from outside the pool, it waits while more
+    /// tasks are queued than [`Builder::max_queued`](crate::Builder::max_queued) allows.
+    ///
+    /// ```
+    /// use tidegate::{CancelToken, Pool, check_cancelled};
+    ///
+    /// let pool = Pool::builder().workers(2).build()?;
+    /// let request = CancelToken::new().spawn_in(&pool, check_cancelled);
+    /// assert_eq!(request.join(), Ok(()));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[track_caller]
+    pub fn spawn_in<T, F>(&self, pool: &Pool, f: F) -> Handle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (child, origin) = (self.child(), Origin::at(Location::caller()));
+        let handle = child.run(|| pool.spawn_from(origin, f));
         handle.with_token(child)
     }
 }

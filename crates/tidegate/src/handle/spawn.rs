@@ -40,7 +40,7 @@ impl Pool {
         self.spawn_from(Origin::named(name.into(), Location::caller()), f)
     }
 
-    fn spawn_from<T, F>(&self, origin: Origin, f: F) -> Handle<T>
+    pub(crate) fn spawn_from<T, F>(&self, origin: Origin, f: F) -> Handle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,

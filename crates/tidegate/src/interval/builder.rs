@@ -64,10 +64,12 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
     /// of its parent. If the interval fails or never ends, the error message contains the name and
     /// the line that created the interval.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        // User code, which must not run under the lock.
+        let name = name.into();
         let core = self.core();
         {
             let mut extras = core.extras_or_new().lock();
-            extras.name = Some(name.into());
+            extras.name = Some(name);
             extras.created_at = Some(self.created_at);
         }
         core.tree().watch(core, None);

@@ -288,7 +288,7 @@ impl fmt::Display for Failure {
         }
         let between = self.chain.len().saturating_sub(1);
         for outer in self.chain[..between].iter().skip(1) {
-            write!(f, ", in {outer}")?;
+            write!(f, ", in {}", outer.escape_debug())?;
         }
         match self.more {
             0 => Ok(()),

@@ -262,11 +262,17 @@ impl Core {
             .is_some_and(|extras| extras.lock().name.is_some())
     }
 
-    /// Returns the interval's name and where it was created, for reports.
+    /// Returns the interval's name, escaped, for reports.
+    pub(super) fn label(&self) -> String {
+        self.name().escape_debug().to_string()
+    }
+
+    /// Returns the interval's label and where it was created, for reports.
     pub(super) fn title(&self) -> String {
+        let name = self.label();
         match self.origin() {
-            Some(origin) => format!("{} ({})", self.name(), origin.location()),
-            None => self.name(),
+            Some(origin) => format!("{name} ({})", origin.location()),
+            None => name,
         }
     }
 

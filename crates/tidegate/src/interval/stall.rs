@@ -78,11 +78,11 @@ impl<'a> Waiting<'a> {
                 // task is left that could end it.
                 let core = unsafe { node.as_ref() };
                 let title = match created_at {
-                    Some(place) if core.origin().is_none() => format!("{} ({place})", core.name()),
+                    Some(place) if core.origin().is_none() => format!("{} ({place})", core.label()),
                     _ => core.title(),
                 };
                 let label = match core.is_named() {
-                    true => core.name(),
+                    true => core.label(),
                     false => title.clone(),
                 };
                 Node { core, label, title }

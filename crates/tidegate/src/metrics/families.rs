@@ -64,6 +64,16 @@ pub(super) const FAMILIES: &[Family] = &[
         "Workers that may run now, given the other jobs.",
         Values::OfPool(|stats| stats.allotment as f64),
     ),
+    gauge(
+        "tidegate_desire",
+        "Workers that the pool could use now.",
+        Values::OfSomePools(|stats| stats.desire.map(|desire| desire as f64)),
+    ),
+    gauge(
+        "tidegate_queued_tasks",
+        "Tasks that wait in the queues of the pool.",
+        Values::OfPool(|stats| stats.queued as f64),
+    ),
     counter(
         "tidegate_unhandled_panics_total",
         "Panics that no join, scope or handle could return to a caller.",
@@ -91,7 +101,7 @@ pub(super) const FAMILIES: &[Family] = &[
     ),
     histogram(
         "tidegate_queue_wait_seconds",
-        "Time that spawned tasks waited in the pool's queue, for a sample of them.",
+        "Time that spawned tasks waited in the pool's queue, for one in 64 of them.",
         |stats| &stats.queue_wait,
     ),
     histogram(

@@ -3,6 +3,7 @@
 use super::items::ParallelItems;
 use super::items::private::Piece;
 use super::{BLOCK_TIME, Loop};
+use crate::global;
 use crate::owned::Storage;
 use crate::results::{Made, Out, collect};
 use crate::task_context;
@@ -66,6 +67,7 @@ fn outside<'a, I: Piece, R: Send>(
     f: &(impl Fn(I::Item) -> R + Sync),
     all: &Loop,
 ) -> Made<'a, R> {
+    global::check_allowed("par_map");
     let begin = clock::now();
     let is_late = |_: &I, now: u64| now.saturating_sub(begin) >= BLOCK_TIME;
     let (mut made, rest) = work_until(is_late, items, out, f, all);

@@ -4,6 +4,7 @@
 use super::BLOCK_TIME;
 use super::items::ParallelItems;
 use super::items::private::Piece;
+use crate::global;
 use crate::owned::Storage;
 use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
@@ -46,6 +47,7 @@ where
     if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, blocks));
     }
+    global::check_allowed("map_reduce");
     let count = blocks.count as u64;
     let from = clock::now();
     blocks = tree.begin(blocks);

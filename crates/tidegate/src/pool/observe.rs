@@ -18,6 +18,11 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
         },
         workers: pool.wanted(),
         allotment: pool.sleep.slots(),
+        desire: pool
+            .controller
+            .as_ref()
+            .map(|controller| controller.desire.get()),
+        queued: pool.queued(),
         panics: pool.panics.count(),
         // Relaxed: a counter.
         blocking_limit_hits: pool.blocking_limit_hits.load(Ordering::Relaxed),

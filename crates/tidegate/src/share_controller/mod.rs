@@ -217,8 +217,10 @@ impl ShareController {
             false => 0,
         };
         let limit = self.limits.workers.min(self.shared.wanted()).max(1);
+        let desire = desire.min(limit);
+        self.controller().desire.set(desire);
         let report = Report {
-            desire: desire.min(limit),
+            desire,
             usage,
             limit,
             weight: sharing.weight,

@@ -58,9 +58,8 @@ impl Totals {
             attempts: self.attempts - before.attempts,
             failed_empty: self.failed_empty - before.failed_empty,
             lengths_seen: self.lengths_seen - before.lengths_seen,
-            // If a worker changes its phase during a reading, that reading may exceed the next one.
-            working: self.working.saturating_sub(before.working),
-            searching: self.searching.saturating_sub(before.searching),
+            working: self.working - before.working,
+            searching: self.searching - before.searching,
         }
     }
 }

@@ -1,8 +1,7 @@
 //! What dropping a handle does to its task.
 
 use super::Handle;
-use super::packet::{Aborted, Packet};
-use crate::unwind::{self, UnhandledPanic};
+use super::packet::Packet;
 
 impl<T: Send + 'static> Handle<T> {
     /// Makes dropping the handle abort the task, for a result that is of no use to any other code.
@@ -10,13 +9,15 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// | the task | when the handle is dropped |
     /// |---|---|
-    /// | has not begun | its closure is dropped, on the calling thread, and never runs |
-    /// | runs, and was spawned with [`CancelToken::spawn`](crate::CancelToken::spawn) | its token is cancelled, and the task stops at its next check |
+    /// | has not begun | its closure never runs; a worker drops it instead |
+    /// | runs, and was spawned with [`CancelToken::spawn`](crate::CancelToken::spawn) | its token is cancelled; the task, and what it has spawned, stop at their next check |
     /// | runs, and was spawned without a token | it continues; its result is dropped |
-    /// | is a future | the future is dropped, on the calling thread, or after the poll if a thread polls it |
+    /// | is a future | a worker drops the future, after the poll if a thread polls it |
     ///
-    /// An aborted task still counts for [`Builder::max_queued`](crate::Builder::max_queued) until a
-    /// worker removes it from its queue. In a child made by `fork`, dropping the handle aborts
+    /// A task that has not begun stays in its queue until its turn comes. So it counts for
+    /// [`Builder::max_queued`](crate::Builder::max_queued), and keeps the values that it has captured.
+    /// A caller in the pool that waits for the closure's destructor must do so in
+    /// [`blocking`](crate::blocking()), as for any other task. In a child made by `fork`, dropping the handle aborts
     /// nothing.
     ///
     /// ```
@@ -38,22 +39,14 @@ impl<T: Send + 'static> Handle<T> {
 
 impl<T> Handle<T> {
     fn abort(&self, packet: &Packet<T>) {
-        match packet.abort(&self.pool) {
-            Aborted::Unstarted(unstarted) => {
-                if let Err(payload) = unwind::catch(|| drop(unstarted)) {
-                    packet.report(payload, UnhandledPanic::Task, &self.pool);
-                }
-                self.pool.let_go();
-            }
-            Aborted::Running => {
-                if let Some(token) = &self.token {
-                    token.cancel();
-                }
-                if let Some(future) = packet.future() {
-                    future.abort();
-                }
-            }
-            Aborted::Over => {}
+        if !packet.abort() {
+            return;
+        }
+        if let Some(token) = &self.token {
+            token.cancel();
+        }
+        if let Some(future) = packet.future() {
+            future.abort();
         }
     }
 }
@@ -63,11 +56,10 @@ impl<T> Drop for Handle<T> {
         let Some(packet) = self.packet.take() else {
             return;
         };
-        if self.aborts && !self.pool.is_inherited() {
+        let aborts = self.aborts && !self.pool.is_inherited();
+        if aborts {
             self.abort(&packet);
         }
-        if let Some(payload) = packet.abandon() {
-            packet.report(payload, UnhandledPanic::Task, &self.pool);
-        }
+        packet.abandon(aborts, &self.pool);
     }
 }

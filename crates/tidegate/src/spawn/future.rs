@@ -69,6 +69,8 @@ enum Phase<F> {
     },
     /// A task is polling the future, and drops it if it is pending.
     Aborted,
+    /// The future was aborted. A task that will drop it has been pushed and has not begun.
+    Dropping(Pin<Box<F>>),
     Over,
 }
 
@@ -114,13 +116,19 @@ where
         self.packet.wake_driver();
     }
 
-    /// Polls the future if it is queued. Returns a hold on the pool if the future was woken during
+    /// Polls the future if it is queued, or drops it if it was aborted. Returns a hold on the pool if the future was woken during
     /// the poll: it is queued again, and the caller must poll it or announce it.
     fn poll(self: Arc<Self>) -> Option<Hold> {
         let mut future = {
             let mut phase = self.phase.lock();
             match std::mem::replace(&mut *phase, Phase::Running { is_woken: false }) {
                 Phase::Queued(future) => future,
+                Phase::Dropping(future) => {
+                    *phase = Phase::Over;
+                    drop(phase);
+                    self.discard(future);
+                    return None;
+                }
                 other => {
                     *phase = other;
                     return None;
@@ -243,17 +251,20 @@ where
         }
     }
 
-    fn abort(&self) {
-        let mut phase = self.phase.lock();
-        let (next, aborted) = match std::mem::replace(&mut *phase, Phase::Over) {
-            Phase::Waiting(future) | Phase::Queued(future) => (Phase::Over, Some(future)),
-            Phase::Running { .. } => (Phase::Aborted, None),
-            other => (other, None),
+    fn abort(self: Arc<Self>) {
+        let waited = {
+            let mut phase = self.phase.lock();
+            let (next, waited) = match std::mem::replace(&mut *phase, Phase::Over) {
+                Phase::Waiting(future) => (Phase::Dropping(future), Some(Hold::of(&self.pool))),
+                Phase::Queued(future) => (Phase::Dropping(future), None),
+                Phase::Running { .. } => (Phase::Aborted, None),
+                other => (other, None),
+            };
+            *phase = next;
+            waited
         };
-        *phase = next;
-        drop(phase);
-        if let Some(future) = aborted {
-            self.discard(future);
+        if waited.is_some() {
+            self.push();
         }
     }
 }
@@ -277,7 +288,8 @@ where
         };
         let before = std::mem::replace(&mut *phase, Phase::Over);
         drop(phase);
-        let (Phase::Waiting(future) | Phase::Queued(future)) = before else {
+        let (Phase::Waiting(future) | Phase::Queued(future) | Phase::Dropping(future)) = before
+        else {
             return;
         };
         if self.pool.is_inherited() {
@@ -290,6 +302,7 @@ where
         let (packet, pool) = (self.packet.clone(), self.pool.clone());
         submit_queued(&self.pool, None, move |_| {
             packet.set_polled_by(Some(serial::of_this_thread()));
+            packet.set_lost();
             let lost = "the future waits for a waker, and its last waker was dropped";
             end(future, Err(Box::new(lost)), &packet, &pool);
         });

@@ -7,7 +7,7 @@ use std::panic::Location;
 
 /// Like [`spawn`](fn@crate::spawn), but names the task, for reports of panics and for traces.
 ///
-/// Without a name, these show the line that spawned the task. See [`Origin`].
+/// Without a name, or if it is empty, these show the line that spawned the task. See [`Origin`].
 ///
 /// ```
 /// let handle = tidegate::spawn_named("resize", || 6 * 7);
@@ -19,5 +19,6 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    crate::spawn_from(Origin::named(name.into(), Location::caller()), f)
+    let origin = Origin::named(name.into(), Location::caller());
+    crate::spawn_from("spawn_named", origin, f)
 }

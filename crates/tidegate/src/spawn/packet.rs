@@ -17,6 +17,8 @@ pub(super) enum State<T> {
     Unstarted(Unstarted<T>),
     Running(Running),
     Finished(Result<T, Payload>),
+    /// A handle has aborted the task. The task in the pool's queues will drop the closure.
+    Aborted(Unstarted<T>),
     /// The result has been taken, or dropped because the handle was dropped.
     Over,
 }
@@ -68,8 +70,8 @@ pub(super) trait Drive: Send + Sync {
     /// Polls the future in this class from now on, and at least once more, if the class is more
     /// urgent than the future's.
     fn raise(self: Arc<Self>, class: Priority);
-    /// Drops the future. If a thread is polling it, that thread drops it after the poll.
-    fn abort(&self);
+    /// Makes a task drop the future. If a thread is polling it, that thread drops it after the poll.
+    fn abort(self: Arc<Self>);
 }
 
 pub(super) struct Packet<T> {
@@ -79,6 +81,10 @@ pub(super) struct Packet<T> {
     origin: Origin,
     /// Whether the handle was dropped. Accessed under the lock of `state`.
     dropped: AtomicBool,
+    /// Whether the handle that was dropped aborts the task. Accessed under the lock of `state`.
+    aborted: AtomicBool,
+    /// Whether the future's last waker was dropped while it waited. Stored before the future ends.
+    lost: AtomicBool,
 }
 
 impl<T> Packet<T> {
@@ -104,6 +110,8 @@ impl<T> Packet<T> {
             future,
             origin,
             dropped: AtomicBool::new(false),
+            aborted: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
         }
     }
 
@@ -146,7 +154,8 @@ impl<T> Packet<T> {
         }
     }
 
-    /// Runs the closure and returns `true`, unless another thread has begun the closure.
+    /// Runs the closure and returns `true`, unless another thread has begun the closure. Drops the
+    /// closure if it was aborted.
     pub(super) fn run(&self, pool: &PoolInner) -> bool {
         let closure = {
             let Some(mut state) = self.state.lock_unless_lost() else {
@@ -163,6 +172,13 @@ impl<T> Packet<T> {
                     let by = Some(serial::of_this_thread());
                     *state = State::Running(Running { by, waiter });
                     closure
+                }
+                State::Aborted(Unstarted { closure, .. }) => {
+                    drop(state);
+                    if let Err(payload) = unwind::catch(|| drop(closure)) {
+                        self.report(payload, UnhandledPanic::Task, pool);
+                    }
+                    return false;
                 }
                 other => {
                     *state = other;
@@ -198,7 +214,7 @@ impl<T> Packet<T> {
             result.map(drop)
         });
         if let Ok(Err(payload)) | Err(payload) = dropped {
-            self.report(payload, UnhandledPanic::Task, pool);
+            self.report_unless_unwanted(payload, pool);
         }
     }
 
@@ -210,6 +226,22 @@ impl<T> Packet<T> {
     /// Reports a panic of the task that no handle resumes.
     pub(super) fn report(&self, payload: Payload, from: UnhandledPanic, pool: &PoolInner) {
         pool.panics.report_of(payload, from, Some(&self.origin));
+    }
+
+    /// Records that nothing can continue the future, which is about to end with a panic.
+    pub(super) fn set_lost(&self) {
+        // Relaxed: a thread that sees the end of the future has taken the lock of `state` since.
+        self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Reports the panic of a task whose handle was dropped. A future that nothing can continue has
+    /// not failed if its handle has aborted it.
+    fn report_unless_unwanted(&self, payload: Payload, pool: &PoolInner) {
+        // Relaxed: `aborted` was read or stored under the lock, after the other side's accesses.
+        match self.lost.load(Ordering::Relaxed) && self.aborted.load(Ordering::Relaxed) {
+            true => unwind::let_go(payload),
+            false => self.report(payload, UnhandledPanic::Task, pool),
+        }
     }
 
     /// Takes the result. Returns `None` if the task has not finished.
@@ -233,7 +265,7 @@ impl<T> Packet<T> {
         let (slot, registered) = match &mut *state {
             State::Unstarted(unstarted) => (&mut unstarted.waiter, Registered::Unstarted),
             State::Running(running) => (&mut running.waiter, Registered::Running(running.by)),
-            State::Finished(_) | State::Over => return Registered::Finished,
+            State::Finished(_) | State::Aborted(_) | State::Over => return Registered::Finished,
         };
         let before = slot.replace(waiter);
         drop(state);
@@ -242,51 +274,48 @@ impl<T> Packet<T> {
         registered
     }
 
-    /// Called when a handle that aborts its task is dropped, before `abandon`.
-    pub(super) fn abort(&self, pool: &PoolInner) -> Aborted<T> {
+    /// Called when a handle that aborts its task is dropped, before `abandon`. Returns whether the
+    /// task is running.
+    pub(super) fn abort(&self) -> bool {
         let Some(mut state) = self.state.lock_unless_lost() else {
-            return Aborted::Over;
+            return false;
         };
-        match std::mem::replace(&mut *state, State::Over) {
-            State::Unstarted(unstarted) => {
-                // The task in the pool's queues, which holds the pool, may end before the closure
-                // is dropped.
-                pool.hold();
-                Aborted::Unstarted(unstarted)
-            }
-            other => {
-                let is_running = matches!(other, State::Running(_));
-                *state = other;
-                match is_running {
-                    true => Aborted::Running,
-                    false => Aborted::Over,
-                }
-            }
-        }
+        *state = match std::mem::replace(&mut *state, State::Over) {
+            State::Unstarted(unstarted) => State::Aborted(unstarted),
+            other => other,
+        };
+        matches!(*state, State::Running(_))
     }
 
-    /// Called when the handle is dropped. If the task has panicked, returns the payload, because no
-    /// handle will resume the panic.
-    pub(super) fn abandon(&self) -> Option<Payload> {
-        let mut state = self.state.lock_unless_lost()?;
+    /// Called when the handle is dropped, which aborts the task if `aborts`. Drops the result, and
+    /// reports its panic, because no handle will resume it.
+    pub(super) fn abandon(&self, aborts: bool, pool: &PoolInner) {
+        let Some(mut state) = self.state.lock_unless_lost() else {
+            return;
+        };
         // Relaxed: under the lock.
         self.dropped.store(true, Ordering::Relaxed);
-        let waiter = match &mut *state {
-            State::Unstarted(unstarted) => unstarted.waiter.take(),
-            State::Running(running) => running.waiter.take(),
-            State::Finished(_) => match std::mem::replace(&mut *state, State::Over) {
-                State::Finished(Err(payload)) => return Some(payload),
-                result => {
-                    drop(state);
-                    drop(result);
-                    return None;
-                }
-            },
-            State::Over => None,
+        self.aborted.store(aborts, Ordering::Relaxed);
+        let (waiter, result) = match &mut *state {
+            State::Unstarted(unstarted) | State::Aborted(unstarted) => {
+                (unstarted.waiter.take(), None)
+            }
+            State::Running(running) => (running.waiter.take(), None),
+            State::Finished(_) => (None, Some(std::mem::replace(&mut *state, State::Over))),
+            State::Over => (None, None),
         };
         drop(state);
-        drop(waiter);
-        None
+        // The destructors are user code, which must not unwind out of the handle's destructor.
+        if let Err(payload) = unwind::catch(|| drop(waiter)) {
+            let kind = UnhandledPanic::Handler("waker");
+            pool.panics.report(payload, kind);
+        }
+        let Some(State::Finished(result)) = result else {
+            return;
+        };
+        if let Ok(Err(payload)) | Err(payload) = unwind::catch(|| result.map(drop)) {
+            self.report_unless_unwanted(payload, pool);
+        }
     }
 }
 
@@ -324,14 +353,6 @@ impl<T: 'static> Packet<T> {
         // The first task has not run, so it still holds the pool.
         Some(Hold::of(pool))
     }
-}
-
-/// The state of a task at the moment of [`Packet::abort`].
-pub(super) enum Aborted<T> {
-    /// The caller has a hold on the pool, and drops this.
-    Unstarted(Unstarted<T>),
-    Running,
-    Over,
 }
 
 /// The state of a task at the moment of [`Packet::register`].

@@ -9,6 +9,7 @@
     reason = "each test file uses its own part of this module"
 )]
 
+pub mod aborts;
 pub mod book;
 pub mod children;
 pub mod classes;
