@@ -133,9 +133,11 @@ impl Family {
             }),
             Values::By(label, parts) => workers.try_for_each(|(index, worker)| {
                 parts.iter().try_for_each(|(part, value)| {
-                    let labels =
-                        format_args!("pool=\"{pool}\",worker=\"{index}\",{label}=\"{part}\"");
-                    writeln!(f, "{name}{{{labels}}} {}", value(worker))
+                    let value = value(worker);
+                    writeln!(
+                        f,
+                        "{name}{{pool=\"{pool}\",worker=\"{index}\",{label}=\"{part}\"}} {value}"
+                    )
                 })
             }),
         }
