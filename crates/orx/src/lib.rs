@@ -24,9 +24,9 @@
 //!
 //! * If fewer workers run than the pool has, because it shares the machine with other programs,
 //!   they process all items. A task that begins late finds none.
-//! * Workers that the pool gets during a computation don't take part in it.
-//! * With `num_threads(1)`, orx-parallel runs the computation on the calling thread and uses no
-//!   pool.
+//! * Workers that the pool gets during a computation don't take part in it (in `par_recursive`, in
+//!   the current wave).
+//! * With `num_threads(1)`, orx-parallel runs the computation on the calling thread.
 //! * Tidegate's environment variables apply. `ORX_NUM_THREADS` doesn't, because it limits only
 //!   pools that orx-parallel creates.
 //!
@@ -34,7 +34,8 @@
 //!
 //! A closure of a computation may start another computation, or call [`tidegate::join`], on the
 //! same pool. A worker that waits for the inner call only runs tasks of that call, so it cannot run
-//! an unrelated task that needs a lock which the closure holds.
+//! an unrelated task that needs a lock which the closure holds. This holds for the default
+//! [`Builder::wait`](tidegate::Builder::wait), and for pools without a memory budget.
 //!
 //! If a closure panics, the other tasks process the remaining items. Then the call that runs the
 //! computation resumes the first panic, with its payload. Further panics are passed to
@@ -78,9 +79,12 @@
 //!   [`run_all`](ThreadPool::run_all) or [`tidegate::scope`](fn@tidegate::scope).
 //! * `use_new`, `use_vec` and `fold` create one state for each task. A worker that runs two tasks,
 //!   one after the other, uses two states.
-//! * Tasks spin while they wait for each other: for the next item of an iterator in
-//!   `iter_into_par`, and for further items in `par_recursive`. A worker that spins never reaches a
-//!   point at which it could stop for another program.
+//! * In `iter_into_par`, tasks spin while they wait for the iterator. A worker that spins never
+//!   reaches a point at which it could stop for another program. If the pool has fewer slots than
+//!   tasks, because other programs run, the iterator's `next` must not fork, wait, or call
+//!   [`tidegate::blocking`] or [`tidegate::yield_point`]: its worker would give its slot up, and the
+//!   spinning ones would keep theirs. For such a source use [`tidegate::stream`](fn@tidegate::stream).
+//! * `par_recursive` runs in waves, each of which ends before the next one begins.
 //! * `par()` and the similar methods start the threads of orx-parallel's default pool at their
 //!   first call, even if [`runner`](orx_parallel::Par::runner) then names another pool. These
 //!   threads sleep. A program that depends on orx-parallel with `default-features = false` has no such

@@ -15,7 +15,7 @@ const SAMPLE: usize = 63;
 /// The call sorts in place and allocates nothing. It uses the pool of the calling task, or the
 /// global pool outside of any pool; call it in [`Pool::install`](crate::Pool::install) to use
 /// another pool. The result depends only on the items and their order, not on the number of
-/// workers. Sorted and reversed slices take linear time.
+/// workers. Slices that are sorted, or strictly descending, take linear time.
 ///
 /// ```
 /// let mut tides = [4, -1, 3, 0];
@@ -50,7 +50,8 @@ where
     if slice.len() > 1 && WorkerThread::get().is_none() {
         global::check_allowed("sort_unstable");
     }
-    if slice.len() <= PIECE {
+    if slice.len() <= PIECE || size_of::<T>() == 0 {
+        // Items without a size have no order to be seen in.
         return slice.sort_unstable_by(compare);
     }
     if slice.is_sorted_by(|a, b| compare(a, b).is_le()) {
