@@ -23,8 +23,10 @@ mod state;
 
 #[cfg(not(all(feature = "simulation", not(loom))))]
 mod off;
+#[cfg(not(any(loom, feature = "simulation")))]
+pub(crate) use off::now;
 #[cfg(not(all(feature = "simulation", not(loom))))]
-pub(crate) use off::{End, Seat, admit, block_for, now};
+pub(crate) use off::{End, Seat, admit, block_for};
 #[cfg(not(all(feature = "simulation", not(loom))))]
 pub use off::{
     Observer, Simulation, access, block, give_way, here, is_simulated, serial_here, switch,

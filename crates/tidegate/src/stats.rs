@@ -110,11 +110,13 @@ impl Phases {
     /// Returns the total time in this phase so far, in nanoseconds. Never returns less than before.
     pub(crate) fn nanos(&self, phase: Phase) -> u64 {
         let place = phase as usize;
+        // Read first: a phase that begins later counts nothing.
+        let now = clock::now();
         // Acquire, here and below: as in `enter_at`.
         let mut nanos = self.totals[place].load(Ordering::Acquire);
         if self.phase.load(Ordering::Acquire) == place {
             // Relaxed: ordered by the loads above.
-            nanos += clock::now().saturating_sub(self.since.load(Ordering::Relaxed));
+            nanos += now.saturating_sub(self.since.load(Ordering::Relaxed));
         }
         // A phase may turn out to have ended before it was read, because a sleeper learns only later
         // when it was woken; and a reader may mix the values of two changes.

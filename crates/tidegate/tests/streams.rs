@@ -321,7 +321,7 @@ mod pools {
                 let next = catch_unwind(AssertUnwindSafe(|| results.next()));
                 *moved.lock().unwrap() = Some(results);
                 returned.open();
-                *next.unwrap_err().downcast::<String>().unwrap()
+                next.unwrap_err().downcast::<&str>().unwrap().to_string()
             };
             let mut results: Results = Box::new(pool.stream(source).map(f).ordered());
             assert_eq!(results.next(), Some(String::new()));

@@ -95,6 +95,7 @@ pub(crate) fn block_for(
     None
 }
 
+#[cfg(not(loom))]
 #[inline(always)]
 pub(crate) const fn now() -> Option<u64> {
     None

@@ -2,6 +2,7 @@
 
 use super::Handle;
 use super::packet::Packet;
+use crate::simulated;
 
 impl<T: Send + 'static> Handle<T> {
     /// Makes dropping the handle abort the task, for a result that is of no use to any other code.
@@ -17,8 +18,9 @@ impl<T: Send + 'static> Handle<T> {
     /// A task that has not begun stays in its queue until its turn comes. So it counts for
     /// [`Builder::max_queued`](crate::Builder::max_queued), and keeps the values that it has captured.
     /// A caller in the pool that waits for the closure's destructor must do so in
-    /// [`blocking`](crate::blocking()), as for any other task. In a child made by `fork`, dropping the handle aborts
-    /// nothing.
+    /// [`blocking`](crate::blocking()), as for any other task. If no thread of the pool could be
+    /// started, the thread that drops the handle is that worker. In a child made by `fork`, dropping
+    /// the handle aborts nothing.
     ///
     /// ```
     /// use tidegate::{CancelToken, Cancelled, check_cancelled};
@@ -59,6 +61,7 @@ impl<T> Drop for Handle<T> {
         let aborts = self.aborts && !self.pool.is_inherited();
         if aborts {
             self.abort(&packet);
+            simulated::access("has aborted a task");
         }
         packet.abandon(aborts, &self.pool);
     }

@@ -154,8 +154,8 @@ impl<T> Packet<T> {
         }
     }
 
-    /// Runs the closure and returns `true`, unless another thread has begun the closure. Drops the
-    /// closure if it was aborted.
+    /// Runs the closure, or drops it if it was aborted, and returns `true`, unless another thread
+    /// has begun the closure.
     pub(super) fn run(&self, pool: &PoolInner) -> bool {
         let closure = {
             let Some(mut state) = self.state.lock_unless_lost() else {
@@ -173,12 +173,20 @@ impl<T> Packet<T> {
                     *state = State::Running(Running { by, waiter });
                     closure
                 }
-                State::Aborted(Unstarted { closure, .. }) => {
+                State::Aborted(Unstarted {
+                    closure, waiter, ..
+                }) => {
                     drop(state);
+                    // The destructors are user code, which must not unwind out of a detached task.
                     if let Err(payload) = unwind::catch(|| drop(closure)) {
                         self.report(payload, UnhandledPanic::Task, pool);
                     }
-                    return false;
+                    if let Err(payload) = unwind::catch(|| drop(waiter)) {
+                        let kind = UnhandledPanic::Handler("waker");
+                        pool.panics.report(payload, kind);
+                    }
+                    // A destructor may take as long as a task.
+                    return true;
                 }
                 other => {
                     *state = other;

@@ -189,16 +189,17 @@ impl<X, T> Window<X, T> {
         if let Front::Finished(outcome) = front {
             return Registered::Finished(outcome);
         }
-        assert!(
-            !self.is_inherited(),
-            "the next item of this stream runs in the process that this one was forked from"
-        );
-        if let Front::Running(by) = front {
-            assert_ne!(
-                by,
-                serial::of_this_thread(),
-                "the next item of this stream runs in a frame below the one that waits for it"
+        let runs_below = matches!(front, Front::Running(by) if by == serial::of_this_thread());
+        if self.is_inherited() || runs_below {
+            // The panic hook is user code, which must not run under the lock.
+            drop(items);
+            assert!(
+                !self.is_inherited(),
+                "the next item of this stream runs in the process that this one was forked from"
             );
+            panic!("the next item of this stream runs in a frame below the one that waits for it");
+        }
+        if let Front::Running(_) = front {
             items.waiter = Some(event.clone());
             return Registered::Waiting {
                 needs_runner: false,
@@ -277,14 +278,17 @@ impl<X, T> Window<X, T> {
             items.is_closed = true;
             (mem::take(&mut items.begun), mem::take(&mut items.unbegun))
         };
-        drop(unbegun);
-        begun
-            .into_iter()
-            .filter_map(|begun| match begun {
-                Begun::Finished(outcome) => outcome.err(),
-                Begun::Running(_) => None,
-            })
-            .collect()
+        // The destructors are user code, and the panic of one must not keep the others from running.
+        let dropped = unbegun.into_iter().map(|item| unwind::catch(|| drop(item)));
+        let mut payloads: Vec<Payload> = dropped.filter_map(Result::err).collect();
+        for begun in begun {
+            let Begun::Finished(outcome) = begun else {
+                continue;
+            };
+            let ended = outcome.and_then(|value| unwind::catch(|| drop(value)));
+            payloads.extend(ended.err());
+        }
+        payloads
     }
 }
 
