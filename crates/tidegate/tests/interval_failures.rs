@@ -440,6 +440,11 @@ fn names_are_escaped_in_messages() {
     let message = failed.unwrap_err().to_string();
     assert!(message.starts_with(r"inner\n ("), "{message}");
     assert!(message.ends_with(r"panicked: oh, in outer\n"), "{message}");
+}
+
+#[cfg_attr(miri, ignore = "what never runs is not freed")]
+#[test]
+fn names_are_escaped_in_stalls() {
     let stalled = pool(1).interval(|s| {
         let leaked = s.interval(|_| ()).named("leaked\n");
         leaked
