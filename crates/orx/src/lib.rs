@@ -82,13 +82,14 @@
 //! * In `iter_into_par`, tasks spin while they wait for the iterator. A worker that spins never
 //!   reaches a point at which it could stop for another program. If the pool has fewer slots than
 //!   tasks, because other programs run, the iterator's `next` must not fork, wait, or call
-//!   [`tidegate::blocking`] or [`tidegate::yield_point`]: its worker would give its slot up, and the
-//!   spinning ones would keep theirs. For such a source use [`tidegate::stream`](fn@tidegate::stream).
+//!   [`tidegate::blocking`] or [`tidegate::yield_point`]: its worker would give its slot up, and
+//!   the spinning ones would keep theirs. For such a source use
+//!   [`tidegate::stream`](fn@tidegate::stream).
 //! * `par_recursive` runs in waves, each of which ends before the next one begins.
 //! * `par()` and the similar methods start the threads of orx-parallel's default pool at their
 //!   first call, even if [`runner`](orx_parallel::Par::runner) then names another pool. These
-//!   threads sleep. A program that depends on orx-parallel with `default-features = false` has no such
-//!   threads. It must use [`Runner::fixed_with_pool`](orx_parallel::Runner::fixed_with_pool),
+//!   threads sleep. A program that depends on orx-parallel with `default-features = false` has no
+//!   such threads. It must use [`Runner::fixed_with_pool`](orx_parallel::Runner::fixed_with_pool),
 //!   because the adaptive runner is one of the default features.
 //! * [`max_num_threads`](ThreadPool::max_num_threads) returns [`Pool::workers`], not the pool's
 //!   current share, because orx-parallel calls it often, and this costs only one load.

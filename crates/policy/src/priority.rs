@@ -83,9 +83,9 @@ impl Aging {
     /// Returns the class that the next dispatch serves, and counts the dispatch. `None` if no class
     /// has tasks.
     ///
-    /// A class that has tasks is served within `within` dispatches ([`PRIORITY_AGING`]), at least 3.
-    /// Its turn comes earlier, because the turns of the other classes may come at the same time. The
-    /// class that was passed over most often is served first.
+    /// A class that has tasks is served within `within` dispatches ([`PRIORITY_AGING`]), at least
+    /// 3. Its turn comes earlier, because the turns of the other classes may come at the same time.
+    /// The class that was passed over most often is served first.
     pub fn dispatch(
         &mut self,
         within: usize,

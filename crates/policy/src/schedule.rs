@@ -15,8 +15,8 @@
 //!   random steps the running thread gets the lowest priority: Burckhardt, Kothari, Musuvathi and
 //!   Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010,
 //!   section 3. A bug that needs d ordering constraints is found with a probability that falls
-//!   exponentially in d only. The length of the run is not known in advance here, so each step has a
-//!   fixed probability instead.
+//!   exponentially in d only. The length of the run is not known in advance here, so each step has
+//!   a fixed probability instead.
 //!
 //! A thread that gives way has nothing to do until another thread has run, so another one runs next
 //! if it can.
@@ -27,8 +27,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// Determines the order in which the threads of a simulated pool run: a seed, or a list of the steps
-/// at which the order deviates from the usual one.
+/// Determines the order in which the threads of a simulated pool run: a seed, or a list of the
+/// steps at which the order deviates from the usual one.
 ///
 /// ```
 /// use tidegate_policy::schedule::Schedule;

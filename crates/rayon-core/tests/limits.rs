@@ -72,8 +72,8 @@ fn most_at_once(pool: &ThreadPool, tasks: usize) -> usize {
 }
 
 /// Repeats `most_at_once` until it has returned `expected` ten times in a row. The pool pauses
-/// between two rounds, so that no task waits for long, and no slot is lent to one. Loans from before
-/// the call end during the ten rounds.
+/// between two rounds, so that no task waits for long, and no slot is lent to one. Loans from
+/// before the call end during the ten rounds.
 fn wait_until_at_once(pool: &ThreadPool, expected: usize) {
     let mut in_a_row = 0;
     while in_a_row < 10 {

@@ -13,8 +13,8 @@
 //! thread that belongs to no simulation is not affected. Threads that a thread of a simulation
 //! starts belong to the simulation.
 //!
-//! The protocol is in `docs/simulated-pool.md`. Without the feature `simulation`, and under loom, no
-//! thread ever belongs to a simulation, and the functions compile to nothing.
+//! The protocol is in `docs/simulated-pool.md`. Without the feature `simulation`, and under loom,
+//! no thread ever belongs to a simulation, and the functions compile to nothing.
 
 #[cfg(all(feature = "simulation", not(loom)))]
 mod on;

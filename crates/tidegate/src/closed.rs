@@ -15,8 +15,8 @@
 //! * A spawn never runs a task on the caller's stack.
 //! * If the builder sets no number of workers, the affinity and the quotas change only how many
 //!   threads may run tasks at once. Unless the pool shares the machine, a thread waits for a slot
-//!   only when no task is on its stack, and the number of slots is a goal: `docs/share-controller.md`
-//!   describes when the pool exceeds it.
+//!   only when no task is on its stack, and the number of slots is a goal:
+//!   `docs/share-controller.md` describes when the pool exceeds it.
 //! * One handler receives every panic that cannot be returned to a caller, including panics of the
 //!   pool's other handlers.
 

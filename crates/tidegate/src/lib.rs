@@ -132,8 +132,8 @@
 //!
 //! If a value is invalid, [`Builder::build`] returns an error that names the variable and the
 //! accepted values. The global pool has no caller to return an error to, so it prints the error to
-//! standard error and uses the default. Only an invalid `TIDEGATE_GLOBAL` makes the call panic, as if
-//! it were `off`. Two kinds of contradictions are handled in the same way. If
+//! standard error and uses the default. Only an invalid `TIDEGATE_GLOBAL` makes the call panic, as
+//! if it were `off`. Two kinds of contradictions are handled in the same way. If
 //! `TIDEGATE_MEMORY` excludes the value of `TIDEGATE_WAIT` or `TIDEGATE_QUEUE`, then
 //! `TIDEGATE_MEMORY` takes precedence. If the queue in use does not support the value of
 //! `TIDEGATE_STEAL`, thieves take one task.
@@ -170,11 +170,12 @@
 //! * `tracing`: emits events for the crate of that name when a thread starts, stops, parks, is
 //!   woken, steals, or hands over its slot, and adds `carry_span`, with which spans follow tasks.
 //!   Without the feature, none of this is compiled.
-//! * `testing`: adds `Builder::simulated` and the module `testing`, with which tests run programs in
-//!   orders that a seed determines. In other pools, each lock of [`sync`] then costs one more
+//! * `testing`: adds `Builder::simulated` and the module `testing`, with which tests run programs
+//!   in orders that a seed determines. In other pools, each lock of [`sync`] then costs one more
 //!   thread-local access.
 //! * `serde`: [`Stats`] and its parts implement `serde::Serialize`.
-//! * `metrics`: adds `metrics::prometheus`, which prints [`Stats`] in the text format of Prometheus.
+//! * `metrics`: adds `metrics::prometheus`, which prints [`Stats`] in the text format of
+//!   Prometheus.
 //! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
 //!   of intervals.
 //!
@@ -368,8 +369,8 @@ where
     })
 }
 
-/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool. `caller`
-/// is the free function that was called.
+/// Runs `f` on the caller's worker, or in the global pool if the caller belongs to no pool.
+/// `caller` is the free function that was called.
 #[cold]
 #[inline(never)]
 fn outside<R: Send>(caller: &'static str, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
@@ -445,8 +446,8 @@ where
 ///
 /// The task runs on a thread of the calling task's pool, or of the global pool if the caller is
 /// outside all pools. If the task has not begun when [`Handle::join`] is called, that call may run
-/// it. A task whose handle is dropped runs nevertheless, unless [`Handle::abort_on_drop`] was called.
-/// Dropping the pool waits for the task, but the end of the program doesn't.
+/// it. A task whose handle is dropped runs nevertheless, unless [`Handle::abort_on_drop`] was
+/// called. Dropping the pool waits for the task, but the end of the program doesn't.
 ///
 /// ```
 /// let handle = tidegate::spawn(|| 6 * 7);

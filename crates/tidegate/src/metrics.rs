@@ -8,8 +8,8 @@
 //! `worker`, or sum them when it stores them.
 //!
 //! Every sample has the label `pool`. The samples of a single worker also have the label `worker`,
-//! an index into [`Stats::per_worker`]. Counters and histograms start at 0 when the pool is created.
-//! Times are in seconds.
+//! an index into [`Stats::per_worker`]. Counters and histograms start at 0 when the pool is
+//! created. Times are in seconds.
 //!
 //! | name | type | further labels | value |
 //! |---|---|---|---|

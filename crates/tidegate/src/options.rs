@@ -203,8 +203,8 @@ impl Sharing {
     const FOLLOWS: bool = Self::POSSIBLE && cfg!(target_os = "linux");
 
     /// Returns what the pool's share controller does (`None` if the pool has none), and where the
-    /// choice of the policy came from. If the machine has determined the number of `workers`, it may
-    /// also lower it.
+    /// choice of the policy came from. If the machine has determined the number of `workers`, it
+    /// may also lower it.
     fn of(
         builder: &Builder,
         (workers, workers_from): (usize, Source),

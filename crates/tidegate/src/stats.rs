@@ -118,8 +118,8 @@ impl Phases {
             // Relaxed: ordered by the loads above.
             nanos += now.saturating_sub(self.since.load(Ordering::Relaxed));
         }
-        // A phase may turn out to have ended before it was read, because a sleeper learns only later
-        // when it was woken; and a reader may mix the values of two changes.
+        // A phase may turn out to have ended before it was read, because a sleeper learns only
+        // later when it was woken; and a reader may mix the values of two changes.
         // Relaxed: publishes no other data.
         let shown = self.shown[place].fetch_max(nanos, Ordering::Relaxed);
         nanos.max(shown)
@@ -345,14 +345,15 @@ pub struct Stats {
     pub waiting: Waiting,
     /// How long tasks waited in the pool's queue until a worker began them. Only tasks that are
     /// spawned from outside the pool pass through this queue, and polls of a future that is woken
-    /// from outside. One task in n is measured; `tidegate tunables` prints n as `queue-wait-sample`.
+    /// from outside. One task in n is measured; `tidegate tunables` prints n as
+    /// `queue-wait-sample`.
     ///
-    /// If [`Handle::join`](crate::Handle::join) runs a task, the task's entry stays in the queue and
-    /// is measured when a worker removes it.
+    /// If [`Handle::join`](crate::Handle::join) runs a task, the task's entry stays in the queue
+    /// and is measured when a worker removes it.
     pub queue_wait: Histogram,
     /// How long idle workers took to steal a task, from the first attempt of a search until an
-    /// attempt succeeded, including the pauses between attempts. Parking ends a search. Workers that
-    /// steal while they wait in a join or scope are not measured.
+    /// attempt succeeded, including the pauses between attempts. Parking ends a search. Workers
+    /// that steal while they wait in a join or scope are not measured.
     pub steal_latency: Histogram,
     /// Panics that no join, scope or handle could return to a caller.
     pub panics: u64,

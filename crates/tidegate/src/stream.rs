@@ -55,17 +55,18 @@ use window::{Front, Outcome, Registered, Window};
 /// The function sees the [task-local values](crate::TaskLocal) and the
 /// [token](crate::CancelToken) of the code that called [`ordered`](Mapped::ordered), on whichever
 /// thread it runs. A stream does not stop if the token is cancelled; the function can return the
-/// error of [`check_cancelled`](crate::check_cancelled()), which then keeps its place like any other.
+/// error of [`check_cancelled`](crate::check_cancelled()), which then keeps its place like any
+/// other.
 ///
 /// # Back-pressure
 /// Only `next` reads the source, so a slow consumer slows the source down. Each call reads one item
 /// if the window has room, and reads more only until the oldest item has finished. So a slow source
-/// delays a finished result by at most one read. If no thread has begun the oldest item, `next` stops
-/// reading after a few items, however large the window is, and runs the item if it can.
+/// delays a finished result by at most one read. If no thread has begun the oldest item, `next`
+/// stops reading after a few items, however large the window is, and runs the item if it can.
 ///
 /// If the next item of the source depends on an earlier result, use a
-/// [`window`](Stream::window) of 1; otherwise `next` may wait in the source for a result that it has
-/// not returned yet. If the source blocks and the caller is a worker, the worker keeps its slot
+/// [`window`](Stream::window) of 1; otherwise `next` may wait in the source for a result that it
+/// has not returned yet. If the source blocks and the caller is a worker, the worker keeps its slot
 /// meanwhile, unless the source calls [`blocking`](fn@crate::blocking).
 ///
 /// Results wait in the window until `next` returns them. If they hold a

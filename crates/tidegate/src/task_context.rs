@@ -253,8 +253,8 @@ pub(crate) fn carry_unless_visible() -> Suspended {
     }
 }
 
-/// Like [`carry_unless_visible`], for a call into `pool`. If the caller is a task of another pool and
-/// has the class of that pool, it has that class in `pool`, too.
+/// Like [`carry_unless_visible`], for a call into `pool`. If the caller is a task of another pool
+/// and has the class of that pool, it has that class in `pool`, too.
 pub(crate) fn carry_into(pool: &PoolInner) -> Suspended {
     let mut suspended = carry_unless_visible();
     let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.shared(), pool));

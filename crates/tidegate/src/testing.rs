@@ -3,8 +3,8 @@
 //! A pool from [`Builder::simulated`](crate::Builder::simulated) is an ordinary pool of which one
 //! thread runs at a time. Wherever another thread could run, a scheduler that the seed determines
 //! chooses the next one. So a seed always gives the same run, and other seeds give other runs.
-//! [`check`] runs a test with many seeds. If the test fails with one of them, it looks for a shorter
-//! order that fails as well, and prints that.
+//! [`check`] runs a test with many seeds. If the test fails with one of them, it looks for a
+//! shorter order that fails as well, and prints that.
 //!
 //! ```should_panic
 //! use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,32 +23,37 @@
 //!
 //! # Where the order may change
 //!
-//! At each `join` and spawn, at the end of each scope and of each task that was stolen or queued, at
+//! At each `join` and spawn, at the end of each scope and of each task that was stolen or queued,
+//! at
 //! [`yield_point`](crate::yield_point), [`blocking`](crate::blocking()) and each look at a
-//! [`CancelToken`](crate::CancelToken), at each call in [`tidegate::sync`](crate::sync), and where the
-//! runtime itself waits.
+//! [`CancelToken`](crate::CancelToken), at each call in [`tidegate::sync`](crate::sync), and where
+//! the runtime itself waits.
 //!
 //! # What is not covered
 //!
-//! * A thread that waits for anything else than a task or a part of [`tidegate::sync`](crate::sync),
-//!   for example a lock of `std`, keeps all other threads waiting. If it has not gone on after 10 s
-//!   (`TIDEGATE_SIMULATION_PATIENCE`), the run fails and names the thread.
-//! * Clocks, the addresses of values, hashers with random keys, and which thread has which value of a
+//! * A thread that waits for anything else than a task or a part of
+//!   [`tidegate::sync`](crate::sync), for example a lock of `std`, keeps all other threads waiting.
+//!   If it has not gone on after 10 s (`TIDEGATE_SIMULATION_PATIENCE`), the run fails and names the
+//!   thread.
+//! * Clocks, the addresses of values, hashers with random keys, and which thread has which value of
+//!   a
 //!   [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not
-//!   repeat. The limits in Tidegate's own functions, such as [`with_deadline`](crate::with_deadline),
-//!   use the simulation's clock, which advances by 1 us per step and, while all threads wait, to the
-//!   next limit. A run of more than 1,000,000 steps (`simulated-steps` in `tidegate tunables`) fails
-//!   as endless, so a loop must not poll a deadline of a second or more.
-//! * Orders of memory accesses that only weak memory models allow. Threads change places only at the
-//!   places above, not between two atomic operations. [loom](https://docs.rs/loom) explores these.
+//!   repeat. The limits in Tidegate's own functions, such as
+//!   [`with_deadline`](crate::with_deadline), use the simulation's clock, which advances by 1 us
+//!   per step and, while all threads wait, to the next limit. A run of more than 1,000,000 steps
+//!   (`simulated-steps` in `tidegate tunables`) fails as endless, so a loop must not poll a
+//!   deadline of a second or more.
+//! * Orders of memory accesses that only weak memory models allow. Threads change places only at
+//!   the places above, not between two atomic operations. [loom](https://docs.rs/loom) explores
+//!   these.
 //! * Threads that the test starts itself, and other pools. They must not use the pool, nor may the
 //!   test wait for them.
-//! * Values in statics: they outlive a run, a lock that a deadlocked run holds stays locked, and two
-//!   tests that run at the same time share them, so one may wait for a lock that a thread of the other
-//!   holds, which counts as a deadlock. Create what a test uses in the test.
-//! * What `std` allows and [`tidegate::sync`](crate::sync) doesn't do in a simulated pool: a condition
-//!   variable wakes waiters in order and never without a notification, and a reader takes a lock even
-//!   if a writer waits for it.
+//! * Values in statics: they outlive a run, a lock that a deadlocked run holds stays locked, and
+//!   two tests that run at the same time share them, so one may wait for a lock that a thread of
+//!   the other holds, which counts as a deadlock. Create what a test uses in the test.
+//! * What `std` allows and [`tidegate::sync`](crate::sync) doesn't do in a simulated pool: a
+//!   condition variable wakes waiters in order and never without a notification, and a reader takes
+//!   a lock even if a writer waits for it.
 //!
 //! The order of a run also depends on the version of this crate and on the options of the pool, but
 //! not on environment variables, which a simulated pool ignores.
@@ -77,12 +82,12 @@ impl Builder {
     /// method.
     ///
     /// The schedule is a seed, or the text that [`check`] has printed. Until the pool is dropped,
-    /// the thread that calls [`build`](Self::build) belongs to the simulation as well: it takes turns
-    /// with the pool's threads while it waits for them. Only this thread and the pool's tasks may use
-    /// the pool; other calls panic, or abort the process if they are noticed late.
+    /// the thread that calls [`build`](Self::build) belongs to the simulation as well: it takes
+    /// turns with the pool's threads while it waits for them. Only this thread and the pool's tasks
+    /// may use the pool; other calls panic, or abort the process if they are noticed late.
     ///
-    /// Unless the builder sets them, the pool has 4 workers, whatever the machine, on one place, and
-    /// its workers park as soon as they find no task. It never shares the machine with other
+    /// Unless the builder sets them, the pool has 4 workers, whatever the machine, on one place,
+    /// and its workers park as soon as they find no task. It never shares the machine with other
     /// programs, and ignores environment variables.
     ///
     /// Between two calls into the pool, this thread must not spend more than 10 s

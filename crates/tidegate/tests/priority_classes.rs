@@ -149,8 +149,8 @@ mod aging {
 mod starving {
     use super::*;
 
-    /// Spawns a task of `class` that spawns its successor until the gate is open. Returns the number
-    /// of tasks that have begun.
+    /// Spawns a task of `class` that spawns its successor until the gate is open. Returns the
+    /// number of tasks that have begun.
     fn keep_busy(pool: &Pool, class: Priority, ended: &Arc<Gate>) -> Arc<AtomicUsize> {
         fn again(class: Priority, ended: Arc<Gate>, ran: Arc<AtomicUsize>) {
             ran.fetch_add(1, Ordering::Relaxed);
@@ -165,8 +165,8 @@ mod starving {
         ran
     }
 
-    /// The second worker becomes free after its part has been delivered, and after urgent tasks were
-    /// queued.
+    /// The second worker becomes free after its part has been delivered, and after urgent tasks
+    /// were queued.
     #[test]
     fn parts_of_broadcasts_come_next() {
         watched(|| {

@@ -1,4 +1,5 @@
-//! Simulated pools run every part of the runtime, repeat their runs, and say why a run cannot go on.
+//! Simulated pools run every part of the runtime, repeat their runs, and say why a run cannot go
+//! on.
 
 use std::process::Command;
 use std::sync::Arc;

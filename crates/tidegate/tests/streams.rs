@@ -160,8 +160,8 @@ mod window {
         });
     }
 
-    /// No thread can run items until the gate opens. The source checks that the consumer has stopped
-    /// by then.
+    /// No thread can run items until the gate opens. The source checks that the consumer has
+    /// stopped by then.
     #[test]
     fn busy_pools_stop_the_source() {
         watched(|| {

@@ -1,9 +1,9 @@
 //! Exports a trace in the JSON format of Chrome's trace viewer, which Perfetto can also read.
 //!
-//! The timeline shows a row with each worker's phases, a mark for each steal, and graphs of what the
-//! share controller saw and decided. While a worker is busy with a spawned task or an interval, its
-//! row shows the task's name, or the line that spawned it. Times are relative to the first decision.
-//! "Trace Event Format" (Duca and Sinclair) describes the format.
+//! The timeline shows a row with each worker's phases, a mark for each steal, and graphs of what
+//! the share controller saw and decided. While a worker is busy with a spawned task or an interval,
+//! its row shows the task's name, or the line that spawned it. Times are relative to the first
+//! decision. "Trace Event Format" (Duca and Sinclair) describes the format.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -55,11 +55,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Begins a simulation whose only thread, at first, is the calling thread. Returns `None` if the
-    /// calling thread already belongs to one.
+    /// Begins a simulation whose only thread, at first, is the calling thread. Returns `None` if
+    /// the calling thread already belongs to one.
     ///
-    /// `choose` returns one of the threads that can run. If the simulation stops early, `on_stop` is
-    /// called once, and no thread of the simulation continues after that.
+    /// `choose` returns one of the threads that can run. If the simulation stops early, `on_stop`
+    /// is called once, and no thread of the simulation continues after that.
     pub fn begin(
         settings: Settings,
         choose: impl FnMut(&Choice<'_>) -> usize + Send + 'static,
@@ -244,8 +244,8 @@ fn own() -> Option<(Arc<Inner>, usize)> {
     Some((inner, index))
 }
 
-/// Makes the calling thread leave its simulation if it is the founder and may leave. Returns whether
-/// it has left. While other threads live, the founder may be a guest of the pool.
+/// Makes the calling thread leave its simulation if it is the founder and may leave. Returns
+/// whether it has left. While other threads live, the founder may be a guest of the pool.
 fn leave_if_released() -> bool {
     let may_leave = |own: &mut Own| {
         // Relaxed: see `Simulation::drop`.
@@ -292,8 +292,8 @@ pub fn serial_here() -> Option<u64> {
     own().map(|(inner, _)| inner.serial)
 }
 
-/// Lets other threads of the calling thread's simulation run, if it belongs to one. `what` says what
-/// the thread does here, for example "pushes a task".
+/// Lets other threads of the calling thread's simulation run, if it belongs to one. `what` says
+/// what the thread does here, for example "pushes a task".
 #[track_caller]
 pub fn switch(what: &'static str) {
     if let Some((inner, me)) = own() {
@@ -302,8 +302,8 @@ pub fn switch(what: &'static str) {
     }
 }
 
-/// Like [`switch`], for a call to something that the program shares between threads, such as a lock.
-/// Mistakes are more likely there.
+/// Like [`switch`], for a call to something that the program shares between threads, such as a
+/// lock. Mistakes are more likely there.
 #[track_caller]
 pub fn access(what: &'static str) {
     if let Some((inner, me)) = own() {

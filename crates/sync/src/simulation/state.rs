@@ -253,8 +253,8 @@ impl State {
         next
     }
 
-    /// Gives the turn to a thread that can run, if no thread has it. A thread outside the simulation
-    /// may have changed a condition.
+    /// Gives the turn to a thread that can run, if no thread has it. A thread outside the
+    /// simulation may have changed a condition.
     pub(super) fn kick(&mut self) {
         if self.turn != NONE || self.has_stopped {
             return;

@@ -16,11 +16,11 @@ impl<T: Send + 'static> Handle<T> {
     /// | is a future | a worker drops the future, after the poll if a thread polls it |
     ///
     /// A task that has not begun stays in its queue until its turn comes. So it counts for
-    /// [`Builder::max_queued`](crate::Builder::max_queued), and keeps the values that it has captured.
-    /// A caller in the pool that waits for the closure's destructor must do so in
+    /// [`Builder::max_queued`](crate::Builder::max_queued), and keeps the values that it has
+    /// captured. A caller in the pool that waits for the closure's destructor must do so in
     /// [`blocking`](crate::blocking()), as for any other task. If no thread of the pool could be
-    /// started, the thread that drops the handle is that worker. In a child made by `fork`, dropping
-    /// the handle aborts nothing.
+    /// started, the thread that drops the handle is that worker. In a child made by `fork`,
+    /// dropping the handle aborts nothing.
     ///
     /// ```
     /// use tidegate::{CancelToken, Cancelled, check_cancelled};

@@ -116,8 +116,9 @@ where
         self.packet.wake_driver();
     }
 
-    /// Polls the future if it is queued, or drops it if it was aborted. Returns a hold on the pool if the future was woken during
-    /// the poll: it is queued again, and the caller must poll it or announce it.
+    /// Polls the future if it is queued, or drops it if it was aborted. Returns a hold on the pool
+    /// if the future was woken during the poll: it is queued again, and the caller must poll it or
+    /// announce it.
     fn poll(self: Arc<Self>) -> Option<Hold> {
         let mut future = {
             let mut phase = self.phase.lock();

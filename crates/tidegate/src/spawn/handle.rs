@@ -236,8 +236,8 @@ impl<T: Send + 'static> Handle<T> {
         result.ok_or(self)
     }
 
-    /// Takes the value out of the packet, or resumes the task's panic. Afterwards, the handle has no
-    /// result. Returns `None` if the task has not finished.
+    /// Takes the value out of the packet, or resumes the task's panic. Afterwards, the handle has
+    /// no result. Returns `None` if the task has not finished.
     fn take(&mut self) -> Option<T> {
         let result = self.packet().take()?;
         self.packet = None;
@@ -264,9 +264,9 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// Queues another task that runs the closure, in the class of the waiter, unless the closure has
-    /// begun. The first task may be stuck in the deque of a thread that waits for a future, which in
-    /// turn awaits this handle; or it may be less urgent than the waiter.
+    /// Queues another task that runs the closure, in the class of the waiter, unless the closure
+    /// has begun. The first task may be stuck in the deque of a thread that waits for a future,
+    /// which in turn awaits this handle; or it may be less urgent than the waiter.
     fn queue(&self, class: Option<Priority>) {
         let Some(packet) = self.packet.clone() else {
             return;
@@ -279,8 +279,8 @@ impl<T: Send + 'static> Handle<T> {
         });
     }
 
-    /// Gives the task the class of its waiter (`None`: the pool's), if that is more urgent. A closure
-    /// that a thread has begun keeps its class.
+    /// Gives the task the class of its waiter (`None`: the pool's), if that is more urgent. A
+    /// closure that a thread has begun keeps its class.
     #[cold]
     fn raise(&self, class: Option<Priority>) {
         if self.pool.is_inherited() {

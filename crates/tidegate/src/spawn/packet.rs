@@ -70,7 +70,8 @@ pub(super) trait Drive: Send + Sync {
     /// Polls the future in this class from now on, and at least once more, if the class is more
     /// urgent than the future's.
     fn raise(self: Arc<Self>, class: Priority);
-    /// Makes a task drop the future. If a thread is polling it, that thread drops it after the poll.
+    /// Makes a task drop the future. If a thread is polling it, that thread drops it after the
+    /// poll.
     fn abort(self: Arc<Self>);
 }
 

@@ -12,8 +12,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::Priority;
 
-/// Like [`spawn`](fn@crate::spawn), but gives the task a class. The tasks that it spawns are of the same
-/// class.
+/// Like [`spawn`](fn@crate::spawn), but gives the task a class. The tasks that it spawns are of the
+/// same class.
 ///
 /// A worker that has ended a task continues with a task of the most urgent class that has any. So
 /// however many tasks of other classes are queued, an urgent task begins as soon as a worker is
@@ -27,8 +27,9 @@ use tidegate_policy::Priority;
 /// Forks inside a task with a class other than its pool's cost some 20 ns more, as with a
 /// [`TaskLocal`](crate::TaskLocal) value.
 ///
-/// To order the tasks of one scope by number, use [`Scope::spawn_with_priority`](crate::Scope::spawn_with_priority). To divide the
-/// processors between pools or programs, use [`Builder::weight`](crate::Builder::weight).
+/// To order the tasks of one scope by number, use
+/// [`Scope::spawn_with_priority`](crate::Scope::spawn_with_priority). To divide the processors
+/// between pools or programs, use [`Builder::weight`](crate::Builder::weight).
 ///
 /// ```
 /// use tidegate::policy::Priority;

@@ -278,7 +278,8 @@ impl<X, T> Window<X, T> {
             items.is_closed = true;
             (mem::take(&mut items.begun), mem::take(&mut items.unbegun))
         };
-        // The destructors are user code, and the panic of one must not keep the others from running.
+        // The destructors are user code, and the panic of one must not keep the others from
+        // running.
         let dropped = unbegun.into_iter().map(|item| unwind::catch(|| drop(item)));
         let mut payloads: Vec<Payload> = dropped.filter_map(Result::err).collect();
         for begun in begun {
@@ -292,7 +293,8 @@ impl<X, T> Window<X, T> {
     }
 }
 
-/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not yield.
+/// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
+/// yield.
 pub(super) fn be_patient(mut is_over: impl FnMut() -> bool) {
     let mut since = None;
     while !is_over() {

@@ -88,8 +88,8 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
         f(context.as_ref().and_then(|context| self.value_in(context)))
     }
 
-    /// Calls `f`, which neither runs user code nor sets a value, with the value, if one is set. Does
-    /// not change the context's reference count, which all workers share.
+    /// Calls `f`, which neither runs user code nor sets a value, with the value, if one is set.
+    /// Does not change the context's reference count, which all workers share.
     pub(crate) fn peek<R>(&'static self, f: impl FnOnce(&T) -> R) -> Option<R> {
         peek(|context| self.value_in(context).map(f))?
     }

@@ -22,8 +22,8 @@ pub(super) enum Kind {
 
 /// A run of a test on a simulated pool that has failed; see [`search`](super::search()).
 ///
-/// Its text form names the seed, says what happened, and lists the last steps of the shortest failing
-/// run that was found.
+/// Its text form names the seed, says what happened, and lists the last steps of the shortest
+/// failing run that was found.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The schedule of the first run that failed.

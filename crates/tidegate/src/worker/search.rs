@@ -42,8 +42,8 @@ pub(crate) struct Search<'a> {
     has_rested: bool,
     /// Whether another thread must be woken for the tasks that remain after the current one.
     must_rouse: bool,
-    /// Whether the pool's own class has the turn, although other classes have tasks, and this worker
-    /// has neither found a task of that class nor looked everywhere for one.
+    /// Whether the pool's own class has the turn, although other classes have tasks, and this
+    /// worker has neither found a task of that class nor looked everywhere for one.
     serves_own: bool,
 }
 
@@ -133,8 +133,9 @@ impl<'a> Search<'a> {
 
     /// Takes a task of another class, if it is that class's turn, or one of this worker's own
     /// tasks. The thread that started this worker, or ended its rest, relies on it to search, but
-    /// the task delays the search. So another thread must be woken for the remaining tasks. It is woken
-    /// only after this worker has taken its task; otherwise it might be woken for that task alone.
+    /// the task delays the search. So another thread must be woken for the remaining tasks. It is
+    /// woken only after this worker has taken its task; otherwise it might be woken for that task
+    /// alone.
     fn task_at_hand(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let worker = self.worker;

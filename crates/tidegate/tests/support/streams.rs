@@ -1,4 +1,5 @@
-//! Parts of the tests of streams: a source that counts its reads, and a function that waits for them.
+//! Parts of the tests of streams: a source that counts its reads, and a function that waits for
+//! them.
 
 use super::Tally;
 use std::sync::Arc;

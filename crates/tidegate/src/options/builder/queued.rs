@@ -56,8 +56,8 @@ impl Builder {
     /// worker begins a task, the caller that has waited longest continues. So the queue has at most
     /// this many tasks, plus one for each waiting caller. A task of the pool itself never waits,
     /// because the queue might not drain meanwhile. For the same reason, no task of the pool should
-    /// wait for a thread that spawns into it. The bound is for the tasks of all classes together, and
-    /// the callers continue in the order in which they came, whatever the class of their tasks.
+    /// wait for a thread that spawns into it. The bound is for the tasks of all classes together,
+    /// and the callers continue in the order in which they came, whatever the class of their tasks.
     ///
     /// ```
     /// let pool = tidegate::Pool::builder().workers(2).max_queued(16).build()?;
