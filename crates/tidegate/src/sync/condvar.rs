@@ -1,6 +1,6 @@
 //! A condition variable.
 
-use super::{MutexGuard, is_simulated};
+use super::{MutexGuard, is_simulated, taken};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{self, Arc, LockResult, PoisonError};
@@ -100,19 +100,12 @@ impl Condvar {
     #[track_caller]
     pub fn wait<'a, T: Send>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         if is_simulated() {
-            return self.wait_simulated(guard, None).map_or_else(
-                |poisoned| Err(PoisonError::new(poisoned.into_inner().0)),
-                |(guard, _)| Ok(guard),
-            );
+            return taken(self.wait_simulated(guard, None), |(guard, _)| guard);
         }
         let (lock, guard) = guard.into_parts();
-        match self.inner.wait(guard) {
-            Ok(guard) => Ok(MutexGuard::from_parts(lock, guard)),
-            Err(poisoned) => {
-                let guard = MutexGuard::from_parts(lock, poisoned.into_inner());
-                Err(PoisonError::new(guard))
-            }
-        }
+        taken(self.inner.wait(guard), |guard| {
+            MutexGuard::from_parts(lock, guard)
+        })
     }
 
     /// Like [`wait`](Self::wait), until `condition` returns false.
@@ -164,14 +157,10 @@ impl Condvar {
             return self.wait_simulated(guard, Some(limit));
         }
         let (lock, guard) = guard.into_parts();
-        let both = |(guard, result): (_, sync::WaitTimeoutResult)| {
+        taken(self.inner.wait_timeout(guard, limit), |(guard, result)| {
             let guard = MutexGuard::from_parts(lock, guard);
             (guard, WaitTimeoutResult(result.timed_out()))
-        };
-        match self.inner.wait_timeout(guard, limit) {
-            Ok(result) => Ok(both(result)),
-            Err(poisoned) => Err(PoisonError::new(both(poisoned.into_inner()))),
-        }
+        })
     }
 
     /// Wakes one of the threads that wait.
@@ -220,10 +209,7 @@ impl Condvar {
         let woken = block("waits for a condition variable", limit, &is_notified);
         self.edit(|waiting| waiting.retain(|other| !Arc::ptr_eq(&other.is_notified, &notified)));
         let result = WaitTimeoutResult(woken == Some(false));
-        match lock.lock() {
-            Ok(guard) => Ok((guard, result)),
-            Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), result))),
-        }
+        taken(lock.lock(), |guard| (guard, result))
     }
 
     /// Notifies the first `most` threads that wait in the caller's simulation; in any simulation if
