@@ -209,24 +209,28 @@ fn loom_aborted_closure_is_dropped_once() {
     });
 }
 
+/// Begins to explore, and waits until the pool's other worker has given up its slot. That worker has
+/// not yet looked for work for the last time.
+fn wait_for_vacancy(stolen_begins: &Parker) {
+    // The other worker steals this half, and afterwards has nothing to do.
+    let stolen = || {
+        loom::explore();
+        stolen_begins.unpark();
+    };
+    crate::join(|| stolen_begins.park(), stolen);
+    let shared = WorkerThread::get().expect("a worker").shared();
+    while !shared.sleep.has_vacancy() {
+        loom::thread::yield_now();
+    }
+}
+
 #[test]
 fn loom_push_wakes_worker_falling_asleep() {
     check_part(|| {
         let pool = pool(2);
         let (first, second) = (Parker::new(), Parker::new());
         pool.install(|| {
-            // The other worker steals this half, and afterwards has nothing to do.
-            let stolen = || {
-                loom::explore();
-                first.unpark();
-            };
-            crate::join(|| first.park(), stolen);
-            // By now, the other worker has given up its slot, but has not yet looked for work for
-            // the last time.
-            let shared = WorkerThread::get().expect("a worker").shared();
-            while !shared.sleep.has_vacancy() {
-                loom::thread::yield_now();
-            }
+            wait_for_vacancy(&first);
             // The other worker must steal this half, whether or not it has fallen asleep by then.
             let awaited = || {
                 loom::stop_exploring();
@@ -244,15 +248,7 @@ fn loom_urgent_task_wakes_worker_falling_asleep() {
         let pool = pool(2);
         let (first, second) = (Parker::new(), Arc::new(Parker::new()));
         pool.install(|| {
-            let stolen = || {
-                loom::explore();
-                first.unpark();
-            };
-            crate::join(|| first.park(), stolen);
-            let shared = WorkerThread::get().expect("a worker").shared();
-            while !shared.sleep.has_vacancy() {
-                loom::thread::yield_now();
-            }
+            wait_for_vacancy(&first);
             let awaited = second.clone();
             let task = crate::spawn_at_priority(Priority::Urgent, move || {
                 loom::stop_exploring();

@@ -44,9 +44,18 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    within_bound(pool, |is_counted| {
+        submit_packet(pool, origin, f, is_counted)
+    })
+}
+
+/// Calls `submit`, which spawns a task, and then waits until the queue is within the bound that the
+/// caller must respect. `submit` is told whether the task counts for that bound.
+#[inline]
+fn within_bound<R>(pool: &Arc<PoolInner>, submit: impl FnOnce(bool) -> R) -> R {
     let bound = bound_here(pool);
     let excess = bound.and_then(SpawnBound::enter);
-    let handle = submit_packet(pool, origin, f, bound.is_some());
+    let handle = submit(bound.is_some());
     if let Some(event) = excess {
         wait::for_event(&event);
     }

@@ -1,13 +1,13 @@
 //! Tasks that are spawned into a class. docs/priorities.md has the protocol.
 
 use super::packet::Packet;
-use super::{Handle, SpawnBound, bound_here, held_task, queue, run_packet, spawn_carried};
+use super::{Handle, held_task, queue, run_packet, spawn_carried, within_bound};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::simulated;
 use crate::sleep::{look, wake};
 use crate::task_context;
-use crate::worker::{WorkerThread, wait};
+use crate::worker::WorkerThread;
 use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::Priority;
@@ -76,13 +76,9 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let bound = bound_here(pool);
-    let excess = bound.and_then(SpawnBound::enter);
-    let handle = submit_packet(pool, class, origin, f, bound.is_some());
-    if let Some(event) = excess {
-        wait::for_event(&event);
-    }
-    handle
+    within_bound(pool, |is_counted| {
+        submit_packet(pool, class, origin, f, is_counted)
+    })
 }
 
 pub(super) fn submit_packet<T, F>(
