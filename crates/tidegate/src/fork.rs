@@ -31,6 +31,15 @@
 //! the split deque, the child may be aborted even in a join or scope none of whose tasks was
 //! stolen.
 //!
+//! One lock is not the pool's: each thread of the standard library takes a lock of that library
+//! when it starts and when it ends. If another thread of the parent does so at the moment of the
+//! fork, no thread can start in the child, and the child hangs when it first needs a pool. A
+//! program whose children use pools should fork while none of its threads starts or ends.
+//!
+//! The C library gives the stacks of the parent's other threads to the first threads that start in
+//! the child. So a child that starts threads must not use what its parent's closures have borrowed
+//! from such a stack, as a closure of `install` may.
+//!
 //! # Implementation
 //! [`tidegate_sync::thread`] detects a fork. Three things keep a child from waiting:
 //!

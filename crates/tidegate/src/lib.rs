@@ -151,6 +151,11 @@
 //! [`Handle::join`] panics if the parent has started the task, and spawning into a [`Scope`] of the
 //! parent also panics.
 //!
+//! Two limits are those of the standard library and of the C library. If a thread of the parent
+//! starts or ends at the moment of the fork, no thread can start in the child, and its first use of
+//! a pool hangs. And threads that start in the child reuse the stacks of the parent's other
+//! threads, so the child must not use values that a closure has borrowed from such a stack.
+//!
 //! # Platforms
 //!
 //! The crate needs the standard library and an operating system with threads. It has no `no_std`

@@ -5,9 +5,11 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Barrier, Once};
+use std::sync::{Arc, Barrier, Once, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -43,18 +45,56 @@ fn silence_children() {
 }
 
 /// Forks. Returns `None` in the child, and the child's pid in the parent.
+///
+/// Each thread of the standard library takes a lock of that library when it starts and when it
+/// ends. If another thread of the parent holds this lock during the fork, no thread can start in
+/// the child. Such a child is of no use to a test, so this function forks another one.
+///
+/// The C library gives the stacks of the parent's other threads to the first threads that start in
+/// the child. So the child must not use what lies on such a stack.
 pub fn fork() -> Option<libc::pid_t> {
     silence_children();
+    loop {
+        let (mut ours, mut theirs) = UnixStream::pair().expect("two sockets");
+        let child = fork_once();
+        if child == 0 {
+            let starts = grandchild_can_start_threads();
+            theirs
+                .write_all(&[starts.into()])
+                .expect("the parent reads this");
+            if starts {
+                return None;
+            }
+            exit(BADLY);
+        }
+        let mut starts = [0];
+        ours.read_exact(&mut starts).expect("the child writes this");
+        if starts == [1] {
+            return Some(child);
+        }
+        end_of(child);
+    }
+}
+
+fn fork_once() -> libc::pid_t {
     // SAFETY: the child continues in Rust code that allocates and starts threads, which the C
     // library permits after a fork from a process with threads. The child takes no lock of the test
     // harness that another thread could have held.
-    match unsafe { libc::fork() } {
-        0 => None,
-        child => {
-            assert!(child > 0, "fork: {}", std::io::Error::last_os_error());
-            Some(child)
-        }
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork: {}", std::io::Error::last_os_error());
+    child
+}
+
+/// Whether threads can start in a child of this process, and so in this process, too.
+fn grandchild_can_start_threads() -> bool {
+    let grandchild = fork_once();
+    if grandchild == 0 {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(()));
+        let started = receiver.recv_timeout(Duration::from_secs(1));
+        exit(if started.is_ok() { 0 } else { BADLY });
     }
+    end_of(grandchild) == WELL
 }
 
 pub fn exit(code: i32) -> ! {
