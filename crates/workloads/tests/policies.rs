@@ -23,7 +23,7 @@ const VICTIMS: [VictimPolicy; 4] = [
 ];
 
 /// The number of slices into which the combinations of programs and policies are divided.
-const SLICES: usize = 7;
+const SLICES: usize = 20;
 
 /// The names of the parameters that select a program's form.
 const FORMS: [&str; 2] = ["form", "order"];
