@@ -21,7 +21,7 @@ pub(crate) use stand::{
     bind, bind_worker, come_home, distance, leave_cpu_slot, place, take_cpu_slot, takers_of_own,
     visit_elsewhere,
 };
-pub(crate) use take::{take_here, take_of, take_of_own_class, take_queued, take_unserved};
+pub(crate) use take::{take_here, take_of, take_queued, take_unserved};
 
 use crate::job::Task;
 use crate::layout::Layout;

@@ -58,11 +58,14 @@ impl ClassQueues {
         self.store_lengths(&state);
     }
 
-    /// Takes the task that a worker without a task in progress begins next. `own` looks for a task
-    /// of the pool's own class.
+    /// Takes the task that a worker begins next. `own` looks for a task of the pool's own class, but
+    /// not in every place where there may be one.
     pub(crate) fn next(&self, own: impl FnOnce() -> Option<Task>) -> Option<Task> {
-        let other = self.dispatch();
-        other.or_else(own).or_else(|| self.take_any())
+        let task = self.dispatch().or_else(own);
+        if task.is_none() {
+            self.give_turn_back(None);
+        }
+        task.or_else(|| self.take_any())
     }
 
     /// Decides which class the calling worker's next dispatch serves, and takes a task of that

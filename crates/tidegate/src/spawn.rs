@@ -133,7 +133,8 @@ fn run_packet<T>(
 ) {
     let bound = current.shared().spawn_bound.iter();
     bound.filter(|_| is_counted).for_each(SpawnBound::leave);
-    if !packet.run(current.shared()) {
+    let dispatched = current.take_dispatched();
+    if !packet.run(current.shared()) && dispatched {
         current.shared().classes.give_turn_back(class);
     }
 }

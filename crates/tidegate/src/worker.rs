@@ -129,6 +129,10 @@ struct Own {
     searches: OwnerCell<u64>,
     /// Whether a spawn is running another task on this thread's stack.
     inlining: OwnerCell<bool>,
+    /// Whether a dispatch chose the task that this worker begins next.
+    dispatched_next: OwnerCell<bool>,
+    /// Whether a dispatch chose the task that this worker has just begun.
+    dispatched: OwnerCell<bool>,
     blocks: Blocks,
     /// The worker, in another pool, that this thread was before it became this one; or null.
     before: OwnerCell<*const Worker>,

@@ -23,15 +23,22 @@ pub(crate) fn run_own(worker: WorkerThread<'_>) -> bool {
 pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     let own = || take_own(worker);
-    let queued = || place::take_queued(worker);
     let others = || {
         let workers = worker.shared().workers();
         let mut others = workers.filter(|w| w.index != worker.index);
         others.find_map(|victim| take_from(worker, victim))
     };
-    let task = match worker.searches_in_reverse() {
-        true => others().or_else(queued).or_else(own),
-        false => own().or_else(queued).or_else(others),
+    let queued = || place::take_queued(worker);
+    let in_reverse = worker.searches_in_reverse();
+    let beyond = || {
+        wait::next_task(worker, || match in_reverse {
+            true => others().or_else(queued),
+            false => queued().or_else(others),
+        })
+    };
+    let task = match in_reverse {
+        true => beyond().or_else(own),
+        false => own().or_else(beyond),
     };
     run_found(worker, task)
 }

@@ -8,8 +8,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use support::{Gate, Tally, fib, watched};
+use tidegate::Pool;
 use tidegate::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
-use tidegate::{Pool, policy::QueueKind};
+use tidegate::policy::{Priority, QueueKind};
 
 /// A closed pool and its threads, which the pool does not join itself.
 struct Joined {
@@ -232,6 +233,31 @@ fn run_own_takes_half_from_below() {
         });
         assert_eq!(order.into_inner().unwrap(), [1, 2, 3]);
         joined.end();
+    });
+}
+
+/// A task joins a task that it has spawned, then yields, so the empty task that the joiner has left
+/// begins on top of it. No dispatch has chosen the empty task, so its class gets no turn.
+#[test]
+fn yields_give_no_turn() {
+    watched(|| {
+        let joined = Joined::build(Pool::builder().queue(QueueKind::Split), 1);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let note = |name| {
+            let order = order.clone();
+            move || order.lock().unwrap().push(name)
+        };
+        joined.entry().inside(|member| {
+            drop(tidegate::spawn_at_priority(
+                Priority::Urgent,
+                note("urgent"),
+            ));
+            tidegate::spawn(|| ()).join();
+            assert!(member.run_own(), "the empty task");
+            drop(tidegate::spawn(note("normal")));
+        });
+        joined.end();
+        assert_eq!(*order.lock().unwrap(), ["urgent", "normal"]);
     });
 }
 

@@ -10,14 +10,9 @@ use crate::worker::WorkerThread;
 /// A task, and the group whose queue it was in.
 type Placed = (Task, usize);
 
-/// Takes a waiting task of the class whose turn it is.
+/// Takes a task of the pool's own class from a place of this worker, from one of the pool's queues,
+/// or from another place. Some searches check these in reverse order.
 pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
-    worker.shared().classes.next(|| take_of_own_class(worker))
-}
-
-/// Takes a waiting task from a place of this worker, from one of the pool's queues, or from another
-/// place. Some searches check these in reverse order.
-pub(crate) fn take_of_own_class(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     let here = || take_here(worker, |_| true);
     let injected = || shared.injector.pop();

@@ -55,6 +55,7 @@ fn helps_any(worker: WorkerThread<'_>) -> bool {
 /// leaves in the deque.
 pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     memory::begin(worker, &task);
+    worker.begin_task();
     let Some(scope) = task.scope().map(NonNull::from) else {
         // A half records its own end, before its joiner continues.
         let says_so = task.header().latch.is_half();

@@ -6,11 +6,12 @@ use crate::sleep;
 use crate::sleep::wake;
 use tidegate_policy::slots::Status;
 
-/// Runs the tasks in the inbox. Does nothing in a child made by `fork`, because the tasks belong to
-/// the parent.
+/// Runs the tasks that are in the inbox now. Does nothing in a child made by `fork`, because the
+/// tasks belong to the parent.
 pub(crate) fn run(worker: WorkerThread<'_>) {
-    while !worker.shared().is_inherited() {
-        let Some(task) = worker.inbox.pop() else {
+    for _ in 0..worker.inbox.len() {
+        let inherited = worker.shared().is_inherited();
+        let Some(task) = (!inherited).then(|| worker.inbox.pop()).flatten() else {
             return;
         };
         wake::pass_call_on(worker);

@@ -6,7 +6,7 @@
 use super::alt;
 use super::flags::Flags;
 use super::steal::{steal_beside_deque, steal_one};
-use super::wait::{Awaited, record_thief};
+use super::wait::{Awaited, next_task, record_thief};
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
@@ -90,10 +90,10 @@ impl<'a> Robber<'a> {
         let robbed = || worker.shared().workers().find_map(&mut of);
         let queued = || place::take_queued(worker);
         let own = || alt::take(worker);
-        match worker.searches_in_reverse() {
+        next_task(worker, || match worker.searches_in_reverse() {
             true => own().or_else(robbed).or_else(queued),
             false => queued().or_else(robbed).or_else(own),
-        }
+        })
     }
 
     /// Robs the workers that run a task of the scope, one after another, until a task is found.

@@ -45,6 +45,9 @@ pub(crate) struct Search<'a> {
     /// Whether the pool's own class has the turn, although other classes have tasks, and this
     /// worker has neither found a task of that class nor looked everywhere for one.
     serves_own: bool,
+    /// Whether this worker has run parts of broadcasts last. A task comes next, if the worker finds
+    /// one, even if more parts have arrived.
+    has_run_inbox: bool,
 }
 
 struct PeersOf<'a>(&'a PoolInner);
@@ -88,34 +91,42 @@ impl<'a> Search<'a> {
             has_rested: true,
             must_rouse: false,
             serves_own: false,
+            has_run_inbox: false,
         }
     }
 
     /// Runs tasks until the thread must call its exit handler or leave.
     pub(crate) fn live(&mut self) {
+        while self.run_next() {}
+    }
+
+    /// Runs a task or the parts of broadcasts in the inbox, or rests. Returns `false` if the thread
+    /// must call its exit handler or leave.
+    fn run_next(&mut self) -> bool {
         let worker = self.worker;
-        loop {
-            self.poll_at_base();
-            sleep::make_way(worker);
-            if worker.must_stop() && !self.rest() {
-                return;
-            }
-            let task = match self.runs_inbox_first() {
-                true => None,
-                false => self.task_at_hand().or_else(|| self.search()),
-            };
-            if let Some(task) = task {
-                self.run_at_base(task);
-            } else if worker.inbox.len() > 0 {
-                // Other threads may rely on this worker to search for their tasks. It runs its
-                // inbox first, so another thread must search.
-                wake::rouse(worker.shared());
-                inbox::run(worker);
-                worker.shared().check_process();
-            } else if !self.rest() {
-                return;
-            }
+        self.poll_at_base();
+        sleep::make_way(worker);
+        if worker.must_stop() && !self.rest() {
+            return false;
         }
+        let task = match self.runs_inbox_first() {
+            true => None,
+            false => self.task_at_hand().or_else(|| self.search()),
+        };
+        self.has_run_inbox = false;
+        if let Some(task) = task {
+            self.run_at_base(task);
+        } else if worker.inbox.len() > 0 {
+            // Other threads may rely on this worker to search for their tasks. It runs its inbox
+            // first, so another thread must search.
+            wake::rouse(worker.shared());
+            inbox::run(worker);
+            self.has_run_inbox = true;
+            worker.shared().check_process();
+        } else {
+            return self.rest();
+        }
+        true
     }
 
     /// Rests. Returns `false` if the thread must call its exit handler or leave.
@@ -128,7 +139,14 @@ impl<'a> Search<'a> {
     /// after its own tasks, but the classes may never run out of tasks.
     #[inline]
     fn runs_inbox_first(&self) -> bool {
-        self.worker.shared().classes.len() > 0 && self.worker.inbox.len() > 0
+        let worker = self.worker;
+        worker.shared().classes.len() > 0 && self.must_run_inbox()
+    }
+
+    /// Whether parts of broadcasts wait, and come before a search.
+    #[inline]
+    fn must_run_inbox(&self) -> bool {
+        self.worker.inbox.len() > 0 && !self.has_run_inbox
     }
 
     /// Takes a task of another class, if it is that class's turn, or one of this worker's own
@@ -168,7 +186,7 @@ impl<'a> Search<'a> {
         let idle = IdleState::new(&IdlePolicy::None).expect("no parameter is out of range");
         let mut search = Self::with(worker, idle);
         let planned = || memory::take(worker, Look::Next(&mut |_| 0));
-        let queued = || place::take_of_own_class(worker);
+        let queued = || place::take_queued(worker);
         let own = || worker.own_task().or_else(planned).or_else(queued);
         while let Some(task) = worker.shared().classes.next(own) {
             search.run_at_base(task);
@@ -205,6 +223,7 @@ impl<'a> Search<'a> {
             wake::rouse(worker.shared());
         }
         worker.victim.is_busy.set(true);
+        worker.set_dispatched(true);
         scope::run_taken(worker, task);
         worker.shared().check_process();
         worker.victim.is_busy.set(false);
@@ -239,10 +258,10 @@ impl<'a> Search<'a> {
         wait::record_thief(worker, task, alone.then_some(generation), false);
     }
 
-    /// Looks for work until the idle policy says to park, or a part of a broadcast arrives.
+    /// Looks for work until the idle policy says to park, or parts of broadcasts must be run.
     fn search(&mut self) -> Option<Task> {
         let worker = self.worker;
-        if worker.inbox.len() > 0 {
+        if self.must_run_inbox() {
             return None;
         }
         self.first_attempt = None;

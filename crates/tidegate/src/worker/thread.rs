@@ -280,6 +280,23 @@ impl<'a> WorkerThread<'a> {
     pub(crate) fn set_inlining(self, inlining: bool) -> bool {
         self.worker.own.inlining.replace(inlining)
     }
+
+    /// Records whether a dispatch has chosen the task that this worker begins next.
+    pub(crate) fn set_dispatched(self, dispatched: bool) {
+        self.worker.own.dispatched_next.set(dispatched);
+    }
+
+    /// Called when a task begins.
+    pub(crate) fn begin_task(self) {
+        let dispatched = self.worker.own.dispatched_next.replace(false);
+        self.worker.own.dispatched.set(dispatched);
+    }
+
+    /// Returns whether a dispatch has chosen the task that has just begun. Only the first call in a
+    /// task may return `true`.
+    pub(crate) fn take_dispatched(self) -> bool {
+        self.worker.own.dispatched.replace(false)
+    }
 }
 
 impl<'a> From<Runner<'a>> for WorkerThread<'a> {

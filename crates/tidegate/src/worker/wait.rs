@@ -207,6 +207,17 @@ pub(crate) fn record_thief(
     }
 }
 
+/// Takes the task that a worker with tasks in progress runs next on top of them. `own` looks for a
+/// task of the pool's own class.
+pub(crate) fn next_task(
+    worker: WorkerThread<'_>,
+    own: impl FnOnce() -> Option<Task>,
+) -> Option<Task> {
+    let task = worker.shared().classes.next(own);
+    worker.set_dispatched(task.is_some());
+    task
+}
+
 /// Runs an unrelated task on top of this worker's frames. Meanwhile, workers that may rob tasks of
 /// the frames below must not take the tasks that this task forks.
 pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
@@ -321,7 +332,8 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }
-        if let Some(task) = leftmost.or_else(|| place::take_queued(worker)) {
+        let queued = || next_task(worker, || place::take_queued(worker));
+        if let Some(task) = leftmost.or_else(queued) {
             let _ = worker.sleeper.take_call();
             worker.tally.rescues.add(1);
             run_unrelated(worker, task);

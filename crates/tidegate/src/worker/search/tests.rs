@@ -111,6 +111,63 @@ fn turn_ends_with_its_look() {
     });
 }
 
+/// Each part of a broadcast is followed by another one, until a background task begins.
+#[test]
+fn endless_broadcasts_let_tasks_begin() {
+    fn push_part(pool: &Arc<PoolInner>, index: usize, begun: Arc<AtomicBool>) {
+        let next = pool.clone();
+        let part = spawn::task_alone(pool, move || {
+            // Relaxed: everything runs on this thread.
+            if !begun.load(Ordering::Relaxed) {
+                push_part(&next, index, begun);
+            }
+        });
+        pool.worker(index).inbox.push(part);
+    }
+
+    status_of_idle_after(|search| {
+        let (worker, begun) = (search.worker, Arc::new(AtomicBool::new(false)));
+        let shared = worker.shared();
+        let began = begun.clone();
+        let task = spawn::task_alone(shared, move || began.store(true, Ordering::Relaxed));
+        shared.classes.push(Background, task);
+        push_part(&shared.as_arc(), worker.index, begun.clone());
+        while !begun.load(Ordering::Relaxed) {
+            assert!(search.run_next());
+        }
+        assert!(search.run_next(), "runs the last part");
+        assert_eq!(worker.inbox.len(), 0);
+    });
+}
+
+/// A waiter that finds no task of its pool's own class has not looked into all deques.
+#[test]
+fn waiter_in_vain_gives_the_turn_back() {
+    status_of_idle_after(|search| {
+        let shared = search.worker.shared();
+        let push = |class| shared.classes.push(class, spawn::task_alone(shared, || ()));
+        let mut begin = |own: &dyn Fn() -> Option<Task>| {
+            let task = shared.classes.next(own);
+            search.run_at_base(task.unwrap());
+            shared.classes.len()
+        };
+        let mut queued = 1;
+        push(Urgent);
+        let looked = std::cell::Cell::new(false);
+        // Dispatches that serve the urgent class, until the pool's own has the turn.
+        while !looked.get() {
+            push(Urgent);
+            queued = begin(&|| {
+                looked.set(true);
+                None
+            });
+        }
+        let own = || Some(spawn::task_alone(shared, || ()));
+        assert_eq!(begin(&own), queued, "the turn was given back");
+        assert_eq!(begin(&own), queued - 1, "the turn is used up");
+    });
+}
+
 #[test]
 fn guest_of_threadless_pool_has_no_backoff() {
     struct Parks;
