@@ -293,6 +293,38 @@ fn loom_calls_a_joiner_robs_its_thief() {
     });
 }
 
+/// The joiner may rob a half of its thief, but has no slot until the thief adds one.
+#[test]
+fn loom_added_slot_reaches_sleeping_waiter() {
+    check_part(|| {
+        let pool = pool(2);
+        let (begun, go, news) = (Parker::new(), Parker::new(), Parker::new());
+        let set_workers = |workers| pool.set_workers(workers).expect("the pool has room");
+        pool.install(|| {
+            let robbed = || {
+                loom::stop_exploring();
+                news.unpark();
+            };
+            let adds_slot = || {
+                set_workers(2);
+                news.park();
+            };
+            let stolen = || {
+                begun.unpark();
+                go.park();
+                crate::join(adds_slot, robbed);
+            };
+            let first = || {
+                begun.park();
+                set_workers(1);
+                loom::explore();
+                go.unpark();
+            };
+            crate::join(first, stolen);
+        });
+    });
+}
+
 #[test]
 fn loom_calls_slot_releaser_sees_push() {
     check_part(|| {

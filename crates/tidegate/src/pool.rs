@@ -20,6 +20,7 @@ use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::priority::ClassQueues;
 use crate::queue::Queue;
+use crate::scope::ScopeCore;
 use crate::simulated;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
@@ -341,13 +342,14 @@ impl PoolInner {
         self.memory.has_work() || self.has_unplanned()
     }
 
-    /// Whether a scope's queue holds tasks. `is_own` says whether a task belongs to that scope.
-    pub(crate) fn has_queued_in_scope(&self, is_own: impl Fn(&Task) -> bool) -> bool {
+    /// Returns the scopes that have tasks in their own queues.
+    pub(crate) fn scopes_with_queued(&self) -> Vec<*const ScopeCore> {
         // Acquire pairs with the Release in `new_queue`.
-        self.queue_count.load(Ordering::Acquire) > 0 && {
-            let queues = self.queues.lock();
-            queues.iter().any(|queue| queue.begins_with(&is_own))
+        if self.queue_count.load(Ordering::Acquire) == 0 {
+            return Vec::new();
         }
+        let queues = self.queues.lock();
+        queues.iter().filter_map(|queue| queue.scope()).collect()
     }
 
     /// Whether a queued task could rescue the pool when every thread waits.

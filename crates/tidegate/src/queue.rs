@@ -9,6 +9,7 @@
 
 use crate::job::{Header, Task};
 use crate::latch::Latch;
+use crate::scope::ScopeCore;
 use std::collections::VecDeque;
 use tidegate_policy::QueueKind;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
@@ -91,9 +92,14 @@ impl Queue {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
 
-    /// Whether the queue contains tasks and `wanted` returns true for the oldest.
-    pub(crate) fn begins_with(&self, wanted: impl Fn(&Task) -> bool) -> bool {
-        self.len() > 0 && self.tasks.lock().front().is_some_and(wanted)
+    /// Returns the scope whose tasks the queue holds, if it is a scope's own queue and not empty.
+    /// The pointer is only good for comparisons.
+    pub(crate) fn scope(&self) -> Option<*const ScopeCore> {
+        if self.len() == 0 {
+            return None;
+        }
+        let tasks = self.tasks.lock();
+        tasks.front()?.scope().map(std::ptr::from_ref)
     }
 
     fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {

@@ -22,10 +22,10 @@ use crate::pool::end;
 use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
+use crate::worker::WorkerThread;
 use crate::worker::give;
 use crate::worker::inbox;
 use crate::worker::wait::Awaited;
-use crate::worker::{Worker, WorkerThread};
 use looks::{Asked, Looks};
 use std::time::Duration;
 use tidegate_policy::search::Waiting;
@@ -281,15 +281,13 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
         return look::sees_unplaced(shared) || placed();
     }
     let unstarted = |scope: &ScopeCore| {
-        let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));
-        let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
         let own = |task: &Task| task.is_of(scope);
         let placed = || {
             shared
                 .places
                 .offers(ledger, !worker.position.unpinned.get(), own)
         };
-        scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
+        scope.has_queued() || placed()
     };
     let queued = || worker.runs_queued(awaited) && (shared.has_queued() || placed());
     awaited.scope().is_some_and(unstarted) || queued() || look::may_rob(shared, worker.index, None)

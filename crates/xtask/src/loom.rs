@@ -60,6 +60,7 @@ const PART: &[&str] = &[
     "models::loom_robbing_reused_number_gets_nothing",
     "models::loom_publisher_sees_sleeping_worker",
     "models::loom_calls_slot_releaser_sees_push",
+    "models::loom_added_slot_reaches_sleeping_waiter",
     "models::loom_calls_waiting_request_is_granted",
     "models::loom_calls_edge_added_as_source_occurs",
     "models::loom_calls_last_point_releases_waiter",

@@ -264,7 +264,7 @@ impl PoolInner {
             // A publisher may have woken this thread to search for work, but the thread calls its
             // handler first. So another thread must be woken.
             wake::rouse_unreported(self);
-            inbox::run(current);
+            inbox::run_at_base(current);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
             memory::leave(current);

@@ -95,6 +95,20 @@ impl Flag {
     }
 }
 
+/// Work that a test holds until it says otherwise.
+#[derive(Default)]
+struct Gate {
+    begun: Flag,
+    may_end: Flag,
+}
+
+impl Gate {
+    fn pass(&self) {
+        self.begun.set();
+        self.may_end.wait();
+    }
+}
+
 mod losing_slots {
     use super::*;
 
@@ -128,6 +142,10 @@ mod losing_slots {
 mod waiters {
     use super::*;
 
+    fn elsewhere(act: &(dyn Fn() + Sync)) {
+        std::thread::scope(|threads| threads.spawn(act).join().unwrap());
+    }
+
     /// The task lies in the scope's queue since before the slot became free.
     #[test]
     fn get_free_slots_for_their_scope() {
@@ -135,15 +153,38 @@ mod waiters {
             let shared = worker.shared();
             shared.want(1, false);
             scope::scope(worker, |scope: &Scope<'_>| {
-                let elsewhere = |act: &(dyn Fn() + Sync)| {
-                    std::thread::scope(|threads| threads.spawn(act).join().unwrap());
-                };
                 elsewhere(&|| scope.spawn(|_| ()));
                 let awaited = Awaited::Scope(scope.core());
                 worker.waiting.set_awaited(awaited, false);
                 sleep::stop_running(worker, Status::Waiting);
                 assert_eq!(status(worker), Status::Waiting);
                 elsewhere(&|| shared.want(2, false));
+                assert_eq!(status(worker), Status::Running);
+            });
+        });
+    }
+
+    /// A waiter can run a task, the one that has begun to wait after it cannot, and there are slots
+    /// for both.
+    #[test]
+    fn sleep_while_others_get_slots() {
+        on_worker(|worker, other| {
+            let shared = worker.shared();
+            shared.want(1, false);
+            scope::scope(worker, |scope: &Scope<'_>| {
+                elsewhere(&|| scope.spawn(|_| ()));
+                let awaited = Awaited::Scope(scope.core());
+                worker.waiting.set_awaited(awaited, false);
+                sleep::stop_running(worker, Status::Waiting);
+                scope::scope(worker, |inner: &Scope<'_>| {
+                    let waiter = shared.worker(other);
+                    let awaited = Awaited::Scope(inner.core());
+                    waiter.waiting.set_awaited(awaited, false);
+                    let served = shared.ledger().stop(other, Status::Waiting);
+                    assert_eq!(served, None);
+                    elsewhere(&|| shared.want(2, false));
+                    assert!(!waiter.sleeper.parker.try_take(), "it was woken");
+                });
                 assert_eq!(status(worker), Status::Running);
             });
         });
@@ -358,6 +399,94 @@ mod loans {
             }
             std::mem::forget(controller);
         });
+    }
+
+    /// Spawns a task that waits at the gate. Returns the number of the thread that runs it.
+    fn thread_of(entry: &Entry, gate: &Arc<Gate>) -> usize {
+        let index = Arc::new(AtomicUsize::new(0));
+        let (set, gate_of_task) = (index.clone(), gate.clone());
+        entry.spawn(move || {
+            // Relaxed: ordered by the gate.
+            set.store(
+                Member::with(|member| member.unwrap().index()),
+                Ordering::Relaxed,
+            );
+            gate_of_task.pass();
+        });
+        gate.begun.wait();
+        // Relaxed: ordered by the gate.
+        index.load(Ordering::Relaxed)
+    }
+
+    fn spawn_at(entry: &Entry, gate: &Arc<Gate>) {
+        let gate = gate.clone();
+        entry.spawn(move || gate.pass());
+    }
+
+    fn check_slots(controller: &mut ShareController, cycle: u64, slots: usize) {
+        let _ = controller.apply(cycle * ALONE_CYCLE.default);
+        assert_eq!(controller.shared.sleep.slots(), slots, "cycle {cycle}");
+    }
+
+    /// One thread has the only slot, and runs one task after another. The other threads run parts
+    /// of a broadcast for long, without slots.
+    #[test]
+    fn leave_out_parts_without_slots() {
+        let shared = start(3, Pool::builder());
+        shared.want(1, false);
+        let (entry, mut controller) = (Entry(shared.clone()), controller(&shared));
+        let [first, second, last, part]: [Arc<Gate>; 4] = Default::default();
+        let holder = thread_of(&entry, &first);
+        let (parts, gate) = (Arc::new(AtomicUsize::new(0)), part.clone());
+        let begun = parts.clone();
+        entry.spawn_broadcast(move |number, _| {
+            if number != holder {
+                begun.fetch_add(1, Ordering::Relaxed);
+                gate.pass();
+            }
+        });
+        // Relaxed: a counter.
+        until(|| parts.load(Ordering::Relaxed) == 2);
+        spawn_at(&entry, &second);
+        spawn_at(&entry, &last);
+        check_slots(&mut controller, 0, 1);
+        first.may_end.set();
+        second.begun.wait();
+        check_slots(&mut controller, 1, 1);
+        // By now the only thread that competes for slots is stuck, too.
+        check_slots(&mut controller, 2, 3);
+        [second, last, part]
+            .iter()
+            .for_each(|gate| gate.may_end.set());
+        shared.let_go();
+    }
+
+    /// A thread with a slot runs one part of a broadcast after another, and then a long one.
+    #[test]
+    fn count_parts_as_tasks() {
+        let shared = start(2, Pool::builder());
+        shared.want(1, false);
+        let (entry, mut controller) = (Entry(shared.clone()), controller(&shared));
+        let [task, short, long, last]: [Arc<Gate>; 4] = Default::default();
+        let holder = thread_of(&entry, &task);
+        for part in [&short, &long] {
+            let part = part.clone();
+            entry.spawn_broadcast(move |number, _| {
+                if number == holder {
+                    part.pass();
+                }
+            });
+        }
+        spawn_at(&entry, &last);
+        task.may_end.set();
+        short.begun.wait();
+        check_slots(&mut controller, 0, 1);
+        short.may_end.set();
+        long.begun.wait();
+        check_slots(&mut controller, 1, 1);
+        check_slots(&mut controller, 2, 2);
+        [long, last].iter().for_each(|gate| gate.may_end.set());
+        shared.let_go();
     }
 
     #[test]

@@ -47,8 +47,9 @@ impl Holders {
         };
         if !shared.preempts() {
             // A thread that runs without a slot would get a lent one before a waiting task does.
-            let long = ledger.running().filter_map(judged).count();
-            return (beside_long_tasks(long, ledger.active(), waits), 0);
+            let long = candidates(shared, ledger).filter_map(judged).count();
+            let running = candidates(shared, ledger).count();
+            return (beside_long_tasks(long, running, waits), 0);
         }
         let (mut stuck, mut silent) = (0, 0);
         for is_stuck in ledger.holders().filter_map(judged) {
@@ -58,12 +59,12 @@ impl Holders {
         (stuck, silent)
     }
 
-    /// Continues to observe the threads that run.
+    /// Continues to observe the threads that run and need slots.
     fn observe(&mut self, shared: &PoolInner, ledger: &Ledger, waits: bool, now: Nanos) {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(shared.worker_count(), None);
         // A thread that has just been given a slot may have no worker yet.
-        for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
+        for worker in candidates(shared, ledger).filter_map(|t| shared.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
             let silence = silence.filter(|silence| match shared.preempts() {
                 true => worker.deque.raised() & signal::PROBE != 0,
@@ -99,6 +100,15 @@ impl Holders {
         let chosen = first.into_iter().chain(second).take(ledger.owed());
         wake::raise_at(shared, chosen.inspect(|t| self.next = t + 1), signal::TURN);
     }
+}
+
+/// Returns the threads that run and hold slots, or would get free ones. A thread that rose for its
+/// part of a broadcast gets none, so a slot lent for it would go to another thread.
+fn candidates(shared: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
+    let needs_slot = |worker: &Worker| !worker.sleeper.needs_no_slot();
+    ledger
+        .running()
+        .filter(move |t| shared.worker_if(*t).is_none_or(needs_slot))
 }
 
 impl Silence {

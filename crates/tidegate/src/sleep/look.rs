@@ -4,7 +4,9 @@
 use crate::job::Task;
 use crate::place::FreeGroups;
 use crate::pool::PoolInner;
+use crate::scope::ScopeCore;
 use crate::worker::{HOPS, Worker, WorkerThread};
+use std::cell::OnceCell;
 use tidegate_policy::slots::{Fit, Ledger};
 use tidegate_policy::{QueueKind, WaitPolicy};
 
@@ -13,9 +15,32 @@ pub(super) struct Seen {
     /// Whether a queue of the pool holds a task for a waiter.
     pub(super) queued: bool,
     /// Whether any thread of the pool is running.
-    pub(super) runs: bool,
+    runs: bool,
     /// The groups with free CPU slots.
-    pub(super) free: FreeGroups,
+    free: FreeGroups,
+    /// The scopes that have tasks in their own queues, once a waiter's scope was looked up. Read
+    /// once for all waiters: there may be many such queues, and the ledger is locked.
+    scopes: OnceCell<Vec<*const ScopeCore>>,
+}
+
+impl Seen {
+    pub(super) fn of(pool: &PoolInner, ledger: &Ledger) -> Self {
+        Self {
+            queued: pool.can_rescue(),
+            runs: ledger.running().next().is_some(),
+            free: pool.places.free_groups(ledger),
+            scopes: OnceCell::new(),
+        }
+    }
+
+    fn has_queued(&self, pool: &PoolInner, scope: *const ScopeCore) -> bool {
+        let scopes = self.scopes.get_or_init(|| {
+            let mut scopes = pool.scopes_with_queued();
+            scopes.sort_unstable();
+            scopes
+        });
+        scopes.binary_search(&scope).is_ok()
+    }
 }
 
 /// Returns what waiter `t` can do with the tasks that `publisher` has made visible or, without a
@@ -31,7 +56,8 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     let awaited = |task: &Task| waiter.waiting.is_for(task);
     let own = || {
         waiter.waiting.is_for_a_scope()
-            && (pool.has_queued_in_scope(awaited) || pool.places.offer(&seen.free, strict, awaited))
+            && (seen.has_queued(pool, waiter.waiting.scope.get())
+                || pool.places.offer(&seen.free, strict, awaited))
     };
     let helps_any = || publisher.is_some() || sees_unplaced(pool) || placed();
     let robs = || match pool.options.wait {

@@ -72,11 +72,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&W
         return Wake::Nobody;
     }
     let mut ledger = pool.ledger();
-    let seen = Seen {
-        queued: pool.can_rescue(),
-        runs: ledger.running().next().is_some(),
-        free: pool.places.free_groups(&ledger),
-    };
+    let seen = Seen::of(pool, &ledger);
     let wake = ledger.wake_for_work(
         |t| look::fit(pool, t, robbed, &seen),
         |ledger| seen.queued || look::is_worth_a_thread(pool, ledger),
@@ -273,7 +269,6 @@ pub(crate) fn resize(pool: &PoolInner) {
     let mut ledger = pool.ledger();
     let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
     let slots = controller.map_or(wanted, |controller| controller.slots(wanted, pool.most()));
-    let grows = slots > ledger.slots();
     pool.sleep.set_slots(slots);
     let served = ledger.set_slots(slots);
     publish(pool, &ledger);
@@ -281,18 +276,8 @@ pub(crate) fn resize(pool: &PoolInner) {
     // Lock order: a thread that has locked the ledger may lock the plan, but not the other way
     // round.
     pool.memory.set_workers(slots);
-    // Without spare threads, a waiter may be the only thread that can run some task. So each waiter
-    // looks again, as if it had begun to wait with this number of slots.
-    let waits = |worker: &&Worker| ledger.status(worker.index) == Status::Waiting;
-    let look_again: Vec<usize> = match grows && pool.has_no_spares() {
-        true => pool.workers().filter(waits).map(|w| w.index).collect(),
-        false => Vec::new(),
-    };
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));
-    for t in look_again {
-        pool.worker(t).sleeper.parker.unpark();
-    }
     let mut wake = rouse_unless_search(pool).wake;
     if wake == Wake::Exhausted {
         blocking::report_exhausted(pool);

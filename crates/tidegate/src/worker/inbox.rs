@@ -6,15 +6,25 @@ use crate::sleep;
 use crate::sleep::wake;
 use tidegate_policy::slots::Status;
 
-/// Runs the tasks that are in the inbox now. Does nothing in a child made by `fork`, because the
-/// tasks belong to the parent.
+/// Runs the tasks that are in the inbox now, on top of a task that waits. Does nothing in a child
+/// made by `fork`, because the tasks belong to the parent.
 pub(crate) fn run(worker: WorkerThread<'_>) {
+    run_each(worker, || ());
+}
+
+/// Like `run`, but for a thread that has no task in progress.
+pub(crate) fn run_at_base(worker: WorkerThread<'_>) {
+    run_each(worker, || worker.tally.base_tasks.add(1));
+}
+
+fn run_each(worker: WorkerThread<'_>, count: impl Fn()) {
     for _ in 0..worker.inbox.len() {
         let inherited = worker.shared().is_inherited();
         let Some(task) = (!inherited).then(|| worker.inbox.pop()).flatten() else {
             return;
         };
         wake::pass_call_on(worker);
+        count();
         wait::run_unrelated(worker, task);
     }
 }
@@ -36,7 +46,10 @@ pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
         return false;
     }
     worker.sleeper.set_needs_no_slot();
-    run(worker);
+    match status {
+        Status::Idle => run_at_base(worker),
+        _ => run(worker),
+    }
     alt::flush_to_stealable(worker);
     sleep::stop_running(worker, status);
     true

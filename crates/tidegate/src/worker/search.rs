@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
             // Other threads may rely on this worker to search for their tasks. It runs its inbox
             // first, so another thread must search.
             wake::rouse(worker.shared());
-            inbox::run(worker);
+            inbox::run_at_base(worker);
             self.has_run_inbox = true;
             worker.shared().check_process();
         } else {
