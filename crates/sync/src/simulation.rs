@@ -29,14 +29,15 @@ pub(crate) use off::now;
 pub(crate) use off::{End, Seat, admit, block_for};
 #[cfg(not(all(feature = "simulation", not(loom))))]
 pub use off::{
-    Observer, Simulation, access, block, give_way, here, is_simulated, serial_here, switch,
+    Observer, Simulation, access, block, block_on_lock, give_way, here, is_simulated, release_lock,
+    serial_here, switch, take_lock,
 };
 #[cfg(all(feature = "simulation", not(loom)))]
 pub(crate) use on::{End, Seat, admit, block_for, now};
 #[cfg(all(feature = "simulation", not(loom)))]
 pub use on::{
-    Observer, Simulation, access, block, give_way, here, is_simulated, note, serial_here, settle,
-    switch,
+    Observer, Simulation, access, block, block_on_lock, give_way, here, is_simulated, note,
+    release_lock, serial_here, settle, switch, take_lock,
 };
 #[cfg(all(feature = "simulation", not(loom)))]
-pub use state::{Choice, Event, Reason, Report, Settings, Waiting};
+pub use state::{Choice, Event, Holder, Reason, Report, Settings, Waiting};

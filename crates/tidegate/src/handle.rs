@@ -20,7 +20,7 @@ use crate::scope::Scope;
 use crate::share_controller;
 use crate::simulated;
 use crate::stats::Stats;
-use crate::task_context::{self, Carried};
+use crate::task_context;
 use crate::trace::Trace;
 use std::fmt;
 use std::io;
@@ -173,8 +173,9 @@ impl Pool {
     /// Resumes a panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        enter::install(self.used(), carried.priority(), || carried.run(f))
+        enter::install(self.used(), suspended.carried.priority(), || {
+            suspended.carried.run(f)
+        })
     }
 
     /// Runs `f` on a worker of `place`, or on another worker that has nothing else to do, and waits
@@ -195,8 +196,7 @@ impl Pool {
     /// Resumes a panic of `f`. Also panics if the place belongs to another pool.
     pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        place::install_at(self.used(), place, || carried.run(f))
+        place::install_at(self.used(), place, || suspended.carried.run(f))
     }
 
     /// Returns the smallest places of the pool. Together they contain all workers.
@@ -280,9 +280,8 @@ impl Pool {
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        enter::take_part(self.used(), carried.priority(), |current| {
-            current.join(|| carried.run(a), || carried.run(b))
+        enter::take_part(self.used(), suspended.carried.priority(), |current| {
+            current.join(|| suspended.carried.run(a), || suspended.carried.run(b))
         })
     }
 
@@ -304,9 +303,8 @@ impl Pool {
     /// Like [`scope`](fn@crate::scope).
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        enter::take_part(self.used(), carried.priority(), |current| {
-            scope::scope(current, |scope| carried.run(|| f(scope)))
+        enter::take_part(self.used(), suspended.carried.priority(), |current| {
+            scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
         })
     }
 
@@ -332,10 +330,9 @@ impl Pool {
         R: Send,
     {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        enter::take_part(self.used(), carried.priority(), |current| {
+        enter::take_part(self.used(), suspended.carried.priority(), |current| {
             interval::inline(current, None, |scope: &interval::Scope<'_, 'env>| {
-                carried.run(|| f(scope))
+                suspended.carried.run(|| f(scope))
             })
         })
     }
@@ -352,8 +349,7 @@ impl Pool {
     /// Like [`broadcast`](fn@crate::broadcast).
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        broadcast::broadcast(self.used(), |number, _| carried.run(|| f(number)))
+        broadcast::broadcast(self.used(), |number, _| suspended.carried.run(|| f(number)))
     }
 
     /// Returns how many workers the pool may run at once: [`Builder::workers`], or the last number

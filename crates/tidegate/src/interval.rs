@@ -51,7 +51,7 @@ use crate::cancel::check_cancelled;
 use crate::global::global;
 use crate::pool::enter;
 use crate::scope;
-use crate::task_context::{self, Carried};
+use crate::task_context;
 use crate::unwind;
 use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
@@ -130,9 +130,8 @@ where
     R: Send,
 {
     let suspended = task_context::carry_unless_visible();
-    let carried: &Carried = &suspended;
     let inside = |current: WorkerThread<'_>| {
-        let f = |scope: &Scope<'_, 'env>| carried.run(|| f(scope));
+        let f = |scope: &Scope<'_, 'env>| suspended.carried.run(|| f(scope));
         inline_in(current, Tree::new(None, recorder), f)
     };
     match WorkerThread::get() {
@@ -308,7 +307,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             return self.draft_by(Some(current), f);
         }
         let suspended = task_context::carry();
-        let carried = suspended.clone();
+        let carried = suspended.carried;
         self.draft_by(WorkerThread::get(), move |body| {
             carried.run(|| {
                 check_cancelled()?;
@@ -365,7 +364,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let current = unsafe { self.runner.current() };
         let suspended = task_context::carry();
         inline(current, Some(self), |scope: &Scope<'_, 'inner>| {
-            suspended.run(|| f(scope))
+            suspended.carried.run(|| f(scope))
         })
     }
 

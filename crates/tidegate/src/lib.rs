@@ -273,7 +273,6 @@ pub use worker_id::{WorkerId, current_worker};
 use pool::{PoolInner, enter, observe};
 use std::panic::Location;
 use std::sync::Arc;
-use task_context::Carried;
 use worker::WorkerThread;
 
 /// Runs the examples of the README files and of the guide as tests.
@@ -368,9 +367,8 @@ where
     RB: Send,
 {
     let suspended = task_context::carry();
-    let carried: &Carried = &suspended;
     outside("join", move |current| {
-        current.join(|| carried.run(a), || carried.run(b))
+        current.join(|| suspended.carried.run(a), || suspended.carried.run(b))
     })
 }
 
@@ -441,9 +439,8 @@ where
     R: Send,
 {
     let suspended = task_context::carry();
-    let carried: &Carried = &suspended;
     outside("scope", move |current| {
-        scope::scope(current, |scope| carried.run(|| f(scope)))
+        scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
     })
 }
 
@@ -498,7 +495,7 @@ where
     T: Send + 'static,
 {
     let suspended = task_context::carry();
-    spawn::spawn_carried(&pool_here(caller), origin, suspended.clone(), f)
+    spawn::spawn_carried(&pool_here(caller), origin, suspended.carried, f)
 }
 
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.
@@ -571,9 +568,8 @@ where
 /// Resumes the first panic of `f`, after all calls have ended.
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let suspended = task_context::carry_unless_visible();
-    let carried: &Carried = &suspended;
     broadcast::broadcast(&pool_here("broadcast"), |number, _| {
-        carried.run(|| f(number))
+        suspended.carried.run(|| f(number))
     })
 }
 

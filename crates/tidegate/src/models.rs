@@ -187,18 +187,18 @@ fn loom_outside_thread_joins_a_handle() {
     });
 }
 
+struct CountDrop(Arc<AtomicUsize>);
+
+impl Drop for CountDrop {
+    fn drop(&mut self) {
+        // Relaxed: the end of the pool orders this and the check.
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// The worker may begin the task before the handle is dropped, at the same time, or after that.
 #[test]
 fn loom_aborted_closure_is_dropped_once() {
-    struct CountDrop(Arc<AtomicUsize>);
-
-    impl Drop for CountDrop {
-        fn drop(&mut self) {
-            // Relaxed: the end of the pool orders this and the check.
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
     check(|| {
         let pool = pool(1);
         let drops = Arc::new(AtomicUsize::new(0));
@@ -206,6 +206,40 @@ fn loom_aborted_closure_is_dropped_once() {
         drop(pool.spawn(move || drop(captured)).abort_on_drop());
         drop(pool);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// One thread wakes a pending future while another aborts it. The worker may still be in the first
+/// poll, and may poll the future once more.
+#[test]
+fn loom_aborted_future_races_its_waker() {
+    check_part(|| {
+        let pool = pool(1);
+        let (drops, polled) = (Arc::new(AtomicUsize::new(0)), Arc::new(Parker::new()));
+        let (give, given) = std::sync::mpsc::channel();
+        let (captured, polls, mut is_first) = (CountDrop(drops.clone()), polled.clone(), true);
+        let future = std::future::poll_fn(move |context| {
+            let drops = captured.0.load(Ordering::Relaxed);
+            assert_eq!(drops, 0, "polled after its drop");
+            if std::mem::take(&mut is_first) {
+                give.send(context.waker().clone()).expect("main receives");
+                polls.unpark();
+            }
+            Poll::<()>::Pending
+        });
+        let handle = pool.spawn_future(future).abort_on_drop();
+        polled.park();
+        let waker = given.recv().expect("the first poll has sent it");
+        loom::explore();
+        let wakes = waker.clone();
+        let waking = loom::thread::spawn(move || wakes.wake());
+        drop(handle);
+        waking.join().expect("a waker does not panic");
+        loom::stop_exploring();
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        // Not earlier: a future without wakers would end by itself.
+        drop(waker);
     });
 }
 

@@ -180,8 +180,8 @@ fn work_off<I: Piece>(
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. Items not
 /// visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
-    let carried = task_context::carry_unless_visible();
-    visit_all(items, &f, &Loop::new(&carried));
+    let suspended = task_context::carry_unless_visible();
+    visit_all(items, &f, &Loop::new(&suspended.carried));
 }
 
 /// Runs a loop in the pool of the calling task, or in the global pool.

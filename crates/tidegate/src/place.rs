@@ -28,6 +28,7 @@ use crate::layout::Layout;
 use crate::memory;
 use crate::pool::PoolInner;
 use crate::pool::enter;
+use crate::simulated;
 use crate::sleep::wake;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
@@ -165,10 +166,15 @@ pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     // group, with or without a CPU slot.
     let strict = place.strict && pool.layout().parent(group).is_some();
     pool.places.push(group, strict, task);
-    if pool.is_inherited() {
-        // A forked child process has no other threads to wake.
-        return;
+    // A forked child process has no other threads to wake.
+    if !pool.is_inherited() {
+        wake_for(pool, group, strict);
     }
+    simulated::switch("queues a task at a place");
+}
+
+/// Wakes a worker for a task that the caller has put at this group.
+fn wake_for(pool: &PoolInner, group: usize, strict: bool) {
     // Pairs with the heavy barrier before a sleeper's last look, as in `Sleep::must_wake`.
     barrier::full();
     let mut anybody = !strict;

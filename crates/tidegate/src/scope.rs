@@ -211,6 +211,7 @@ impl OutsideQueue {
     pub(crate) fn push(self, task: Task) {
         self.queue.push(task);
         wake::work_visible(&self.pool, None);
+        simulated::switch("queues a task of a scope");
     }
 }
 
@@ -317,30 +318,25 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         match WorkerThread::visible() {
-            Some(current) => self.submit_task(f, Some(current)),
-            None => self.spawn_carried(f),
+            Some(current) if self.core.is_covered_by(current) => {
+                push_scoped(current, &self.core, self.task(f, Some(current)));
+            }
+            _ => self.spawn_carried(f),
         }
     }
 
-    #[inline]
-    fn submit_task<F>(&self, f: F, caller: Option<WorkerThread<'_>>)
-    where
-        F: FnOnce(&Scope<'scope>) + Send + 'scope,
-    {
-        let task = self.task(f, caller);
-        self.core.submit(task, caller);
-    }
-
-    /// The slow path of [`spawn`](Self::spawn), for a caller that has a task context or belongs to
-    /// no pool.
+    /// The slow path of [`spawn`](Self::spawn), for a caller that has a task context or does not
+    /// cover the scope. The caller may belong to another pool, or to none.
     #[cold]
     fn spawn_carried<F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let suspended = task_context::carry();
-        let carried = suspended.clone();
-        self.submit_task(move |scope| carried.run(|| f(scope)), WorkerThread::get());
+        let suspended = task_context::carry_into(self.pool());
+        let carried = suspended.carried;
+        let caller = WorkerThread::get();
+        let task = self.task(move |scope| carried.run(|| f(scope)), caller);
+        self.core.submit(task, caller);
     }
 
     /// Spawns a stand-in: a task that runs another task, which `next` returns.
@@ -381,8 +377,8 @@ impl<'scope> Scope<'scope> {
     {
         let pool = self.pool();
         place::check_place(pool, place);
-        let suspended = task_context::carry_unless_visible();
-        let carried = suspended.clone();
+        let suspended = task_context::carry_into(pool);
+        let carried = suspended.carried;
         let caller = WorkerThread::get();
         let here = self.core.as_worker(caller);
         let task = self.task(move |scope| carried.run(|| f(scope)), caller);
@@ -392,16 +388,20 @@ impl<'scope> Scope<'scope> {
             // This task is not pushed to the deque, so no push answers the signals.
             current.poll();
         }
-        simulated::switch("spawns a task at a place");
     }
 }
 
 impl ScopeCore {
+    #[inline]
+    fn is_covered_by(&self, worker: WorkerThread<'_>) -> bool {
+        std::ptr::eq(worker.covers(), self)
+    }
+
     /// Spawns a task of this scope. `caller` is the calling thread's worker, if any.
     #[inline]
     pub(crate) fn submit(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
-            Some(current) if std::ptr::eq(current.covers(), self) => {
+            Some(current) if self.is_covered_by(current) => {
                 push_scoped(current, self, task);
             }
             _ => self.spawn_uncovered(task, caller),
@@ -413,7 +413,7 @@ impl ScopeCore {
     /// where the owner runs the task when it waits for the scope.
     pub(crate) fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
-            Some(current) if std::ptr::eq(current.covers(), self) => {
+            Some(current) if self.is_covered_by(current) => {
                 push_or_pass_on(current, task);
             }
             Some(current) if std::ptr::eq(current.shared(), self.pool()) => {

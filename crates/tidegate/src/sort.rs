@@ -63,7 +63,7 @@ where
     let suspended = task_context::carry_unless_visible();
     let sort = Quicksort {
         compare,
-        carried: &suspended,
+        carried: &suspended.carried,
     };
     let depth = 2 * slice.len().ilog2();
     match WorkerThread::get() {

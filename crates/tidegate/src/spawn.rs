@@ -149,11 +149,11 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     let suspended = task_context::carry_into(pool);
-    if suspended.is_nothing() {
+    if suspended.carried.is_nothing() {
         return spawn_future(pool, None, origin, future);
     }
-    let class = suspended.priority();
-    let carried = suspended.clone();
+    let class = suspended.carried.priority();
+    let carried = suspended.carried;
     let mut future = Box::pin(future);
     let polled = poll_fn(move |waker| carried.run(|| future.as_mut().poll(waker)));
     spawn_future(pool, class, origin, polled)

@@ -179,7 +179,11 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
             window,
         } = self.stream;
         let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
-        let (f, carried) = (self.f, task_context::carry_unless_visible().clone());
+        let suspended = match pool {
+            Some(pool) => task_context::carry_into(pool.shared()),
+            None => task_context::carry_unless_visible(),
+        };
+        let (f, carried) = (self.f, suspended.carried);
         let class = carried.priority();
         let f = move |item| carried.run(|| f(item));
         Ordered {

@@ -26,13 +26,15 @@ pub use mutex::{Mutex, MutexGuard};
 pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-use tidegate_sync::simulation::{access, block, is_simulated};
+use std::panic::Location;
+use tidegate_sync::simulation::{access, block_on_lock, is_simulated, release_lock, take_lock};
 
-/// Takes a lock: by `lock`, or in a simulation by `try_lock` as soon as it does not fail because
+/// Takes the lock at this address: by `lock`, or in a simulation by `try_lock` as soon as it does not fail because
 /// another thread holds the lock.
 #[track_caller]
 fn acquire<G>(
     (takes, waits): (&'static str, &'static str),
+    address: usize,
     lock: impl FnOnce() -> LockResult<G>,
     try_lock: impl Fn() -> TryLockResult<G> + Sync,
 ) -> LockResult<G> {
@@ -45,7 +47,7 @@ fn acquire<G>(
             Ok(guard) => return Ok(guard),
             Err(TryLockError::Poisoned(poisoned)) => return Err(poisoned),
             Err(TryLockError::WouldBlock) => {
-                let _ = block(waits, None, &|| !would_block(&try_lock()));
+                let _ = block_on_lock(waits, address, &|| !would_block(&try_lock()));
             }
         }
     }
@@ -71,19 +73,36 @@ fn tried<G, W>(result: TryLockResult<G>, wrap: impl FnOnce(G) -> W) -> TryLockRe
     }
 }
 
-/// Lets other threads of a simulation run when it is dropped, after a guard has released its lock.
-struct AfterUnlock;
+/// Records for a simulation that the calling thread holds a lock. Dropping this lets other threads
+/// run, so it must be dropped after the guard that releases the lock.
+struct Hold {
+    /// The address of the lock.
+    address: usize,
+}
 
-impl AfterUnlock {
-    fn forget(self) {
+impl Hold {
+    /// The caller has just taken the lock, for user code at `at`.
+    fn begin(address: usize, at: &'static Location<'static>) -> Self {
+        take_lock(address, at);
+        Self { address }
+    }
+
+    /// Like a drop, but lets no other thread run.
+    fn end(self) {
+        release_lock(self.address);
         std::mem::forget(self);
     }
 }
 
-impl Drop for AfterUnlock {
+impl Drop for Hold {
     fn drop(&mut self) {
+        release_lock(self.address);
         access("has released a lock");
     }
+}
+
+fn address<L: ?Sized>(lock: &L) -> usize {
+    std::ptr::from_ref(lock).addr()
 }
 
 fn would_block<G>(result: &TryLockResult<G>) -> bool {

@@ -200,8 +200,10 @@ impl Carried {
 }
 
 /// A thread whose context is suspended. Dropping this restores the context.
+///
+/// A closure for another thread names the field `carried` and so captures only that.
 pub(crate) struct Suspended {
-    carried: Carried,
+    pub(crate) carried: Carried,
     _back: Option<Back>,
     _shift: Option<Shift>,
 }
@@ -213,15 +215,6 @@ impl Suspended {
             _back: None,
             _shift: None,
         }
-    }
-}
-
-impl std::ops::Deref for Suspended {
-    type Target = Carried;
-
-    #[inline]
-    fn deref(&self) -> &Carried {
-        &self.carried
     }
 }
 
@@ -258,10 +251,9 @@ pub(crate) fn carry_unless_visible() -> Suspended {
 pub(crate) fn carry_into(pool: &PoolInner) -> Suspended {
     let mut suspended = carry_unless_visible();
     let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.shared(), pool));
-    if elsewhere.is_some() && suspended.priority().is_none() {
+    if elsewhere.is_some() && suspended.carried.priority().is_none() {
         if let Some(class) = pool.classes.other(class_of_pool()) {
-            let carried = suspended.carried.clone();
-            suspended.carried = carried.at_priority(Some(class));
+            suspended.carried = suspended.carried.at_priority(Some(class));
         }
     }
     suspended

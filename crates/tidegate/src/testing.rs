@@ -23,9 +23,8 @@
 //!
 //! # Where the order may change
 //!
-//! At each `join` and spawn, at the end of each scope and of each task that was stolen or queued,
-//! at
-//! [`yield_point`](crate::yield_point), [`blocking`](crate::blocking()) and each look at a
+//! At each `join` and spawn, where a waker or a handle that aborts queues a future, at the end of
+//! each scope and of each task that was stolen or queued, at [`yield_point`](crate::yield_point), [`blocking`](crate::blocking()) and each look at a
 //! [`CancelToken`](crate::CancelToken), at each call in [`tidegate::sync`](crate::sync), and where
 //! the runtime itself waits.
 //!
@@ -34,7 +33,8 @@
 //! * A thread that waits for anything else than a task or a part of
 //!   [`tidegate::sync`](crate::sync), for example a lock of `std`, keeps all other threads waiting.
 //!   If it has not gone on after 10 s (`TIDEGATE_SIMULATION_PATIENCE`), the run fails and names the
-//!   thread.
+//!   thread. So do not hold a lock of `std` where the order may change, for example while you call a
+//!   waker.
 //! * Clocks, the addresses of values, hashers with random keys, and which thread has which value of
 //!   a
 //!   [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not

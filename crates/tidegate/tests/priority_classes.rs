@@ -11,7 +11,7 @@ use support::futures::Signal;
 use support::{Gate, Tally, built, fib, soak, watched};
 use tidegate::policy::Priority::{self, Background, Normal, Urgent};
 use tidegate::policy::{QueueKind, WaitPolicy};
-use tidegate::{Handle, Pool};
+use tidegate::{Handle, PlaceId, Pool, Scope, TaskLocal};
 
 mod order {
     use super::*;
@@ -288,6 +288,67 @@ mod inheritance {
             });
             drop(release);
             assert_eq!(begun.end(pool), "polled normal");
+        });
+    }
+
+    /// Returns a closure that spawns a task of the caller's class and then a normal one.
+    fn child_and_normal(begun: &Begun) -> impl Fn() + Send + Sync + use<> {
+        let begun = begun.clone();
+        move || {
+            drop(tidegate::spawn(begun.task("child")));
+            drop(tidegate::spawn_at_priority(Normal, begun.task("normal")));
+        }
+    }
+
+    /// Calls `spawn` on a worker of an urgent pool, with a scope of another pool, a place of that
+    /// other pool and a task. Returns the order in which the children of the task begin.
+    fn begin_from_urgent_pool<S>(spawn: S) -> String
+    where
+        S: for<'s> Fn(&Scope<'s>, PlaceId, &'s (dyn Fn() + Sync)) + Send + Sync + 'static,
+    {
+        let (pool, begun) = (alone(), Begun::default());
+        let urgent = built(builder(1).priority(Urgent));
+        let (place, task) = (pool.places()[0], child_and_normal(&begun));
+        drop(pool.spawn(move || {
+            tidegate::scope(|scope| {
+                thread::scope(|outside| {
+                    outside.spawn(|| urgent.install(|| spawn(scope, place, &task)));
+                });
+            });
+        }));
+        begun.end(pool)
+    }
+
+    #[test]
+    fn scope_tasks_have_the_class_of_another_pool() {
+        static VALUE: TaskLocal<()> = TaskLocal::new();
+        watched(|| {
+            let orders = [
+                begin_from_urgent_pool(|scope, _, task| scope.spawn(move |_| task())),
+                begin_from_urgent_pool(|scope, _, task| {
+                    VALUE.scope((), || scope.spawn(move |_| task()));
+                }),
+                begin_from_urgent_pool(|scope, _, task| {
+                    scope.spawn_with_priority(0, move |_| task());
+                }),
+                begin_from_urgent_pool(|scope, place, task| {
+                    scope.spawn_at(place, move |_| task());
+                }),
+            ];
+            assert_eq!(orders, ["child normal"; 4]);
+        });
+    }
+
+    /// The consumer is in another pool, so it cannot run the item itself.
+    #[test]
+    fn streams_have_the_class_of_another_pool() {
+        watched(|| {
+            let (pool, begun) = (Arc::new(alone()), Begun::default());
+            let urgent = built(builder(1).priority(Urgent));
+            let (own, item) = (pool.clone(), child_and_normal(&begun));
+            let consume = move || own.stream(0..1).map(move |_| item()).ordered().count();
+            assert_eq!(urgent.spawn(consume).join(), 1);
+            assert_eq!(begun.end(Arc::into_inner(pool).unwrap()), "child normal");
         });
     }
 }

@@ -280,24 +280,6 @@ fn lost_update_of_a_stream_is_found() {
 }
 
 #[test]
-fn deadlock_names_its_locks() {
-    let failure = testing::search(1_000, Pool::builder, |_| {
-        let (a, b) = (Mutex::new(()), Mutex::new(()));
-        let both = |first: &Mutex<()>, second: &Mutex<()>| {
-            let _first = first.lock().unwrap();
-            drop(second.lock().unwrap());
-        };
-        tidegate::join(|| both(&a, &b), || both(&b, &a));
-    });
-    let message = failure.unwrap().message().to_owned();
-    assert!(message.starts_with("deadlock"), "{message}");
-    let waiting = message
-        .lines()
-        .filter(|line| line.contains("waits for a lock at "));
-    assert_eq!(waiting.count(), 2, "{message}");
-}
-
-#[test]
 fn lost_notification_is_a_deadlock() {
     let failure = testing::search(1_000, Pool::builder, |_| {
         let (ready, changed) = (Mutex::new(false), Condvar::new());

@@ -52,6 +52,7 @@ const ONE_WORKER: &[&str] = &[
 /// Models in which a second worker runs only part of the time, and models with three threads.
 const PART: &[&str] = &[
     "models::loom_wake_during_a_poll_is_not_lost",
+    "models::loom_aborted_future_races_its_waker",
     "models::loom_push_wakes_worker_falling_asleep",
     "models::loom_urgent_task_wakes_worker_falling_asleep",
     "models::loom_calls_interdependent_halves_both_run",

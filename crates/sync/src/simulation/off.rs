@@ -1,5 +1,6 @@
 //! What remains of simulations in builds without them.
 
+use std::panic::Location;
 use std::time::Duration;
 
 /// A simulation. There are none in this build.
@@ -85,6 +86,24 @@ pub fn block(
 ) -> Option<bool> {
     None
 }
+
+/// Waits for a lock in a simulation. Returns `None` in this build.
+#[inline(always)]
+pub fn block_on_lock(
+    _what: &'static str,
+    _lock: usize,
+    _is_ready: &(dyn Fn() -> bool + Sync),
+) -> Option<bool> {
+    None
+}
+
+/// Records that the calling thread has taken a lock. Does nothing in this build.
+#[inline(always)]
+pub const fn take_lock(_lock: usize, _at: &'static Location<'static>) {}
+
+/// Records that the calling thread has released a lock. Does nothing in this build.
+#[inline(always)]
+pub const fn release_lock(_lock: usize) {}
 
 #[inline(always)]
 pub(crate) fn block_for(

@@ -350,7 +350,33 @@ pub fn block(
     limit: Option<Duration>,
     is_ready: &(dyn Fn() -> bool + Sync),
 ) -> Option<bool> {
-    block_at((what, Some(Location::caller())), limit, is_ready)
+    block_at((what, Some(Location::caller())), limit, None, is_ready)
+}
+
+/// Like [`block`], for the lock at this address, and without a limit. If the simulation stops
+/// meanwhile, its report names the threads that hold the lock.
+#[track_caller]
+pub fn block_on_lock(
+    what: &'static str,
+    lock: usize,
+    is_ready: &(dyn Fn() -> bool + Sync),
+) -> Option<bool> {
+    block_at((what, Some(Location::caller())), None, Some(lock), is_ready)
+}
+
+/// Records that the calling thread has taken the lock at this address, if it belongs to a
+/// simulation. The user code at `at` has called the lock.
+pub fn take_lock(lock: usize, at: &'static Location<'static>) {
+    if let Some((inner, me)) = own() {
+        inner.lock().take_lock(lock, me, at);
+    }
+}
+
+/// Records that the calling thread has released the lock at this address.
+pub fn release_lock(lock: usize) {
+    if let Some((inner, me)) = own() {
+        inner.lock().release_lock(lock, me);
+    }
 }
 
 /// Like [`block`], for a wait that no user code has called directly.
@@ -359,12 +385,13 @@ pub(crate) fn block_for(
     limit: Option<Duration>,
     is_ready: &(dyn Fn() -> bool + Sync),
 ) -> Option<bool> {
-    block_at((what, None), limit, is_ready)
+    block_at((what, None), limit, None, is_ready)
 }
 
 fn block_at(
     place: (&'static str, Option<&'static Location<'static>>),
     limit: Option<Duration>,
+    lock: Option<usize>,
     is_ready: &(dyn Fn() -> bool + Sync),
 ) -> Option<bool> {
     let (inner, me) = own()?;
@@ -374,7 +401,12 @@ fn block_at(
     let until = nanos.map(|nanos| inner.lock().now.saturating_add(nanos));
     // SAFETY: 1. `hand_over` replaces the status that contains the condition before it returns.
     let condition = unsafe { Condition::new(is_ready) };
-    inner.hand_over(me, place, Kind::Other, Status::Blocked { condition, until });
+    let status = Status::Blocked {
+        condition,
+        until,
+        lock,
+    };
+    inner.hand_over(me, place, Kind::Other, status);
     Some(is_ready())
 }
 

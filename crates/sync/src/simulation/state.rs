@@ -83,6 +83,17 @@ pub struct Waiting {
     pub runs: bool,
     /// Whether the thread had ended.
     pub has_ended: bool,
+    /// The threads of the simulation that held the lock for which the thread waited.
+    pub holders: Vec<Holder>,
+}
+
+/// A thread that holds a lock.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// The name of the thread.
+    pub name: String,
+    /// Where user code has taken the lock.
+    pub at: &'static Location<'static>,
 }
 
 /// The state in which a simulation has stopped.
@@ -129,6 +140,8 @@ pub(super) enum Status {
         condition: Condition,
         /// When the thread continues even if the condition does not hold.
         until: Option<u64>,
+        /// The address of the lock for which the thread waits, if it waits for a lock.
+        lock: Option<usize>,
     },
     Ended,
 }
@@ -158,12 +171,20 @@ impl Member {
     fn is_ready(&self, now: u64) -> bool {
         match &self.status {
             Status::Ready => true,
-            Status::Blocked { condition, until } => {
-                until.is_some_and(|until| until <= now) || condition.holds()
-            }
+            Status::Blocked {
+                condition, until, ..
+            } => until.is_some_and(|until| until <= now) || condition.holds(),
             Status::Ended => false,
         }
     }
+}
+
+/// A lock that a thread holds, as a reader or as the only one.
+struct Held {
+    /// The address of the lock.
+    lock: usize,
+    thread: usize,
+    at: &'static Location<'static>,
 }
 
 /// Stands for the thread with the turn while there is none: all threads have ended, or the founder
@@ -180,6 +201,7 @@ pub(super) struct State {
     pub(super) step: u64,
     pub(super) now: u64,
     pub(super) events: Vec<Event>,
+    held: Vec<Held>,
     /// Whether the simulation has stopped early. No thread runs after that.
     pub(super) has_stopped: bool,
     choose: Chooser,
@@ -194,6 +216,7 @@ impl State {
             step: 0,
             now: 0,
             events: Vec::new(),
+            held: Vec::new(),
             has_stopped: false,
             choose,
             ready: Vec::new(),
@@ -305,6 +328,35 @@ impl State {
             .collect()
     }
 
+    /// Records that a thread has taken the lock at this address.
+    pub(super) fn take_lock(&mut self, lock: usize, thread: usize, at: &'static Location<'static>) {
+        self.held.push(Held { lock, thread, at });
+    }
+
+    /// Records that a thread has released the lock at this address.
+    pub(super) fn release_lock(&mut self, lock: usize, thread: usize) {
+        let is_meant = |held: &Held| held.lock == lock && held.thread == thread;
+        if let Some(index) = self.held.iter().rposition(is_meant) {
+            self.held.swap_remove(index);
+        }
+    }
+
+    /// Returns the threads that hold the lock for which a thread with this status waits.
+    fn holders(&self, status: &Status) -> Vec<Holder> {
+        let Status::Blocked {
+            lock: Some(lock), ..
+        } = status
+        else {
+            return Vec::new();
+        };
+        let held = self.held.iter().filter(|held| held.lock == *lock);
+        let holder = |held: &Held| Holder {
+            name: self.members[held.thread].name.clone(),
+            at: held.at,
+        };
+        held.map(holder).collect()
+    }
+
     pub(super) fn report(&self, reason: Reason) -> Report {
         let waiting = |(index, member): (usize, &Member)| Waiting {
             name: member.name.clone(),
@@ -312,6 +364,7 @@ impl State {
             at: member.at,
             runs: index == self.turn && reason == Reason::Stuck,
             has_ended: matches!(member.status, Status::Ended),
+            holders: self.holders(&member.status),
         };
         Report {
             reason,

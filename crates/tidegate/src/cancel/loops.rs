@@ -59,7 +59,7 @@ where
     F: Fn(I::Item) -> Result<(), E> + Sync,
 {
     let suspended = task_context::carry();
-    let all = Loop::stopped_by(&suspended, token.clone());
+    let all = Loop::stopped_by(&suspended.carried, token.clone());
     let first_error = Mutex::new(None);
     let visit = |item| {
         if token.was_cancelled_itself() {

@@ -3,7 +3,7 @@
 use super::Pool;
 use crate::parallel_for::{self, Loop, ParallelItems};
 use crate::pool::enter;
-use crate::task_context::{self, Carried};
+use crate::task_context;
 
 impl Pool {
     /// Like [`for_each`](crate::for_each), in this pool.
@@ -20,10 +20,9 @@ impl Pool {
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
-        let all = Loop::new(carried);
+        let all = Loop::new(&suspended.carried);
         let (f, all) = (&f, &all);
-        enter::take_part(self.used(), carried.priority(), move |current| {
+        enter::take_part(self.used(), suspended.carried.priority(), move |current| {
             parallel_for::visit_all_on(current, items, f, all);
         });
     }
@@ -44,9 +43,9 @@ impl Pool {
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
         let suspended = task_context::carry_into(self.used());
-        let all = Loop::new(&suspended);
+        let all = Loop::new(&suspended.carried);
         let (f, all) = (&f, &all);
-        enter::take_part(self.used(), suspended.priority(), move |current| {
+        enter::take_part(self.used(), suspended.carried.priority(), move |current| {
             parallel_for::par_map_on(current, items, f, all)
         })
     }
@@ -69,10 +68,9 @@ impl Pool {
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
         let suspended = task_context::carry_into(self.used());
-        let carried: &Carried = &suspended;
         let (map, reduce) = (&map, &reduce);
-        enter::take_part(self.used(), carried.priority(), move |current| {
-            parallel_for::map_reduce_on(current, items, map, reduce, carried)
+        enter::take_part(self.used(), suspended.carried.priority(), move |current| {
+            parallel_for::map_reduce_on(current, items, map, reduce, &suspended.carried)
         })
     }
 }

@@ -46,7 +46,7 @@ impl Pool {
         T: Send + 'static,
     {
         let suspended = task_context::carry_into(self.used());
-        spawn::spawn_carried(self.used(), origin, suspended.clone(), f)
+        spawn::spawn_carried(self.used(), origin, suspended.carried, f)
     }
 
     /// Like [`spawn_at_priority`](crate::spawn_at_priority), in this pool.
@@ -84,7 +84,7 @@ impl Pool {
     {
         let suspended = task_context::carry_into(self.used());
         let origin = Origin::at(Location::caller());
-        spawn::try_spawn(self.used(), origin, f, suspended.clone())
+        spawn::try_spawn(self.used(), origin, f, suspended.carried)
     }
 
     /// Like [`spawn_future`](crate::spawn_future), in this pool.

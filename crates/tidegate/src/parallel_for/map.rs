@@ -40,7 +40,7 @@ where
     let suspended = task_context::carry_unless_visible();
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
-    let (f, all) = (&f, &Loop::new(&suspended));
+    let (f, all) = (&f, &Loop::new(&suspended.carried));
     collect(items.length(), |out| match WorkerThread::get() {
         Some(current) => split(current, items, out, f, all),
         None => outside(items, out, f, all),

@@ -41,9 +41,10 @@ where
     M: Fn(I::Item) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
-    let carried = task_context::carry_unless_visible();
+    let suspended = task_context::carry_unless_visible();
     let mut storage = Storage::new();
-    let (tree, mut blocks) = plan(items.pieces(&mut storage), &map, &reduce, &carried)?;
+    let pieces = items.pieces(&mut storage);
+    let (tree, mut blocks) = plan(pieces, &map, &reduce, &suspended.carried)?;
     if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, blocks));
     }

@@ -48,8 +48,8 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let suspended = task_context::carry_unless_visible();
-        let carried = suspended.clone();
+        let suspended = task_context::carry_into(self.pool());
+        let carried = suspended.carried;
         let caller = WorkerThread::get();
         // This check precedes the lock, which a thread of the parent may have held during a fork.
         let _ = self.core.as_worker(caller);

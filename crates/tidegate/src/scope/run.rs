@@ -127,4 +127,5 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
         }
     }
     wake::work_visible(worker.shared(), Some(worker.worker()));
+    simulated::switch("queues a task");
 }

@@ -6,7 +6,6 @@ use super::{Handle, submit_queued};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
-use crate::simulated;
 use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use std::future::Future;
@@ -40,7 +39,6 @@ where
     let packet = task.packet.clone();
     task.push();
     answer_signals(pool);
-    simulated::switch("spawns a future");
     Handle::new(packet, pool)
 }
 

@@ -94,7 +94,7 @@ impl<T: Send + 'static> Handle<T> {
     /// or in a child made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
         let suspended = task_context::carry();
-        let class = self.pool.classes.other(suspended.class());
+        let class = self.pool.classes.other(suspended.carried.class());
         if class.is_some() || self.packet().is_future() {
             self.raise(class);
         }

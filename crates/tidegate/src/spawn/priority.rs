@@ -61,7 +61,7 @@ where
 {
     let suspended = task_context::carry_unless_visible();
     let class = pool.classes.other(Some(class));
-    spawn_carried(pool, origin, suspended.clone().at_priority(class), f)
+    spawn_carried(pool, origin, suspended.carried.at_priority(class), f)
 }
 
 /// Like `spawn`, for a class that is not the pool's.

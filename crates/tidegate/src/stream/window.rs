@@ -316,7 +316,6 @@ where
     T: Send + 'static,
 {
     spawn::queue_alone(pool, window.class, move |current| run(window, current));
-    simulated::switch("queues a runner");
 }
 
 fn run<X, T>(window: Arc<Window<X, T>>, current: WorkerThread<'_>)

@@ -102,9 +102,11 @@ impl Condvar {
         if is_simulated() {
             return taken(self.wait_simulated(guard, None), |(guard, _)| guard);
         }
-        let (lock, guard) = guard.into_parts();
-        taken(self.inner.wait(guard), |guard| {
-            MutexGuard::from_parts(lock, guard)
+        let MutexGuard { lock, guard, hold } = guard;
+        taken(self.inner.wait(guard), |guard| MutexGuard {
+            lock,
+            guard,
+            hold,
         })
     }
 
@@ -156,9 +158,9 @@ impl Condvar {
         if is_simulated() {
             return self.wait_simulated(guard, Some(limit));
         }
-        let (lock, guard) = guard.into_parts();
+        let MutexGuard { lock, guard, hold } = guard;
         taken(self.inner.wait_timeout(guard, limit), |(guard, result)| {
-            let guard = MutexGuard::from_parts(lock, guard);
+            let guard = MutexGuard { lock, guard, hold };
             (guard, WaitTimeoutResult(result.timed_out()))
         })
     }
@@ -203,7 +205,9 @@ impl Condvar {
                 is_notified: notified.clone(),
             });
         });
-        let lock = guard.into_parts().0;
+        let MutexGuard { lock, guard, hold } = guard;
+        drop(guard);
+        hold.end();
         // Acquire pairs with the Release in `wake`, for a waker outside the simulation.
         let is_notified = || notified.load(Ordering::Acquire);
         let woken = block("waits for a condition variable", limit, &is_notified);

@@ -1,8 +1,9 @@
 //! A mutual exclusion lock.
 
-use super::{AfterUnlock, access, acquire, taken, tried};
+use super::{Hold, access, acquire, address, taken, tried};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync::{self, LockResult, TryLockResult};
 
 /// A lock around a value, like [`std::sync::Mutex`].
@@ -20,10 +21,10 @@ pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 /// Gives access to the value of a [`Mutex`], and unlocks it when it is dropped.
 #[must_use = "the lock is released when the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    lock: &'a Mutex<T>,
-    guard: sync::MutexGuard<'a, T>,
+    pub(super) lock: &'a Mutex<T>,
+    pub(super) guard: sync::MutexGuard<'a, T>,
     /// Dropped after the guard.
-    unlocked: AfterUnlock,
+    pub(super) hold: Hold,
 }
 
 impl<T> Mutex<T> {
@@ -67,8 +68,10 @@ impl<T: ?Sized + Send> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let labels = ("wants a lock", "waits for a lock");
-        let guard = acquire(labels, || self.0.lock(), || self.0.try_lock());
-        taken(guard, |guard| self.guard(guard))
+        let address = address(self);
+        let guard = acquire(labels, address, || self.0.lock(), || self.0.try_lock());
+        let at = Location::caller();
+        taken(guard, |guard| self.guard(guard, at))
     }
 
     /// Takes the lock if no thread holds it.
@@ -84,11 +87,20 @@ impl<T: ?Sized + Send> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         access("tries a lock");
-        tried(self.0.try_lock(), |guard| self.guard(guard))
+        let at = Location::caller();
+        tried(self.0.try_lock(), |guard| self.guard(guard, at))
     }
 
-    fn guard<'a>(&'a self, guard: sync::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        MutexGuard::from_parts(self, guard)
+    fn guard<'a>(
+        &'a self,
+        guard: sync::MutexGuard<'a, T>,
+        at: &'static Location<'static>,
+    ) -> MutexGuard<'a, T> {
+        MutexGuard {
+            lock: self,
+            guard,
+            hold: Hold::begin(address(self), at),
+        }
     }
 }
 
@@ -121,23 +133,6 @@ impl<T: ?Sized> Mutex<T> {
 impl<T> From<T> for Mutex<T> {
     fn from(value: T) -> Self {
         Self::new(value)
-    }
-}
-
-impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Returns the guard of `std`, and the lock to which it belongs.
-    pub(super) fn into_parts(self) -> (&'a Mutex<T>, sync::MutexGuard<'a, T>) {
-        self.unlocked.forget();
-        (self.lock, self.guard)
-    }
-
-    pub(super) fn from_parts(lock: &'a Mutex<T>, guard: sync::MutexGuard<'a, T>) -> Self {
-        let unlocked = AfterUnlock;
-        Self {
-            lock,
-            guard,
-            unlocked,
-        }
     }
 }
 

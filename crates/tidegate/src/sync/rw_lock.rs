@@ -1,8 +1,9 @@
 //! A lock that several readers or one writer hold.
 
-use super::{AfterUnlock, access, acquire, taken, tried};
+use super::{Hold, access, acquire, address, taken, tried};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync::{self, LockResult, TryLockResult};
 
 /// A lock that several readers or one writer hold, like [`std::sync::RwLock`].
@@ -23,7 +24,7 @@ pub struct RwLock<T: ?Sized>(sync::RwLock<T>);
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     guard: sync::RwLockReadGuard<'a, T>,
     /// Dropped after the guard.
-    _unlocked: AfterUnlock,
+    _hold: Hold,
 }
 
 /// Gives the writer access to the value of an [`RwLock`], and releases the lock when it is dropped.
@@ -31,7 +32,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     guard: sync::RwLockWriteGuard<'a, T>,
     /// Dropped after the guard.
-    _unlocked: AfterUnlock,
+    _hold: Hold,
 }
 
 impl<T> RwLock<T> {
@@ -73,8 +74,10 @@ impl<T: ?Sized + Send + Sync> RwLock<T> {
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let labels = ("wants a lock as a reader", "waits for a lock as a reader");
-        let guard = acquire(labels, || self.0.read(), || self.0.try_read());
-        taken(guard, reader)
+        let address = address(self);
+        let guard = acquire(labels, address, || self.0.read(), || self.0.try_read());
+        let at = Location::caller();
+        taken(guard, |guard| self.reader(guard, at))
     }
 
     /// Waits until no thread holds the lock, and takes it as the writer.
@@ -96,8 +99,10 @@ impl<T: ?Sized + Send + Sync> RwLock<T> {
             "wants a lock as its writer",
             "waits for a lock as its writer",
         );
-        let guard = acquire(labels, || self.0.write(), || self.0.try_write());
-        taken(guard, writer)
+        let address = address(self);
+        let guard = acquire(labels, address, || self.0.write(), || self.0.try_write());
+        let at = Location::caller();
+        taken(guard, |guard| self.writer(guard, at))
     }
 
     /// Takes the lock as a reader if no writer holds it.
@@ -114,7 +119,8 @@ impl<T: ?Sized + Send + Sync> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         access("tries a lock as a reader");
-        tried(self.0.try_read(), reader)
+        let at = Location::caller();
+        tried(self.0.try_read(), |guard| self.reader(guard, at))
     }
 
     /// Takes the lock as the writer if no thread holds it.
@@ -130,11 +136,30 @@ impl<T: ?Sized + Send + Sync> RwLock<T> {
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         access("tries a lock as its writer");
-        tried(self.0.try_write(), writer)
+        let at = Location::caller();
+        tried(self.0.try_write(), |guard| self.writer(guard, at))
     }
 }
 
 impl<T: ?Sized> RwLock<T> {
+    fn reader<'a>(
+        &'a self,
+        guard: sync::RwLockReadGuard<'a, T>,
+        at: &'static Location<'static>,
+    ) -> RwLockReadGuard<'a, T> {
+        let _hold = Hold::begin(address(self), at);
+        RwLockReadGuard { guard, _hold }
+    }
+
+    fn writer<'a>(
+        &'a self,
+        guard: sync::RwLockWriteGuard<'a, T>,
+        at: &'static Location<'static>,
+    ) -> RwLockWriteGuard<'a, T> {
+        let _hold = Hold::begin(address(self), at);
+        RwLockWriteGuard { guard, _hold }
+    }
+
     /// Returns the value, without locking: the caller has the only reference.
     ///
     /// ```
@@ -148,16 +173,6 @@ impl<T: ?Sized> RwLock<T> {
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.0.get_mut()
     }
-}
-
-fn reader<T: ?Sized>(guard: sync::RwLockReadGuard<'_, T>) -> RwLockReadGuard<'_, T> {
-    let _unlocked = AfterUnlock;
-    RwLockReadGuard { guard, _unlocked }
-}
-
-fn writer<T: ?Sized>(guard: sync::RwLockWriteGuard<'_, T>) -> RwLockWriteGuard<'_, T> {
-    let _unlocked = AfterUnlock;
-    RwLockWriteGuard { guard, _unlocked }
 }
 
 impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {

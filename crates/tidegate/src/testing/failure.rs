@@ -5,7 +5,7 @@ use super::search::SCHEDULE;
 use std::fmt;
 use std::fmt::Write as _;
 use std::panic::Location;
-use tidegate_sync::simulation::{Event, Reason, Report, Waiting};
+use tidegate_sync::simulation::{Event, Holder, Reason, Report, Waiting};
 
 /// How many steps a failure prints at most.
 const MOST_STEPS: usize = 40;
@@ -125,11 +125,19 @@ pub(super) fn outline(report: &Report) -> String {
         what,
         at,
         runs,
+        holders,
         ..
     } in report.threads.iter().filter(|t| !t.has_ended)
     {
         let (now, place) = (if *runs { "runs; last: " } else { "" }, Place(*at));
         let _ = write!(text, "\n  {name}: {now}{what}{place}");
+        for Holder { name, at } in holders {
+            let _ = write!(
+                text,
+                "\n    held by {name}, which took it{}",
+                Place(Some(at))
+            );
+        }
     }
     text
 }

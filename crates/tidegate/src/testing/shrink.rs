@@ -17,7 +17,8 @@ const MOST_STOPPED: usize = 300;
 struct Signature(Option<(Kind, Vec<String>)>);
 
 impl Signature {
-    /// Takes the place of the panic, or what the threads wait for, whatever their names.
+    /// Takes the place of the panic, or what the threads wait for, whatever their names. The lines
+    /// that name the holders of locks have no colon after a name, so they do not count.
     fn of(run: &Run) -> Self {
         Self(run.failure.as_ref().map(|(kind, message)| {
             let lines = message.lines();
