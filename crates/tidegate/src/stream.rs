@@ -61,8 +61,9 @@ use window::{Front, Outcome, Registered, Window};
 /// # Back-pressure
 /// Only `next` reads the source, so a slow consumer slows the source down. Each call reads one item
 /// if the window has room, and reads more only until the oldest item has finished. So a slow source
-/// delays a finished result by at most one read. If no thread has begun the oldest item, `next`
-/// stops reading after a few items, however large the window is, and runs the item if it can.
+/// delays a finished result by at most one read. Until a thread has begun the oldest item, `next`
+/// reads no more than a window of the default size holds, or on a worker one item for each worker
+/// of the pool, however large the window is. Then it runs the oldest item if it can.
 ///
 /// If the next item of the source depends on an earlier result, use a
 /// [`window`](Stream::window) of 1; otherwise `next` may wait in the source for a result that it
@@ -77,16 +78,20 @@ use window::{Front, Outcome, Registered, Window};
 /// If the function panics for an item, the call of `next` that would have returned the item's
 /// result resumes the panic. Later calls return the results of later items.
 ///
-/// `next` also panics if the oldest item runs in a frame below on the calling thread, because it
-/// would never end.
+/// `next` also panics if the oldest item runs in a frame below on the calling thread, because the
+/// wait would never end.
 ///
 /// If the source panics, the stream ends there: `next` first returns the results of all items
-/// before, and then resumes the panic.
+/// before, and then resumes the panic. It treats a panic of the source's destructor, which it runs
+/// at the end of the source, in the same way.
 ///
 /// # Dropping the iterator early
 /// Items that no thread has begun are dropped and never run. Running items finish, and their
 /// results are dropped; the drop does not wait for them. Panics that no call of `next` has resumed
 /// go to [`Builder::on_panic`](crate::Builder::on_panic).
+///
+/// The function is dropped with the iterator, even one that has ended. But while tasks of the pool
+/// are still running items, or are about to notice the end, the last of them drops the function.
 pub fn stream<I: IntoIterator>(source: I) -> Stream<'static, I::IntoIter> {
     Stream::new(source, None)
 }
@@ -179,13 +184,9 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
             window,
         } = self.stream;
         let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
-        let suspended = match pool {
-            Some(pool) => task_context::carry_into(pool.shared()),
-            None => task_context::carry_unless_visible(),
-        };
-        let (f, carried) = (self.f, suspended.carried);
-        let class = carried.priority();
-        let f = move |item| carried.run(|| f(item));
+        let (f, carried) = (self.f, task_context::carry_unless_visible().carried);
+        let class = carried.class();
+        let f = move |item| carried.run_at(class, || f(item));
         Ordered {
             source: Some(source),
             source_panic: None,
@@ -230,8 +231,8 @@ where
     I: Iterator<Item: Send + 'static>,
     T: Send + 'static,
 {
-    /// Reads one item if the window has room, and more until the oldest item has finished, or is
-    /// one of [`most_idle`](Self::most_idle) items that no thread has begun.
+    /// Reads one item if the window has room, and more until the oldest item has finished, cannot
+    /// be waited for, or is one of [`most_idle`](Self::most_idle) items that no thread has begun.
     fn read_ahead(&mut self) {
         if self.source.is_none() || self.ahead >= self.limit {
             return;
@@ -247,7 +248,7 @@ where
             if pushed.needs_runner {
                 self.start_runner();
             }
-            if pushed.front_is_finished || pushed.idle >= most_idle {
+            if pushed.front_is_over || pushed.idle >= most_idle {
                 return;
             }
         }
@@ -264,8 +265,11 @@ where
     }
 
     fn start_runner(&self) {
-        let home = self.home.as_ref().expect("the runner was counted for it");
-        window::start_runner(home, self.window.clone());
+        let home = self
+            .home
+            .as_ref()
+            .expect("the runner counts as queued there");
+        window::start_runner(home, &self.window);
     }
 
     /// Reads an item. At the end of the source, drops it.
@@ -275,8 +279,16 @@ where
         if let Ok(Some(item)) = read {
             return Some(item);
         }
-        self.source_panic = read.err();
-        self.source = None;
+        let source = self.source.take();
+        // The destructor is user code; its panic must not overtake the results.
+        let dropped = unwind::catch(|| drop(source)).err();
+        self.source_panic = match (read.err(), dropped) {
+            (Some(first), Some(second)) => {
+                self.report(second, UnhandledPanic::Second);
+                Some(first)
+            }
+            (first, second) => first.or(second),
+        };
         None
     }
 
@@ -338,6 +350,14 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
         self.home = Some(pool);
     }
 
+    /// Reports a panic that no call of `next` resumes. In a child made by `fork`, forgets it.
+    fn report(&self, payload: Payload, from: UnhandledPanic) {
+        match self.home.as_ref().filter(|pool| !pool.is_inherited()) {
+            Some(pool) => pool.panics.report(payload, from),
+            None => unwind::let_go(payload),
+        }
+    }
+
     /// Returns the pool in which the items run.
     fn pool(&self) -> Arc<PoolInner> {
         match (self.pool, WorkerThread::get()) {
@@ -393,11 +413,8 @@ where
 impl<I: Iterator, T> Drop for Ordered<'_, I, T> {
     fn drop(&mut self) {
         let panics = self.window.close().into_iter();
-        let home = self.home.as_ref().filter(|pool| !pool.is_inherited());
         for payload in panics.chain(self.source_panic.take()) {
-            if let Some(pool) = home {
-                pool.panics.report(payload, UnhandledPanic::Task);
-            }
+            self.report(payload, UnhandledPanic::Task);
         }
     }
 }

@@ -197,6 +197,15 @@ impl Carried {
             f()
         })
     }
+
+    /// Like [`run`](Self::run), for a closure of this class that may run in any pool.
+    pub(crate) fn run_at<R>(&self, class: Option<Priority>, f: impl FnOnce() -> R) -> R {
+        let here = WorkerThread::get().and_then(|here| here.shared().classes.other(class));
+        match here == self.priority() {
+            true => self.run(f),
+            false => self.clone().at_priority(here).run(f),
+        }
+    }
 }
 
 /// A thread whose context is suspended. Dropping this restores the context.

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 use support::aborts::{Bomb, reporting_pool, running};
 use support::book::Book;
 use support::futures::Signal;
@@ -112,9 +113,9 @@ mod dropped_handle {
         });
     }
 
-    /// The waker and the closure panic one after the other, not one during the other.
-    #[test]
-    fn waker_destructor_panic_is_caught() {
+    /// Polls the handle with a waker whose destructor panics. Afterwards, the handle has the only
+    /// clone.
+    fn poll_with_bomb<T: Send + 'static>(handle: &mut Handle<T>) {
         struct Explosive(#[expect(dead_code, reason = "it is dropped")] Bomb);
 
         impl Wake for Explosive {
@@ -123,16 +124,37 @@ mod dropped_handle {
             }
         }
 
+        let waker = Waker::from(Arc::new(Explosive(Bomb(10))));
+        let polled = Pin::new(handle).poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+    }
+
+    /// A panic of the waker that a call replaces would drop the handle, and so abort the task.
+    #[test]
+    fn destructor_panic_of_replaced_waker_is_caught() {
+        watched(|| {
+            let (pool, _) = reporting_pool();
+            let (busy, go) = running(&pool, &Book::new());
+            let mut handle = pool.spawn(|| 7).abort_on_drop();
+            poll_with_bomb(&mut handle);
+            poll_with_bomb(&mut handle);
+            let mut handle = handle.join_timeout(Duration::ZERO).unwrap_err();
+            poll_with_bomb(&mut handle);
+            go.open();
+            assert_eq!(handle.join(), 7);
+            drop(busy.join());
+        });
+    }
+
+    /// The waker and the closure panic one after the other, not one during the other.
+    #[test]
+    fn waker_destructor_panic_is_caught() {
         watched(|| {
             let (pool, reported) = reporting_pool();
             let (busy, go) = running(&pool, &Book::new());
             let bomb = Bomb(9);
             let mut handle = pool.spawn(move || drop(bomb)).abort_on_drop();
-            let waker = Waker::from(Arc::new(Explosive(Bomb(10))));
-            let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker));
-            assert!(polled.is_pending());
-            // From now on, the handle has the only clone.
-            drop(waker);
+            poll_with_bomb(&mut handle);
             drop(handle);
             go.open();
             drop(busy.join());

@@ -220,7 +220,7 @@ fn inherited_stream_runs_on_its_consumer() {
     assert_eq!(in_child(check), WELL);
 }
 
-/// The source forks while a worker of the parent runs the oldest item.
+/// The endless source forks while a worker of the parent runs the oldest item.
 #[test]
 fn waiting_for_running_parent_item_panics() {
     let pool = two_workers();
@@ -234,14 +234,15 @@ fn waiting_for_running_parent_item_panics() {
             n
         }
     };
-    let source = (0..2).inspect(|n| {
+    let source = (0..).inspect(|n| {
         if *n == 1 {
             begun.wait();
             child.set(fork()).expect("forked once");
             forked.open();
         }
     });
-    let mut results = pool.stream(source).map(f).ordered();
+    let stream = pool.stream(source).window(usize::MAX);
+    let mut results = stream.map(f).ordered();
     let next = catch_unwind(AssertUnwindSafe(|| results.next()));
     let child = child.get().copied().flatten();
     if child.is_none() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use support::classes::{Begun, alone, builder, occupy, poll, spawn};
-use support::{Gate, built, watched};
+use support::{Gate, built, until, watched};
 use tidegate::policy::Priority::{Background, Normal, Urgent};
 use tidegate::{Handle, Pool};
 
@@ -287,6 +287,49 @@ mod class_of_pool {
             drop(release);
             let begun = begun.end(Arc::into_inner(pool).unwrap());
             assert_eq!(begun, "spawned child normal");
+        });
+    }
+
+    #[test]
+    fn is_the_class_of_streams_in_another_pool() {
+        watched(|| {
+            let (pool, begun) = (Arc::new(alone()), Begun::default());
+            let release = occupy(&pool);
+            drop(pool.spawn(begun.task("normal")));
+            let (inner, other, urgent) = (begun.clone(), pool.clone(), urgent());
+            let consumer = urgent.spawn(move || {
+                let f = item(inner);
+                assert_eq!(other.stream(0..1).map(f).ordered().count(), 1);
+            });
+            until(|| pool.stats().queued == 2);
+            drop(release);
+            consumer.join();
+            let begun = begun.end(Arc::into_inner(pool).unwrap());
+            assert_eq!(begun, "item child normal");
+        });
+    }
+
+    /// The function of a stream, which spawns a task.
+    fn item(begun: Begun) -> impl Fn(u32) {
+        move |_| {
+            begun.note("item");
+            drop(tidegate::spawn(begun.task("child")));
+        }
+    }
+
+    #[test]
+    fn follows_a_stream_into_another_pool() {
+        watched(|| {
+            let (pool, begun) = (alone(), Begun::default());
+            let f = item(begun.clone());
+            let create = || tidegate::stream(0..1).map(f).ordered();
+            let results = urgent().spawn(create).join();
+            pool.install(|| {
+                assert_eq!(results.count(), 1);
+                // The worker begins the youngest of its own tasks first.
+                drop(tidegate::spawn(begun.task("normal")));
+            });
+            assert_eq!(begun.end(pool), "item child normal");
         });
     }
 

@@ -2,10 +2,11 @@
 
 mod support;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread::{sleep, yield_now};
 use std::time::Duration;
+use support::aborts::{Bomb, reporting_pool};
 use support::streams::{counted, late_first};
 use support::{Gate, Tally, bare_pool, built, pool, watched};
 use tidegate::{CancelToken, Cancelled, Pool, check_cancelled, stream, try_scope};
@@ -69,6 +70,39 @@ mod failures {
             assert_eq!(pool.stats().panics, 0);
         });
     }
+
+    /// All of the window is read before the first result is ready. The source panics in its
+    /// destructor, and perhaps before that.
+    #[test]
+    fn source_destructor_panic_comes_last() {
+        watched(|| {
+            for panics in [false, true] {
+                let (pool, reported) = reporting_pool();
+                let ((reads, items), bomb) = (counted(3), Bomb(9));
+                let end = std::iter::from_fn(move || {
+                    let _own = &bomb;
+                    if panics {
+                        resume_unwind(Box::new(8_usize));
+                    }
+                    None
+                });
+                let f = late_first(reads, 3);
+                let mut results = pool.stream(items.chain(end)).map(f).ordered();
+                for n in 0..3 {
+                    assert_eq!(results.next(), Some(n));
+                }
+                let payload = catch_unwind(AssertUnwindSafe(|| results.next())).unwrap_err();
+                let (first, second) = if panics {
+                    (8_usize, vec![9])
+                } else {
+                    (9, vec![])
+                };
+                assert_eq!(payload.downcast_ref(), Some(&first));
+                assert_eq!(*reported.lock().unwrap(), second);
+                assert_eq!(results.next(), None);
+            }
+        });
+    }
 }
 
 mod early_drop {
@@ -114,6 +148,47 @@ mod early_drop {
             pool.shutdown();
             assert_eq!(Arc::strong_count(&item), 1);
             assert_eq!(Arc::strong_count(&captured), 1);
+        });
+    }
+
+    /// The only worker consumes the streams, so no runner begins.
+    #[test]
+    fn function_is_dropped_with_the_iterator() {
+        watched(|| {
+            let captured = Arc::new(());
+            bare_pool(1).install(|| {
+                for _ in 0..10 {
+                    let own = captured.clone();
+                    let f = move |_| Arc::strong_count(&own);
+                    assert!(stream(0..3).map(f).ordered().all(|count| count == 2));
+                    assert_eq!(Arc::strong_count(&captured), 1);
+                }
+            });
+        });
+    }
+
+    /// All workers but the consumer are busy, so no runner begins.
+    #[test]
+    fn one_runner_is_queued_at_a_time() {
+        watched(|| {
+            let pool = bare_pool(3);
+            let (gate, begun) = (Arc::new(Gate::new()), Arc::new(Tally::new()));
+            for _ in 0..2 {
+                let (blocks, begins) = (gate.clone(), begun.clone());
+                drop(pool.spawn(move || {
+                    begins.come();
+                    blocks.wait();
+                }));
+            }
+            begun.wait_for(2);
+            let queued = pool.install(|| {
+                for _ in 0..10 {
+                    assert!(stream(0..20).map(|n| n).ordered().eq(0..20));
+                }
+                pool.stats().queued
+            });
+            gate.open();
+            assert_eq!(queued, 10);
         });
     }
 
@@ -175,6 +250,34 @@ mod early_drop {
             gate.open();
             pool.shutdown();
             assert_eq!(seen.get(), 1);
+        });
+    }
+
+    /// The runner is the last owner of the function.
+    #[test]
+    fn function_is_dropped_after_the_panic_of_an_item() {
+        watched(|| {
+            let (pool, reported) = reporting_pool();
+            let ((reads, source), begun) = (counted(2), Arc::new(Tally::new()));
+            let (first, arrivals) = (late_first(reads, 2), begun.clone());
+            let (gate, captured) = (Arc::new(Gate::new()), Bomb(2));
+            let opened = gate.clone();
+            let f = move |n| {
+                let _own = &captured;
+                arrivals.come();
+                if n == 1 {
+                    opened.wait();
+                    resume_unwind(Box::new(1_usize));
+                }
+                first(n)
+            };
+            let mut results = pool.stream(source).map(f).ordered();
+            assert_eq!(results.next(), Some(0));
+            begun.wait_for(2);
+            drop(results);
+            gate.open();
+            pool.shutdown();
+            assert_eq!(*reported.lock().unwrap(), [1, 2]);
         });
     }
 

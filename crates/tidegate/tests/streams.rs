@@ -301,19 +301,33 @@ mod pools {
         });
     }
 
-    /// Item 1 waits for itself, which would never end.
+    /// The items wait for each other, so each needs a thread of its own.
+    #[test]
+    fn all_workers_run_items() {
+        watched(|| {
+            let pool = bare_pool(4);
+            let met = Arc::new(Tally::new());
+            let f = move |_| {
+                met.come();
+                met.wait_for(4);
+            };
+            assert_eq!(pool.stream(0..4).window(4).map(f).ordered().count(), 4);
+        });
+    }
+
+    /// Item 1 waits for itself, which would never end. Nor would reading.
     #[test]
     fn item_that_waits_for_itself_panics() {
         watched(|| {
             let pool: &'static Pool = Box::leak(Box::new(bare_pool(1)));
-            let (reads, source) = counted(2);
+            let (reads, source) = counted(usize::MAX);
             let (first, gate) = (late_first(reads, 2), Arc::new(Gate::new()));
             let slot: Arc<Mutex<Option<Results>>> = Arc::default();
             let (moved, opened) = (slot.clone(), gate.clone());
             let back = Arc::new(Gate::new());
             let returned = back.clone();
             let f = move |n| {
-                if first(n) == 0 {
+                if first(n) != 1 {
                     return String::new();
                 }
                 opened.wait();
@@ -323,7 +337,8 @@ mod pools {
                 returned.open();
                 next.unwrap_err().downcast::<&str>().unwrap().to_string()
             };
-            let mut results: Results = Box::new(pool.stream(source).map(f).ordered());
+            let endless = pool.stream(source).window(usize::MAX);
+            let mut results: Results = Box::new(endless.map(f).ordered());
             assert_eq!(results.next(), Some(String::new()));
             *slot.lock().unwrap() = Some(results);
             gate.open();

@@ -11,11 +11,12 @@ impl CancelToken {
     /// [`Handle::abort_on_drop`]. Otherwise like [`spawn`](fn@crate::spawn).
     ///
     /// The task begins even if the token is cancelled before. It stops where it checks its token.
-    /// What the task spawns sees the child, too, so aborting the task also cancels its detached
-    /// tasks, unless it spawned them under [`shield`](crate::shield).
+    /// What the task spawns sees the child, too. So aborting the task while it runs also cancels
+    /// its detached tasks, unless it spawned them under [`shield`](crate::shield). If the task has
+    /// ended, they continue.
     ///
-    /// Each check walks to the root of the token. So if each task spawns its successor, use a token
-    /// from outside instead of the task's own ([`current`](Self::current)).
+    /// Each check walks to the root of the tree of tokens. So if each task spawns its successor,
+    /// use a token from outside instead of the task's own ([`current`](Self::current)).
     ///
     /// ```
     /// use tidegate::{CancelToken, Cancelled, check_cancelled};

@@ -5,21 +5,22 @@ use super::packet::Packet;
 use crate::simulated;
 
 impl<T: Send + 'static> Handle<T> {
-    /// Makes dropping the handle abort the task, for a result that is of no use to any other code.
-    /// A handle that has returned its result aborts nothing.
+    /// Makes dropping the handle abort the task, for a result that no other code needs. A handle that
+    /// has returned its result aborts nothing.
     ///
     /// | the task | when the handle is dropped |
     /// |---|---|
     /// | has not begun | its closure never runs; a worker drops it instead |
     /// | runs, and was spawned with [`CancelToken::spawn`](crate::CancelToken::spawn) | its token is cancelled; the task, and what it has spawned, stop at their next check |
     /// | runs, and was spawned without a token | it continues; its result is dropped |
+    /// | has ended | its result is dropped; its token is not cancelled, and detached tasks that it has spawned continue |
     /// | is a future | a worker drops the future, after the poll if a thread polls it |
     ///
     /// A task that has not begun stays in its queue until its turn comes. So it counts for
     /// [`Builder::max_queued`](crate::Builder::max_queued), and keeps the values that it has
     /// captured. A caller in the pool that waits for the closure's destructor must do so in
     /// [`blocking`](crate::blocking()), as for any other task. If no thread of the pool could be
-    /// started, the thread that drops the handle is that worker. In a child made by `fork`,
+    /// started, the thread that drops the handle acts as that worker. In a child made by `fork`,
     /// dropping the handle aborts nothing.
     ///
     /// ```

@@ -113,7 +113,8 @@ impl<T: Send + 'static> Handle<T> {
                 true => Event::for_blocked_thread(),
                 false => Event::for_this_thread(),
             });
-            match self.packet().register(Waiter::Driver(event.clone())) {
+            let driver = Waiter::Driver(event.clone());
+            match self.packet().register(driver, &self.pool) {
                 Registered::Finished => return self.take().expect("the task has finished"),
                 Registered::Unstarted => self.queue(class),
                 Registered::Running(by) => assert!(
@@ -172,7 +173,8 @@ impl<T: Send + 'static> Handle<T> {
     /// result, or in a child made by `fork` unless the result was ready at the fork.
     pub fn join_timeout(self, limit: Duration) -> Result<T, Self> {
         let event = Arc::new(Event::for_blocked_thread());
-        match self.packet().register(Waiter::Event(event.clone())) {
+        let waiter = Waiter::Event(event.clone());
+        match self.packet().register(waiter, &self.pool) {
             Registered::Finished => {}
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
                 self.check_process();
@@ -304,7 +306,7 @@ impl<T: Send + 'static> Future for Handle<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let waker = Waiter::Waker(context.waker().clone());
-        match self.packet().register(waker) {
+        match self.packet().register(waker, &self.pool) {
             Registered::Unstarted => {
                 self.check_process();
                 self.queue(self.pool.classes.other(task_context::class()));

@@ -267,7 +267,7 @@ impl<T> Packet<T> {
 
     /// Registers what to notify when the task ends, and replaces the previous waiter. Does nothing
     /// if the task has finished.
-    pub(super) fn register(&self, waiter: Waiter) -> Registered {
+    pub(super) fn register(&self, waiter: Waiter, pool: &PoolInner) -> Registered {
         let Some(mut state) = self.state.lock_unless_lost() else {
             return Registered::InParent;
         };
@@ -278,8 +278,12 @@ impl<T> Packet<T> {
         };
         let before = slot.replace(waiter);
         drop(state);
-        // A waker's destructor is user code, which must not run under the lock.
-        drop(before);
+        // A waker's destructor is user code, which must not run under the lock, nor unwind: that
+        // would drop the handle.
+        if let Err(payload) = unwind::catch(|| drop(before)) {
+            let kind = UnhandledPanic::Handler("waker");
+            pool.panics.report(payload, kind);
+        }
         registered
     }
 

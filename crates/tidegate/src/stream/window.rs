@@ -1,10 +1,10 @@
 //! The items of a stream that were read and not yet returned, and the tasks that run them.
 
-use crate::pool::PoolInner;
+use crate::pool::{PoolInner, members};
 use crate::simulated;
 use crate::sleep;
 use crate::spawn;
-use crate::unwind::{self, Payload};
+use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::{Event, WorkerThread};
 use std::collections::VecDeque;
 use std::mem;
@@ -35,8 +35,8 @@ struct Items<X, T> {
     unbegun: VecDeque<X>,
     /// The number of the oldest item in `begun` or `unbegun`: how many the consumer has taken.
     taken: usize,
-    /// The number of runners in each pool, queued or running. No number is 0.
-    runners: Vec<(PoolId, usize)>,
+    /// The runners of each pool that has any.
+    runners: Vec<Runners>,
     /// The consumer, if it waits for the oldest item.
     waiter: Option<Arc<Event>>,
     /// Whether the consumer has dropped the iterator.
@@ -53,6 +53,14 @@ impl PoolId {
     }
 }
 
+struct Runners {
+    pool: PoolId,
+    /// How many have begun and not ended.
+    begun: usize,
+    /// Whether one that has not begun is in the pool's queue, or about to be queued.
+    is_queued: bool,
+}
+
 enum Begun<T> {
     /// The thread with this serial number runs the item.
     Running(u64),
@@ -67,10 +75,20 @@ pub(super) enum Front<T> {
     Finished(Outcome<T>),
 }
 
+/// The result of [`Window::begin`].
+struct Next<X> {
+    number: usize,
+    item: X,
+    /// Whether the caller must queue another runner.
+    needs_runner: bool,
+}
+
 /// The result of [`Window::push`].
 pub(super) struct Pushed {
+    /// Whether the caller must queue a runner.
     pub(super) needs_runner: bool,
-    pub(super) front_is_finished: bool,
+    /// Whether the oldest item has finished, or waiting for it would never end.
+    pub(super) front_is_over: bool,
     /// How many items no thread has begun, if the oldest is one of them; otherwise 0.
     pub(super) idle: usize,
 }
@@ -82,11 +100,16 @@ pub(super) enum Registered<T> {
 }
 
 impl<X, T> Items<X, T> {
-    /// Begins the next item on the thread with this serial number. Returns the item's number, too.
-    fn begin(&mut self, by: u64) -> Option<(usize, X)> {
+    /// Begins the next item on the calling thread, for a runner in this pool.
+    fn begin(&mut self, pool: &PoolInner) -> Option<Next<X>> {
         let item = self.unbegun.pop_front()?;
+        let by = serial::of_this_thread();
         self.begun.push_back(Begun::Running(by));
-        Some((self.taken + self.begun.len() - 1, item))
+        Some(Next {
+            number: self.taken + self.begun.len() - 1,
+            item,
+            needs_runner: self.needs_runner(pool),
+        })
     }
 
     /// Stores the outcome of an item. Returns the consumer if it waits for this item.
@@ -110,26 +133,42 @@ impl<X, T> Items<X, T> {
         }
     }
 
-    /// Counts one more runner in this pool if it has fewer than `limit`.
-    fn count_runner(&mut self, pool: &PoolInner, limit: usize) -> bool {
+    fn runners_in(&mut self, pool: &PoolInner) -> &mut Runners {
         let id = PoolId::of(pool);
-        let Some((_, count)) = self.runners.iter_mut().find(|(pool, _)| *pool == id) else {
-            self.runners.push((id, 1));
-            return true;
-        };
-        let has_room = *count < limit;
-        *count += usize::from(has_room);
-        has_room
+        let known = self.runners.iter().position(|runners| runners.pool == id);
+        let place = known.unwrap_or_else(|| {
+            self.runners.push(Runners {
+                pool: id,
+                begun: 0,
+                is_queued: false,
+            });
+            self.runners.len() - 1
+        });
+        &mut self.runners[place]
     }
 
-    fn uncount_runner(&mut self, pool: &PoolInner) {
-        let id = PoolId::of(pool);
-        let counted = self.runners.iter().position(|(pool, _)| *pool == id);
-        let place = counted.expect("the runner was counted");
-        self.runners[place].1 -= 1;
-        if self.runners[place].1 == 0 {
-            self.runners.swap_remove(place);
+    /// Whether the caller must queue a runner in this pool, because there are items for it, none is
+    /// queued, and fewer have begun than the pool has workers. From then on, one counts as queued.
+    fn needs_runner(&mut self, pool: &PoolInner) -> bool {
+        if self.unbegun.is_empty() {
+            return false;
         }
+        let runners = self.runners_in(pool);
+        let needs_runner = !runners.is_queued && runners.begun < pool.wanted();
+        runners.is_queued |= needs_runner;
+        needs_runner
+    }
+
+    fn runner_begins(&mut self, pool: &PoolInner) {
+        let runners = self.runners_in(pool);
+        runners.is_queued = false;
+        runners.begun += 1;
+    }
+
+    fn runner_ends(&mut self, pool: &PoolInner) {
+        self.runners_in(pool).begun -= 1;
+        self.runners
+            .retain(|runners| runners.begun > 0 || runners.is_queued);
     }
 }
 
@@ -155,16 +194,25 @@ impl<X, T> Window<X, T> {
         self.process != Process::this()
     }
 
-    /// Adds an item. If the stream has fewer runners in this pool than the pool has workers, counts
-    /// one more, which the caller must start.
+    /// Whether the calling thread must not wait for an item that the thread with this serial number
+    /// runs.
+    fn never_ends(&self, by: u64) -> bool {
+        self.is_inherited() || by == serial::of_this_thread()
+    }
+
+    /// Adds an item, which a runner in this pool may run.
     pub(super) fn push(&self, item: X, pool: Option<&PoolInner>) -> Pushed {
         let mut items = self.items.lock();
         items.unbegun.push_back(item);
         let pool = pool.filter(|_| !self.is_inherited());
-        let needs_runner = pool.is_some_and(|pool| items.count_runner(pool, pool.wanted()));
+        let needs_runner = pool.is_some_and(|pool| items.needs_runner(pool));
         Pushed {
             needs_runner,
-            front_is_finished: matches!(items.begun.front(), Some(Begun::Finished(_))),
+            front_is_over: match items.begun.front() {
+                Some(Begun::Finished(_)) => true,
+                Some(Begun::Running(by)) => self.never_ends(*by),
+                None => false,
+            },
             idle: match items.begun.is_empty() {
                 true => items.unbegun.len(),
                 false => 0,
@@ -177,8 +225,7 @@ impl<X, T> Window<X, T> {
     }
 
     /// Takes the outcome of the oldest item. If the item has not finished, registers the event,
-    /// which its end opens. If no thread has begun it and the stream has no runner in the pool,
-    /// counts one, which the caller must start.
+    /// which its end opens.
     pub(super) fn take_front_or_register(
         &self,
         event: &Arc<Event>,
@@ -189,8 +236,7 @@ impl<X, T> Window<X, T> {
         if let Front::Finished(outcome) = front {
             return Registered::Finished(outcome);
         }
-        let runs_below = matches!(front, Front::Running(by) if by == serial::of_this_thread());
-        if self.is_inherited() || runs_below {
+        if matches!(front, Front::Running(by) if self.never_ends(by)) {
             // The panic hook is user code, which must not run under the lock.
             drop(items);
             assert!(
@@ -199,15 +245,10 @@ impl<X, T> Window<X, T> {
             );
             panic!("the next item of this stream runs in a frame below the one that waits for it");
         }
-        if let Front::Running(_) = front {
-            items.waiter = Some(event.clone());
-            return Registered::Waiting {
-                needs_runner: false,
-            };
-        }
         items.waiter = Some(event.clone());
+        // The iterator may have come from another pool, whose runners may be unable to begin.
         Registered::Waiting {
-            needs_runner: pool.is_some_and(|pool| items.count_runner(pool, 1)),
+            needs_runner: pool.is_some_and(|pool| items.needs_runner(pool)),
         }
     }
 
@@ -232,24 +273,24 @@ impl<X, T> Window<X, T> {
 
     /// Begins an item for a runner. If none appears for a while, the runner must end, and is no
     /// longer counted.
-    fn begin(&self, runner: WorkerThread<'_>) -> Option<(usize, X)> {
-        let by = serial::of_this_thread();
+    fn begin(&self, runner: WorkerThread<'_>) -> Option<Next<X>> {
+        let pool = runner.shared();
         let mut begun = None;
         // Starting a runner, and perhaps waking a worker, takes longer than a short item.
         be_patient(|| {
             let mut items = self.items.lock();
-            begun = items.begin(by);
+            begun = items.begin(pool);
             let is_over = begun.is_some() || items.is_closed;
             drop(items);
-            is_over || runner.must_stop() || sleep::slot_is_wanted(runner)
+            is_over || !may_wait(runner)
         });
         if begun.is_some() {
             return begun;
         }
         let mut items = self.items.lock();
-        let begun = items.begin(by);
+        let begun = items.begin(pool);
         if begun.is_none() {
-            items.uncount_runner(runner.shared());
+            items.runner_ends(pool);
         }
         begun
     }
@@ -293,6 +334,13 @@ impl<X, T> Window<X, T> {
     }
 }
 
+/// Whether a runner without an item may keep its slot for a while.
+fn may_wait(runner: WorkerThread<'_>) -> bool {
+    // If the pool has no threads, the consumer waits in a frame below.
+    let is_alone = || members::is_alone(runner.shared());
+    !runner.must_stop() && !sleep::slot_is_wanted(runner) && !is_alone()
+}
+
 /// Yields the processor until `is_over`, but only for a short time. In a simulation, does not
 /// yield.
 pub(super) fn be_patient(mut is_over: impl FnMut() -> bool) {
@@ -309,32 +357,60 @@ pub(super) fn be_patient(mut is_over: impl FnMut() -> bool) {
     }
 }
 
-/// Queues a task that runs items for a turn, or until there are none.
-pub(super) fn start_runner<X, T>(pool: &Arc<PoolInner>, window: Arc<Window<X, T>>)
+/// Queues a runner: a task that runs items for a turn, or until there are none.
+pub(super) fn start_runner<X, T>(pool: &Arc<PoolInner>, window: &Arc<Window<X, T>>)
 where
     X: Send + 'static,
     T: Send + 'static,
 {
-    spawn::queue_alone(pool, window.class, move |current| run(window, current));
+    queue(pool, window, |window, current| {
+        window.items.lock().runner_begins(current.shared());
+        run(window, current);
+    });
 }
 
-fn run<X, T>(window: Arc<Window<X, T>>, current: WorkerThread<'_>)
+/// Queues a task, which does nothing if the stream has ended by then. So the function and what it
+/// has captured do not wait in the pool's queue.
+fn queue<X, T>(
+    pool: &Arc<PoolInner>,
+    window: &Arc<Window<X, T>>,
+    task: fn(&Arc<Window<X, T>>, WorkerThread<'_>),
+) where
+    X: Send + 'static,
+    T: Send + 'static,
+{
+    let stream = Arc::downgrade(window);
+    spawn::queue_alone(pool, window.class, move |current| {
+        if let Some(window) = stream.upgrade() {
+            task(&window, current);
+        }
+    });
+}
+
+fn run<X, T>(window: &Arc<Window<X, T>>, current: WorkerThread<'_>)
 where
     X: Send + 'static,
     T: Send + 'static,
 {
     let end = clock::now() + STREAM_TURN.default;
-    while let Some((number, item)) = window.begin(current) {
-        let outcome = unwind::catch(|| (window.f)(item));
+    while let Some(next) = window.begin(current) {
+        if next.needs_runner {
+            start_runner(&current.shared().as_arc(), window);
+        }
+        let outcome = unwind::catch(|| (window.f)(next.item));
         // If `f` has called `fork`, the other items belong to the parent.
         current.shared().check_process();
-        if let Err(outcome) = window.finish(number, outcome) {
-            // A panic is reported as that of a detached task.
-            return drop(outcome.unwrap_or_else(|payload| unwind::resume(payload)));
+        if let Err(outcome) = window.finish(next.number, outcome) {
+            // Not resumed: this may be the last owner of `f`, whose destructor is user code.
+            if let Err(payload) = outcome.and_then(|value| unwind::catch(|| drop(value))) {
+                let panics = &current.shared().panics;
+                panics.report(payload, UnhandledPanic::Task);
+            }
+            return;
         }
         simulated::switch("finishes an item");
         if current.must_stop() || clock::now() >= end {
-            return start_runner(&current.shared().as_arc(), window);
+            return queue(&current.shared().as_arc(), window, run);
         }
     }
 }
@@ -343,6 +419,9 @@ where
 mod tests {
     use super::*;
     use crate::Pool;
+    use crate::options::Options;
+    use crate::pool::enter;
+    use tidegate_policy::SharePolicy;
 
     fn pool() -> Pool {
         Pool::builder().workers(1).build().expect("valid options")
@@ -363,7 +442,22 @@ mod tests {
         assert!(!needs_runner(&first));
         assert!(needs_runner(&second));
         assert!(!needs_runner(&second));
-        window.items.lock().uncount_runner(first.used());
+        window.items.lock().runner_begins(first.used());
+        assert!(!needs_runner(&first));
+        window.items.lock().runner_ends(first.used());
         assert!(needs_runner(&first));
+    }
+
+    /// Only the consumer, which waits in a frame below, could push the next item.
+    #[test]
+    fn runner_of_threadless_pool_waits_for_no_item() {
+        let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+        let shared = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&shared, 1)[0];
+        members::refuse(&shared, admitted);
+        let mut waits = None;
+        enter::run_here(&shared, || waits = WorkerThread::get().map(may_wait));
+        assert_eq!(waits, Some(false));
+        std::mem::forget(shared);
     }
 }
