@@ -81,10 +81,11 @@
 //!   one after the other, uses two states.
 //! * In `iter_into_par`, tasks spin while they wait for the iterator. A worker that spins never
 //!   reaches a point at which it could stop for another program. If the pool has fewer slots than
-//!   tasks, because other programs run, the iterator's `next` must not fork, wait, or call
-//!   [`tidegate::blocking`] or [`tidegate::yield_point`]: its worker would give its slot up, and
-//!   the spinning ones would keep theirs. For such a source use
-//!   [`tidegate::stream`](fn@tidegate::stream).
+//!   tasks, because other programs run, the iterator's `next` should not fork, wait, or call
+//!   [`tidegate::blocking`] or [`tidegate::yield_point`]: its worker may give its slot up there,
+//!   and the spinning ones keep theirs. It then continues without a slot after a grace period
+//!   (`owed-grace` and `preempted-grace` in `tidegate tunables`), so an item may take many
+//!   milliseconds. For such a source use [`tidegate::stream`](fn@tidegate::stream).
 //! * `par_recursive` runs in waves, each of which ends before the next one begins.
 //! * `par()` and the similar methods start the threads of orx-parallel's default pool at their
 //!   first call, even if [`runner`](orx_parallel::Par::runner) then names another pool. These

@@ -10,10 +10,13 @@ use std::thread;
 use orx_parallel::*;
 use support::watched;
 use tidegate::Pool;
+use tidegate::policy::SharePolicy;
 use tidegate_orx::TidegatePool;
 
+/// Creates a pool that does not share the machine, so its workers always have slots.
 fn pool(workers: usize) -> Pool {
-    Pool::builder().workers(workers).build().unwrap()
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    builder.build().unwrap()
 }
 
 /// The number of tasks that a computation on `items` items spawns; each task makes one state.
@@ -168,6 +171,53 @@ mod nesting {
                 .runner(Runner::adaptive_with_pool(pool));
             assert_eq!(items.sum::<usize>(), 1_333_300);
         });
+    }
+}
+
+/// The pool has two tasks and one slot. While the iterator gives its slot up, the other task spins
+/// and keeps its own.
+mod iterators_that_give_up_their_slot {
+    use super::*;
+
+    fn check(give_up: fn()) {
+        watched(move || {
+            let pool = pool(2);
+            let both = Barrier::new(2);
+            let items = (0..10_usize).inspect(|item| {
+                if *item == 2 {
+                    pool.set_workers(1).unwrap();
+                }
+                if *item >= 2 {
+                    give_up();
+                }
+            });
+            let items = items.iter_into_par().chunk_size(1);
+            let items = items.runner(Runner::fixed_with_pool(TidegatePool::new(&pool)));
+            let sum = items.map(|item| {
+                if item < 2 {
+                    both.wait();
+                }
+                item
+            });
+            assert_eq!(sum.sum::<usize>(), 45);
+            // The iterator's worker has continued without a slot, after a grace period.
+            assert!(pool.stats().counters.overcommitted > 0);
+        });
+    }
+
+    #[test]
+    fn by_a_fork_continue() {
+        check(|| _ = tidegate::join(|| (), || ()));
+    }
+
+    #[test]
+    fn by_a_blocking_call_continue() {
+        check(|| tidegate::blocking(|| ()));
+    }
+
+    #[test]
+    fn at_a_yield_point_continue() {
+        check(tidegate::yield_point);
     }
 }
 

@@ -4,23 +4,12 @@
 mod support;
 
 use std::collections::BTreeMap;
-use support::{Random, whole};
+use support::{Random, soak, whole};
 use tidegate_policy::{DesirePolicy, MemoryPolicy, Rng};
 use tidegate_sim::bounds::{bounds, greedy, memory, stealing_time, waste};
 use tidegate_sim::{
     Allotments, Bound, Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run,
 };
-
-fn soak(slice: u64) -> u64 {
-    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!(
-        "soak: {} random runs, each held against its bounds",
-        slice * scale
-    );
-    slice * scale
-}
 
 /// Returns a machine with random policies.
 fn machine(rng: &mut Rng) -> Settings {
@@ -121,7 +110,7 @@ fn random_runs_keep_all_bounds() {
     let mut most: Vec<Bound> = Vec::new();
     // For each bound, how often it could have been broken, and how often it was checked.
     let mut told: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for seed in 0..soak(200) {
+    for seed in 0..soak(200, "random runs, each held against its bounds") {
         let mut rng = Rng::new(seed);
         let mut settings = machine(&mut rng);
         let jobs = jobs(&mut rng, &settings);

@@ -3,22 +3,11 @@
 
 mod support;
 
-use support::{Random, alone, whole};
+use support::{Random, alone, soak, whole};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
 use tidegate_sim::{
     Costs, Dag, Job, JobOutcome, Settings, Step, Width, WorkSpan, run, run_telling,
 };
-
-fn soak(slice: u64) -> u64 {
-    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!(
-        "soak: {} random dags with reservations, each on 1 to 64 processors under each policy",
-        slice * scale
-    );
-    slice * scale
-}
 
 fn dag(seed: u64, rests: bool) -> Random {
     Random {
@@ -39,7 +28,10 @@ fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
 
 #[test]
 fn random_dags_respect_memory_bounds() {
-    for seed in 0..soak(40) {
+    for seed in 0..soak(
+        40,
+        "random dags with reservations, each on 1 to 64 processors under each policy",
+    ) {
         let rests = seed % 2 == 1;
         let k = [20, 60, 200][seed as usize % 3];
         let extent = WorkSpan::with_k(&dag(seed, rests), k);

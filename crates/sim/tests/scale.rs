@@ -1,5 +1,8 @@
 //! Large machines and long runs need memory only for the tasks in progress.
 
+mod support;
+
+use support::soak;
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
 
@@ -7,17 +10,6 @@ use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
 /// this is about 26 bytes per task.
 const MOST_RESIDENT: u64 = 256 << 20;
 const PROCESSORS: usize = 4_096;
-
-fn soak(slice: u64) -> u64 {
-    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!(
-        "soak: {} tasks on {PROCESSORS} processors, forked and as a wavefront",
-        slice * scale
-    );
-    slice * scale
-}
 
 /// Returns the peak of this process's memory, if the system reports it.
 fn resident() -> Option<u64> {
@@ -129,7 +121,8 @@ fn tasks<D: Dag>(dag: D) -> u64 {
 
 #[test]
 fn memory_covers_only_active_tasks() {
-    let leaves = soak(20_000) / 2;
+    let unit = format!("tasks on {PROCESSORS} processors, forked and as a wavefront");
+    let leaves = soak(20_000, &unit) / 2;
     assert_eq!(tasks(Tree(leaves)), 2 * leaves - 1);
     let side = (2 * leaves).isqrt();
     assert_eq!(tasks(Front(side)), 1 + side * side);

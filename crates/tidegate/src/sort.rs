@@ -54,10 +54,10 @@ where
         // Items without a size have no order to be seen in.
         return slice.sort_unstable_by(compare);
     }
-    if slice.is_sorted_by(|a, b| compare(a, b).is_le()) {
+    if is_sorted_by(slice, |a, b| compare(a, b).is_le()) {
         return;
     }
-    if slice.is_sorted_by(|a, b| compare(a, b).is_gt()) {
+    if is_sorted_by(slice, |a, b| compare(a, b).is_gt()) {
         return slice.reverse();
     }
     let suspended = task_context::carry_unless_visible();
@@ -70,6 +70,19 @@ where
         Some(current) => sort.run(current, slice, depth),
         None => crate::outside("sort_unstable", |current| sort.run(current, slice, depth)),
     }
+}
+
+/// Like [`slice::is_sorted_by`], but polls after each piece, like [`Quicksort::partition`].
+fn is_sorted_by<T>(slice: &[T], is_sorted: impl Fn(&T, &T) -> bool) -> bool {
+    (0..slice.len()).step_by(PIECE).all(|begin| {
+        // With the first item of the next piece.
+        let end = slice.len().min(begin + PIECE + 1);
+        let is_sorted = slice[begin..end].is_sorted_by(&is_sorted);
+        if let Some(current) = WorkerThread::get() {
+            current.poll();
+        }
+        is_sorted
+    })
 }
 
 struct Quicksort<'a, F> {

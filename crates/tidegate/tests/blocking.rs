@@ -7,7 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use support::children::{child, is_child, succeeds};
 use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched};
-use tidegate::{Pool, policy::QueueKind};
+use tidegate::{
+    Pool,
+    policy::{QueueKind, SharePolicy},
+};
 
 #[test]
 fn another_task_uses_blocked_slot() {
@@ -261,7 +264,9 @@ fn waits_inside_blocking_hold_no_slot() {
 /// Calls `round` repeatedly in a task that has returned from a blocking call while another task
 /// holds the only slot. Returns how often a task has continued without a slot.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
-    let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
+    let builder = Pool::builder().queue(QueueKind::Split).workers(1);
+    // Without a share controller, which would ask the task to stop again.
+    let pool = built(builder.share(SharePolicy::Off));
     let (occupied, done) = (Gate::new(), Gate::new());
     pool.scope(|s| {
         // This task holds the slot until the other task has finished.
@@ -408,7 +413,7 @@ mod many_blocked_threads {
     fn are_not_blamed_for_start_handlers() {
         watched(|| {
             let builder = Pool::builder().workers(3).max_threads(4);
-            let builder = builder.share(tidegate::policy::SharePolicy::Off);
+            let builder = builder.share(SharePolicy::Off);
             let builder = builder.on_start(|_| support::let_others_sleep());
             let pool = built(builder.max_blocking_threads(1));
             let elsewhere = Arc::new(support::bare_pool(2));

@@ -5,6 +5,7 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use support::aborts::{Bomb, reporting_pool, running};
 use support::book::{Book, Tracked};
 use support::{AMOUNTS, Gate, bare_pool, built, pool, until, watched};
 use tidegate::Pool;
@@ -142,30 +143,13 @@ fn overflowing_scope_drops_closures_once() {
     });
 }
 
-/// Spawns a task that captures a tracked value and returns another one.
-fn spawn_tracked(
-    pool: &Pool,
-    book: &Book,
-    begun: &Arc<Gate>,
-    go: &Arc<Gate>,
-) -> tidegate::Handle<Tracked> {
-    let (captured, book, begun, go) = (book.value(), book.clone(), begun.clone(), go.clone());
-    pool.spawn(move || {
-        begun.open();
-        go.wait();
-        drop(captured);
-        book.value()
-    })
-}
-
 #[test]
 fn joined_handle_drops_everything_once() {
     watched(|| {
         let (pool, book) = (pool(2), Book::new());
         for _ in 0..100 {
-            let go = Arc::new(Gate::new());
+            let (handle, go) = running(&pool, &book);
             go.open();
-            let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
             drop(handle.join());
             assert_eq!(book.live(), 0);
         }
@@ -179,13 +163,12 @@ fn joined_handle_drops_everything_once() {
 fn unstarted_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
-        let go = Arc::new(Gate::new());
+        // The test occupies the only worker, so the task has not started.
         pool.install(|| {
-            // The test occupies the only worker, so the task has not started.
-            drop(spawn_tracked(&pool, &book, &Arc::default(), &go));
+            let (captured, made) = (book.value(), book.clone());
+            drop(pool.spawn(move || (captured, made.value())));
             assert_eq!(book.live(), 1);
         });
-        go.open();
         drop(pool);
         assert_eq!(book.made(), 2);
         book.check();
@@ -197,9 +180,7 @@ fn unstarted_task_drops_everything_once() {
 fn running_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
-        let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-        let handle = spawn_tracked(&pool, &book, &begun, &go);
-        begun.wait();
+        let (handle, go) = running(&pool, &book);
         drop(handle);
         go.open();
         drop(pool);
@@ -213,8 +194,7 @@ fn running_task_drops_everything_once() {
 fn ended_task_drops_everything_once() {
     watched(|| {
         let (pool, book) = (bare_pool(1), Book::new());
-        let go = Arc::new(Gate::new());
-        let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
+        let (handle, go) = running(&pool, &book);
         go.open();
         // The only worker is busy until the task has ended completely.
         until(|| book.made() == 2);
@@ -228,31 +208,19 @@ fn ended_task_drops_everything_once() {
 #[test]
 fn unwanted_result_drop_panic_is_reported() {
     watched(|| {
-        struct Bomb;
-        impl Drop for Bomb {
-            fn drop(&mut self) {
-                resume_unwind(Box::new(17_usize));
-            }
-        }
-        let reported = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let log = reported.clone();
-        let builder = Pool::builder().workers(1).on_panic(move |report| {
-            let payload = *report.payload.downcast::<usize>().unwrap();
-            log.lock().unwrap().push((payload, report.number));
-        });
-        let pool = built(builder);
+        let (pool, reported) = reporting_pool();
         let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-        let (started, wait) = (begun.clone(), go.clone());
+        let (begins, goes) = (begun.clone(), go.clone());
         let handle = pool.spawn(move || {
-            started.open();
-            wait.wait();
-            Bomb
+            begins.open();
+            goes.wait();
+            Bomb(17)
         });
         begun.wait();
         drop(handle);
         go.open();
         drop(pool);
-        assert_eq!(*reported.lock().unwrap(), [(17, 1)]);
+        assert_eq!(*reported.lock().unwrap(), [17]);
     });
 }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Barrier, Mutex};
-use tidegate::Pool;
+use tidegate::{Pool, policy::SharePolicy};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -71,6 +71,8 @@ fn pool(name: &str) -> Pool {
     // All tests share the process's subscriber. Only the first call sets it.
     let _ = tracing::subscriber::set_global_default(Counting);
     let builder = Pool::builder().workers(2).spare_threads(0).name(name);
+    // Other programs must not take a slot, because the tests count steals.
+    let builder = builder.share(SharePolicy::Off);
     builder.build().expect("a pool")
 }
 

@@ -4,13 +4,19 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use support::{Gate, pool, watched};
-use tidegate::{ParallelItems, par_map};
+use support::book::{Book, Tracked};
+use support::{Gate, built, watched};
+use tidegate::policy::SharePolicy;
+use tidegate::{ParallelItems, Pool, par_map};
 
 const LENGTH: usize = if cfg!(miri) { 20 } else { 5_000 };
 
 const WORKERS: &[usize] = if cfg!(miri) { &[2] } else { &[1, 3] };
+
+/// Creates a pool that does not share the machine, so its workers always have slots.
+fn pool(workers: usize) -> Pool {
+    built(Pool::builder().workers(workers).share(SharePolicy::Off))
+}
 
 /// Maps the items outside of all pools, as a guest, and on workers.
 fn check<I: ParallelItems, R: PartialEq + Send + Sync + std::fmt::Debug>(
@@ -111,46 +117,32 @@ mod results {
     fn must_fit_into_memory() {
         par_map(0..u64::MAX, |n| n);
     }
+
+    /// No vector has room for this many results, even if they have no size.
+    #[test]
+    #[should_panic(expected = "at most usize::MAX items")]
+    fn must_be_countable() {
+        let begin = |_| -> () { panic!("the map begins") };
+        par_map(0..=u64::MAX, begin);
+    }
+
+    #[test]
+    #[should_panic(expected = "at most usize::MAX items")]
+    fn of_a_named_pool_must_be_countable() {
+        let begin = |_| -> () { panic!("the map begins") };
+        pool(1).par_map(i64::MIN..=i64::MAX, begin);
+    }
 }
 
 mod panics {
     use super::*;
 
-    /// For each item, how often its result was made or dropped.
-    struct Results(Vec<AtomicUsize>);
-
-    impl Results {
-        fn new() -> Self {
-            Self((0..LENGTH).map(|_| AtomicUsize::new(0)).collect())
+    /// Makes a result, or panics at the item `at`.
+    fn make_unless(book: &Book, at: usize, item: usize) -> Tracked {
+        if item == at {
+            resume_unwind(Box::new(item));
         }
-
-        fn make(&self, item: usize) -> Counted<'_> {
-            self.0[item].fetch_add(1, Relaxed);
-            Counted(&self.0[item])
-        }
-
-        /// Panics at the item `at`.
-        fn make_unless(&self, at: usize, item: usize) -> Counted<'_> {
-            if item == at {
-                resume_unwind(Box::new(item));
-            }
-            self.make(item)
-        }
-
-        /// Returns the number of results that were made. Each must have been dropped once.
-        fn all_dropped(&self) -> usize {
-            let counts = self.0.iter().map(|count| count.load(Relaxed));
-            let made = counts.filter(|count| *count != 0);
-            made.inspect(|count| assert_eq!(*count, 2)).count()
-        }
-    }
-
-    struct Counted<'a>(&'a AtomicUsize);
-
-    impl Drop for Counted<'_> {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Relaxed);
-        }
+        book.value()
     }
 
     #[test]
@@ -159,22 +151,21 @@ mod panics {
             for at in [0, 1, LENGTH / 2, LENGTH - 1] {
                 let marker = Arc::new(());
                 let items = || (0..LENGTH).map(|i| (i, marker.clone())).collect::<Vec<_>>();
-                let caught = |run: &dyn Fn(&Results)| {
-                    let results = Results::new();
-                    let run = || run(&results);
+                let caught = |run: &dyn Fn(&Book)| {
+                    let book = Book::new();
+                    let run = || run(&book);
                     let payload = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
                     assert_eq!(payload.downcast_ref(), Some(&at));
-                    assert!(results.all_dropped() < LENGTH);
+                    assert!(book.made() < LENGTH);
+                    book.check();
                     assert_eq!(Arc::strong_count(&marker), 1);
                 };
                 if !cfg!(miri) {
-                    caught(&|results| drop(par_map(items(), |(i, _)| results.make_unless(at, i))));
+                    caught(&|book| drop(par_map(items(), |(i, _)| make_unless(book, at, i))));
                 }
                 for workers in [1, 2] {
                     let pool = pool(workers);
-                    caught(&|results| {
-                        drop(pool.par_map(items(), |(i, _)| results.make_unless(at, i)))
-                    });
+                    caught(&|book| drop(pool.par_map(items(), |(i, _)| make_unless(book, at, i))));
                 }
             }
         });
@@ -184,14 +175,13 @@ mod panics {
     #[test]
     fn drop_results_of_thieves() {
         watched(|| {
-            let results = Results::new();
-            let far = Gate::default();
+            let (book, far) = (Book::new(), Gate::new());
             let f = |i| {
                 if i == 0 {
                     far.wait();
                     resume_unwind(Box::new(()));
                 }
-                let result = results.make(i);
+                let result = book.value();
                 if i == LENGTH - 1 {
                     far.open();
                 }
@@ -199,18 +189,19 @@ mod panics {
             };
             let run = || drop(pool(2).par_map(0..LENGTH, f));
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
-            assert!((1..LENGTH).contains(&results.all_dropped()));
+            assert!((1..LENGTH).contains(&book.made()));
+            book.check();
         });
     }
 
     #[test]
     fn leave_no_result_without_a_panic() {
         watched(|| {
-            let results = Results::new();
-            let made = pool(2).par_map(0..LENGTH, |i| results.make(i));
-            assert!(results.0.iter().all(|count| count.load(Relaxed) == 1));
+            let book = Book::new();
+            let made = pool(2).par_map(0..LENGTH, |_| book.value());
+            assert_eq!((book.made(), book.live()), (LENGTH, LENGTH));
             drop(made);
-            assert_eq!(results.all_dropped(), LENGTH);
+            book.check();
         });
     }
 }

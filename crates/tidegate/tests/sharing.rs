@@ -89,11 +89,7 @@ fn survivor_inherits_killed_job_processors() {
             }
             std::thread::sleep(Duration::from_micros(random.u64(..30_000)));
             victim.kill();
-            slowest = slowest.max(soon(
-                "all is the survivor's again",
-                Duration::from_secs(10),
-                alone,
-            ));
+            slowest = slowest.max(soon("all is the survivor's again", PATIENCE, alone));
             let swept = || claims_in_use(&home.path()) == 1;
             soon("the survivor has freed the row", PATIENCE, swept);
             is_sound(&home.path(), 1);
@@ -414,11 +410,7 @@ fn running_job_follows_quota_changes() {
         let has_limit = |limit: usize| {
             job(&path, works.pid()).is_some_and(|job| job.limit == limit && job.usage <= limit)
         };
-        let follows = |limit| {
-            soon("the limit is followed", Duration::from_secs(10), || {
-                has_limit(limit)
-            })
-        };
+        let follows = |limit| soon("the limit is followed", PATIENCE, || has_limit(limit));
         let all = processors();
         follows(all);
         group.allow("100000");

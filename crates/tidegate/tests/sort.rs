@@ -8,8 +8,9 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use support::{pool, watched};
-use tidegate::{sort_unstable, sort_unstable_by};
+use support::{Gate, built, pool, watched};
+use tidegate::policy::SharePolicy;
+use tidegate::{Pool, sort_unstable, sort_unstable_by};
 
 /// Several times the length of a piece, which the standard library sorts.
 const LENGTH: usize = if cfg!(miri) { 300 } else { 30_000 };
@@ -122,6 +123,49 @@ mod sorting {
                 assert!(comparisons.swap(0, Relaxed) < most);
             }
         });
+    }
+}
+
+mod polling {
+    use super::*;
+
+    /// The pool loses one of its two slots during the check whether `items` are sorted. The other
+    /// slot is in use, so a worker that polls then continues without a slot.
+    fn check(mut items: Vec<u64>) {
+        let pool = built(Pool::builder().workers(2).share(SharePolicy::Off));
+        let (begun, ended, comparisons) = (Gate::new(), Gate::new(), AtomicUsize::new(0));
+        let compare = |a: &u64, b: &u64| {
+            // Not the first comparison, which is the only one of the ascending check if the items
+            // descend.
+            if comparisons.fetch_add(1, Relaxed) == 1 {
+                pool.set_workers(1).unwrap();
+            }
+            a.cmp(b)
+        };
+        let overcommitted = || pool.stats().counters.overcommitted;
+        let sort = || {
+            begun.wait();
+            sort_unstable_by(&mut items, compare);
+            let polled = overcommitted();
+            ended.open();
+            polled
+        };
+        let occupy = || {
+            begun.open();
+            ended.wait();
+        };
+        assert_eq!(pool.join(sort, occupy), (1, ()));
+        assert!(items.is_sorted());
+    }
+
+    #[test]
+    fn happens_in_the_ascending_check() {
+        watched(|| check((0..LENGTH as u64).collect()));
+    }
+
+    #[test]
+    fn happens_in_the_descending_check() {
+        watched(|| check((0..LENGTH as u64).rev().collect()));
     }
 }
 

@@ -178,21 +178,18 @@ fn polling_half_ends_with_one_slot() {
     }
     beside_a_glutton(|pool| {
         let (here, there) = (Gate::new(), Gate::new());
-        let since = std::time::Instant::now();
-        let ended = pool.join(
+        pool.join(
             || {
                 here.open();
-                while !there.is_open() && since.elapsed() < Duration::from_secs(20) {
+                while !there.is_open() {
                     tidegate::yield_point();
                 }
-                there.is_open()
             },
             || {
                 here.wait();
                 there.open();
             },
         );
-        assert!(ended.0, "the second half was not begun in 20 s");
     });
 }
 

@@ -21,7 +21,11 @@ fn forks(depth: u32) -> u64 {
 }
 
 fn traced(options: &[(&str, &str)]) -> Trace {
-    let mut builder = Pool::builder().workers(3).trace(true);
+    let mut builder = Pool::builder()
+        .workers(3)
+        // Other programs must not take the slots, because some traces must contain steals.
+        .share(SharePolicy::Off)
+        .trace(true);
     for &(option, value) in options {
         builder = match option {
             "idle" => builder.idle(value.parse().unwrap()),

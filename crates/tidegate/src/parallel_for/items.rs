@@ -21,6 +21,9 @@ use crate::owned::Storage;
 ///
 /// A loop over an array by value first moves its items to the heap, which costs one allocation.
 ///
+/// A range may have up to `usize::MAX` items, not counting the end of a `RangeInclusive`. A loop
+/// over a longer one, which only 32-bit targets have, panics.
+///
 /// This trait cannot be implemented outside of the crate.
 ///
 /// ```

@@ -29,8 +29,8 @@ use tidegate_sync::clock;
 ///
 /// # Panics
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. The values
-/// made by then and the remaining items are dropped. Panics if the vector would be larger than
-/// `isize::MAX` bytes.
+/// made by then and the remaining items are dropped. Panics if there are more than `usize::MAX`
+/// items, or if the vector would be larger than `isize::MAX` bytes.
 pub fn par_map<I, R, F>(items: I, f: F) -> Vec<R>
 where
     I: ParallelItems,
@@ -40,11 +40,15 @@ where
     let suspended = task_context::carry_unless_visible();
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
-    let (f, all) = (&f, &Loop::new(&suspended.carried));
-    collect(items.length(), |out| match WorkerThread::get() {
-        Some(current) => split(current, items, out, f, all),
-        None => outside(items, out, f, all),
-    })
+    map_all(
+        items,
+        &f,
+        &Loop::new(&suspended.carried),
+        |whole| match WorkerThread::get() {
+            Some(current) => whole.split(current),
+            None => whole.run_outside(),
+        },
+    )
 }
 
 /// Runs [`par_map`] on this worker.
@@ -56,94 +60,114 @@ pub(crate) fn par_map_on<I: ParallelItems, R: Send>(
 ) -> Vec<R> {
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
-    collect(items.length(), |out| split(current, items, out, f, all))
+    map_all(items, f, all, |whole| whole.split(current))
 }
 
-/// Starts the map on the caller alone, because most maps finish before a sleeping worker would have
-/// woken.
-fn outside<'a, I: Piece, R: Send>(
+/// Returns a vector of the results that `run` makes.
+fn map_all<'f, I: Piece, R, F>(
     items: I,
-    out: Out<'a, R>,
-    f: &(impl Fn(I::Item) -> R + Sync),
-    all: &Loop,
-) -> Made<'a, R> {
-    global::check_allowed("par_map");
-    let begin = clock::now();
-    let is_late = |_: &I, now: u64| now.saturating_sub(begin) >= BLOCK_TIME;
-    let (mut made, rest) = work_until(is_late, items, out, f, all);
-    if let Some(rest) = rest {
-        made.complete(|out| {
-            crate::outside("par_map", move |current| split(current, rest, out, f, all))
-        });
+    f: &'f F,
+    all: &'f Loop,
+    run: impl for<'o> FnOnce(Part<'f, 'o, I, R, F>) -> Made<'o, R>,
+) -> Vec<R> {
+    let length = items.length();
+    // The longest inclusive range has one item more than its length.
+    let (items, rest) = items.cut(length);
+    assert_eq!(rest.length(), 0, "par_map takes at most usize::MAX items");
+    collect(length, |out| run(Part { items, out, f, all }))
+}
+
+/// Items of a map, and the places of their results.
+struct Part<'f, 'o, I, R, F> {
+    items: I,
+    out: Out<'o, R>,
+    f: &'f F,
+    all: &'f Loop,
+}
+
+impl<'f, 'o, I, R, F> Part<'f, 'o, I, R, F>
+where
+    I: Piece,
+    R: Send,
+    F: Fn(I::Item) -> R + Sync,
+{
+    /// Starts on the caller alone, because most maps finish before a sleeping worker would have
+    /// woken.
+    fn run_outside(self) -> Made<'o, R> {
+        global::check_allowed("par_map");
+        let begin = clock::now();
+        let is_late = |_: &I, now: u64| now.saturating_sub(begin) >= BLOCK_TIME;
+        self.work_until(is_late, |rest| {
+            crate::outside("par_map", move |current| rest.split(current))
+        })
     }
-    made
-}
 
-/// Maps `items`, and splits them if they exceed one block.
-fn split<'a, I: Piece, R: Send>(
-    current: WorkerThread<'_>,
-    items: I,
-    out: Out<'a, R>,
-    f: &(impl Fn(I::Item) -> R + Sync),
-    all: &Loop,
-) -> Made<'a, R> {
-    if items.length() > all.block() {
-        return halve(current, items, out, f, all);
-    }
-    let mut made = Made::none(out);
-    all.visit(items, |item| made.push(f(item)));
-    made
-}
-
-fn halve<'a, I: Piece, R: Send>(
-    current: WorkerThread<'_>,
-    items: I,
-    out: Out<'a, R>,
-    f: &(impl Fn(I::Item) -> R + Sync),
-    all: &Loop,
-) -> Made<'a, R> {
-    let half = items.length().div_ceil(2);
-    let (near, far) = items.cut(half);
-    Made::halves(out, half, |near_out, far_out| {
-        current.join_running(
-            || work_off(current, near, near_out, f, all),
-            |current| split(current, far, far_out, f, all),
-        )
-    })
-}
-
-/// Maps `items` block by block, and splits the rest when a thief requests work.
-fn work_off<'a, I: Piece, R: Send>(
-    current: WorkerThread<'_>,
-    items: I,
-    out: Out<'a, R>,
-    f: &(impl Fn(I::Item) -> R + Sync),
-    all: &Loop,
-) -> Made<'a, R> {
-    let is_wanted = |rest: &I, _| current.deque().is_signalled() && rest.length() > 1;
-    let (mut made, rest) = work_until(is_wanted, items, out, f, all);
-    if let Some(rest) = rest {
-        made.complete(|out| halve(current, rest, out, f, all));
-    }
-    made
-}
-
-/// Maps `items` block by block until `stop` returns true for the remaining items and the time.
-/// Returns these items.
-fn work_until<'a, I: Piece, R>(
-    stop: impl Fn(&I, u64) -> bool,
-    mut items: I,
-    out: Out<'a, R>,
-    f: &impl Fn(I::Item) -> R,
-    all: &Loop,
-) -> (Made<'a, R>, Option<I>) {
-    let mut made = Made::none(out);
-    let mut from = clock::now();
-    while let Some((rest, end)) = all.work(items, |item| made.push(f(item)), from) {
-        if stop(&rest, end) {
-            return (made, Some(rest));
+    /// Maps the items, and splits them if they exceed one block.
+    fn split(self, current: WorkerThread<'_>) -> Made<'o, R> {
+        if self.items.length() > self.all.block() {
+            return self.halve(current);
         }
-        (items, from) = (rest, end);
+        let mut made = Made::none(self.out);
+        self.all.visit(self.items, |item| made.push((self.f)(item)));
+        made
     }
-    (made, None)
+
+    fn halve(self, current: WorkerThread<'_>) -> Made<'o, R> {
+        let Self { f, all, .. } = self;
+        let half = self.items.length().div_ceil(2);
+        let (near, far) = self.items.cut(half);
+        Made::halves(self.out, half, |near_out, far_out| {
+            let near = Part {
+                items: near,
+                out: near_out,
+                f,
+                all,
+            };
+            let far = Part {
+                items: far,
+                out: far_out,
+                f,
+                all,
+            };
+            current.join_running(|| near.work_off(current), |current| far.split(current))
+        })
+    }
+
+    /// Maps the items block by block, and splits the rest when a thief requests work.
+    fn work_off(self, current: WorkerThread<'_>) -> Made<'o, R> {
+        let is_wanted = |rest: &I, _| current.deque().is_signalled() && rest.length() > 1;
+        self.work_until(is_wanted, |rest| rest.halve(current))
+    }
+
+    /// Maps the items block by block until `stop` returns true for the remaining items and the
+    /// time. Then calls `finish` with these items.
+    fn work_until(
+        self,
+        stop: impl Fn(&I, u64) -> bool,
+        finish: impl for<'r> FnOnce(Part<'f, 'r, I, R, F>) -> Made<'r, R>,
+    ) -> Made<'o, R> {
+        let Self {
+            mut items,
+            out,
+            f,
+            all,
+        } = self;
+        let mut made = Made::none(out);
+        let mut from = clock::now();
+        while let Some((rest, end)) = all.work(items, |item| made.push(f(item)), from) {
+            if stop(&rest, end) {
+                made.complete(|out| {
+                    finish(Part {
+                        items: rest,
+                        out,
+                        f,
+                        all,
+                    })
+                });
+                break;
+            }
+            (items, from) = (rest, end);
+        }
+        made
+    }
 }

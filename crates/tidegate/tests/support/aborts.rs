@@ -1,4 +1,4 @@
-//! Tasks that tests abort, and values whose destructors panic.
+//! Running tasks whose handles tests drop, and values whose destructors panic.
 
 use super::book::{Book, Tracked};
 use super::{Gate, built};
