@@ -272,8 +272,8 @@ impl Machine {
     /// This is much cheaper than another snapshot. The files are read below `root`, which is `/`
     /// for this machine. `before` is the affinity that the calling thread had before: while it is
     /// unchanged, the affinity of the snapshot counts, which may be that of another thread. Returns
-    /// `None` if less could be read than for the snapshot, because a limit that can no longer be
-    /// read must not count as lifted.
+    /// `None` if there was a problem that the snapshot did not have, because a limit that can no
+    /// longer be read must not count as lifted.
     ///
     /// # Examples
     /// ```
@@ -289,19 +289,25 @@ impl Machine {
     #[must_use]
     pub fn limits(&self, root: &Path, before: Option<&CpuList>) -> Option<Limits> {
         let files = Root(root);
-        let allowed = Self::current_affinity(root).filter(|now| Some(now) != before);
+        let now = Self::current_affinity(root);
+        if now.is_none() && self.affinity.is_some() {
+            return None;
+        }
+        let allowed = now.filter(|now| Some(now) != before);
         let usable = usable(
             self.topology.cpus(),
             allowed.as_ref().or(self.affinity.as_ref()),
         );
         let mut notes = Vec::new();
         let quotas = quota::read(&files, &mut notes);
+        if notes.iter().any(|note| !self.notes.contains(note)) {
+            return None;
+        }
         let cpus = self.counted.unwrap_or(usable.len());
-        let limits = Limits {
+        Some(Limits {
             workers: within(smallest(&quotas), cpus),
             usable,
-        };
-        (notes.len() <= self.notes.len()).then_some(limits)
+        })
     }
 }
 

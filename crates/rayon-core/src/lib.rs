@@ -20,8 +20,9 @@
 //! | `TIDEGATE_EXPLAIN=1` | each pool prints its number of threads, and why, at its first use |
 //!
 //! If a row lists several variables, the first one that is set applies. `TIDEGATE_SPARE_THREADS`,
-//! `TIDEGATE_MAX_THREADS` and `TIDEGATE_MAX_BLOCKING_THREADS` have no effect here. Tidegate's other
-//! variables have their usual meaning.
+//! `TIDEGATE_MAX_THREADS`, `TIDEGATE_MAX_BLOCKING_THREADS`, `TIDEGATE_MEMORY` and `TIDEGATE_GLOBAL`
+//! have no effect here, and a pool shares the machine only if `TIDEGATE_SHARE` is set to `auto` or
+//! `on`. Tidegate's other variables have their usual meaning.
 //!
 //! This crate is a thin layer over [`tidegate::closed`] and does no scheduling itself.
 

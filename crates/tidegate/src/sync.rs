@@ -1,9 +1,15 @@
 //! Locks and channels that a simulated pool can see.
 //!
-//! These are the ones of `std::sync`, with the methods that programs use most. In an ordinary pool
-//! they behave like those. In a [simulated pool](crate::testing) (feature `testing`), a thread that
-//! waits here lets the other threads run, so that the run finds a deadlock instead of hanging, and
-//! each call is a place where the order of the threads may change.
+//! These types have the names and the most used methods of those in `std::sync`. In an ordinary
+//! pool they behave like those: the locks and condition variables wrap them, and the channels and
+//! barriers are built on locks and condition variables. In a [simulated pool](crate::testing)
+//! (feature `testing`), a thread that waits here lets the other threads run, so that the run finds
+//! a deadlock instead of hanging, and the order of the threads may change at each call that locks,
+//! unlocks, waits, notifies, sends or receives.
+//!
+//! Methods that lock, wait, send or receive require a value that is [`Send`], and those of
+//! [`RwLock`] require it to be [`Sync`] as well. `std` requires neither, but a simulated pool asks
+//! on other threads whether a lock is free.
 //!
 //! ```
 //! use tidegate::sync::Mutex;
@@ -16,11 +22,13 @@
 //! A waiting thread keeps its slot, as it would in `std::sync`. Wrap a long wait in
 //! [`blocking`](crate::blocking()).
 
+mod barrier;
 mod condvar;
 pub mod mpsc;
 mod mutex;
 mod rw_lock;
 
+pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};
 pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -36,8 +36,7 @@
 //!   thread. So do not hold a lock of `std` where the order may change, for example while you call a
 //!   waker.
 //! * Clocks, the addresses of values, hashers with random keys, and which thread has which value of
-//!   a
-//!   [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not
+//!   a [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not
 //!   repeat. The limits in Tidegate's own functions, such as
 //!   [`with_deadline`](crate::with_deadline), use the simulation's clock, which advances by 1 us
 //!   per step and, while all threads wait, to the next limit. A run of more than 1,000,000 steps
@@ -46,8 +45,8 @@
 //! * Orders of memory accesses that only weak memory models allow. Threads change places only at
 //!   the places above, not between two atomic operations. [loom](https://docs.rs/loom) explores
 //!   these.
-//! * Threads that the test starts itself, and other pools. They must not use the pool, nor may the
-//!   test wait for them.
+//! * Threads that the test starts itself, and other pools. They must not use the pool, not even by a
+//!   waker, nor may the test wait for them.
 //! * Values in statics: they outlive a run, a lock that a deadlocked run holds stays locked, and
 //!   two tests that run at the same time share them, so one may wait for a lock that a thread of
 //!   the other holds, which counts as a deadlock. Create what a test uses in the test.

@@ -143,6 +143,25 @@ mod limits {
         assert_eq!(machine.default_workers(), 8);
     }
 
+    /// The snapshot lacks the online CPUs, which must not make up for a lacking quota.
+    #[test]
+    fn need_what_the_snapshot_had() {
+        let online = "/sys/devices/system/cpu/online";
+        let quota = "/sys/fs/cgroup/a/b/cpu.max";
+        let status = "/proc/thread-self/status";
+        let files = sixteen()
+            .with(quota, "100000 100000\n")
+            .with(online, "garbage\n");
+        let machine = Machine::read_from(files.root());
+        let workers = |files: &MadeUp| machine.limits(files.root(), None).map(|it| it.workers);
+        assert_eq!((machine.notes().len(), workers(&files)), (1, Some(1)));
+        let files = files.with(quota, "garbage\n");
+        assert_eq!(workers(&files), None);
+        let files = files.with(quota, "200000 100000\n");
+        assert_eq!(workers(&files), Some(2));
+        assert_eq!(workers(&files.with(status, "garbage\n")), None);
+    }
+
     /// A thread that was bound to one CPU from its start reads the limits.
     #[test]
     fn ignore_a_mask_that_never_changed() {

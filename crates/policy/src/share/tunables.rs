@@ -15,7 +15,8 @@ table! {
         GUESSED;
     TABLE_LOOK: u64 = time("table-look", 10 * MS, 60 * S, S),
         "How often a job checks whether the table, its own quotas and processors, or the load of \
-        other programs have changed.", GUESSED;
+        other programs have changed. A pool that does not share and follows its quotas and \
+        processors checks only these.", GUESSED;
     TABLE_STALL: u64 = time("table-stall", 10 * MS, 60 * S, S),
         "How long a job that desires processors may go without a beat before other jobs treat it \
         as stalled.", GUESSED;
@@ -30,10 +31,14 @@ table! {
         a processor away from a worker or another program.", GUESSED;
     STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
         "How long a thread with a slot may poll nothing and hardly use its processor before its \
-        slot is lent to another thread: it is stuck, and may wait for that thread.", GUESSED;
+        slot is lent to another thread: it is stuck, and may wait for that thread. In a pool that \
+        does not share and follows its quotas and processors, a thread is stuck after this time in \
+        one task, even if it polls or computes.", GUESSED;
     STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, S),
         "How long a thread may wait for a slot before one is lent for a cycle, even if all slot \
-        holders poll: they may poll only to see whether they can continue.", GUESSED;
+        holders poll: they may poll only to see whether they can continue. A pool that does not \
+        share and follows its quotas and processors lends one more slot for a cycle whenever work \
+        has waited this long.", GUESSED;
     TURN: u64 = time("turn", MS, 10 * S, S),
         "How long a thread that has lost its slot waits before slot holders take turns with it: \
         they may be waiting for it.", GUESSED;

@@ -17,14 +17,32 @@ impl Tid {
 #[derive(Clone, Copy)]
 pub struct CpuSet(imp::Set);
 
+impl PartialEq for CpuSet {
+    fn eq(&self, other: &Self) -> bool {
+        imp::equal(&self.0, &other.0)
+    }
+}
+
+impl Default for CpuSet {
+    /// The empty set.
+    fn default() -> Self {
+        Self(imp::none())
+    }
+}
+
 impl FromIterator<usize> for CpuSet {
     fn from_iter<I: IntoIterator<Item = usize>>(cpus: I) -> Self {
-        let none = Self(imp::none());
-        cpus.into_iter().fold(none, Self::with)
+        cpus.into_iter().fold(Self::default(), Self::with)
     }
 }
 
 impl CpuSet {
+    /// Returns the set of all processors that a set can contain, whether they exist or not.
+    #[must_use]
+    pub fn all() -> Self {
+        (0..imp::MOST).collect()
+    }
+
     /// Returns the processors that `thread` may run on, or `None` if the system does not report
     /// them.
     #[must_use]
@@ -66,6 +84,7 @@ mod imp {
     pub(super) type Tid = libc::pid_t;
     pub(super) type Set = libc::cpu_set_t;
     const SIZE: usize = size_of::<Set>();
+    pub(super) const MOST: usize = SIZE * 8;
 
     pub(super) fn this() -> Tid {
         // SAFETY: gettid has no preconditions. It is called by number, because older C libraries
@@ -92,14 +111,14 @@ mod imp {
     }
 
     pub(super) fn add(set: &mut Set, cpu: usize) {
-        if cpu < SIZE * 8 {
+        if cpu < MOST {
             // SAFETY: `cpu` is below the size of the set, as just checked.
             unsafe { libc::CPU_SET(cpu, set) }
         }
     }
 
     pub(super) fn remove(set: &mut Set, cpu: usize) {
-        if cpu < SIZE * 8 {
+        if cpu < MOST {
             // SAFETY: `cpu` is below the size of the set, as just checked.
             unsafe { libc::CPU_CLR(cpu, set) }
         }
@@ -108,6 +127,11 @@ mod imp {
     pub(super) fn count(set: &Set) -> usize {
         // SAFETY: CPU_COUNT only reads `set`.
         usize::try_from(unsafe { libc::CPU_COUNT(set) }).unwrap_or(0)
+    }
+
+    pub(super) fn equal(one: &Set, other: &Set) -> bool {
+        // SAFETY: CPU_EQUAL only reads the sets.
+        unsafe { libc::CPU_EQUAL(one, other) }
     }
 
     pub(super) fn current_cpu() -> Option<usize> {
@@ -122,6 +146,7 @@ mod imp {
     pub(super) struct Tid;
     #[derive(Clone, Copy)]
     pub(super) struct Set;
+    pub(super) const MOST: usize = 0;
 
     pub(super) fn this() -> Tid {
         Tid
@@ -145,6 +170,10 @@ mod imp {
 
     pub(super) fn count(_: &Set) -> usize {
         0
+    }
+
+    pub(super) fn equal(_: &Set, _: &Set) -> bool {
+        true
     }
 
     pub(super) fn current_cpu() -> Option<usize> {

@@ -273,6 +273,7 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     fn wake(self: Arc<Self>) {
+        simulated::check_thread(&self.pool);
         self.schedule();
     }
 }

@@ -1,10 +1,13 @@
 //! A condition variable.
 
 use super::{MutexGuard, is_simulated, taken};
+use crate::options::nanos;
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{self, Arc, LockResult, PoisonError};
 use std::time::Duration;
+use tidegate_sync::clock;
 use tidegate_sync::simulation::{access, block, serial_here};
 
 /// A condition variable, like [`std::sync::Condvar`].
@@ -22,7 +25,7 @@ use tidegate_sync::simulation::{access, block, serial_here};
 /// );
 /// assert!(ready.into_inner().unwrap());
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Condvar {
     inner: sync::Condvar,
     /// The threads of simulations that wait, in the order in which they began.
@@ -31,7 +34,6 @@ pub struct Condvar {
     waiting_count: AtomicUsize,
 }
 
-#[derive(Debug)]
 struct Waiter {
     /// The number of the thread's simulation.
     simulation: Option<u64>,
@@ -165,6 +167,42 @@ impl Condvar {
         })
     }
 
+    /// Like [`wait_while`](Self::wait_while), for at most `limit`. The result has timed out only if
+    /// `condition` still returned true at the end.
+    ///
+    /// ```
+    /// use tidegate::sync::{Condvar, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// let (ready, limit) = (Mutex::new(false), Duration::from_millis(1));
+    /// let guard = ready.lock().unwrap();
+    /// let waited = Condvar::new().wait_timeout_while(guard, limit, |ready| !*ready);
+    /// assert!(waited.unwrap().1.timed_out());
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T: Send>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        limit: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let until = clock::now().saturating_add(nanos(limit));
+        while condition(&mut guard) {
+            let left = until.saturating_sub(clock::now());
+            if left == 0 {
+                return Ok((guard, WaitTimeoutResult(true)));
+            }
+            guard = match self.wait_timeout(guard, Duration::from_nanos(left)) {
+                Ok((guard, _)) => guard,
+                Err(poisoned) => return Err(poisoned),
+            };
+        }
+        Ok((guard, WaitTimeoutResult(false)))
+    }
+
     /// Wakes one of the threads that wait.
     ///
     /// ```
@@ -246,5 +284,11 @@ impl Condvar {
         change(&mut waiting);
         // SeqCst: see `wake`.
         self.waiting_count.store(waiting.len(), Ordering::SeqCst);
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
     }
 }

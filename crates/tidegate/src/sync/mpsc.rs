@@ -1,6 +1,7 @@
 //! Channels with several senders and one receiver, like those of [`std::sync::mpsc`].
 //!
-//! The senders of bounded and unbounded channels have the same type.
+//! The senders of bounded and unbounded channels have the same type, and [`SyncSender`] is another
+//! name of it. Receivers are [`Sync`], unlike those of `std`: threads may share one by reference.
 //!
 //! ```
 //! use tidegate::sync::mpsc::channel;
@@ -10,6 +11,10 @@
 //! drop(sender);
 //! assert_eq!(receiver.iter().sum::<i32>(), 6);
 //! ```
+
+mod iter;
+
+pub use iter::{IntoIter, Iter, TryIter};
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -135,6 +140,9 @@ impl<T: Send> Shared<T> {
 
 /// The sending half of a channel. Its clones send to the same channel.
 pub struct Sender<T>(Arc<Shared<T>>);
+
+/// The name that the sender of a bounded channel has in `std`.
+pub type SyncSender<T> = Sender<T>;
 
 impl<T: Send> Sender<T> {
     /// Sends a message. Waits for room if the channel has a bound.
@@ -300,8 +308,19 @@ impl<T: Send> Receiver<T> {
     /// drop(sender);
     /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
     /// ```
-    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
-        std::iter::from_fn(|| self.recv().ok())
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter(self)
+    }
+
+    /// Receives the messages that are there, and never waits.
+    ///
+    /// ```
+    /// let (sender, receiver) = tidegate::sync::mpsc::channel();
+    /// (0..3).for_each(|n| sender.send(n).unwrap());
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter(self)
     }
 
     #[track_caller]
@@ -329,7 +348,12 @@ impl<T: Send> Receiver<T> {
     fn take(&self, state: &mut State<T>) -> Option<T> {
         let message = state.messages.pop_front()?;
         state.taken += 1;
-        self.0.received.notify_all();
+        match self.0.bound {
+            None => {}
+            // The senders wait for different messages to be received.
+            Some(0) => self.0.received.notify_all(),
+            Some(_) => self.0.received.notify_one(),
+        }
         Some(message)
     }
 }

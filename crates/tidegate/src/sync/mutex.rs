@@ -15,7 +15,7 @@ use std::sync::{self, LockResult, TryLockResult};
 /// tidegate::join(|| WORDS.lock().unwrap().push("ebb"), || WORDS.lock().unwrap().push("flow"));
 /// assert_eq!(WORDS.lock().unwrap().len(), 2);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 
 /// Gives access to the value of a [`Mutex`], and unlocks it when it is dropped.
@@ -128,6 +128,24 @@ impl<T: ?Sized> Mutex<T> {
     pub fn is_poisoned(&self) -> bool {
         self.0.is_poisoned()
     }
+
+    /// Forgets that a thread has panicked while it held the lock.
+    ///
+    /// ```
+    /// use tidegate::sync::Mutex;
+    ///
+    /// let lock = Mutex::new(1);
+    /// let fail = std::panic::AssertUnwindSafe(|| {
+    ///     let _held = lock.lock();
+    ///     panic!("oh no");
+    /// });
+    /// assert!(std::panic::catch_unwind(fail).is_err() && lock.is_poisoned());
+    /// lock.clear_poison();
+    /// assert!(lock.lock().is_ok());
+    /// ```
+    pub fn clear_poison(&self) {
+        self.0.clear_poison();
+    }
 }
 
 impl<T> From<T> for Mutex<T> {
@@ -159,5 +177,11 @@ impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }

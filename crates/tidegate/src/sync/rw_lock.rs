@@ -16,7 +16,7 @@ use std::sync::{self, LockResult, TryLockResult};
 /// let (a, b) = tidegate::join(|| words.read().unwrap().len(), || words.read().unwrap().len());
 /// assert_eq!((a, b), (2, 2));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RwLock<T: ?Sized>(sync::RwLock<T>);
 
 /// Gives a reader access to the value of an [`RwLock`], and releases the lock when it is dropped.
@@ -173,6 +173,34 @@ impl<T: ?Sized> RwLock<T> {
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.0.get_mut()
     }
+
+    /// Whether a writer has panicked while it held the lock.
+    ///
+    /// ```
+    /// assert!(!tidegate::sync::RwLock::new(()).is_poisoned());
+    /// ```
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.0.is_poisoned()
+    }
+
+    /// Forgets that a writer has panicked while it held the lock.
+    ///
+    /// ```
+    /// use tidegate::sync::RwLock;
+    ///
+    /// let lock = RwLock::new(1);
+    /// let fail = std::panic::AssertUnwindSafe(|| {
+    ///     let _held = lock.write();
+    ///     panic!("oh no");
+    /// });
+    /// assert!(std::panic::catch_unwind(fail).is_err() && lock.is_poisoned());
+    /// lock.clear_poison();
+    /// assert!(lock.write().is_ok());
+    /// ```
+    pub fn clear_poison(&self) {
+        self.0.clear_poison();
+    }
 }
 
 impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
@@ -212,5 +240,23 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
 impl<T> From<T> for RwLock<T> {
     fn from(value: T) -> Self {
         Self::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
