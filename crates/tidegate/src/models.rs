@@ -243,8 +243,8 @@ fn loom_aborted_future_races_its_waker() {
     });
 }
 
-/// Begins to explore, and waits until the pool's other worker has given up its slot. That worker has
-/// not yet looked for work for the last time.
+/// Begins to explore, and waits until the pool's other worker has given up its slot. That worker
+/// has not yet looked for work for the last time.
 fn wait_for_vacancy(stolen_begins: &Parker) {
     // The other worker steals this half, and afterwards has nothing to do.
     let stolen = || {

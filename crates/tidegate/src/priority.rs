@@ -58,8 +58,8 @@ impl ClassQueues {
         self.store_lengths(&state);
     }
 
-    /// Takes the task that a worker begins next. `own` looks for a task of the pool's own class, but
-    /// not in every place where there may be one.
+    /// Takes the task that a worker begins next. `own` looks for a task of the pool's own class,
+    /// perhaps not in every place where there may be one.
     pub(crate) fn next(&self, own: impl FnOnce() -> Option<Task>) -> Option<Task> {
         let task = self.dispatch().or_else(own);
         if task.is_none() {
@@ -106,10 +106,15 @@ impl ClassQueues {
     }
 
     /// Called when a dispatch has served this class (`None`: the pool's own), but has begun none of
-    /// its tasks.
+    /// its tasks. If no more urgent task waits, the pool's own class needed no turn to be served.
     #[cold]
     pub(crate) fn give_turn_back(&self, class: Option<Priority>) {
-        if self.len() == 0 {
+        let others = match class {
+            Some(_) => &self.len,
+            None => &self.above,
+        };
+        // Acquire: as in `Queue::len`.
+        if others.load(Ordering::Acquire) == 0 {
             return;
         }
         // In a child made by `fork`, a thread of the parent may hold the lock.

@@ -343,10 +343,11 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
     let until = clock::now() + why.grace();
     loop {
         let left = until.saturating_sub(clock::now());
-        worker
-            .sleeper
-            .parker
-            .park_timeout(Duration::from_nanos(left.max(1)));
+        let has_parts = why == Waiting::Owed && worker.inbox.len() > 0;
+        if !has_parts {
+            let parker = &worker.sleeper.parker;
+            parker.park_timeout(Duration::from_nanos(left.max(1)));
+        }
         if why == Waiting::Owed {
             // The thread is in a call that waits, so it may run parts of broadcasts. A preempted
             // thread must not: it is in the middle of a task, which may hold a lock that a part of

@@ -4,6 +4,7 @@
 //! that it has read and not yet returned. Runners, which are detached tasks of the pool, run these
 //! items, oldest first. docs/streams.md describes the protocol.
 
+mod runners;
 mod window;
 
 use crate::global::global;

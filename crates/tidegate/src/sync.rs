@@ -37,8 +37,8 @@ pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use std::panic::Location;
 use tidegate_sync::simulation::{access, block_on_lock, is_simulated, release_lock, take_lock};
 
-/// Takes the lock at this address: by `lock`, or in a simulation by `try_lock` as soon as it does not fail because
-/// another thread holds the lock.
+/// Takes the lock at this address: by `lock`, or in a simulation by `try_lock` as soon as it does
+/// not fail because another thread holds the lock.
 #[track_caller]
 fn acquire<G>(
     (takes, waits): (&'static str, &'static str),

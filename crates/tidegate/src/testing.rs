@@ -23,21 +23,24 @@
 //!
 //! # Where the order may change
 //!
-//! At each `join` and spawn, where a waker or a handle that aborts queues a future, at the end of
-//! each scope and of each task that was stolen or queued, at [`yield_point`](crate::yield_point), [`blocking`](crate::blocking()) and each look at a
-//! [`CancelToken`](crate::CancelToken), at each call in [`tidegate::sync`](crate::sync), and where
-//! the runtime itself waits.
+//! * At each `join` and spawn, and where a waker, or dropping an aborting handle, queues a future.
+//! * At the end of each scope and of each task that was stolen or queued, and after each item of a
+//!   stream.
+//! * At [`yield_point`](crate::yield_point) and [`blocking`](crate::blocking()), and at each use of
+//!   a [`CancelToken`](crate::CancelToken) or of a handle whose task has not ended.
+//! * Where a call in [`tidegate::sync`](crate::sync) locks, unlocks, waits, notifies, sends or
+//!   receives, and where the runtime itself waits.
 //!
 //! # What is not covered
 //!
 //! * A thread that waits for anything else than a task or a part of
 //!   [`tidegate::sync`](crate::sync), for example a lock of `std`, keeps all other threads waiting.
 //!   If it has not gone on after 10 s (`TIDEGATE_SIMULATION_PATIENCE`), the run fails and names the
-//!   thread. So do not hold a lock of `std` where the order may change, for example while you call a
-//!   waker.
+//!   thread. So do not hold a lock of `std` where the order may change, for example while you call
+//!   a waker.
 //! * Clocks, the addresses of values, hashers with random keys, and which thread has which value of
-//!   a [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does not
-//!   repeat. The limits in Tidegate's own functions, such as
+//!   a [`WorkerLocal`](crate::WorkerLocal) differ between runs. A test that depends on them does
+//!   not repeat. The limits in Tidegate's own functions, such as
 //!   [`with_deadline`](crate::with_deadline), use the simulation's clock, which advances by 1 us
 //!   per step and, while all threads wait, to the next limit. A run of more than 1,000,000 steps
 //!   (`simulated-steps` in `tidegate tunables`) fails as endless, so a loop must not poll a
@@ -45,8 +48,8 @@
 //! * Orders of memory accesses that only weak memory models allow. Threads change places only at
 //!   the places above, not between two atomic operations. [loom](https://docs.rs/loom) explores
 //!   these.
-//! * Threads that the test starts itself, and other pools. They must not use the pool, not even by a
-//!   waker, nor may the test wait for them.
+//! * Threads that the test starts itself, and other pools. They must not use the pool, not even
+//!   through a waker, nor may the test wait for them.
 //! * Values in statics: they outlive a run, a lock that a deadlocked run holds stays locked, and
 //!   two tests that run at the same time share them, so one may wait for a lock that a thread of
 //!   the other holds, which counts as a deadlock. Create what a test uses in the test.

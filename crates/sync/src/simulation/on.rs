@@ -365,7 +365,7 @@ pub fn block_on_lock(
 }
 
 /// Records that the calling thread has taken the lock at this address, if it belongs to a
-/// simulation. The user code at `at` has called the lock.
+/// simulation. The user code takes the lock at `at`.
 pub fn take_lock(lock: usize, at: &'static Location<'static>) {
     if let Some((inner, me)) = own() {
         inner.lock().take_lock(lock, me, at);

@@ -337,7 +337,7 @@ impl State {
     pub(super) fn release_lock(&mut self, lock: usize, thread: usize) {
         let is_meant = |held: &Held| held.lock == lock && held.thread == thread;
         if let Some(index) = self.held.iter().rposition(is_meant) {
-            self.held.swap_remove(index);
+            self.held.remove(index);
         }
     }
 

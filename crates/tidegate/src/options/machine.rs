@@ -30,9 +30,9 @@ pub(crate) fn affinity() -> Option<CpuList> {
     Machine::current_affinity(&read().0)
 }
 
-/// Reads the current affinity and quotas, or returns `None` if less could be read than before. As
-/// long as the calling thread's affinity is `before`, the affinity with which the machine was first
-/// read counts.
+/// Reads the current affinity and quotas, or returns `None` if there is a new problem in reading
+/// them. As long as the calling thread's affinity is `before`, the affinity with which the machine
+/// was first read counts.
 pub(crate) fn limits(before: Option<&CpuList>) -> Option<Limits> {
     let (root, machine) = read();
     machine.limits(root, before)

@@ -117,18 +117,8 @@ where
         let half = self.items.length().div_ceil(2);
         let (near, far) = self.items.cut(half);
         Made::halves(self.out, half, |near_out, far_out| {
-            let near = Part {
-                items: near,
-                out: near_out,
-                f,
-                all,
-            };
-            let far = Part {
-                items: far,
-                out: far_out,
-                f,
-                all,
-            };
+            let part = |items, out| Part { items, out, f, all };
+            let (near, far) = (part(near, near_out), part(far, far_out));
             current.join_running(|| near.work_off(current), |current| far.split(current))
         })
     }

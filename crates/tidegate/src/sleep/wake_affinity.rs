@@ -16,9 +16,9 @@
 //!
 //! A user may also have chosen fewer CPUs (`taskset`), which must be preserved. The kernel reports
 //! only the result, so this module notes which result it expects. If it finds another one, it
-//! repeats its own request. If that leads to the result found, the cpuset has changed, and otherwise
-//! the user has set the affinity. These attempts are made only after a change, so they do not slow
-//! wake-ups down. A user's choice that is equal to the cpuset counts as none.
+//! repeats its own request. If that leads to the result found, the cpuset has changed, and
+//! otherwise the user has set the affinity. These attempts are made only after a change and at a
+//! thread's first wake-up. A user's choice that is equal to the cpuset counts as none.
 
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{CpuSet, Tid, current_cpu};
@@ -111,9 +111,8 @@ impl<T: Thread> State<T> {
             return;
         };
         self.notice_changes();
-        if let Some(others) = self.expected.without(cpu)
-            && self.request(Some(cpu))
-        {
+        let others = self.expected.without(cpu);
+        if let Some(others) = others.filter(|_| self.request(Some(cpu))) {
             (self.off, self.expected) = (Some(cpu), others);
         }
     }

@@ -5,8 +5,8 @@ use super::packet::Packet;
 use crate::simulated;
 
 impl<T: Send + 'static> Handle<T> {
-    /// Makes dropping the handle abort the task, for a result that no other code needs. A handle that
-    /// has returned its result aborts nothing.
+    /// Makes dropping the handle abort the task, for a result that no other code needs. A handle
+    /// that has returned its result aborts nothing.
     ///
     /// | the task | when the handle is dropped |
     /// |---|---|

@@ -6,6 +6,7 @@ use super::{Handle, submit_queued};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
+use crate::simulated;
 use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use std::future::Future;
@@ -92,6 +93,7 @@ where
             // Only the parent process has threads that could poll the future.
             return;
         }
+        simulated::check_thread(&self.pool);
         let queued = {
             let mut phase = self.phase.lock();
             let (next, queued) = match std::mem::replace(&mut *phase, Phase::Over) {
@@ -273,7 +275,6 @@ where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     fn wake(self: Arc<Self>) {
-        simulated::check_thread(&self.pool);
         self.schedule();
     }
 }

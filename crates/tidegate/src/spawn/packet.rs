@@ -9,7 +9,7 @@ use crate::worker::{Event, TaskSpan};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use tidegate_policy::Priority;
-use tidegate_sync::atomic::{AtomicBool, Ordering};
+use tidegate_sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 
@@ -28,9 +28,6 @@ type Closure<T> = Box<dyn FnOnce() -> T + Send>;
 pub(super) struct Unstarted<T> {
     closure: Closure<T>,
     waiter: Option<Waiter>,
-    /// The most urgent class in which another task that runs the closure has been queued, because a
-    /// waiter could not run it.
-    queued_at: Option<Priority>,
 }
 
 impl<T: 'static> Unstarted<T> {
@@ -86,6 +83,10 @@ pub(super) struct Packet<T> {
     aborted: AtomicBool,
     /// Whether the future's last waker was dropped while it waited. Stored before the future ends.
     lost: AtomicBool,
+    /// How many classes are at most as urgent as the most urgent one in which another task that
+    /// runs the closure has been queued, because a waiter could not run it; 0 if there is no such
+    /// task. Accessed under the lock of `state`.
+    queued_at: AtomicU8,
 }
 
 impl<T> Packet<T> {
@@ -94,7 +95,6 @@ impl<T> Packet<T> {
         let unstarted = Unstarted {
             closure: Box::new(closure),
             waiter: None,
-            queued_at: None,
         };
         Arc::new(Self::new(State::Unstarted(unstarted), None, origin))
     }
@@ -113,6 +113,7 @@ impl<T> Packet<T> {
             dropped: AtomicBool::new(false),
             aborted: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            queued_at: AtomicU8::new(0),
         }
     }
 
@@ -182,10 +183,7 @@ impl<T> Packet<T> {
                     if let Err(payload) = unwind::catch(|| drop(closure)) {
                         self.report(payload, UnhandledPanic::Task, pool);
                     }
-                    if let Err(payload) = unwind::catch(|| drop(waiter)) {
-                        let kind = UnhandledPanic::Handler("waker");
-                        pool.panics.report(payload, kind);
-                    }
+                    discard(waiter, pool);
                     // A destructor may take as long as a task.
                     return true;
                 }
@@ -278,12 +276,8 @@ impl<T> Packet<T> {
         };
         let before = slot.replace(waiter);
         drop(state);
-        // A waker's destructor is user code, which must not run under the lock, nor unwind: that
-        // would drop the handle.
-        if let Err(payload) = unwind::catch(|| drop(before)) {
-            let kind = UnhandledPanic::Handler("waker");
-            pool.panics.report(payload, kind);
-        }
+        // Not under the lock.
+        discard(before, pool);
         registered
     }
 
@@ -318,11 +312,7 @@ impl<T> Packet<T> {
             State::Over => (None, None),
         };
         drop(state);
-        // The destructors are user code, which must not unwind out of the handle's destructor.
-        if let Err(payload) = unwind::catch(|| drop(waiter)) {
-            let kind = UnhandledPanic::Handler("waker");
-            pool.panics.report(payload, kind);
-        }
+        discard(waiter, pool);
         let Some(State::Finished(result)) = result else {
             return;
         };
@@ -355,11 +345,12 @@ impl<T: 'static> Packet<T> {
         let State::Unstarted(unstarted) = &mut *state else {
             return None;
         };
-        let effective = Some(class.unwrap_or(pool.options.priority));
-        if unstarted.queued_at >= effective {
+        let effective = class.unwrap_or(pool.options.priority) as u8 + 1;
+        // Relaxed, both: under the lock.
+        if self.queued_at.load(Ordering::Relaxed) >= effective {
             return None;
         }
-        unstarted.queued_at = effective;
+        self.queued_at.store(effective, Ordering::Relaxed);
         if let Some(class) = pool.classes.above(class) {
             unstarted.raise(class);
         }
@@ -383,12 +374,23 @@ impl Waiter {
     fn notify(self, pool: &PoolInner) {
         match self {
             Self::Event(event) | Self::Driver(event) => event.open_kept(),
-            Self::Waker(waker) => {
-                if let Err(payload) = unwind::catch(|| waker.wake()) {
-                    let kind = UnhandledPanic::Handler("waker");
-                    pool.panics.report(payload, kind);
-                }
-            }
+            Self::Waker(waker) => call_waker(pool, || waker.wake()),
         }
+    }
+}
+
+/// Drops a waiter that need not be notified.
+fn discard(waiter: Option<Waiter>, pool: &PoolInner) {
+    if waiter.is_some() {
+        call_waker(pool, || drop(waiter));
+    }
+}
+
+/// Calls a function of a waker, which is user code. Catches and reports its panic, which must not
+/// unwind out of a detached task or out of a handle.
+fn call_waker(pool: &PoolInner, f: impl FnOnce()) {
+    if let Err(payload) = unwind::catch(f) {
+        let kind = UnhandledPanic::Handler("waker");
+        pool.panics.report(payload, kind);
     }
 }

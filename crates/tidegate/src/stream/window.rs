@@ -1,5 +1,6 @@
 //! The items of a stream that were read and not yet returned, and the tasks that run them.
 
+use super::runners::Runners;
 use crate::pool::{PoolInner, members};
 use crate::simulated;
 use crate::sleep;
@@ -35,30 +36,11 @@ struct Items<X, T> {
     unbegun: VecDeque<X>,
     /// The number of the oldest item in `begun` or `unbegun`: how many the consumer has taken.
     taken: usize,
-    /// The runners of each pool that has any.
-    runners: Vec<Runners>,
+    runners: Runners,
     /// The consumer, if it waits for the oldest item.
     waiter: Option<Arc<Event>>,
     /// Whether the consumer has dropped the iterator.
     is_closed: bool,
-}
-
-/// The address of a pool. A runner holds its pool, so no other pool gets the address meanwhile.
-#[derive(Clone, Copy, PartialEq)]
-struct PoolId(usize);
-
-impl PoolId {
-    fn of(pool: &PoolInner) -> Self {
-        Self(std::ptr::from_ref(pool).addr())
-    }
-}
-
-struct Runners {
-    pool: PoolId,
-    /// How many have begun and not ended.
-    begun: usize,
-    /// Whether one that has not begun is in the pool's queue, or about to be queued.
-    is_queued: bool,
 }
 
 enum Begun<T> {
@@ -133,42 +115,9 @@ impl<X, T> Items<X, T> {
         }
     }
 
-    fn runners_in(&mut self, pool: &PoolInner) -> &mut Runners {
-        let id = PoolId::of(pool);
-        let known = self.runners.iter().position(|runners| runners.pool == id);
-        let place = known.unwrap_or_else(|| {
-            self.runners.push(Runners {
-                pool: id,
-                begun: 0,
-                is_queued: false,
-            });
-            self.runners.len() - 1
-        });
-        &mut self.runners[place]
-    }
-
-    /// Whether the caller must queue a runner in this pool, because there are items for it, none is
-    /// queued, and fewer have begun than the pool has workers. From then on, one counts as queued.
+    /// Whether the caller must queue a runner in this pool, which counts as queued from then on.
     fn needs_runner(&mut self, pool: &PoolInner) -> bool {
-        if self.unbegun.is_empty() {
-            return false;
-        }
-        let runners = self.runners_in(pool);
-        let needs_runner = !runners.is_queued && runners.begun < pool.wanted();
-        runners.is_queued |= needs_runner;
-        needs_runner
-    }
-
-    fn runner_begins(&mut self, pool: &PoolInner) {
-        let runners = self.runners_in(pool);
-        runners.is_queued = false;
-        runners.begun += 1;
-    }
-
-    fn runner_ends(&mut self, pool: &PoolInner) {
-        self.runners_in(pool).begun -= 1;
-        self.runners
-            .retain(|runners| runners.begun > 0 || runners.is_queued);
+        !self.unbegun.is_empty() && self.runners.needs_one(pool)
     }
 }
 
@@ -182,7 +131,7 @@ impl<X, T> Window<X, T> {
                 begun: VecDeque::new(),
                 unbegun: VecDeque::new(),
                 taken: 0,
-                runners: Vec::new(),
+                runners: Runners::default(),
                 waiter: None,
                 is_closed: false,
             }),
@@ -290,7 +239,7 @@ impl<X, T> Window<X, T> {
         let mut items = self.items.lock();
         let begun = items.begin(pool);
         if begun.is_none() {
-            items.runner_ends(pool);
+            items.runners.end(pool);
         }
         begun
     }
@@ -364,7 +313,7 @@ where
     T: Send + 'static,
 {
     queue(pool, window, |window, current| {
-        window.items.lock().runner_begins(current.shared());
+        window.items.lock().runners.begin(current.shared());
         run(window, current);
     });
 }
@@ -442,9 +391,9 @@ mod tests {
         assert!(!needs_runner(&first));
         assert!(needs_runner(&second));
         assert!(!needs_runner(&second));
-        window.items.lock().runner_begins(first.used());
+        window.items.lock().runners.begin(first.used());
         assert!(!needs_runner(&first));
-        window.items.lock().runner_ends(first.used());
+        window.items.lock().runners.end(first.used());
         assert!(needs_runner(&first));
     }
 

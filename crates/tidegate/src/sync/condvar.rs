@@ -195,10 +195,7 @@ impl Condvar {
             if left == 0 {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
-            guard = match self.wait_timeout(guard, Duration::from_nanos(left)) {
-                Ok((guard, _)) => guard,
-                Err(poisoned) => return Err(poisoned),
-            };
+            guard = self.wait_timeout(guard, Duration::from_nanos(left))?.0;
         }
         Ok((guard, WaitTimeoutResult(false)))
     }

@@ -19,8 +19,10 @@ pub(crate) fn run_at_base(worker: WorkerThread<'_>) {
 
 fn run_each(worker: WorkerThread<'_>, count: impl Fn()) {
     for _ in 0..worker.inbox.len() {
-        let inherited = worker.shared().is_inherited();
-        let Some(task) = (!inherited).then(|| worker.inbox.pop()).flatten() else {
+        if worker.shared().is_inherited() {
+            return;
+        }
+        let Some(task) = worker.inbox.pop() else {
             return;
         };
         wake::pass_call_on(worker);

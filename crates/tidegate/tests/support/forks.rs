@@ -58,7 +58,7 @@ pub fn fork() -> Option<libc::pid_t> {
         let (mut ours, mut theirs) = UnixStream::pair().expect("two sockets");
         let child = fork_once();
         if child == 0 {
-            let starts = grandchild_can_start_threads();
+            let starts = catch_unwind(grandchild_can_start_threads).unwrap_or(false);
             theirs
                 .write_all(&[starts.into()])
                 .expect("the parent reads this");
@@ -67,8 +67,11 @@ pub fn fork() -> Option<libc::pid_t> {
             }
             exit(BADLY);
         }
+        drop(theirs);
         let mut starts = [0];
-        ours.read_exact(&mut starts).expect("the child writes this");
+        ours.set_read_timeout(Some(2 * PATIENCE)).expect("not zero");
+        // This fails if the child has ended or hangs.
+        let _ = ours.read_exact(&mut starts);
         if starts == [1] {
             return Some(child);
         }

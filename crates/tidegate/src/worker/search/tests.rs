@@ -168,6 +168,22 @@ fn waiter_in_vain_gives_the_turn_back() {
     });
 }
 
+/// Before the waiter found nothing, its pool's own class had no turn: it was the most urgent one.
+#[test]
+fn waiter_in_vain_gives_no_turn() {
+    status_of_idle_after(|search| {
+        let shared = search.worker.shared();
+        let push = |class| shared.classes.push(class, spawn::task_alone(shared, || ()));
+        push(Background);
+        let task = shared.classes.next(|| None).unwrap();
+        search.run_at_base(task);
+        push(Background);
+        push(Urgent);
+        let task = search.task_at_hand().expect("the urgent task is next");
+        search.run_at_base(task);
+    });
+}
+
 #[test]
 fn guest_of_threadless_pool_has_no_backoff() {
     struct Parks;
