@@ -22,6 +22,11 @@
 //! A waiting thread keeps its slot, as it would in `std::sync`. Wrap a long wait in
 //! [`blocking`](crate::blocking()).
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "user code locks these; loom never runs it"
+)]
+
 mod barrier;
 mod condvar;
 pub mod mpsc;
