@@ -14,6 +14,8 @@
 //! * [`slots`]: which threads may run, and which one gets a free slot,
 //! * [`desire`]: how many processors a job could use effectively,
 //! * [`allot`]: how many of the machine's processors each job is entitled to,
+//! * [`outside`]: how many processors a program that does not use Tidegate could use, which ones it
+//!   gets, and whether it collapses on them,
 //! * [`memory`](mod@memory): which task may reserve memory, and which must wait,
 //! * [`trace`]: the decisions of a recorded run, and a replay that checks them,
 //! * [`schedule`](mod@schedule): the order in which the threads of a simulated pool run,
@@ -49,6 +51,7 @@ mod error;
 pub mod idle;
 mod limits;
 pub mod memory;
+pub mod outside;
 mod parameters;
 mod place_by;
 pub mod places;

@@ -35,6 +35,7 @@ pub use crate::desire::{DESIRE, tunables::*};
 pub use crate::idle::{IDLE, tunables::*};
 pub use crate::limits::WORKERS;
 pub use crate::memory::tunables::*;
+pub use crate::outside::tunables::*;
 pub use crate::place_by::{PLACES, PLACES_EACH};
 pub use crate::priority::{PRIORITY, PRIORITY_AGING};
 #[doc(inline)]
@@ -50,13 +51,14 @@ pub use runtime::*;
 pub use simulator::*;
 
 use crate::{
-    amount, desire, idle, limits, memory, place_by, priority, queue, search, share, victim, wait,
+    amount, desire, idle, limits, memory, outside, place_by, priority, queue, search, share,
+    victim, wait,
 };
 use alloc::vec::Vec;
 
 /// Returns all tunables. First come the settings that users change most often; then those of the
-/// runtime, of sharing between jobs, of the estimators, of the idle policies and of the memory
-/// orders; and last the simulator's costs.
+/// runtime, of sharing between jobs, of the estimators, of the idle policies, of the memory orders
+/// and of `tidegate exec`; and last the simulator's costs.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let tables = [
@@ -75,6 +77,7 @@ pub fn rows() -> Vec<Row> {
         desire::tunables::rows,
         idle::tunables::rows,
         memory::tunables::rows,
+        outside::tunables::rows,
         simulator::rows,
     ];
     tables.into_iter().flat_map(|rows| rows()).collect()

@@ -1,0 +1,76 @@
+//! Which processors each job of the table gets.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// A row of the table: a job, the processors on which it may run, and its allotment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The processors on which the job may run, in the machine's order and each once.
+    pub mask: &'a [usize],
+    /// How many of them it is entitled to.
+    pub allotment: usize,
+}
+
+/// Returns the processors of each row, in the machine's order: as many as its allotment, but at
+/// most those of its mask. `rows` are in the order of the jobs' arrival. A row with an allotment of
+/// 0 gets none, and so moves no other.
+///
+/// A row's processors depend only on that row and on earlier ones, so a job keeps its processors
+/// when a later one changes. Each row takes the processors that the fewest earlier rows have taken.
+/// If several choices are as good, it takes consecutive ones (the last and the first of its mask
+/// count as consecutive), and then the first. So rows with equal masks share no processor while the
+/// allotments fit.
+///
+/// A job that does not confine its threads, such as a pool of Tidegate, counts like any other: its
+/// threads find the processors that the confined jobs leave to them.
+///
+/// ```
+/// use tidegate_policy::outside::{Row, assign};
+///
+/// let mask = [0, 2, 1, 3]; // the machine's order: 0 and 2 share a cache
+/// let rows = [1, 2, 1, 2].map(|allotment| Row { mask: &mask, allotment });
+/// let expected: [&[usize]; 4] = [&[0], &[2, 1], &[3], &[0, 2]];
+/// assert_eq!(assign(&rows), expected);
+/// ```
+#[must_use]
+pub fn assign(rows: &[Row<'_>]) -> Vec<Vec<usize>> {
+    let mut takers = BTreeMap::new();
+    let take = |row: &Row<'_>| {
+        let counts: Vec<usize> = row
+            .mask
+            .iter()
+            .map(|cpu| takers.get(cpu).copied().unwrap_or(0))
+            .collect();
+        let chosen: Vec<usize> = choose(&counts, row.allotment)
+            .into_iter()
+            .map(|place| row.mask[place])
+            .collect();
+        for cpu in &chosen {
+            *takers.entry(*cpu).or_insert(0) += 1;
+        }
+        chosen
+    };
+    rows.iter().map(take).collect()
+}
+
+/// Returns the places of the `size` smallest counts, in ascending order.
+fn choose(counts: &[usize], size: usize) -> Vec<usize> {
+    let size = size.min(counts.len());
+    let mut scattered: Vec<usize> = (0..counts.len()).collect();
+    scattered.sort_by_key(|place| counts[*place]);
+    scattered.truncate(size);
+    let sum: usize = scattered.iter().map(|place| counts[*place]).sum();
+    let mut chosen = consecutive(counts, size, sum).unwrap_or(scattered);
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Returns the first `size` consecutive places whose counts add up to `sum`, if there are any.
+fn consecutive(counts: &[usize], size: usize, sum: usize) -> Option<Vec<usize>> {
+    let places = |start: usize| (start..start + size).map(|place| place % counts.len());
+    let fits = |start: &usize| places(*start).map(|place| counts[place]).sum::<usize>() == sum;
+    (0..counts.len())
+        .find(fits)
+        .map(|start| places(start).collect())
+}

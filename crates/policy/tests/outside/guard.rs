@@ -1,0 +1,207 @@
+use crate::MS;
+use tidegate_policy::outside::{Guard, Turns};
+
+/// A program whose threads switch at these rates, per second.
+#[derive(Clone, Copy)]
+struct Program {
+    threads: usize,
+    voluntary: u64,
+    involuntary: u64,
+}
+
+/// A program with libgomp that was narrowed from two processors to one.
+const COLLAPSED: Program = Program {
+    threads: 2,
+    voluntary: 3,
+    involuntary: 130,
+};
+
+impl Program {
+    fn at(self, ms: u64) -> Turns {
+        let total = |rate: u64| self.threads as u64 * rate * ms / 1000;
+        Turns {
+            at: ms * MS,
+            threads: self.threads,
+            runnable: self.threads,
+            voluntary: total(self.voluntary),
+            involuntary: total(self.involuntary),
+            confined: true,
+        }
+    }
+}
+
+/// Returns when the guard first reports a collapse, in the first ten seconds.
+fn reported(turns: impl Fn(u64) -> Turns) -> Option<u64> {
+    let mut guard = Guard::default();
+    (0..10_000).step_by(20).find(|ms| guard.next(&turns(*ms)))
+}
+
+#[test]
+fn collapse_is_reported_after_a_window() {
+    for (voluntary, involuntary) in [(2, 100), (5, 160), (0, 21), (9, 130)] {
+        for threads in [2, 16] {
+            let program = Program {
+                threads,
+                voluntary,
+                involuntary,
+            };
+            assert_eq!(
+                reported(|ms| program.at(ms)),
+                Some(1000),
+                "{voluntary} {involuntary}"
+            );
+        }
+    }
+}
+
+#[test]
+fn late_collapse_is_reported_within_two_seconds() {
+    let (calm, start) = (
+        Program {
+            involuntary: 5,
+            ..COLLAPSED
+        },
+        3010,
+    );
+    let later = |ms: u64| match ms.checked_sub(start) {
+        None => calm.at(ms),
+        Some(after) => Turns {
+            at: ms * MS,
+            voluntary: calm.at(start).voluntary + COLLAPSED.at(after).voluntary,
+            involuntary: calm.at(start).involuntary + COLLAPSED.at(after).involuntary,
+            ..COLLAPSED.at(ms)
+        },
+    };
+    let reported = reported(later).unwrap();
+    assert!((start..start + 1500).contains(&reported), "{reported}");
+}
+
+#[test]
+fn long_cycles_do_not_delay_the_report() {
+    let mut guard = Guard::default();
+    let reports = [0, 500, 1000, 1500].map(|ms| guard.next(&COLLAPSED.at(ms)));
+    assert_eq!(reports, [false, false, true, true]);
+}
+
+#[test]
+fn near_misses_are_not_reported() {
+    for (voluntary, involuntary) in [(3, 20), (10, 130), (500, 400), (3, 0)] {
+        let program = Program {
+            threads: 2,
+            voluntary,
+            involuntary,
+        };
+        assert_eq!(
+            reported(|ms| program.at(ms)),
+            None,
+            "{voluntary} {involuntary}"
+        );
+    }
+    assert_eq!(
+        reported(|ms| Turns {
+            confined: false,
+            ..COLLAPSED.at(ms)
+        }),
+        None
+    );
+    assert_eq!(
+        reported(|ms| Turns {
+            runnable: 1,
+            ..COLLAPSED.at(ms)
+        }),
+        None,
+        "rayon"
+    );
+    assert_eq!(
+        reported(|ms| Program {
+            threads: 1,
+            ..COLLAPSED
+        }
+        .at(ms)),
+        None
+    );
+    assert_eq!(
+        reported(|ms| Program {
+            threads: 0,
+            ..COLLAPSED
+        }
+        .at(ms)),
+        None
+    );
+}
+
+/// One sleeping thread at one look per second is enough.
+#[test]
+fn sleeping_thread_restarts_the_window() {
+    let runnable = |ms: u64| if ms % 1000 == 500 { 1 } else { 2 };
+    assert_eq!(
+        reported(|ms| Turns {
+            runnable: runnable(ms),
+            ..COLLAPSED.at(ms)
+        }),
+        None
+    );
+    let runnable = |ms: u64| if ms == 500 { 1 } else { 2 };
+    let once = reported(|ms| Turns {
+        runnable: runnable(ms),
+        ..COLLAPSED.at(ms)
+    });
+    assert_eq!(once, Some(1520));
+}
+
+#[test]
+fn new_thread_restarts_the_window() {
+    let threads = |ms: u64| if ms < 500 { 2 } else { 3 };
+    assert_eq!(
+        reported(|ms| Program {
+            threads: threads(ms),
+            ..COLLAPSED
+        }
+        .at(ms)),
+        Some(1500)
+    );
+}
+
+#[test]
+fn extreme_counts_are_accepted() {
+    let most = Turns {
+        at: u64::MAX,
+        threads: usize::MAX,
+        runnable: usize::MAX,
+        voluntary: u64::MAX,
+        involuntary: u64::MAX,
+        confined: true,
+    };
+    let mut guard = Guard::default();
+    let all = [
+        Turns::default(),
+        most,
+        COLLAPSED.at(0),
+        most,
+        Turns { at: 0, ..most },
+        most,
+    ];
+    assert!(all.iter().all(|turns| !guard.next(turns)));
+}
+
+/// Two loops that share one processor, recorded on a busy machine, cannot be told apart from a
+/// collapse: time, voluntary and involuntary switches.
+#[test]
+fn pure_computation_looks_like_a_collapse() {
+    let recorded = [
+        (633, 0, 72),
+        (919, 0, 99),
+        (1223, 0, 124),
+        (1519, 0, 149),
+        (1734, 0, 165),
+    ];
+    let mut guard = Guard::default();
+    let reports = recorded.map(|(ms, voluntary, involuntary)| {
+        guard.next(&Turns {
+            voluntary,
+            involuntary,
+            ..COLLAPSED.at(ms)
+        })
+    });
+    assert_eq!(reports, [false, false, false, false, true]);
+}

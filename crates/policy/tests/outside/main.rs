@@ -1,0 +1,7 @@
+//! Checks the decisions about programs that do not use Tidegate.
+
+mod desires;
+mod guard;
+mod processors;
+
+const MS: u64 = 1_000_000;
