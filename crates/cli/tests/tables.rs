@@ -16,7 +16,7 @@ fn machine_explains_its_worker_count() {
         machine.cpus_online()
     );
     for field in [
-        "affinity", "usable", "quotas", "cores", "caches", "nodes", "packages", "notes",
+        "affinity", "usable", "quotas", "grants", "cores", "caches", "nodes", "packages", "notes",
     ] {
         assert!(found.get(field).is_some(), "{field}");
     }
@@ -34,6 +34,38 @@ fn worker_variable_is_a_reason() {
     );
     let text = complaint(tidegate("machine").env("TIDEGATE_WORKERS", "none"), 2);
     assert!(text.contains("TIDEGATE_WORKERS"), "{text}");
+}
+
+/// One CPU is the least that any machine has, so the engine determines the number.
+#[test]
+fn engine_variable_is_a_reason() {
+    let found = json(
+        tidegate("machine --json")
+            .env_remove("SLURM_CPUS_PER_TASK")
+            .env("HQ_CPUS", "5"),
+    );
+    assert_eq!(found["workers"], 1);
+    let why = found["why"].as_str().unwrap();
+    assert!(why.contains(" cpus: 1 cpu listed by HQ_CPUS"), "{why}");
+    let grant = serde_json::json!([{ "variable": "HQ_CPUS", "cpus": 1 }]);
+    assert_eq!(found["grants"], grant);
+}
+
+#[test]
+fn malformed_engine_variable_is_noted() {
+    let mut command = tidegate("machine --json");
+    let found = json(command.env("HQ_CPUS", "two"));
+    let expected = "invalid value \"two\" for HQ_CPUS: expected a list of CPU ids such as 0,1,5";
+    assert_eq!(found["notes"][0], expected);
+    assert!(found["why"].as_str().unwrap().contains(expected));
+}
+
+#[test]
+fn explicit_number_overrules_the_engine() {
+    let mut command = tidegate("machine --json");
+    let found = json(command.env("TIDEGATE_WORKERS", "3").env("HQ_CPUS", "5"));
+    assert_eq!(found["workers"], 3);
+    assert_eq!(found["why"], "set by TIDEGATE_WORKERS");
 }
 
 #[test]

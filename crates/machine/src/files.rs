@@ -1,4 +1,4 @@
-//! Reads the files that describe a machine, and formats messages about problems with them.
+//! Reads the files that describe a machine, and formats messages about problems in reading it.
 //!
 //! Paths are absolute, as on the machine itself. [`Files`] is a trait so that tests can supply
 //! other files, and deny access to some of them.
@@ -81,6 +81,13 @@ pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
         shown(path),
         escaped(&start)
     )
+}
+
+/// Formats the message about an environment variable whose value is not in the expected format.
+pub(crate) fn invalid(variable: &str, value: &str, expected: &str) -> String {
+    let start: String = value.chars().take(QUOTED_MAX).collect();
+    let start = escaped(&start);
+    format!("invalid value \"{start}\" for {variable}: expected {expected}")
 }
 
 /// Prepares a path for a terminal: on one line, with control characters escaped.

@@ -1,10 +1,11 @@
 //! Which CPUs a process may use, what they share, and how many worker threads to run on them.
 //!
-//! [`Machine::read`] takes a snapshot of four things:
+//! [`Machine::read`] takes a snapshot of five things:
 //!
 //! * the CPUs that are online,
 //! * the CPUs that the calling thread may run on ([`Machine::affinity`]),
 //! * the CPU time that its cgroups grant ([`Quota`], cgroup v1 and v2),
+//! * the number of CPUs that an engine such as HyperQueue or Slurm has given to it ([`Grant`]),
 //! * the cores, caches, NUMA nodes and packages that the CPUs share ([`Topology`]).
 //!
 //! [`Machine::default_workers`] computes the number of workers from this snapshot,
@@ -16,14 +17,23 @@
 //!
 //! let machine = Machine::read();
 //! assert!(machine.default_workers() >= 1);
-//! // Such as: 4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b
+//! // Such as: 4 of 16 cpus: cgroup quota 4.0 cpus from /a/b, within affinity 0-7
 //! println!("{}", machine.reason());
 //! ```
 //!
 //! # The default number of workers
 //!
-//! The default is the number of CPUs that are both allowed and online or, if smaller, the smallest
-//! quota of the process's cgroup and its ancestors, rounded *up*. It is at least 1.
+//! The default is the least of these numbers, and at least 1:
+//!
+//! | source | number |
+//! |---|---|
+//! | affinity | the CPUs that are both allowed and online |
+//! | cgroups, also Kubernetes' CPU limits | the smallest quota of the process's cgroup and its ancestors, rounded *up* |
+//! | `HQ_CPUS`, set by HyperQueue | the CPU ids that it lists, such as 3 for `0,1,5`; a partly assigned CPU counts as one |
+//! | `SLURM_CPUS_PER_TASK`, set by Slurm | its value |
+//!
+//! A malformed value of a variable is [noted](Machine::notes) and ignored. CPU requests of
+//! Kubernetes limit nothing, and therefore do not count.
 //!
 //! A quota is rounded up because otherwise a fraction of a CPU would be lost. The price is that the
 //! kernel stops all workers together once they have used up the quota of a period. The table was
@@ -62,13 +72,15 @@
 //! # What this crate does not do
 //!
 //! A snapshot does not follow changes: take another one, or call [`Machine::limits`]. The crate
-//! reads no environment variables, binds no threads, and ignores the load and cgroup weights.
+//! reads no environment variables but those of engines, binds no threads, and ignores the load and
+//! cgroup weights.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod affinity;
 mod cpus;
+mod engine;
 mod files;
 mod machine;
 #[cfg(test)]
@@ -79,6 +91,7 @@ mod report;
 mod topology;
 
 pub use cpus::{CpuList, CpuListError};
+pub use engine::Grant;
 pub use machine::{Limits, Machine};
 pub use quota::Quota;
 pub use topology::{Cache, CacheKind, Level, LevelKind, Node, Topology, TopologyError};

@@ -2,10 +2,12 @@
 //!
 //! The crate's documentation explains the rule for that number.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use crate::affinity;
 use crate::cpus::CpuList;
+use crate::engine::{self, Grant};
 use crate::files::{Files, Root, garbled, text, unreadable};
 use crate::quota::{self, Quota};
 use crate::topology::Topology;
@@ -30,12 +32,13 @@ pub struct Machine {
     /// The standard library's count of usable CPUs; only queried if the affinity is unknown.
     pub(crate) counted: Option<usize>,
     quotas: Vec<Quota>,
+    grants: Vec<Grant>,
     topology: Topology,
     notes: Vec<String>,
 }
 
 impl Machine {
-    /// Reads this machine.
+    /// Reads this machine, and the environment variables of [engines](Grant).
     ///
     /// # Examples
     /// ```
@@ -45,14 +48,15 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn read() -> Self {
-        Self::from_files(&Root(Path::new("/")), || {
-            std::thread::available_parallelism().ok().map(usize::from)
-        })
+        let count = || std::thread::available_parallelism().ok().map(usize::from);
+        let variable = |name: &str| std::env::var_os(name);
+        Self::from_files(&Root(Path::new("/")), count, variable)
     }
 
     /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.
     ///
-    /// Nothing comes from the machine that the program runs on: an empty directory yields one CPU.
+    /// Nothing comes from the machine that the program runs on: an empty directory yields one CPU,
+    /// and environment variables are ignored.
     ///
     /// # Examples
     /// ```
@@ -66,7 +70,7 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn read_from(root: &Path) -> Self {
-        Self::from_files(&Root(root), || None)
+        Self::from_files(&Root(root), || None, |_| None)
     }
 
     /// Creates a machine from a topology alone: without quotas, with an unknown affinity, and with
@@ -92,13 +96,21 @@ impl Machine {
             affinity: None,
             counted: None,
             quotas: Vec::new(),
+            grants: Vec::new(),
             topology,
             notes: Vec::new(),
         }
     }
 
-    fn from_files(files: &dyn Files, count: impl FnOnce() -> Option<usize>) -> Self {
+    /// `count` counts the CPUs where their list is unknown; `variable` returns the value of an
+    /// environment variable.
+    fn from_files(
+        files: &dyn Files,
+        count: impl FnOnce() -> Option<usize>,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Self {
         let mut notes = Vec::new();
+        let grants = engine::read(variable, &mut notes);
         let has_files = ["/proc", "/sys"].map(|dir| files.is_dir(Path::new(dir)));
         if has_files == [false, false] {
             let counted = count();
@@ -107,6 +119,7 @@ impl Machine {
                 affinity: None,
                 counted,
                 quotas: Vec::new(),
+                grants,
                 topology: Topology::flat((0..counted.unwrap_or(1)).collect()),
                 notes,
             };
@@ -125,6 +138,7 @@ impl Machine {
             affinity,
             counted,
             quotas,
+            grants,
             topology,
             notes,
         }
@@ -203,6 +217,20 @@ impl Machine {
         &self.quotas
     }
 
+    /// Returns the numbers of CPUs that engines have given to this process.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = tidegate_machine::Machine::read();
+    /// for grant in machine.grants() {
+    ///     assert!(machine.default_workers() <= grant.cpus);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
     /// Returns the topology: which CPUs share cores, caches, NUMA nodes and packages.
     ///
     /// # Examples
@@ -247,9 +275,17 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn default_workers(&self) -> usize {
-        // At least 1: no stored list is empty, and no quota is 0.
         let cpus = self.counted.unwrap_or_else(|| self.usable().len());
-        within(self.quota(), cpus)
+        self.bounded(cpus, self.quota())
+    }
+
+    /// Returns the number of workers for `cpus` CPUs under a quota. At least 1: no stored list is
+    /// empty, and neither a quota nor a grant is 0.
+    fn bounded(&self, cpus: usize, quota: Option<&Quota>) -> usize {
+        let grants = self.grants.iter().map(|grant| grant.cpus);
+        grants
+            .chain(quota.map(Quota::workers))
+            .fold(cpus, usize::min)
     }
 
     /// Returns the CPUs that the calling thread may run on now, including offline ones; `None` if
@@ -269,7 +305,8 @@ impl Machine {
 
     /// Reads the affinity and the quotas again, because they may change while a program runs.
     ///
-    /// This is much cheaper than another snapshot. The files are read below `root`, which is `/`
+    /// This is much cheaper than another snapshot. The [grants](Self::grants) of the snapshot still
+    /// count, because the environment of a process does not change while it runs. The files are read below `root`, which is `/`
     /// for this machine. `before` is the affinity that the calling thread had before: while it is
     /// unchanged, the affinity of the snapshot counts, which may be that of another thread. Returns
     /// `None` if there was a problem that the snapshot did not have, because a limit that can no
@@ -305,7 +342,7 @@ impl Machine {
         }
         let cpus = self.counted.unwrap_or(usable.len());
         Some(Limits {
-            workers: within(smallest(&quotas), cpus),
+            workers: self.bounded(cpus, smallest(&quotas)),
             usable,
         })
     }
@@ -326,7 +363,7 @@ impl Machine {
 pub struct Limits {
     /// The CPUs that workers may run on.
     pub usable: CpuList,
-    /// The number of workers that these CPUs and the quotas allow.
+    /// The number of workers that these CPUs, the quotas and the grants allow.
     pub workers: usize,
 }
 
@@ -345,22 +382,6 @@ fn usable(online: &CpuList, allowed: Option<&CpuList>) -> CpuList {
 
 fn smallest(quotas: &[Quota]) -> Option<&Quota> {
     quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
-}
-
-/// Returns the number of workers for `cpus` CPUs under a quota.
-fn within(quota: Option<&Quota>, cpus: usize) -> usize {
-    quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
-}
-
-/// Returns the number of workers needed to use up a quota.
-fn whole_cpus(quota: f64) -> usize {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "rounded up and above 0; the cast saturates"
-    )]
-    let workers = quota.ceil() as usize;
-    workers
 }
 
 fn online(files: &dyn Files) -> Result<CpuList, String> {

@@ -50,6 +50,19 @@ pub struct Quota {
     pub file: PathBuf,
 }
 
+impl Quota {
+    /// Returns the number of workers needed to use up the quota; at least 1.
+    pub(crate) fn workers(&self) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "rounded up and above 0; the cast saturates"
+        )]
+        let workers = self.cpus.ceil() as usize;
+        workers
+    }
+}
+
 /// Reads the limits of this thread's own cgroup and then those of its ancestors, from the nearest
 /// up. Adds problems to `notes`.
 pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {

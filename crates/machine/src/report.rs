@@ -20,7 +20,8 @@ const NOTES_IN_REASON: usize = 2;
 
 impl Machine {
     /// Explains the number of [default workers](Self::default_workers) in one line, such as `4 of
-    /// 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b`.
+    /// 16 cpus: cgroup quota 4.0 cpus from /a/b, within affinity 0-7`. The source that determined
+    /// the number comes first; those after `within` allow as many workers or more.
     ///
     /// # Examples
     /// ```
@@ -32,18 +33,20 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn reason(&self) -> String {
-        let mut line = format!(
-            "{} of {} cpus: ",
-            self.default_workers(),
-            self.cpus_online()
-        );
-        line += &match (self.affinity(), self.counted) {
-            (Some(cpus), _) => format!("affinity {cpus}"),
-            (None, Some(counted)) => format!("affinity unknown, the system counts {counted}"),
-            (None, None) => "affinity unknown".to_owned(),
+        let workers = self.default_workers();
+        let mut sources = self.sources();
+        // Only an unknown affinity is missing in the sources.
+        let source = match sources.iter().position(|(allows, _)| *allows == workers) {
+            Some(first) => sources.remove(first).1,
+            None => match self.counted {
+                Some(counted) => format!("affinity unknown, the system counts {counted}"),
+                None => "affinity unknown".to_owned(),
+            },
         };
-        if let Some(quota) = self.quota() {
-            line += &format!(", cgroup {}", in_words(quota));
+        let mut line = format!("{workers} of {} cpus: {source}", self.cpus_online());
+        if !sources.is_empty() {
+            let others: Vec<String> = sources.into_iter().map(|(_, name)| name).collect();
+            line += &format!(", within {}", others.join(", "));
         }
         for note in self.notes().iter().take(NOTES_IN_REASON) {
             line += &format!("; {note}");
@@ -52,6 +55,21 @@ impl Machine {
             line += &format!("; and {} notes more", self.notes().len() - NOTES_IN_REASON);
         }
         line
+    }
+
+    /// Returns the known sources of the number of workers, each with the number that it allows. A
+    /// source that may be the cause of another one precedes it: an engine may have set the
+    /// affinity.
+    fn sources(&self) -> Vec<(usize, String)> {
+        let grants = self.grants().iter();
+        let mut sources: Vec<_> = grants
+            .map(|grant| (grant.cpus, grant.to_string()))
+            .collect();
+        let quota = self.quota();
+        sources.extend(quota.map(|it| (it.workers(), format!("cgroup {}", in_words(it)))));
+        let affinity = self.affinity();
+        sources.extend(affinity.map(|cpus| (self.usable().len(), format!("affinity {cpus}"))));
+        sources
     }
 }
 
@@ -91,6 +109,9 @@ fn report(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Result {
             "quota",
             &format_args!("and {} more", machine.quotas().len() - LISTED_MAX),
         )?;
+    }
+    for grant in machine.grants() {
+        row("engine", grant)?;
     }
     row("packages", &counted(topology.packages()))?;
     let nodes: Vec<CpuList> = topology

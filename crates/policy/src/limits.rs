@@ -7,5 +7,6 @@ pub(crate) const MOST_THREADS: usize = 32_768;
 
 table! {
     WORKERS: Option<usize> = count("workers", "workers", Some(1), Some(MOST_WORKERS), None).set_by("TIDEGATE_WORKERS"),
-        "Number of workers in a pool; by default, as many as affinity and quotas allow to run at the same time.", Basis::Guessed;
+        "Number of workers in a pool; by default, as many as this machine lets run at the same time, \
+        as `tidegate machine` explains.", Basis::Guessed;
 }

@@ -34,6 +34,10 @@ fn variables_set_the_number_of_threads() {
     let by_default = threads(&[]);
     assert_eq!(threads(&[("RAYON_NUM_THREADS", "0")]), by_default);
     assert_eq!(threads(&[("RAYON_NUM_THREADS", "x")]), by_default);
+    // One CPU is the least that any machine has.
+    let engine = ("HQ_CPUS", "5");
+    assert_eq!(threads(&[engine]), "1");
+    assert_eq!(threads(&[engine, ("RAYON_NUM_THREADS", "3")]), "3");
     let too_many = [("RAYON_NUM_THREADS", "4000"), ("TIDEGATE_WORKERS", "2")];
     assert_eq!(threads(&too_many), "2");
 }

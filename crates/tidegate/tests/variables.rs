@@ -322,6 +322,23 @@ fn default_worker_count_is_explained() {
     );
 }
 
+/// One CPU is the least that any machine has, so the engine determines the number.
+#[test]
+fn engine_is_explained() {
+    let variables = [("TIDEGATE_EXPLAIN", "1"), ("HQ_CPUS", "5")];
+    let Some(output) = alone("engine_is_explained", &variables) else {
+        assert_eq!(tidegate::current_num_workers(), 1);
+        assert_eq!(sum(10), 55);
+        return;
+    };
+    let told = told(&output);
+    let expected = " cpus: 1 cpu listed by HQ_CPUS";
+    assert!(
+        matches!(told.as_slice(), [line] if line.contains("1 worker (") && line.contains(expected)),
+        "{told:#?}"
+    );
+}
+
 mod without_global_pool {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,7 +4,7 @@
 mod tree;
 
 use serde_json::{Value, json};
-use tidegate::machine::{Cache, CpuList, Machine, Quota};
+use tidegate::machine::{Cache, CpuList, Grant, Machine, Quota};
 
 use crate::arguments::MachineArguments;
 use crate::topology;
@@ -52,6 +52,7 @@ fn to_json(machine: &Machine, workers: usize, why: &str) -> Value {
         "affinity": machine.affinity().map(cpus),
         "usable": cpus(&machine.usable()),
         "quotas": machine.quotas().iter().map(quota).collect::<Vec<_>>(),
+        "grants": machine.grants().iter().map(grant).collect::<Vec<_>>(),
         "cores": groups(topology.cores()),
         "caches": topology.caches().iter().map(cache).collect::<Vec<_>>(),
         "nodes": topology.nodes().iter()
@@ -76,6 +77,10 @@ fn quota(quota: &Quota) -> Value {
         "from": quota.from.to_string_lossy(),
         "file": quota.file.to_string_lossy(),
     })
+}
+
+fn grant(grant: &Grant) -> Value {
+    json!({ "variable": grant.variable, "cpus": grant.cpus })
 }
 
 fn cache(cache: &Cache) -> Value {

@@ -34,8 +34,7 @@ pub struct ComparisonFlags {
         global = true
     )]
     pub with: Vec<Rival>,
-    /// Numbers of workers [default: 1 and as many as affinity and quotas allow; 2 for cases that
-    /// need two]
+    /// Numbers of workers [default: 1 and as many as a pool gets; 2 for cases that need two]
     #[arg(long, value_name = "N,..", value_delimiter = ',', global = true, value_parser = options::workers(), allow_negative_numbers = true)]
     pub workers: Vec<usize>,
     /// Repetitions of each row [default: enough for a stable median, depending on the case]

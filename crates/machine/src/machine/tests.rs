@@ -18,7 +18,21 @@ fn sixteen() -> MadeUp {
 }
 
 fn read(files: &MadeUp) -> Machine {
-    Machine::from_files(files, || unreachable!("the mask is known"))
+    read_within(files, &[])
+}
+
+/// Like `read`, but with these environment variables.
+fn read_within(files: &MadeUp, variables: &[(&str, &str)]) -> Machine {
+    let variable = |name: &str| {
+        let mut found = variables.iter().filter(|(set, _)| *set == name);
+        found.next().map(|(_, value)| OsString::from(value))
+    };
+    Machine::from_files(files, || unreachable!("the mask is known"), variable)
+}
+
+/// Like `read`, but where the standard library counts the CPUs if the mask is unknown.
+fn read_counted(files: &MadeUp, counted: Option<usize>) -> Machine {
+    Machine::from_files(files, || counted, |_| None)
 }
 
 fn workers_under(cpu_max: &str) -> usize {
@@ -45,7 +59,7 @@ mod default_workers {
         assert_eq!(machine.quotas().len(), 2);
         assert_eq!(
             machine.reason(),
-            "4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a"
+            "4 of 16 cpus: cgroup quota 4.0 cpus from /a, within affinity 0-7"
         );
         assert_eq!(Machine::read_from(files.root()), machine);
     }
@@ -97,8 +111,10 @@ mod default_workers {
 
     #[test]
     fn agree_with_the_standard_library() {
-        let machine = Machine::read();
         let standard = std::thread::available_parallelism().map_or(1, usize::from);
+        // The tests may run under an engine, whose variables the standard library ignores.
+        let root = Root(Path::new("/"));
+        let machine = Machine::from_files(&root, || Some(standard), |_| None);
         assert!(!machine.reason().contains('\n'));
         match machine.quota() {
             None => assert_eq!(machine.default_workers(), standard, "{machine}"),
@@ -111,6 +127,99 @@ mod default_workers {
         );
         let levels = machine.topology().levels(&machine.usable());
         assert_eq!(levels.last().map_or(1, |level| level.groups.len()), 1);
+    }
+}
+
+mod grants {
+    use super::*;
+
+    fn explained(variables: &[(&str, &str)]) -> String {
+        let files = sixteen().with("/sys/fs/cgroup/a/b/cpu.max", "400000 100000\n");
+        read_within(&files, variables).reason()
+    }
+
+    #[test]
+    fn lower_the_number_of_workers() {
+        let hyperqueue = explained(&[("HQ_CPUS", "0,1,5")]);
+        let expected = "3 of 16 cpus: 3 cpus listed by HQ_CPUS, within cgroup quota 4.0 cpus from /a/b, affinity 0-7";
+        assert_eq!(hyperqueue, expected);
+        let slurm = explained(&[("SLURM_CPUS_PER_TASK", "2")]);
+        let expected = "2 of 16 cpus: 2 cpus granted by SLURM_CPUS_PER_TASK, within cgroup quota 4.0 cpus from /a/b, affinity 0-7";
+        assert_eq!(slurm, expected);
+    }
+
+    /// HyperQueue's ids may be its own: none of these is online.
+    #[test]
+    fn only_count_the_ids() {
+        let machine = read_within(&sixteen(), &[("HQ_CPUS", "100,101")]);
+        assert_eq!((machine.default_workers(), machine.usable().len()), (2, 8));
+    }
+
+    /// HyperQueue lists the whole id for a part of a CPU.
+    #[test]
+    fn count_a_part_as_one() {
+        let machine = read_within(&sixteen(), &[("HQ_CPUS", "4")]);
+        let reason = "1 of 16 cpus: 1 cpu listed by HQ_CPUS, within affinity 0-7";
+        assert_eq!(machine.reason(), reason);
+    }
+
+    #[test]
+    fn allow_no_more_than_the_kernel() {
+        let large = explained(&[("HQ_CPUS", "0-15"), ("SLURM_CPUS_PER_TASK", "64")]);
+        let expected = "4 of 16 cpus: cgroup quota 4.0 cpus from /a/b, within 16 cpus listed by HQ_CPUS, 64 cpus granted by SLURM_CPUS_PER_TASK, affinity 0-7";
+        assert_eq!(large, expected);
+    }
+
+    #[test]
+    fn explain_before_an_equal_affinity() {
+        let machine = read_within(&sixteen(), &[("HQ_CPUS", "0,1,2,3,4,5,6,7")]);
+        let reason = "8 of 16 cpus: 8 cpus listed by HQ_CPUS, within affinity 0-7";
+        assert_eq!(machine.reason(), reason);
+    }
+
+    #[test]
+    fn malformed_values_are_noted_and_ignored() {
+        let ids = "a list of CPU ids such as 0,1,5";
+        let count = "a number of CPUs such as 4";
+        let cases = [
+            ("HQ_CPUS", "", "", ids),
+            ("HQ_CPUS", "0;1", "0;1", ids),
+            ("HQ_CPUS", "0.5", "0.5", ids),
+            ("HQ_CPUS", "\u{1b}[2J", "\\u{1b}[2J", ids),
+            ("SLURM_CPUS_PER_TASK", "", "", count),
+            ("SLURM_CPUS_PER_TASK", "0", "0", count),
+            ("SLURM_CPUS_PER_TASK", "-1", "-1", count),
+            ("SLURM_CPUS_PER_TASK", "4(x2)", "4(x2)", count),
+        ];
+        for (variable, value, shown, expected) in cases {
+            let machine = read_within(&sixteen(), &[(variable, value)]);
+            let note = format!("invalid value \"{shown}\" for {variable}: expected {expected}");
+            assert_eq!(machine.notes(), [note.as_str()]);
+            let reason = format!("8 of 16 cpus: affinity 0-7; {note}");
+            assert_eq!(machine.reason(), reason);
+        }
+    }
+
+    #[test]
+    fn count_without_any_files() {
+        let variable = |name: &str| (name == "HQ_CPUS").then(|| OsString::from("0,1"));
+        let machine = Machine::from_files(&MadeUp::new(), || Some(6), variable);
+        let reason = "2 of 6 cpus: 2 cpus listed by HQ_CPUS; no /proc and no /sys here";
+        assert_eq!(machine.reason(), reason);
+    }
+
+    /// The limits that a pool reads each second never exceed what the engine gave.
+    #[test]
+    fn outlive_changes_of_the_limits() {
+        let files = sixteen().with("/sys/fs/cgroup/a/b/cpu.max", "200000 100000\n");
+        let machine = read_within(&files, &[("HQ_CPUS", "0,1,5")]);
+        let workers = |files: &MadeUp| machine.limits(files.root(), None).map(|it| it.workers);
+        assert_eq!(workers(&files), Some(2));
+        let files = files.with("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+        assert_eq!(workers(&files), Some(3));
+        let wider = "Cpus_allowed_list:\t0-15\n";
+        let files = files.with("/proc/thread-self/status", wider);
+        assert_eq!(workers(&files), Some(3));
     }
 }
 
@@ -190,12 +299,12 @@ mod unreadable_files {
         let files = sixteen()
             .denying("/proc/thread-self/status")
             .denying("/proc/self/status");
-        let machine = Machine::from_files(&files, || Some(3));
+        let machine = read_counted(&files, Some(3));
         assert_eq!(machine.default_workers(), 3);
         assert!(machine.affinity().is_none());
         let reason = "3 of 16 cpus: affinity unknown, the system counts 3; cannot read /proc/self/status: permission denied";
         assert_eq!(machine.reason(), reason);
-        let uncounted = Machine::from_files(&files, || None);
+        let uncounted = read_counted(&files, None);
         assert_eq!(uncounted.default_workers(), 16);
     }
 
@@ -204,12 +313,12 @@ mod unreadable_files {
         let files = sixteen()
             .with("/sys/fs/cgroup/a/b/cpu.max", "200000 100000")
             .denying("/proc/thread-self/status");
-        assert_eq!(Machine::from_files(&files, || Some(6)).default_workers(), 2);
+        assert_eq!(read_counted(&files, Some(6)).default_workers(), 2);
     }
 
     #[test]
     fn keep_topology_without_proc() {
-        let machine = Machine::from_files(&sixteen().denying("/proc"), || Some(5));
+        let machine = read_counted(&sixteen().denying("/proc"), Some(5));
         assert_eq!(machine.default_workers(), 5);
         assert_eq!(machine.cpus_online(), 16);
         assert_eq!(
@@ -249,7 +358,7 @@ mod unreadable_files {
 
     #[test]
     fn use_count_without_both() {
-        let machine = Machine::from_files(&MadeUp::new(), || Some(6));
+        let machine = read_counted(&MadeUp::new(), Some(6));
         assert_eq!(machine.default_workers(), 6);
         assert_eq!(machine.topology(), &Topology::flat((0..6).collect()));
         let reason =
@@ -287,22 +396,25 @@ mod report {
             .with(&format!("{cpu}/cache/index0/size"), "32768K")
             .with(&format!("{cpu}/cache/index0/shared_cpu_list"), "0-1");
         let report = "\
-workers   2 of 2 cpus: affinity 0-7, cgroup quota 1.5 cpus from /a/b
+workers   2 of 2 cpus: 2 cpus listed by HQ_CPUS, within 9 cpus granted by SLURM_CPUS_PER_TASK, cgroup quota 1.5 cpus from /a/b, affinity 0-7
 online    0-1
 affinity  0-7
 quota     quota 1.5 cpus from /a/b (/sys/fs/cgroup/a/b/cpu.max)
+engine    2 cpus listed by HQ_CPUS
+engine    9 cpus granted by SLURM_CPUS_PER_TASK
 packages  unknown
 nodes     2: 0-1 | no cpus
 cores     1: 0-1
 cache     L3 32 MiB, 1: 0-1
 ";
-        assert_eq!(read(&files).to_string(), report);
+        let variables = [("HQ_CPUS", "7,3"), ("SLURM_CPUS_PER_TASK", "9")];
+        assert_eq!(read_within(&files, &variables).to_string(), report);
     }
 
     #[test]
     fn shows_three_decimals_of_quotas() {
         let machine = read(&sixteen().with("/sys/fs/cgroup/a/b/cpu.max", "100000 300000"));
-        let expected = "1 of 16 cpus: affinity 0-7, cgroup quota 0.333 cpus from /a/b";
+        let expected = "1 of 16 cpus: cgroup quota 0.333 cpus from /a/b, within affinity 0-7";
         assert_eq!(machine.reason(), expected);
     }
 
@@ -345,7 +457,7 @@ cache     L3 32 MiB, 1: 0-1
             "as it is"
         );
         assert!(
-            machine.reason().ends_with(r"from /\u{1b}[2Jx\t"),
+            machine.reason().contains(r"from /\u{1b}[2Jx\t, within"),
             "{}",
             machine.reason()
         );

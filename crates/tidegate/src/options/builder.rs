@@ -79,7 +79,8 @@ impl Builder {
     /// Sets the number of workers, i.e. how many tasks may run at once: 1 to 4096
     /// (`TIDEGATE_WORKERS`).
     ///
-    /// The default is the number of CPUs that this process may keep busy; see
+    /// The default is the number of CPUs that this process may keep busy, by its affinity, its
+    /// cgroups' quotas and the engine that started it (HyperQueue, Slurm); see
     /// [`Machine::default_workers`](crate::machine::Machine::default_workers).
     ///
     /// ```

@@ -1,0 +1,108 @@
+//! The number of CPUs that an engine has given to this process: a batch system or a workflow engine
+//! that divides a machine among its jobs.
+//!
+//! Engines pass the number in an environment variable. It is a promise between the engine and its
+//! jobs: unless the engine also sets an affinity or a quota, the kernel lets each job use the whole
+//! machine, and every job that sizes itself by the kernel's limits takes all of it.
+//!
+//! | variable | engine | value |
+//! |---|---|---|
+//! | `HQ_CPUS` | HyperQueue, for each task that is not spread over several nodes | the ids of the CPUs, such as `0,1,5`; of a partly assigned CPU, as for `--cpus=2.5`, the whole id, at the end |
+//! | `SLURM_CPUS_PER_TASK` | Slurm, for jobs submitted with `--cpus-per-task` | a number of CPUs |
+//!
+//! Only the number of HyperQueue's ids counts here. The ids need not be those of the kernel: a
+//! worker that was started with `--cpus=2x12` numbers its CPUs itself.
+//!
+//! Kubernetes needs no variable. A container's CPU limit is a cgroup quota, the static CPU manager
+//! sets the affinity, and a CPU request is a weight, which limits nothing.
+
+use std::ffi::OsString;
+use std::fmt;
+
+use crate::cpus::CpuList;
+use crate::files::invalid;
+
+const HQ_CPUS: &str = "HQ_CPUS";
+const SLURM_CPUS_PER_TASK: &str = "SLURM_CPUS_PER_TASK";
+
+/// The number of CPUs that an engine, such as HyperQueue or Slurm, has given to this process.
+///
+/// Its `Display` form is such as `2 cpus listed by HQ_CPUS`.
+///
+/// # Examples
+/// ```
+/// let machine = tidegate_machine::Machine::read();
+/// for grant in machine.grants() {
+///     println!("{}: {} CPUs", grant.variable, grant.cpus);
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Grant {
+    /// The environment variable in which the engine passed the number.
+    pub variable: &'static str,
+    /// The number of CPUs; at least 1.
+    pub cpus: usize,
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = match self.variable {
+            HQ_CPUS => "listed",
+            _ => "granted",
+        };
+        let plural = if self.cpus == 1 { "" } else { "s" };
+        write!(out, "{} cpu{plural} {verb} by {}", self.cpus, self.variable)
+    }
+}
+
+/// Reads the variables of all engines; `variable` returns the value of one. Adds problems to
+/// `notes`.
+pub(crate) fn read(
+    variable: impl Fn(&str) -> Option<OsString>,
+    notes: &mut Vec<String>,
+) -> Vec<Grant> {
+    let mut grants = Vec::new();
+    for engine in ENGINES {
+        let Some(value) = variable(engine.variable) else {
+            continue;
+        };
+        let value = value.to_string_lossy();
+        match (engine.parse)(&value).filter(|&cpus| cpus > 0) {
+            Some(cpus) => grants.push(Grant {
+                variable: engine.variable,
+                cpus,
+            }),
+            None => notes.push(invalid(engine.variable, &value, engine.expected)),
+        }
+    }
+    grants
+}
+
+struct Engine {
+    variable: &'static str,
+    parse: fn(&str) -> Option<usize>,
+    /// What a value should be, for the message about an invalid one.
+    expected: &'static str,
+}
+
+const ENGINES: [Engine; 2] = [
+    Engine {
+        variable: HQ_CPUS,
+        parse: ids,
+        expected: "a list of CPU ids such as 0,1,5",
+    },
+    Engine {
+        variable: SLURM_CPUS_PER_TASK,
+        parse: count,
+        expected: "a number of CPUs such as 4",
+    },
+];
+
+fn ids(value: &str) -> Option<usize> {
+    Some(value.parse::<CpuList>().ok()?.len())
+}
+
+fn count(value: &str) -> Option<usize> {
+    value.trim().parse().ok()
+}
