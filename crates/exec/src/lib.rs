@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+pub mod jobserver;
+
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {

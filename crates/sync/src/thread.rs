@@ -1,6 +1,7 @@
 //! Starts, yields, numbers and binds threads, and handles `fork`.
 
 mod cpus;
+mod exit;
 mod fork;
 mod number;
 mod private;
@@ -14,6 +15,7 @@ use std::io;
 use std::thread as imp;
 
 pub use cpus::{CpuSet, Tid, current_cpu};
+pub use exit::at_exit;
 pub use fork::{PerProcess, Process, abort_child, watch_forks};
 pub use number::with_number;
 pub use private::PrivateFile;

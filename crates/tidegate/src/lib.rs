@@ -183,6 +183,9 @@
 //!   Prometheus.
 //! * `drawing`: adds the methods `dot` and `svg` to [`interval::Graph`], which draw a recorded run
 //!   of intervals.
+//! * `jobserver`: inside `make -j` or `cargo build`, a pool on Linux takes a token of the jobserver
+//!   for each worker that runs beyond the first. This feature is for programs, not for libraries:
+//!   the pool trusts the descriptors that `MAKEFLAGS` names, unless they were opened by Rust code.
 //!
 //! [`scope`]: fn@scope
 //! [`spawn`]: fn@spawn
@@ -209,6 +212,7 @@ mod global;
 mod handle;
 pub mod interval;
 mod job;
+mod jobserver;
 mod latch;
 mod layout;
 pub mod memory;

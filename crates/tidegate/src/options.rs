@@ -21,6 +21,7 @@ pub(crate) use idle::IdleRule;
 pub(crate) use kind::Kind;
 pub(crate) use machine::{affinity, limits, machine, pretend};
 
+use crate::jobserver::Jobserver;
 use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
 use crate::panics::PanicReport;
@@ -90,7 +91,8 @@ pub(crate) struct Options {
 pub(crate) struct Sharing {
     /// The job's name in the job table.
     pub(crate) job: String,
-    /// `Off`: the pool takes no seat in the table, and only follows the affinity and the quotas.
+    /// `Off`: the pool takes no seat in the table, and only follows the affinity, the quotas and the
+    /// tokens of a jobserver.
     pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
     pub(crate) desire: DesirePolicy,
@@ -234,8 +236,11 @@ impl Sharing {
         let is_asked = builder.closed.is_none() || from != Source::Default;
         let may_shrink = workers > 1 && workers_from == Source::Default;
         let share = if is_asked { share } else { SharePolicy::Off };
+        // A simulated pool does not depend on its environment.
+        let needs_tokens = || builder.simulated.is_none() && Jobserver::inherited().is_some();
         let has_controller = match share {
-            SharePolicy::Off => Self::FOLLOWS && !is_asked && may_shrink,
+            SharePolicy::Off if is_asked => builder.closed.is_none() && needs_tokens(),
+            SharePolicy::Off => Self::FOLLOWS && may_shrink,
             SharePolicy::Auto | SharePolicy::On => Self::POSSIBLE,
         };
         let sharing = has_controller.then(|| Self {

@@ -4,6 +4,7 @@
 use super::{STACK, ShareController};
 use crate::Pool;
 use crate::closed::{self, Closed, Entry, Member, UnstartedThread};
+use crate::jobserver::Tokens;
 use crate::options::{Builder, Options, Source};
 use crate::policy::SharePolicy;
 use crate::pool::{PoolInner, members};
@@ -60,7 +61,7 @@ fn on_worker(act: impl FnOnce(WorkerThread<'_>, usize)) {
 }
 
 fn controller(shared: &Arc<PoolInner>) -> ShareController {
-    ShareController::new(shared.clone(), Location::find())
+    ShareController::new(shared.clone(), Location::find(), Tokens::of(None))
 }
 
 fn until(is_so: impl Fn() -> bool) {

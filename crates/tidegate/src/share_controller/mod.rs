@@ -12,10 +12,13 @@
 #[cfg(all(test, not(any(loom, miri))))]
 mod following_tests;
 mod holders;
+#[cfg(all(test, feature = "jobserver", target_os = "linux", not(any(loom, miri))))]
+mod jobserver_tests;
 mod presence;
 mod sight;
 
 use crate::controller_handle::ControllerHandle;
+use crate::jobserver::{Jobserver, Tokens};
 use crate::options::{Sharing, affinity, limits, machine};
 use crate::pool::PoolInner;
 use crate::sleep::look;
@@ -29,7 +32,7 @@ use std::time::Duration;
 use tidegate_machine::{CpuList, Limits};
 use tidegate_policy::trace::{NoTrace, Recorder, ShareController as Rules, Wait};
 use tidegate_policy::tunables::{ALONE_CYCLE, CHANGE_GAP, CONTROLLER_SLICE, TABLE_LOOK};
-use tidegate_policy::{Nanos, SharePolicy};
+use tidegate_policy::{Nanos, SharePolicy, share};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
@@ -53,6 +56,8 @@ struct ShareController {
     looked: Option<Nanos>,
     /// How the machine was divided at the last look at the table.
     shares: Shares,
+    /// The pool's tokens of a jobserver.
+    tokens: Tokens,
 }
 
 /// The size of the controller's stack in bytes. The controller only reads files and formats a line;
@@ -61,7 +66,11 @@ const STACK: usize = 256 * 1024;
 
 impl ShareController {
     /// Creates the share controller of a pool that takes its seat in the table at `location`.
-    pub(crate) fn new(shared: Arc<PoolInner>, location: Result<Location, Refusal>) -> Self {
+    pub(crate) fn new(
+        shared: Arc<PoolInner>,
+        location: Result<Location, Refusal>,
+        tokens: Tokens,
+    ) -> Self {
         let sharing = sharing(&shared);
         Self {
             rules: rules(&NoTrace, sharing),
@@ -76,6 +85,7 @@ impl ShareController {
             calm: 0,
             looked: None,
             shares: Shares::default(),
+            tokens,
             shared,
         }
     }
@@ -117,9 +127,10 @@ impl ShareController {
     }
 
     /// Prepares the state for a pool that has begun to work. Returns false if the pool has already
-    /// stopped and no other job shares the machine; nothing has been published in that case.
+    /// stopped and no other job shares the machine; nothing has been published in that case. A pool
+    /// that needs tokens begins at once, because it has only one slot until then.
     fn begin(&mut self) -> bool {
-        if self.shares.others == 0 && !self.goes_on() {
+        if self.shares.others == 0 && !self.tokens.are_needed() && !self.goes_on() {
             return false;
         }
         self.rules = rules(&self.controller().notes, sharing(&self.shared));
@@ -162,15 +173,28 @@ impl ShareController {
         if !acts {
             return false;
         }
-        let share = sharing(&self.shared).share;
-        let calm = [self.shares.others, self.calm];
-        self.wait(from + self.rules.cycle(&self.controller().notes, share, calm));
+        self.wait(from + self.cycle_length());
         let before = self.rules.desire();
         let seen = self.sight.look(&self.shared, self.shares);
         let notes = &controller(&self.shared).notes;
         let calm = self.rules.next_desire(notes, &seen.seen()) == before;
         self.calm = if calm { self.calm + 1 } else { 0 };
         true
+    }
+
+    /// Returns how long the next cycle takes. A pool that needs tokens has no longer cycles than
+    /// beside other jobs: nothing wakes it when tokens are free or needed elsewhere.
+    fn cycle_length(&self) -> Nanos {
+        let Sharing {
+            share, est_cycle, ..
+        } = *sharing(&self.shared);
+        let calm = [self.shares.others, self.calm];
+        let length = self.rules.cycle(&self.controller().notes, share, calm);
+        let longest = share::cycle(SharePolicy::On, 1, self.calm, est_cycle);
+        match self.tokens.are_needed() {
+            true => length.min(longest),
+            false => length,
+        }
     }
 
     /// Whether the pool has done anything since the last call.
@@ -217,7 +241,7 @@ impl ShareController {
             false => 0,
         };
         let limit = self.limits.workers.min(self.shared.wanted()).max(1);
-        let desire = desire.min(limit);
+        let desire = self.tokens.usable(desire.min(limit));
         self.controller().desire.set(desire);
         let report = Report {
             desire,
@@ -233,8 +257,8 @@ impl ShareController {
         self.presence.publish(report);
     }
 
-    /// Sets the number of slots to what other jobs leave, plus the slots that are lent. Returns
-    /// whether anything has changed.
+    /// Sets the number of slots to what other jobs and the jobserver leave, plus the slots that are
+    /// lent. Returns whether anything has changed.
     fn apply(&mut self, now: Nanos) -> bool {
         self.shares = self.presence.shares();
         let wanted = self.shared.wanted();
@@ -249,7 +273,9 @@ impl ShareController {
         // If the pool may have all slots that it wants, there is no cap: it may want more a moment
         // later.
         let cap = if fair >= wanted { usize::MAX } else { fair };
-        let lent = self.lend(fair, now);
+        let tokens = self.take_tokens(fair);
+        let cap = cap.min(tokens);
+        let lent = self.lend(fair.min(tokens), now);
         let changes = {
             let _ledger = self.shared.ledger();
             let controller = self.controller();
@@ -260,7 +286,22 @@ impl ShareController {
         if changes {
             wake::resize(&self.shared);
         }
+        // A slot that its holder has not given up yet still needs its token.
+        let held = self.shared.ledger().held();
+        self.tokens.keep(cap.max(held));
         changes
+    }
+
+    /// Takes tokens for the slots that the pool could use, but for at most `fair`. Returns for how
+    /// many slots it has tokens.
+    fn take_tokens(&mut self, fair: usize) -> usize {
+        let is_idle = self.controller().desire.get() == 0;
+        let desire = if is_idle {
+            1
+        } else {
+            self.rules.desire().max(1)
+        };
+        self.tokens.take(fair.min(desire))
     }
 
     /// Returns how many slots to lend beyond `fair`, because the pool may have come to a
@@ -337,9 +378,10 @@ impl ShareController {
     }
 
     /// Returns how long a pool without a seat waits if a cycle would take `cycle`. No other job has
-    /// a share of the machine, so nothing changes until the next look, unless slots may be lent.
+    /// a share of the machine, so nothing changes until the next look, unless slots may be lent or
+    /// need tokens.
     fn unseated_wait(&self, cycle: Nanos) -> Nanos {
-        match self.shared.wanted() < self.shared.most() {
+        match self.tokens.are_needed() || self.shared.wanted() < self.shared.most() {
             true => cycle,
             false => TABLE_LOOK.default,
         }
@@ -349,6 +391,7 @@ impl ShareController {
     fn leave(&mut self) {
         *self.controller().waker.lock() = None;
         self.presence.leave();
+        self.tokens.keep(1);
     }
 }
 
@@ -374,19 +417,42 @@ pub(crate) fn start(pool: &Arc<PoolInner>) {
     // Read the environment here, not when a seat is taken: a program that changes the environment
     // must not do so in parallel with a thread that reads it.
     let location = Location::find();
+    let tokens = Tokens::of(Jobserver::inherited());
+    if tokens.are_needed() {
+        set_cap(pool, 1);
+        if pool.options.explain {
+            print_line(format_args!(
+                "pool {}: takes a token of the jobserver for each worker beyond the first",
+                pool.options.name,
+            ));
+        }
+    }
     let shared = pool.clone();
     let controller = move || {
         let guard = unwind::AbortOnUnwind;
-        ShareController::new(shared, location).run();
+        ShareController::new(shared, location, tokens).run();
         std::mem::forget(guard);
     };
     match thread::start(name, STACK, controller) {
         Ok(handle) => pool.add_thread(handle),
-        Err(error) => print_line(format_args!(
-            "pool {}: the system refused the share controller: {error}; the pool always uses all of its workers",
-            pool.options.name,
-        )),
+        Err(error) => {
+            set_cap(pool, usize::MAX);
+            print_line(format_args!(
+                "pool {}: the system refused the share controller: {error}; the pool always uses all of its workers",
+                pool.options.name,
+            ));
+        }
     }
+}
+
+/// Sets the cap of a pool whose share controller does not run.
+fn set_cap(pool: &PoolInner, cap: usize) {
+    {
+        let _ledger = pool.ledger();
+        // Relaxed: ordered by the ledger's lock.
+        controller(pool).cap.store(cap, Ordering::Relaxed);
+    }
+    wake::resize(pool);
 }
 
 fn sharing(shared: &PoolInner) -> &Sharing {
@@ -408,6 +474,13 @@ mod tests {
         PoolInner::bare(Options::of(builder).unwrap())
     }
 
+    fn controller_of(
+        shared: &Arc<PoolInner>,
+        location: Result<Location, Refusal>,
+    ) -> ShareController {
+        ShareController::new(shared.clone(), location, Tokens::of(None))
+    }
+
     /// Tests the gap between `wake_for_work`, which grants the slot under the ledger's lock, and
     /// `start_thread`, which creates the worker afterwards.
     #[test]
@@ -421,7 +494,7 @@ mod tests {
             .ledger()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never, |_| true);
         assert_eq!(wake, tidegate_policy::slots::Wake::Start(0));
-        let mut controller = ShareController::new(shared.clone(), Location::find());
+        let mut controller = controller_of(&shared, Location::find());
         assert_eq!(controller.lend(1, 0), 0);
         std::mem::forget(shared);
     }
@@ -455,7 +528,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::at(folder.path().join("table"));
         let shared = bare();
-        let mut controller = ShareController::new(shared.clone(), Ok(location.clone()));
+        let mut controller = controller_of(&shared, Ok(location.clone()));
         controller.look_around(clock::now());
         let acts = controller.acts();
         assert!(!acts);

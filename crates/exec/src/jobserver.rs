@@ -1,0 +1,225 @@
+//! A jobserver for `make`, whose tokens follow the program's allotment.
+//!
+//! docs/exec.md describes the protocol. A fifo contains a byte for each free token. A thread of the
+//! server takes tokens back when fewer are allowed, and replaces those that killed clients have
+//! lost.
+
+mod fifo;
+mod losses;
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fifo::Fifo;
+use losses::Losses;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+
+/// How often the server looks for tokens that are lost.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Hands out tokens until it is dropped.
+pub struct Server {
+    shared: Arc<Shared>,
+    /// The descriptors that the program inherits, if its `make` is too old to open a fifo.
+    inherited: Option<[File; 2]>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    tokens: Mutex<Tokens>,
+    /// Interrupts the thread.
+    bell: OwnedFd,
+}
+
+struct Tokens {
+    fifo: Fifo,
+    /// How many tokens clients may have.
+    allowed: usize,
+    /// How many tokens are in the fifo or with clients.
+    circulating: usize,
+    losses: Losses,
+    is_over: bool,
+}
+
+impl Server {
+    /// Starts a server that allows `jobs` jobs at once. The program itself is the first of them, so
+    /// there is one token fewer. If the `make` of this system cannot open a fifo, every process
+    /// that is started after this inherits two descriptors of it.
+    ///
+    /// # Errors
+    /// If the system refuses the fifo or the thread.
+    pub fn start(jobs: usize) -> io::Result<Self> {
+        let fifo = Fifo::create()?;
+        let inherited = has_old_make().then(|| fifo.inheritable()).transpose()?;
+        let mut tokens = Tokens::new(fifo);
+        tokens.allow(jobs);
+        let shared = Arc::new(Shared {
+            tokens: Mutex::new(tokens),
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+        });
+        let watched = shared.clone();
+        let thread = std::thread::Builder::new().name("jobserver".into());
+        Ok(Self {
+            shared,
+            inherited,
+            thread: Some(thread.spawn(move || watched.run())?),
+        })
+    }
+
+    /// Returns the value for `MAKEFLAGS` and `CARGO_MAKEFLAGS` of the program: the flags that the
+    /// user has set there, and the address of this server.
+    #[must_use]
+    pub fn makeflags(&self) -> String {
+        let own = match &self.inherited {
+            None => format!("--jobserver-auth=fifo:{}", self.tokens().fifo.path()),
+            Some(files) => {
+                let [read, write] = files.each_ref().map(AsRawFd::as_raw_fd);
+                format!("--jobserver-fds={read},{write} --jobserver-auth={read},{write}")
+            }
+        };
+        add_flags(&env::var("MAKEFLAGS").unwrap_or_default(), &own)
+    }
+
+    /// Allows `jobs` jobs at once, the program's first included. If there are more at the moment,
+    /// the server takes tokens back as clients return them.
+    pub fn allow(&self, jobs: usize) {
+        self.tokens().allow(jobs);
+        self.shared.ring();
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, Tokens> {
+        self.shared.tokens()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.tokens().is_over = true;
+        self.shared.ring();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn tokens(&self) -> MutexGuard<'_, Tokens> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The write fails only if the bell rings already.
+    fn ring(&self) {
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+
+    /// Settles debts as soon as a token is in the fifo, and looks for losses now and then.
+    fn run(&self) {
+        let Ok(fifo) = self.tokens().fifo.as_fd().try_clone_to_owned() else {
+            return;
+        };
+        let mut next = Instant::now() + LOOK;
+        loop {
+            let owes = {
+                let mut tokens = self.tokens();
+                if tokens.is_over {
+                    return;
+                }
+                if Instant::now() >= next {
+                    next = Instant::now() + LOOK;
+                    tokens.look(losses::most_held);
+                }
+                tokens.settle();
+                tokens.circulating > tokens.allowed
+            };
+            let flags = PollFlags::IN;
+            let mut awaited = [PollFd::new(&self.bell, flags), PollFd::new(&fifo, flags)];
+            let awaited = &mut awaited[..1 + usize::from(owes)];
+            let left = next.saturating_duration_since(Instant::now());
+            match poll(awaited, Timespec::try_from(left).ok().as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        }
+    }
+}
+
+impl Tokens {
+    fn new(fifo: Fifo) -> Self {
+        Self {
+            fifo,
+            allowed: 0,
+            circulating: 0,
+            losses: Losses::default(),
+            is_over: false,
+        }
+    }
+
+    fn allow(&mut self, jobs: usize) {
+        self.allowed = jobs.saturating_sub(1);
+        self.settle();
+    }
+
+    /// Changes the number of tokens in circulation to the allowed one, as far as clients have
+    /// returned them.
+    fn settle(&mut self) {
+        if self.circulating < self.allowed {
+            self.circulating += self.fifo.put(self.allowed - self.circulating);
+        } else {
+            self.circulating -= self.fifo.take(self.circulating - self.allowed);
+        }
+    }
+
+    /// Corrects the number of tokens in circulation. `most_held` returns how many tokens the living
+    /// processes of the program could hold at most; it is only called if some are missing.
+    fn look(&mut self, most_held: impl FnOnce() -> usize) {
+        let free = self.fifo.count();
+        // A token has come back that seemed to be lost, or a client returns more than it took.
+        self.circulating = self.circulating.max(free);
+        let missing = self.circulating - free;
+        let lost = match missing {
+            0 => 0,
+            _ => missing.saturating_sub(most_held()),
+        };
+        self.circulating -= self.losses.confirm(lost);
+    }
+}
+
+/// Adds the address of a jobserver to the flags of `make`, before the variables that end them.
+fn add_flags(flags: &str, address: &str) -> String {
+    let (flags, variables) = match flags.split_once(" -- ") {
+        Some((flags, variables)) => (flags, format!(" -- {variables}")),
+        None => (flags, String::new()),
+    };
+    format!("{flags} -j {address}{variables}")
+        .trim_start()
+        .to_owned()
+}
+
+/// Whether the `make` that the program would start ends with an error if it is given a fifo.
+fn has_old_make() -> bool {
+    let mut make = Command::new("make");
+    let make = make.arg("--version").env_remove("MAKEFLAGS");
+    let output = make.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    output.is_ok_and(|output| is_old(&String::from_utf8_lossy(&output.stdout)))
+}
+
+/// GNU make opens fifos since version 4.4.
+fn is_old(version: &str) -> bool {
+    let number = |text: Option<&str>| text?.parse().ok();
+    let Some(version) = version.strip_prefix("GNU Make ") else {
+        return false;
+    };
+    let mut numbers = version.split(|c: char| !c.is_ascii_digit());
+    let numbers: [Option<u32>; 2] = [number(numbers.next()), number(numbers.next())];
+    numbers < [Some(4), Some(4)]
+}

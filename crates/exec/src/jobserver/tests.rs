@@ -1,0 +1,168 @@
+use super::fifo::Fifo;
+use super::losses::{Process, most_held_below};
+use super::{Server, Tokens, add_flags, is_old};
+
+/// Tokens without the server's thread.
+fn tokens(jobs: usize) -> Tokens {
+    let mut tokens = Tokens::new(Fifo::create().unwrap());
+    tokens.allow(jobs);
+    tokens
+}
+
+/// Waits for the server's thread.
+fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::yield_now();
+    }
+}
+
+mod allowing {
+    use super::*;
+
+    #[test]
+    fn changes_the_free_tokens() {
+        let mut tokens = tokens(4);
+        assert_eq!(tokens.fifo.count(), 3);
+        tokens.allow(2);
+        assert_eq!(tokens.fifo.count(), 1);
+        tokens.allow(6);
+        assert_eq!(tokens.fifo.count(), 5);
+        tokens.allow(0);
+        assert_eq!(tokens.fifo.count(), 0);
+    }
+
+    #[test]
+    fn waits_for_tokens_of_clients() {
+        let server = Server::start(4).unwrap();
+        assert_eq!(server.tokens().fifo.take(3), 3);
+        server.allow(2);
+        assert_eq!(server.tokens().circulating, 3);
+        for left in [2, 1] {
+            server.tokens().fifo.put(1);
+            until(|| server.tokens().circulating == left);
+            assert_eq!(server.tokens().fifo.count(), 0);
+        }
+        server.tokens().fifo.put(1);
+        server.allow(2);
+        assert_eq!(server.tokens().fifo.count(), 1);
+    }
+
+    #[test]
+    fn more_cancels_what_clients_owe() {
+        let mut tokens = tokens(4);
+        assert_eq!(tokens.fifo.take(3), 3);
+        tokens.allow(2);
+        tokens.allow(5);
+        assert_eq!(tokens.fifo.count(), 1);
+    }
+}
+
+mod losses {
+    use super::*;
+
+    #[test]
+    fn are_replaced() {
+        let mut tokens = tokens(4);
+        assert_eq!(tokens.fifo.take(3), 3);
+        for free in [0, 0, 2] {
+            tokens.look(|| 1);
+            tokens.settle();
+            assert_eq!(tokens.fifo.count(), free);
+        }
+    }
+
+    #[test]
+    fn are_not_what_processes_could_hold() {
+        let mut tokens = tokens(4);
+        assert_eq!(tokens.fifo.take(3), 3);
+        for held in [0, 0, 3, 0, 0, 3] {
+            tokens.look(|| held);
+            tokens.settle();
+            assert_eq!(tokens.fifo.count(), 0);
+        }
+    }
+
+    #[test]
+    fn lower_what_clients_owe() {
+        let mut tokens = tokens(4);
+        assert_eq!(tokens.fifo.take(3), 3);
+        tokens.allow(1);
+        (0..3).for_each(|_| tokens.look(|| 1));
+        assert_eq!(tokens.circulating, 1);
+    }
+
+    #[test]
+    fn found_again_are_removed() {
+        let mut tokens = tokens(3);
+        assert_eq!(tokens.fifo.take(2), 2);
+        (0..3).for_each(|_| tokens.look(|| 0));
+        tokens.settle();
+        assert_eq!(tokens.fifo.put(2), 2);
+        assert_eq!(tokens.fifo.count(), 4);
+        tokens.look(|| unreachable!("none is missing"));
+        tokens.settle();
+        assert_eq!(tokens.fifo.count(), 2);
+    }
+
+    #[test]
+    fn leave_a_token_for_each_further_child_or_thread() {
+        let process = |(pid, parent, threads)| Process {
+            pid,
+            parent,
+            threads,
+        };
+        // A command with a thread of its own, `make` with two jobs, one of which has a compiler
+        // with three threads below it, and a process of another program.
+        let all = [
+            (1, 0, 9),
+            (2, 1, 2),
+            (3, 2, 1),
+            (4, 3, 1),
+            (5, 3, 1),
+            (6, 5, 3),
+            (7, 1, 5),
+        ];
+        assert_eq!(most_held_below(2, &all.map(process)), 3);
+        assert_eq!(most_held_below(6, &all.map(process)), 0);
+    }
+}
+
+mod flags {
+    use super::*;
+
+    #[test]
+    fn of_the_user_are_kept() {
+        assert_eq!(add_flags("", "X"), "-j X");
+        assert_eq!(add_flags("k -j8", "X"), "k -j8 -j X");
+        assert_eq!(add_flags("k -- A=b", "X"), "k -j X -- A=b");
+    }
+
+    #[test]
+    fn name_descriptors_to_old_versions() {
+        for old in [
+            "GNU Make 4.3\nBuilt for",
+            "GNU Make 3.81\n",
+            "GNU Make 4.2.1\n",
+        ] {
+            assert!(is_old(old), "{old}");
+        }
+        for new in [
+            "GNU Make 4.4\n",
+            "GNU Make 4.10.1",
+            "GNU Make 5.0",
+            "bmake",
+            "",
+        ] {
+            assert!(!is_old(new), "{new}");
+        }
+    }
+}
+
+#[test]
+fn server_removes_its_fifo() {
+    let server = Server::start(2).unwrap();
+    let path = server.tokens().fifo.path().to_owned();
+    assert!(std::fs::exists(&path).unwrap());
+    drop(server);
+    assert!(!std::fs::exists(&path).unwrap());
+}

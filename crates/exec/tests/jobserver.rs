@@ -1,0 +1,86 @@
+//! The jobserver with real clients.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tidegate_exec::jobserver::Server;
+
+/// Runs `make` in `folder` as a client of `server`, without a number of jobs of its own. Returns
+/// false if there is no `make`.
+fn make(server: &Server, folder: &Path, rules: &str) -> bool {
+    fs::write(folder.join("Makefile"), rules).unwrap();
+    let mut make = Command::new("make");
+    make.current_dir(folder)
+        .env("MAKEFLAGS", server.makeflags());
+    let Ok(output) = make.stdin(Stdio::null()).output() else {
+        eprintln!("skipped: there is no make");
+        return false;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    true
+}
+
+/// Each job writes a line when it has begun, and one before it ends.
+const JOBS: &str = "\
+JOBS = $(addprefix job,1 2 3 4 5 6 7 8 9 10 11 12)
+all: $(JOBS)
+$(JOBS):
+\t@echo begin >>log; sleep 0.01; echo end >>log
+";
+
+#[test]
+fn make_runs_no_more_jobs_than_allowed() {
+    for allowed in [1, 2, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(allowed).unwrap();
+        if !make(&server, folder.path(), JOBS) {
+            return;
+        }
+        let log = fs::read_to_string(folder.path().join("log")).unwrap();
+        let (mut now, mut most, mut begun) = (0_usize, 0, 0);
+        for line in log.lines() {
+            match line {
+                "begin" => (now, begun) = (now + 1, begun + 1),
+                _ => now -= 1,
+            }
+            most = most.max(now);
+        }
+        assert_eq!((now, begun), (0, 12));
+        assert!(most <= allowed, "{most} of {allowed}");
+    }
+}
+
+/// Each job waits for all others.
+const MEETING: &str = "\
+all: 1 2 3
+1 2 3:
+\t@>begun$@; until [ -e begun1 ] && [ -e begun2 ] && [ -e begun3 ]; do sleep 0.01; done
+";
+
+#[test]
+fn make_runs_as_many_jobs_as_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(1).unwrap();
+    server.allow(3);
+    make(&server, folder.path(), MEETING);
+}
+
+/// The first client is killed while it holds both tokens, and the second one waits for both.
+#[test]
+fn tokens_of_a_killed_client_are_replaced() {
+    let server = Server::start(3).unwrap();
+    let flags = server.makeflags();
+    let address = flags.rsplit_once("--jobserver-auth=").unwrap().1;
+    let fifo = match address.strip_prefix("fifo:") {
+        Some(path) => path.to_owned(),
+        None => format!("/proc/self/fd/{}", address.split_once(',').unwrap().0),
+    };
+    let take = format!("dd if={fifo} bs=1 count=2 2>&1 && kill -9 $$");
+    for _ in 0..2 {
+        let client = Command::new("sh").args(["-c", &take]).output().unwrap();
+        assert_eq!(client.status.code(), None, "killed: {client:?}");
+    }
+}
