@@ -11,6 +11,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{SystemTime, UNIX_EPOCH};
 use support::{complaint, json, keys, tidegate};
+use tidegate_share::Location;
+use tidegate_share::confinement::Record;
 
 const ROW: [&str; 10] = [
     "pid",
@@ -148,7 +150,7 @@ fn killed_job_is_reported_once() {
     assert!(empty.starts_with("no jobs in the table at "), "{empty}");
     let found = json(&mut home.tidegate("table check --json"));
     let expected = [
-        "table", "why", "exists", "rows", "alive", "dead", "orphaned", "freed",
+        "table", "why", "exists", "rows", "alive", "dead", "orphaned", "freed", "records",
     ];
     assert_eq!(keys(&found), expected);
     assert_eq!(found["dead"][0]["pid"], pid);
@@ -182,6 +184,35 @@ fn check_names_live_and_dead_jobs() {
         repaired.ends_with("orphaned    0\nfreed       1\n"),
         "{repaired}"
     );
+}
+
+/// A record of masks is restored once, whether there is a table beside it or not.
+#[test]
+fn check_restores_abandoned_records() {
+    let home = Home::new();
+    let record = Record::create(&Location::at(home.table())).unwrap();
+    let beside = |name: &str| home.table().with_file_name(name);
+    fs::write(beside("exec-mine.masks"), "mine").unwrap();
+    let abandon = || {
+        // Without threads, and never locked.
+        fs::copy(record.path(), beside("exec-1-1.masks")).unwrap();
+    };
+    abandon();
+    let found = text(&mut home.tidegate("table check"));
+    let expected = format!(
+        "confined    1\n  {}\nrestored    1\n  exec-1-1.masks\nleft alone  1\n  {} is no record",
+        record.name(),
+        beside("exec-mine.masks").display()
+    );
+    assert!(found.contains(&expected), "{found}");
+    assert!(record.path().exists() && !beside("exec-1-1.masks").exists());
+    abandon();
+    let found = json(&mut home.tidegate("table check --json"));
+    let records = &found["records"];
+    assert_eq!(keys(records), ["confined", "restored", "left_alone"]);
+    assert_eq!(records["confined"], Value::from(vec![record.name()]));
+    assert_eq!(records["restored"], Value::from(vec!["exec-1-1.masks"]));
+    assert_eq!(records["left_alone"].as_array().unwrap().len(), 1);
 }
 
 /// The error must also state what the user can do.

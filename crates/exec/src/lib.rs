@@ -6,7 +6,14 @@
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod follow;
 pub mod jobserver;
+mod watcher;
+
+pub use follow::{Following, Leaf, Means, Stop};
+pub use watcher::{SUBCOMMAND, Watcher, watch};
+
+use std::io::Write;
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,4 +48,9 @@ pub struct Options {
     pub jobserver: Option<usize>,
     /// Whether to print what was chosen, and why, before the program starts.
     pub explain: bool,
+}
+
+/// Prints a line to standard error. If that fails, the program runs all the same.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "tidegate exec: {text}");
 }

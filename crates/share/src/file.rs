@@ -5,9 +5,10 @@ use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, clai
 use crate::location::{Access, Location};
 use crate::mapping;
 use crate::refusal::{Kind, Refusal};
-use std::fs::{self, File, FileType, Permissions};
+use crate::trusted::{self, FileId, Opened};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +19,7 @@ use tidegate_sync::thread::PrivateFile;
 pub(crate) struct Table {
     file: PrivateFile,
     path: PathBuf,
-    /// The file's device and inode.
-    id: (u64, u64),
+    id: FileId,
     change: Option<Arc<SharedWord>>,
 }
 
@@ -28,15 +28,8 @@ impl Table {
     /// create it.
     pub(crate) fn open(location: &Location, access: Access) -> Result<Option<Self>, Refusal> {
         let path = location.path();
-        if let Some(folder) = location.folder() {
-            if access == Access::Take {
-                make_folder(folder)?;
-            }
-            match fs::symlink_metadata(folder) {
-                Ok(found) => check_folder(folder, &found)?,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(Refusal::system(folder, "looked at", &error)),
-            }
+        if !trusted::folder(location, access)? {
+            return Ok(None);
         }
         // If the file keeps disappearing before it can be opened, some program removes it on
         // purpose.
@@ -68,7 +61,7 @@ impl Table {
             Some(folder) if !folder.exists() => folder,
             _ => path,
         };
-        nameless(path, near).map(drop)
+        unnamed(path, near).map(drop)
     }
 
     /// Removes a table that was created before the machine's last boot. Fails if a row is locked,
@@ -96,26 +89,13 @@ impl Table {
 
     /// Opens the file at `path` if it can be trusted.
     fn of(path: &Path, access: Access) -> Result<Found, Refusal> {
-        // Check the file before opening it: opening a device or a pipe can have side effects.
-        match fs::symlink_metadata(path) {
-            Ok(found) => check_file(path, &found)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-            Err(error) => return Err(Refusal::system(path, "looked at", &error)),
-        }
-        let Some(file) = open(path, access)? else {
-            return Ok(Found::Gone);
+        let (file, id) = match trusted::open(path, access, check_file)? {
+            Opened::File(file, id) => (file, id),
+            Opened::Missing => return Ok(Found::Nothing),
+            Opened::Gone => return Ok(Found::Gone),
         };
-        // Wrap the file before any other step, so that children made by `fork` do not keep it open.
-        let file = PrivateFile::new(file);
-        let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
-        let found = metadata(path, opened)?;
-        // If the file has no links, it was removed after the check.
-        if found.nlink() == 0 {
-            return Ok(Found::Gone);
-        }
-        check_file(path, &found)?;
         let mut table = Self {
-            id: (found.dev(), found.ino()),
+            id,
             path: path.to_owned(),
             file,
             change: None,
@@ -134,13 +114,9 @@ impl Table {
     /// keeps the description alive, and the description would keep its locks. Returns `None` if the
     /// path now leads to another file.
     fn map(&self, access: Access) -> Result<Option<SharedWord>, Refusal> {
-        let Some(file) = open(&self.path, access)? else {
+        let Some(file) = trusted::open_again(&self.path, access, self.id)? else {
             return Ok(None);
         };
-        let found = metadata(&self.path, &file)?;
-        if (found.dev(), found.ino()) != self.id {
-            return Ok(None);
-        }
         let word = mapping::change(&file);
         let word = word.map_err(|error| Refusal::system(&self.path, "mapped", &error))?;
         Ok(Some(word))
@@ -160,7 +136,7 @@ impl Table {
 
     /// Returns whether the path still leads to this file.
     pub(crate) fn is_current(&self) -> bool {
-        fs::symlink_metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.id)
+        self.id.is_at(&self.path)
     }
 
     pub(crate) fn head(&self) -> Result<Head, Refusal> {
@@ -198,7 +174,7 @@ impl Table {
     }
 
     fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
-        check_limit(&self.path, at + bytes.len() as u64)?;
+        trusted::check_limit(&self.path, at + bytes.len() as u64)?;
         self.file()?
             .write_all_at(bytes, at)
             .map_err(|error| Refusal::system(&self.path, "written", &error))
@@ -275,44 +251,6 @@ enum Found {
     Table(Table),
 }
 
-/// Opens the file at `path`. Returns `None` if the file no longer exists.
-fn open(path: &Path, access: Access) -> Result<Option<File>, Refusal> {
-    let mut options = mapping::options(false);
-    match options.write(access != Access::Observe).open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(refused(path, &error)),
-    }
-}
-
-fn metadata(path: &Path, file: &File) -> Result<fs::Metadata, Refusal> {
-    let found = file.metadata();
-    found.map_err(|error| Refusal::system(path, "looked at", &error))
-}
-
-/// Explains why a table cannot be opened. The system's own messages would be too vague.
-fn refused(path: &Path, error: &io::Error) -> Refusal {
-    match error.raw_os_error() {
-        Some(libc::ELOOP) => Refusal::of(Kind::Untrusted, path, "is a symbolic link"),
-        Some(libc::EISDIR) => Refusal::of(Kind::NoFile, path, "is a folder"),
-        Some(libc::ENXIO) => Refusal::of(Kind::NoFile, path, "is no regular file"),
-        _ => Refusal::system(path, "opened", error),
-    }
-}
-
-fn make_folder(folder: &Path) -> Result<(), Refusal> {
-    match fs::DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(Refusal::system(folder, "made", &error))
-        }
-        Err(_) => Ok(()),
-        // The umask may have denied permissions to the owner, but other jobs of this user need
-        // them.
-        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700))
-            .map_err(|error| Refusal::system(folder, "made", &error)),
-    }
-}
-
 /// Returns the user whose table this process uses. Fails if the process has more privileges than
 /// its user.
 pub(crate) fn user() -> Result<u32, Refusal> {
@@ -328,61 +266,8 @@ pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
-/// Checks that only this user has access to the file or folder at `path`.
-fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
-    let user = mapping::user();
-    if found.uid() != user {
-        let what = format!(
-            "is not your table: it belongs to user {}, not {user}",
-            found.uid()
-        );
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    if found.mode() & 0o077 != 0 {
-        let what = format!("is open to others: its mode is {:o}", found.mode() & 0o7777);
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    Ok(())
-}
-
-fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
-    if !found.is_dir() {
-        return Err(Refusal::of(Kind::Untrusted, folder, "is no folder"));
-    }
-    check_owner(folder, found)
-}
-
-/// Describes a non-regular file, for an error message.
-fn word_for(kind: FileType) -> &'static str {
-    match kind {
-        kind if kind.is_dir() => "a folder",
-        kind if kind.is_fifo() => "a pipe",
-        kind if kind.is_socket() => "a socket",
-        _ => "a device",
-    }
-}
-
 fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
-    if found.is_symlink() {
-        return Err(Refusal::of(Kind::Untrusted, path, "is a symbolic link"));
-    }
-    if !found.is_file() {
-        let what = format!("is {}", word_for(found.file_type()));
-        return Err(Refusal::of(Kind::NoFile, path, what));
-    }
-    check_owner(path, found)?;
-    // An observer could read such a file, but no job could ever take a seat in it.
-    if found.mode() & 0o600 != 0o600 {
-        let what = format!(
-            "is closed to its owner: its mode is {:o}",
-            found.mode() & 0o7777
-        );
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
-    if found.nlink() != 1 {
-        let what = format!("has {} names instead of one", found.nlink());
-        return Err(Refusal::of(Kind::Untrusted, path, what));
-    }
+    trusted::check_file(path, found)?;
     if found.len() != LENGTH as u64 {
         let what = format!(
             "is not a Tidegate table: it has {} bytes instead of {LENGTH}",
@@ -393,21 +278,10 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks that this process may write files up to byte `end`. A write beyond the process's limit
-/// would kill it with a signal.
-fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
-    let limit = mapping::file_size_limit();
-    if end > limit {
-        let what = format!("cannot be written: files of this process may have {limit} bytes");
-        return Err(Refusal::of(Kind::Unreachable, path, what));
-    }
-    Ok(())
-}
-
 /// Creates the complete table before any other process can see it. Also succeeds if another job has
 /// just created a table.
 fn create(path: &Path) -> Result<(), Refusal> {
-    let file = nameless(path, path)?;
+    let file = unnamed(path, path)?;
     match mapping::name_file(&file, path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(Refusal::system(path, "made", &error))
@@ -416,31 +290,9 @@ fn create(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Creates the complete table for `path` as an unnamed file in the parent folder of `near`. The
-/// file disappears when it is closed, unless it gets a name.
-fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
-    let folder = match near.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    check_limit(path, LENGTH as u64)?;
-    let refuse = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let what = "cannot be made: its folder is missing, make that first";
-            Refusal::of(Kind::Unreachable, path, what)
-        }
-        _ => Refusal::system(path, "made", &error),
-    };
-    let file = mapping::options(true)
-        .write(true)
-        .open(folder)
-        .map_err(refuse)?;
-    // As with the folder, the umask must not deny access to other jobs of this user.
-    file.set_permissions(Permissions::from_mode(0o600))
-        .map_err(refuse)?;
+/// Creates the complete table for `path` as an unnamed file in the parent folder of `near`.
+fn unnamed(path: &Path, near: &Path) -> Result<File, Refusal> {
     let mut content = vec![0; LENGTH];
     content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);
-    // Writing allocates the file's blocks, so if the file system is full, the error occurs here.
-    file.write_all_at(&content, 0).map_err(refuse)?;
-    Ok(file)
+    trusted::unnamed(path, near, &content)
 }

@@ -44,7 +44,13 @@ fn number_in(text: &str) -> u64 {
 /// Returns the start time of process `pid`, or `None` if there is no such process or it is a
 /// zombie.
 fn started(pid: u32) -> Option<u64> {
-    let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
+    start_of(&Path::new("/proc").join(pid.to_string()))
+}
+
+/// Returns the start time of the process or thread that `folder` of `/proc` describes, or `None` as
+/// for a process.
+pub(crate) fn start_of(folder: &Path) -> Option<u64> {
+    let stat = fs::read(folder.join("stat")).ok()?;
     start_in(&String::from_utf8_lossy(&stat))
 }
 

@@ -32,6 +32,9 @@
 //!
 //! [`Observer`] reads the table without taking a seat, and never creates the table.
 //!
+//! [`confinement`] keeps a record of what a command takes from the threads of other programs, so that
+//! they get it back if the command dies.
+//!
 //! This crate does **not** move workers or start threads. It measures no load except that of
 //! programs outside the table ([`Neighbours`]). It supports only Linux.
 
@@ -41,6 +44,11 @@
     allow(dead_code, reason = "without a file nothing is laid out in it")
 )]
 
+#[cfg(target_os = "linux")]
+pub mod confinement;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_confinement.rs"]
+pub mod confinement;
 #[cfg(target_os = "linux")]
 mod file;
 #[cfg(not(target_os = "linux"))]
@@ -55,10 +63,13 @@ mod mask;
 mod neighbours;
 mod observer;
 mod reader;
+mod records;
 mod refusal;
 mod report;
 mod seat;
 mod shares;
+#[cfg(target_os = "linux")]
+mod trusted;
 
 pub use layout::{Name, ROWS};
 pub use location::{Location, VARIABLE};
@@ -68,4 +79,4 @@ pub use observer::{Job, Observer, Soundness};
 pub use refusal::{Kind, Refusal};
 pub use report::Report;
 pub use seat::{Seat, Waker};
-pub use shares::Shares;
+pub use shares::{Portion, Shares};

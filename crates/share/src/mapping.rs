@@ -81,6 +81,16 @@ pub(crate) fn lock(file: &File, at: u64) -> io::Result<bool> {
     }
 }
 
+/// Like [`lock`], but waits until no other description holds the lock, and so returns `true`.
+pub(crate) fn wait_for_lock(file: &File, at: u64) -> io::Result<bool> {
+    loop {
+        match ask(file, libc::F_OFD_SETLKW, &mut byte(at, libc::F_WRLCK)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done.map(|()| true),
+        }
+    }
+}
+
 pub(crate) fn unlock(file: &File, at: u64) -> io::Result<()> {
     ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_UNLCK))
 }

@@ -49,6 +49,17 @@ impl CpuMask {
             .all(|(mine, theirs)| mine & !theirs == 0)
     }
 
+    /// Returns the processors in the set, in ascending order.
+    pub fn cpus(&self) -> impl Iterator<Item = usize> {
+        (0..Self::MOST).filter(|cpu| self.contains(*cpu))
+    }
+
+    /// Returns the set of processors that are in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
     /// Returns the set of processors that are in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
@@ -58,8 +69,7 @@ impl CpuMask {
 
 impl fmt::Debug for CpuMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cpus = (0..Self::MOST).filter(|cpu| self.contains(*cpu));
-        f.debug_set().entries(cpus).finish()
+        f.debug_set().entries(self.cpus()).finish()
     }
 }
 
@@ -76,6 +86,8 @@ mod tests {
         let some = CpuMask::from_cpus([63, 64]);
         assert!(some.is_subset(&set) && !set.is_subset(&some));
         assert_eq!(some.union(&CpuMask::from_cpus([1])).len(), 3);
+        let both = some.intersection(&CpuMask::from_cpus([1, 64]));
+        assert_eq!(both.cpus().collect::<Vec<_>>(), [64]);
         assert!(CpuMask::default().is_empty());
     }
 }

@@ -66,6 +66,13 @@ impl Refusal {
         Self::advising(Kind::Damaged, path, what, ELSEWHERE)
     }
 
+    /// Creates a refusal for a file at `path` that is named like a record of masks, but is `what`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn no_record(path: &Path, what: impl fmt::Display) -> Self {
+        let advice = "remove it if it is not the file of another program";
+        Self::advising(Kind::Damaged, path, what, advice)
+    }
+
     fn advising(kind: Kind, path: &Path, what: impl fmt::Display, advice: &str) -> Self {
         let path = path.display().to_string();
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))

@@ -6,13 +6,14 @@ use crate::layout::{Claim, Name, ROWS, Row};
 use crate::location::{Access, Location};
 use crate::mask::CpuMask;
 use crate::neighbours::Neighbours;
-use crate::reader::{Reader, Seen, sweep};
+use crate::reader::{Reader, Seen, Snapshot, sweep};
 use crate::refusal::{Kind, Refusal};
 use crate::report::Report;
-use crate::shares::Shares;
+use crate::shares::{Portion, Shares};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 use tidegate_sync::futex::SharedWord;
 
@@ -65,6 +66,15 @@ impl Seat {
         })
     }
 
+    /// Takes a seat for the same job in the table to which the path leads now, after the old table
+    /// was removed.
+    ///
+    /// # Errors
+    /// Like [`take`](Self::take).
+    pub fn take_again(&self) -> Result<Self, Refusal> {
+        Self::take(&Location::at(self.path()), &self.row.name)
+    }
+
     /// Publishes the job's needs and a heartbeat. Call this once per cycle while the job desires
     /// processors. Wakes the other jobs if `report` changes how they divide the machine.
     ///
@@ -72,9 +82,18 @@ impl Seat {
     /// Returns an error if the table was truncated or can no longer be written, or if this process
     /// is a child of the process that took the seat.
     pub fn publish(&mut self, report: &Report) -> Result<(), Refusal> {
+        self.publish_outside(report, clock::process_time())
+    }
+
+    /// Like [`publish`](Self::publish), for a job that is not this process but other processes,
+    /// which have used `cpu_time` of processor time.
+    ///
+    /// # Errors
+    /// Like [`publish`](Self::publish).
+    pub fn publish_outside(&mut self, report: &Report, cpu_time: Nanos) -> Result<(), Refusal> {
         let row = &mut self.row;
         let before = std::mem::replace(&mut row.report, *report);
-        row.cpu_time = clock::process_time();
+        row.cpu_time = cpu_time;
         row.beat = row.beat.wrapping_add(1);
         self.table.write_row(self.index, row)?;
         if report.matters_after(&before) {
@@ -89,22 +108,32 @@ impl Seat {
     /// Like [`publish`](Self::publish). Also returns an error if another program has overwritten
     /// this job's row.
     pub fn shares(&mut self) -> Result<Shares, Refusal> {
+        Ok(Shares::of(&self.read()?, self.index))
+    }
+
+    /// Like [`shares`](Self::shares), but returns the portion of every job, in order of arrival.
+    ///
+    /// # Errors
+    /// Like [`shares`](Self::shares).
+    pub fn division(&mut self) -> Result<Vec<Portion>, Refusal> {
+        Ok(Portion::of_all(&self.read()?, self.index))
+    }
+
+    /// Reads the table, and frees the rows of jobs that have died.
+    fn read(&mut self) -> Result<Snapshot, Refusal> {
         let snapshot = self
             .reader
             .read(&self.table, Some(self.index), clock::now())?;
         self.seen = snapshot.change;
         sweep(&self.table, &snapshot.dead)?;
-        let own = |seen: &&Seen| {
+        let own = |seen: &Seen| {
             seen.index == self.index && seen.row.generation == self.claim.generation()
         };
-        match snapshot.alive.iter().find(own) {
-            Some(_) => Ok(Shares::of(&snapshot, self.index)),
-            None => {
-                let what =
-                    "does not show this job's row any more: another process has written there";
-                Err(Refusal::of(Kind::Damaged, self.path(), what))
-            }
+        if snapshot.alive.iter().any(own) {
+            return Ok(snapshot);
         }
+        let what = "does not show this job's row any more: another process has written there";
+        Err(Refusal::of(Kind::Damaged, self.path(), what))
     }
 
     /// Measures how many processors programs outside the table use, in thousandths. A job that

@@ -22,21 +22,22 @@ pub struct Shares {
     pub neighbours: usize,
 }
 
+/// A job's portion of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// The processors that the job may run on.
+    pub mask: CpuMask,
+    /// The number of processors that the job is entitled to; 0 if it desires none, or is stalled.
+    pub allotment: usize,
+    /// Whether this is the job that has read the table.
+    pub is_own: bool,
+}
+
 impl Shares {
     /// Computes the shares for the job in row `own`.
     pub(crate) fn of(snapshot: &Snapshot, own: usize) -> Self {
-        let mut jobs: Vec<&Seen> = snapshot
-            .alive
-            .iter()
-            .filter(|seen| seen.takes_part())
-            .collect();
-        jobs.sort_unstable_by_key(|seen| (seen.row.arrived, seen.index));
+        let (jobs, reports) = jobs(snapshot, own, Seen::takes_part);
         let place = jobs.iter().position(|seen| seen.index == own);
-        let mut reports: Vec<Report> = jobs.iter().map(|seen| seen.row.report).collect();
-        let usual = place.map_or(CpuMask::default(), |place| reports[place].mask);
-        for report in reports.iter_mut().filter(|report| report.mask.is_empty()) {
-            report.mask = usual;
-        }
         let division = Division::of(&reports);
         Self {
             allotment: place.map_or(0, |place| division.allotments[place]),
@@ -46,6 +47,49 @@ impl Shares {
             neighbours: division.neighbours,
         }
     }
+}
+
+impl Portion {
+    /// Computes the portion of each job, in order of arrival, for the job in row `own`.
+    pub(crate) fn of_all(snapshot: &Snapshot, own: usize) -> Vec<Self> {
+        let (_, dividing) = jobs(snapshot, own, Seen::takes_part);
+        let mut allotments = Division::of(&dividing).allotments.into_iter();
+        let (jobs, reports) = jobs(snapshot, own, |_| true);
+        let portion = |(seen, report): (&Seen, Report)| Self {
+            mask: report.mask,
+            // The jobs that take part are in the same order here.
+            allotment: if seen.takes_part() {
+                allotments.next().unwrap_or(0)
+            } else {
+                0
+            },
+            is_own: seen.index == own,
+        };
+        jobs.into_iter().zip(reports).map(portion).collect()
+    }
+}
+
+/// Returns the selected jobs in order of arrival, and what they have published. An empty set of
+/// processors is replaced with that of the job in row `own`.
+fn jobs(
+    snapshot: &Snapshot,
+    own: usize,
+    select: impl Fn(&Seen) -> bool,
+) -> (Vec<&Seen>, Vec<Report>) {
+    let alive = &snapshot.alive;
+    let usual = alive.iter().find(|seen| seen.index == own);
+    let usual = usual.map_or(CpuMask::default(), |seen| seen.row.report.mask);
+    let mut jobs: Vec<&Seen> = alive.iter().filter(|seen| select(seen)).collect();
+    jobs.sort_unstable_by_key(|seen| (seen.row.arrived, seen.index));
+    let report = |seen: &&Seen| {
+        let mut report = seen.row.report;
+        if report.mask.is_empty() {
+            report.mask = usual;
+        }
+        report
+    };
+    let reports = jobs.iter().map(report).collect();
+    (jobs, reports)
 }
 
 /// The result of dividing the machine among all jobs.

@@ -10,8 +10,8 @@ mod support;
 
 use std::fs;
 use std::time::Duration;
-use support::sys::{self, Child, End, KILLED, Traced, WELL};
-use support::{Home, make_stale, until, wants};
+use support::sys::{self, Child, End, KILLED, WELL};
+use support::{Home, at_every_call, make_stale, to_stop, until, wants};
 use tidegate_share::{Kind, Name, Observer, ROWS, Seat, Soundness};
 
 /// Takes a seat, uses it twice and gives it back, as a job that may use `processors`.
@@ -24,38 +24,6 @@ fn life(home: &Home, processors: usize) -> i32 {
     }
     drop(seat);
     0
-}
-
-/// Lets a child run to stop number `stop`. Returns `false` if the child ends earlier.
-fn to_stop(child: &mut Traced, stop: usize) -> bool {
-    (0..stop).all(|_| match child.step() {
-        None => true,
-        Some(end) => {
-            assert_eq!(end, WELL);
-            false
-        }
-    })
-}
-
-/// For every n, starts a new child, lets it run to its n-th stop, and passes it to `then`. Returns
-/// the number of stops.
-fn at_every_call(
-    mut prepare: impl FnMut(),
-    act: impl Fn() -> i32,
-    mut then: impl FnMut(usize, &mut Traced),
-) -> usize {
-    for stop in 1.. {
-        prepare();
-        let Some(mut child) = sys::trace(&act) else {
-            println!("skipped: tracing a child is not permitted here");
-            return usize::MAX;
-        };
-        if !to_stop(&mut child, stop) {
-            return stop - 1;
-        }
-        then(stop, &mut child);
-    }
-    unreachable!()
 }
 
 fn check(home: &Home) -> Soundness {

@@ -29,6 +29,32 @@ fn jobs_divide_processors_by_desire() {
     assert_eq!((shares.processors, shares.others), (16, 1));
 }
 
+/// An idle job has no allotment but keeps its place, and each reader recognizes its own portion.
+#[test]
+fn portions_come_in_order_of_arrival() {
+    let home = Home::new();
+    let mut seats = ["a", "b", "c"].map(|name| home.seat(name));
+    for (seat, desire) in seats.iter_mut().zip([6, 0, 16]) {
+        seat.publish(&wants(desire, 8)).unwrap();
+    }
+    for (own, seat) in seats.iter_mut().enumerate() {
+        let portions = seat.division().unwrap();
+        let found: Vec<_> = portions.iter().map(|p| (p.allotment, p.is_own)).collect();
+        assert_eq!(found, [(4, own == 0), (0, own == 1), (4, own == 2)]);
+        assert!(portions.iter().all(|p| p.mask == CpuMask::from_cpus(0..8)));
+        assert_eq!(seat.shares().unwrap().allotment, portions[own].allotment);
+    }
+}
+
+#[test]
+fn processor_time_of_others_is_published() {
+    let home = Home::new();
+    let mut seat = home.seat("outside");
+    seat.publish_outside(&wants(1, 2), 4711).unwrap();
+    let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+    assert_eq!(observer.jobs().unwrap()[0].cpu_time, 4711);
+}
+
 #[test]
 fn leaving_job_returns_its_processors() {
     let home = Home::new();
@@ -236,6 +262,15 @@ fn removed_table_is_noticed_and_replaced() {
     assert!(!seat.is_current());
     let other = home.seat("second");
     assert!(!seat.is_current() && other.is_current());
+    let again = seat.take_again().unwrap();
+    assert!(again.is_current());
+    let jobs = Observer::open(&home.location())
+        .unwrap()
+        .unwrap()
+        .jobs()
+        .unwrap();
+    let names: Vec<String> = jobs.iter().map(|job| job.name.to_string()).collect();
+    assert_eq!(names, ["second", "first"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 use support::jobs::{Job, PATIENCE, job, jobs, plays, soon, until_told};
 use support::{Gate, fib, pool, soak, watched};
+use tidegate_share::confinement::Record;
 use tidegate_share::{Location, Observer};
 
 const WORKS: &str = "job_that_works";
@@ -169,6 +170,21 @@ fn unnamed_pool_uses_program_name() {
         let named = job(&home.path(), works.pid()).unwrap().name;
         assert_eq!(named.to_string(), program);
         works.end();
+    });
+}
+
+/// A job restores what a killed command has left behind, but not the record of one that lives.
+#[test]
+fn job_restores_abandoned_records() {
+    watched(|| {
+        let home = Home::new();
+        let record = Record::create(&home.location()).unwrap();
+        let abandoned = home.folder.path().join("exec-1-1.masks");
+        std::fs::copy(record.path(), &abandoned).unwrap();
+        let works = Job::start(WORKS, &home.path(), &[]);
+        soon("it is restored", PATIENCE, || !abandoned.exists());
+        works.end();
+        assert!(record.path().exists());
     });
 }
 

@@ -43,6 +43,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("programs", "tidegate", 500, "programs::run_every_task_once"),
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
     Soak("planted", "tidegate --features testing", 100, "ordinary::ordinary_runs_miss_the_bugs"),
+    Soak("exec-kills", "tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
     Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
 ];
 

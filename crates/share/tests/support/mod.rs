@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 pub mod assault;
+pub mod confined;
 pub mod damage;
 pub mod sys;
 
@@ -10,6 +11,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use sys::Traced;
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
 
@@ -58,6 +60,38 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
         );
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Lets a child run to stop number `stop`. Returns `false` if the child ends earlier.
+pub fn to_stop(child: &mut Traced, stop: usize) -> bool {
+    (0..stop).all(|_| match child.step() {
+        None => true,
+        Some(end) => {
+            assert_eq!(end, sys::WELL);
+            false
+        }
+    })
+}
+
+/// For every n, starts a new child, lets it run to its n-th stop, and passes it to `then`. Returns
+/// the number of stops.
+pub fn at_every_call(
+    mut prepare: impl FnMut(),
+    act: impl Fn() -> i32,
+    mut then: impl FnMut(usize, &mut Traced),
+) -> usize {
+    for stop in 1.. {
+        prepare();
+        let Some(mut child) = sys::trace(&act) else {
+            println!("skipped: tracing a child is not permitted here");
+            return usize::MAX;
+        };
+        if !to_stop(&mut child, stop) {
+            return stop - 1;
+        }
+        then(stop, &mut child);
+    }
+    unreachable!()
 }
 
 /// The offset of the word that identifies the boot during which the table was created.

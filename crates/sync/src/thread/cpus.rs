@@ -11,6 +11,12 @@ impl Tid {
     pub fn this() -> Self {
         Self(imp::this())
     }
+
+    /// Returns the id of the thread that the system calls `number`, in any process.
+    #[must_use]
+    pub fn numbered(number: u32) -> Self {
+        Self(imp::numbered(number))
+    }
 }
 
 /// A set of processors.
@@ -48,6 +54,11 @@ impl CpuSet {
     #[must_use]
     pub fn of(thread: Tid) -> Option<Self> {
         imp::get(thread.0).map(Self)
+    }
+
+    /// Returns the processors in the set, in ascending order.
+    pub fn cpus(&self) -> impl Iterator<Item = usize> {
+        (0..imp::MOST).filter(|cpu| imp::has(&self.0, *cpu))
     }
 
     /// Returns the set with `cpu` added.
@@ -93,6 +104,11 @@ mod imp {
         Tid::try_from(tid).expect("thread numbers are small")
     }
 
+    pub(super) fn numbered(number: u32) -> Tid {
+        // No thread has a negative number, and the calls below fail for it.
+        Tid::try_from(number).unwrap_or(-1)
+    }
+
     pub(super) fn none() -> Set {
         // SAFETY: cpu_set_t consists of integers, for which all zeroes is a valid value.
         unsafe { std::mem::zeroed() }
@@ -124,6 +140,11 @@ mod imp {
         }
     }
 
+    pub(super) fn has(set: &Set, cpu: usize) -> bool {
+        // SAFETY: `cpu` is below the size of the set, as just checked.
+        cpu < MOST && unsafe { libc::CPU_ISSET(cpu, set) }
+    }
+
     pub(super) fn count(set: &Set) -> usize {
         // SAFETY: CPU_COUNT only reads `set`.
         usize::try_from(unsafe { libc::CPU_COUNT(set) }).unwrap_or(0)
@@ -152,6 +173,10 @@ mod imp {
         Tid
     }
 
+    pub(super) fn numbered(_: u32) -> Tid {
+        Tid
+    }
+
     pub(super) fn none() -> Set {
         Set
     }
@@ -167,6 +192,10 @@ mod imp {
     pub(super) fn add(_: &mut Set, _: usize) {}
 
     pub(super) fn remove(_: &mut Set, _: usize) {}
+
+    pub(super) fn has(_: &Set, _: usize) -> bool {
+        false
+    }
 
     pub(super) fn count(_: &Set) -> usize {
         0
@@ -184,6 +213,18 @@ mod imp {
 #[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpus_are_listed_in_order() {
+        let set: CpuSet = [64, 0, 3, imp::MOST].into_iter().collect();
+        assert_eq!(set.cpus().collect::<Vec<_>>(), [0, 3, 64]);
+    }
+
+    #[test]
+    fn impossible_thread_has_no_set() {
+        assert!(CpuSet::of(Tid::numbered(u32::MAX)).is_none());
+        assert!(CpuSet::of(Tid::numbered(std::process::id())).is_some());
+    }
 
     #[test]
     fn thread_leaves_cpu_and_may_return() {

@@ -3,6 +3,7 @@
 use crate::options::Options;
 use std::time::Duration;
 use tidegate_policy::SharePolicy;
+use tidegate_share::confinement::restore_abandoned;
 use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, Waker};
 use tidegate_sync::stderr::print_line;
 
@@ -66,6 +67,9 @@ impl Presence {
             let seat = Seat::take(location, &self.job).map_err(|refusal| refusal.to_string())?;
             let path = seat.path().display().to_string();
             let (path, why) = (path.escape_debug(), location.why());
+            // Give the threads of other programs their processors back, if the command that had
+            // confined them was killed.
+            restore_abandoned(location);
             let said = format!("shares the machine ({share}) through {path} ({why})");
             Ok((seat, said))
         });

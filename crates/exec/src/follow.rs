@@ -1,0 +1,310 @@
+//! Makes the program follow its allotment.
+//!
+//! Once per cycle, [`Following`] looks at the program's threads, publishes its desire, computes its
+//! processors from the table and confines the program to them. All decisions are in
+//! [`tidegate_policy::outside`].
+//!
+//! Whatever goes wrong, the program gets its processors back, the user reads one line, and the
+//! program runs on as it would without the command.
+
+mod affinity;
+#[cfg(test)]
+mod cgroups;
+mod confinement;
+mod guards;
+mod look;
+mod quota;
+#[cfg(test)]
+mod recorded;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use confinement::Means;
+pub use quota::Leaf;
+
+use crate::{Options, say};
+use confinement::Confinement;
+use guards::Guards;
+use look::{Clocks, Observer, now, thread_time, threads};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tidegate_machine::{Machine, Topology};
+use tidegate_policy::Nanos;
+use tidegate_policy::outside::{Desire, Look, Row, assign, cycle};
+use tidegate_share::{CpuMask, Portion, Refusal, Report, Seat, Waker};
+use tree::{Member, Tree};
+
+/// Ends [`Following::run`] from another thread.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    is_set: Arc<AtomicBool>,
+    /// Wakes the present seat.
+    waker: Arc<Mutex<Waker>>,
+}
+
+impl Stop {
+    /// Makes [`Following::run`] give the program its processors back and return.
+    pub fn set(&self) {
+        // The lock orders this against a change of the seat, and the waker's system call against
+        // the last look at the flag.
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_set.store(true, Ordering::Relaxed);
+        waker.wake();
+    }
+
+    fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Relaxed)
+    }
+
+    fn change_seat(&self, seat: &Seat) {
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = seat.waker();
+    }
+}
+
+/// The running program, its seat and its confinement.
+#[derive(Debug)]
+pub struct Following {
+    seat: Seat,
+    stop: Stop,
+    confinement: Confinement,
+    tree: Tree,
+    observer: Observer,
+    desire: Desire,
+    /// One guard for each process with several threads.
+    guards: Guards,
+    report: Report,
+    min: usize,
+    /// All processors of the machine, those that share a cache side by side.
+    order: Vec<usize>,
+    /// The processors to which the program is confined, if it is.
+    chosen: Option<Vec<usize>>,
+    last: Look,
+    next_look: Nanos,
+    /// The number of cycles since the desire or the processors changed.
+    calm: usize,
+}
+
+impl Following {
+    /// Takes the first look at the program, whose first process is `pid`. Call this immediately
+    /// after that process has started. All children of this process belong to the program, except
+    /// its watcher.
+    #[must_use]
+    pub fn begin(options: &Options, seat: Seat, means: Means, pid: i32) -> Self {
+        let machine = Machine::read();
+        let mut report = Report::new(CpuMask::from_cpus(
+            machine.usable().as_slice().iter().copied(),
+        ));
+        let most = machine.default_workers();
+        report.limit = options.max.map_or(most, |max| max.clamp(1, most));
+        report.weight = options.weight;
+        let command = i32::try_from(std::process::id()).unwrap_or(0);
+        let watcher = means.watcher().into_iter().collect();
+        let mut following = Self {
+            stop: Stop {
+                is_set: Arc::default(),
+                waker: Arc::new(Mutex::new(seat.waker())),
+            },
+            seat,
+            confinement: means.of(pid),
+            tree: Tree::new(Path::new("/proc").into(), command, watcher),
+            observer: Observer::new(Clocks::KERNEL),
+            desire: Desire::default(),
+            guards: Guards::default(),
+            report,
+            min: options.min,
+            order: order(machine.topology()),
+            chosen: None,
+            last: Look::default(),
+            next_look: 0,
+            calm: 0,
+        };
+        // If this fails, so does the first look of `run`, which says why.
+        if let Ok((look, _)) = following.observer.look(&following.tree, now()) {
+            following.desire.next(&look, following.report.limit);
+            following.last = look;
+        }
+        following
+    }
+
+    /// Returns what ends [`run`](Self::run).
+    #[must_use]
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Follows the allotment until [`Stop::set`] is called. Then gives the program its processors
+    /// back, leaves the table and ends the watcher. Does so earlier if the program collapses under
+    /// its confinement or cannot be followed any more, and says why.
+    pub fn run(mut self) {
+        if let Err(reason) = self.follow() {
+            say(&format!("the program is not confined any more: {reason}"));
+        }
+        if let Err(reason) = self.confinement.release(&self.tree) {
+            say(&format!("some threads may stay confined: {reason}"));
+        }
+    }
+
+    fn follow(&mut self) -> Result<(), String> {
+        let line = |refusal: Refusal| refusal.to_string();
+        loop {
+            let (begin, before) = (now(), thread_time());
+            let mut members = None;
+            if begin >= self.next_look {
+                self.keep_seat().map_err(line)?;
+                members = Some(self.look(begin)?);
+            }
+            let looked = members.is_some();
+            let chosen = self.choose().map_err(line)?;
+            self.confine(chosen, members)?;
+            if looked {
+                let cost = thread_time().saturating_sub(before);
+                let is_idle = self.report.desire == 0 && self.last.runnable == 0;
+                self.next_look = begin.saturating_add(cycle(cost, self.calm, is_idle));
+            }
+            if self.stop.is_set() {
+                return Ok(());
+            }
+            let rest = Duration::from_nanos(self.next_look.saturating_sub(now()));
+            self.seat.wait_change(rest).map_err(line)?;
+        }
+    }
+
+    /// Takes a new seat if the table was removed.
+    fn keep_seat(&mut self) -> Result<(), Refusal> {
+        if !self.seat.is_current() {
+            self.seat = self.seat.take_again()?;
+            self.stop.change_seat(&self.seat);
+            self.seat.publish_outside(&self.report, self.last.ran)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the program and publishes what it desires.
+    fn look(&mut self, at: Nanos) -> Result<Vec<Member>, String> {
+        let look = self.observer.look(&self.tree, at);
+        let (look, members) = look.map_err(|error| error.to_string())?;
+        let processors = self.chosen.as_ref().map(Vec::len);
+        if let Some(pid) = self.guards.next(&self.tree, &members, at, processors) {
+            let spins = "seem to wait for each other by spinning";
+            return Err(format!("the threads of process {pid} {spins}"));
+        }
+        let allotment = self
+            .chosen
+            .as_ref()
+            .map_or(self.report.mask.len(), Vec::len);
+        let desire = self.desire.next(&look, allotment);
+        let desire = desire.min(threads(&members).count()).min(self.report.limit);
+        self.calm = match desire == self.report.desire {
+            true => self.calm.saturating_add(1),
+            false => 0,
+        };
+        let published = self.publish(desire, &look);
+        published.map_err(|refusal| refusal.to_string())?;
+        self.last = look;
+        Ok(members)
+    }
+
+    fn publish(&mut self, desire: usize, look: &Look) -> Result<(), Refusal> {
+        let was_idle = self.report.desire == 0;
+        self.report.desire = desire;
+        self.report.usage = usage(&self.last, look);
+        self.report.allotment = match (desire, &self.chosen) {
+            (0, _) => 0,
+            (_, Some(chosen)) => chosen.len(),
+            (_, None) => self.report.limit,
+        };
+        if was_idle && desire == 0 {
+            // The row of an idle job does not beat.
+            return Ok(());
+        }
+        self.seat.publish_outside(&self.report, look.ran)
+    }
+
+    /// Computes the program's processors from the table.
+    fn choose(&mut self) -> Result<Option<Vec<usize>>, Refusal> {
+        let portions = self.seat.division()?;
+        Ok(chosen(&portions, &self.order, self.min))
+    }
+
+    fn confine(
+        &mut self,
+        chosen: Option<Vec<usize>>,
+        members: Option<Vec<Member>>,
+    ) -> Result<(), String> {
+        let is_new = chosen != self.chosen;
+        let has_new_threads = members.is_some() && chosen.is_some();
+        if self.confinement.is_none()
+            || !(is_new || has_new_threads && self.confinement.is_by_thread())
+        {
+            return Ok(());
+        }
+        let members = match members {
+            Some(members) => members,
+            None => self.tree.walk().map_err(|error| error.to_string())?,
+        };
+        let most = self.report.mask.len();
+        self.confinement
+            .confine(&self.tree, members, chosen.as_deref(), most)?;
+        if is_new {
+            self.calm = 0;
+            self.chosen = chosen;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the processors of the program, or `None` if it need not be confined: it desires none, or
+/// no other job desires any of the same, or it may use all of its processors.
+fn chosen(portions: &[Portion], order: &[usize], min: usize) -> Option<Vec<usize>> {
+    let own = portions.iter().position(|portion| portion.is_own)?;
+    let is_rival = |portion: &Portion| {
+        let common = portion.mask.intersection(&portions[own].mask);
+        !portion.is_own && portion.allotment > 0 && !common.is_empty()
+    };
+    if !portions.iter().any(is_rival) {
+        return None;
+    }
+    let masks: Vec<Vec<usize>> = portions
+        .iter()
+        .map(|portion| {
+            let is_in = |cpu: &usize| portion.mask.contains(*cpu);
+            order.iter().copied().filter(is_in).collect()
+        })
+        .collect();
+    let rows: Vec<Row<'_>> = portions
+        .iter()
+        .zip(&masks)
+        .map(|(portion, mask)| Row {
+            mask,
+            allotment: match portion.is_own && portion.allotment > 0 {
+                true => portion.allotment.max(min),
+                false => portion.allotment,
+            },
+        })
+        .collect();
+    let chosen = assign(&rows).swap_remove(own);
+    let is_part = !chosen.is_empty() && chosen.len() < masks[own].len();
+    is_part.then_some(chosen)
+}
+
+/// Returns the machine's order: processors that share a core, a cache or a node are neighbours.
+fn order(topology: &Topology) -> Vec<usize> {
+    let levels = topology.levels(topology.cpus());
+    let mut order: Vec<usize> = topology.cpus().as_slice().to_vec();
+    // The sorts keep the order within equal groups, so the coarsest level decides first.
+    for level in levels {
+        let group = |cpu: &usize| level.groups.iter().position(|group| group.contains(*cpu));
+        order.sort_by_key(group);
+    }
+    order
+}
+
+/// Returns how many processors the program has kept busy between two looks.
+fn usage(last: &Look, look: &Look) -> usize {
+    let ran = look.ran.saturating_sub(last.ran);
+    let length = look.at.saturating_sub(last.at).max(1);
+    usize::try_from((ran + length / 2) / length).unwrap_or(usize::MAX)
+}

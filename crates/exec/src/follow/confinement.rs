@@ -1,0 +1,179 @@
+//! The means by which the program is confined.
+
+use super::affinity::Affinity;
+use super::quota::Leaf;
+use super::tree::{Member, Tree};
+use crate::{How, Watcher, say};
+use std::path::{Path, PathBuf};
+use tidegate_share::confinement::Record;
+use tidegate_share::{CpuMask, Location};
+
+/// How the program will be confined, chosen before it starts.
+#[derive(Debug)]
+pub struct Means {
+    /// What gives the program its processors back if the command dies; without it, the program is
+    /// not confined.
+    kept: Option<(Record, Watcher)>,
+    leaf: Option<Leaf>,
+    reason: String,
+}
+
+impl Means {
+    /// Prepares to confine the program as `how` says. The record is made beside the table at
+    /// `location`. If something is missing, says so; then the program is not confined.
+    #[must_use]
+    pub fn prepare(how: How, location: &Location) -> Self {
+        Self::prepare_with(how, location, Path::new("/"), Watcher::start)
+    }
+
+    pub(super) fn prepare_with(
+        how: How,
+        location: &Location,
+        root: &Path,
+        watcher: impl FnOnce(&Path) -> std::io::Result<Watcher>,
+    ) -> Self {
+        let made = match how {
+            How::Count => Ok(Self::none("--how count")),
+            How::Affinity => Self::guarded(location, watcher, None, "affinity".into()),
+            How::Quota | How::Auto => match Leaf::create(root) {
+                Ok(leaf) => {
+                    let reason = format!("the quota of {}", leaf.folder().display());
+                    Self::guarded(location, watcher, Some(leaf), reason)
+                }
+                Err(why) if how == How::Auto => {
+                    let reason = format!("affinity, because it gets no quota: {why}");
+                    Self::guarded(location, watcher, None, reason)
+                }
+                Err(why) => Err(why),
+            },
+        };
+        made.unwrap_or_else(|why| {
+            say(&format!("the program will not be confined: {why}"));
+            Self::none(&why)
+        })
+    }
+
+    fn none(why: &str) -> Self {
+        Self {
+            kept: None,
+            leaf: None,
+            reason: format!("the program will not be confined: {why}"),
+        }
+    }
+
+    fn guarded(
+        location: &Location,
+        watcher: impl FnOnce(&Path) -> std::io::Result<Watcher>,
+        leaf: Option<Leaf>,
+        reason: String,
+    ) -> Result<Self, String> {
+        let mut record = Record::create(location).map_err(|refusal| refusal.to_string())?;
+        if let Some(leaf) = &leaf {
+            record
+                .quota(leaf.folder())
+                .map_err(|refusal| refusal.to_string())?;
+        }
+        match watcher(record.path()) {
+            Ok(watcher) => Ok(Self {
+                kept: Some((record, watcher)),
+                leaf,
+                reason: format!("the program will be confined by {reason}"),
+            }),
+            Err(error) => {
+                // This removes the record. If it fails, the next process of this user does so.
+                let _ = record.restore();
+                Err(format!("cannot start its watcher: {error}"))
+            }
+        }
+    }
+
+    /// Returns the name of the record, the value of `TIDEGATE_EXEC` for the program.
+    #[must_use]
+    pub fn record(&self) -> Option<&str> {
+        self.kept.as_ref().map(|(record, _)| record.name())
+    }
+
+    /// Returns the file into which the program's number must be written before it starts.
+    #[must_use]
+    pub fn procs_file(&self) -> Option<PathBuf> {
+        self.leaf.as_ref().map(Leaf::procs_file)
+    }
+
+    /// Returns how the program will be confined, and why, in one line.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Returns the number of the watcher, which is a child of the command but not of the program.
+    pub(super) fn watcher(&self) -> Option<i32> {
+        self.kept.as_ref().map(|(_, watcher)| watcher.pid())
+    }
+
+    pub(super) fn of(self, program: i32) -> Confinement {
+        let Some((record, watcher)) = self.kept else {
+            return Confinement::None;
+        };
+        match self.leaf {
+            Some(leaf) => Confinement::Quota(leaf, record, watcher),
+            None => Confinement::Affinity(Affinity::new(record, program), watcher),
+        }
+    }
+}
+
+/// What confines the running program.
+#[derive(Debug)]
+pub(super) enum Confinement {
+    Quota(Leaf, Record, Watcher),
+    Affinity(Affinity, Watcher),
+    None,
+}
+
+impl Confinement {
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+
+    /// Confines the program to the processors `chosen` of `most`, or frees it. `members` is what
+    /// the last walk has found.
+    pub(super) fn confine(
+        &mut self,
+        tree: &Tree,
+        members: Vec<Member>,
+        chosen: Option<&[usize]>,
+        most: usize,
+    ) -> Result<(), String> {
+        match self {
+            Self::Quota(leaf, ..) => leaf.confine(chosen, most),
+            Self::Affinity(affinity, _) => {
+                let set = chosen.map(|chosen| CpuMask::from_cpus(chosen.iter().copied()));
+                affinity.confine(tree, members, set.as_ref())
+            }
+            Self::None => Ok(()),
+        }
+    }
+
+    /// Whether new threads must be confined one by one.
+    pub(super) fn is_by_thread(&self) -> bool {
+        matches!(self, Self::Affinity(..))
+    }
+
+    /// Frees the program for good, removes the record and ends the watcher.
+    pub(super) fn release(self, tree: &Tree) -> Result<(), String> {
+        match self {
+            Self::Quota(leaf, record, watcher) => {
+                let restored = record.restore().map_err(|refusal| refusal.to_string());
+                // The watcher is in the command's cgroup, which the leaf removes.
+                watcher.end();
+                drop(leaf);
+                restored.map(drop)
+            }
+            Self::Affinity(affinity, watcher) => {
+                let released = affinity.release(tree);
+                watcher.end();
+                released
+            }
+            Self::None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Follows real programs beside other jobs of a table.
+
+use super::roles::{Actor, kill_process, mask, masks, two_processors, until};
+use crate::How;
+use crate::follow::cgroups::Cgroups;
+use crate::follow::{Means, chosen, order, quota, usage};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tidegate_policy::outside::Look;
+use tidegate_share::{CpuMask, Job, Location, Name, Observer, Portion, Report, Seat};
+
+/// A table of its own for a test.
+pub(super) struct Table(TempDir);
+
+impl Table {
+    pub(super) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.0.path().join("table.v1")
+    }
+
+    pub(super) fn location(&self) -> Location {
+        Location::at(self.path())
+    }
+
+    /// Whether there is no record beside the table.
+    pub(super) fn is_alone(&self) -> bool {
+        let files = fs::read_dir(self.0.path()).unwrap().flatten();
+        files.filter(|file| file.path().is_file()).count() == 1
+    }
+
+    /// Takes a seat for a job that desires all of these processors, until it is dropped.
+    pub(super) fn rival(&self, processors: &[usize]) -> Rival {
+        let mut seat = Seat::take(&self.location(), &Name::new("rival")).unwrap();
+        let mut report = Report::new(CpuMask::from_cpus(processors.iter().copied()));
+        report.desire = processors.len();
+        seat.publish(&report).unwrap();
+        let ended = Arc::new(AtomicBool::new(false));
+        let is_over = ended.clone();
+        let beats = move || {
+            while !is_over.load(Ordering::Relaxed) {
+                seat.publish(&report).unwrap();
+                thread::sleep(Duration::from_millis(50));
+            }
+        };
+        Rival {
+            ended,
+            thread: Some(thread::spawn(beats)),
+        }
+    }
+
+    fn program(&self) -> Option<Job> {
+        let observer = Observer::open(&self.location()).unwrap();
+        let jobs = observer.unwrap().jobs().unwrap();
+        jobs.into_iter()
+            .find(|job| job.name == Name::new("program"))
+    }
+}
+
+/// A job that desires all processors.
+pub(super) struct Rival {
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+#[test]
+fn program_makes_room_while_rival_works() {
+    let Some(own) = two_processors() else { return };
+    let table = Table::new();
+    let mut actor = Actor::command(&table.path());
+    actor.order("thread");
+    actor.order("spin 1");
+    until("the row shows the program", || {
+        table
+            .program()
+            .is_some_and(|row| row.desire == 1 && row.cpu_time > 0)
+    });
+    assert!(
+        masks(actor.program).iter().all(|mask| *mask == own),
+        "it is alone"
+    );
+    let rival = table.rival(&own);
+    until("the rival gets room", || {
+        masks(actor.program).iter().all(|mask| mask.len() == 1)
+    });
+    until("its row says so", || {
+        table.program().is_some_and(|row| row.allotment == 1)
+    });
+    drop(rival);
+    until("the program gets all back", || {
+        masks(actor.program).iter().all(|mask| *mask == own)
+    });
+    kill_process(actor.program);
+    actor.end();
+    assert!(table.program().is_none() && table.is_alone());
+    assert_eq!(actor.messages(), "");
+}
+
+#[test]
+fn command_moves_to_a_new_table() {
+    let Some(own) = two_processors() else { return };
+    let table = Table::new();
+    let mut actor = Actor::command(&table.path());
+    actor.order("spin 1");
+    until("it has a row", || table.program().is_some());
+    fs::remove_file(table.path()).unwrap();
+    let _rival = table.rival(&own);
+    until("it has a new row", || {
+        table.program().is_some_and(|row| row.desire == 1)
+    });
+    until("the rival gets room", || mask(actor.program).len() == 1);
+    kill_process(actor.program);
+    actor.end();
+    assert!(table.program().is_none() && table.is_alone());
+    assert_eq!(actor.messages(), "");
+}
+
+#[test]
+fn two_busy_threads_desire_two_processors() {
+    if two_processors().is_none() {
+        return;
+    }
+    let table = Table::new();
+    let mut actor = Actor::command(&table.path());
+    actor.order("spin 2");
+    until("the row says two", || {
+        table.program().is_some_and(|row| row.desire == 2)
+    });
+}
+
+/// What lives longer than the program's first process is restored as well.
+#[test]
+fn orphan_is_restored_at_the_end() {
+    let Some(own) = two_processors() else { return };
+    let table = Table::new();
+    let _rival = table.rival(&own);
+    let mut actor = Actor::command(&table.path());
+    let orphan = actor.order("fork");
+    actor.order("spin 1");
+    until("the orphan is confined", || mask(orphan).len() == 1);
+    kill_process(actor.program);
+    actor.end();
+    assert_eq!(mask(orphan), own);
+    assert!(table.is_alone());
+}
+
+#[test]
+fn sleeping_program_desires_nothing() {
+    let Some(own) = two_processors() else { return };
+    let table = Table::new();
+    let _rival = table.rival(&own);
+    let mut actor = Actor::command(&table.path());
+    let orphan = actor.order("fork");
+    until("the row desires nothing", || {
+        table.program().is_some_and(|row| row.desire == 0)
+    });
+    until("it is not confined", || mask(orphan) == own);
+    assert_eq!(mask(actor.program), own);
+    actor.end();
+    assert!(table.is_alone());
+}
+
+/// The two may share a processor for a cycle, which is at most half a second long, and here for as
+/// long as a busy machine lets them wait.
+#[test]
+fn two_programs_share_no_processor() {
+    let Some(own) = two_processors() else { return };
+    let table = Table::new();
+    let mut actors = [0, 1].map(|_| Actor::command(&table.path()));
+    for actor in &mut actors {
+        actor.order("spin 1");
+    }
+    let share = || {
+        let [one, other] = [0, 1].map(|at: usize| mask(actors[at].program));
+        one.iter().any(|cpu| other.contains(cpu))
+    };
+    until("they have parted", || !share());
+    let mut apart = Instant::now();
+    for _ in 0..200 {
+        thread::sleep(Duration::from_millis(5));
+        if !share() {
+            apart = Instant::now();
+        }
+        assert!(
+            apart.elapsed() < Duration::from_secs(10),
+            "they share a processor"
+        );
+    }
+    let [one, other] = &mut actors;
+    kill_process(one.program);
+    one.end();
+    until("the other one gets all", || mask(other.program) == own);
+    assert_eq!(one.messages() + &other.messages(), "");
+}
+
+#[test]
+fn quota_follows_and_is_lifted() {
+    let Some(own) = two_processors() else { return };
+    for is_killed in [false, true] {
+        let table = Table::new();
+        let _rival = table.rival(&own);
+        let mut actor = Actor::quota(&table.path());
+        let cgroups = Cgroups::new(&table.0.path().join("machine"), actor.child.id());
+        let quota = || cgroups.text(&cgroups.leaf("cpu.max"));
+        let cpus = || cgroups.text(&cgroups.leaf("cpuset.cpus"));
+        actor.order("spin 1");
+        let one = quota::text(1, own.len());
+        until("the program has a quota", || quota() == one);
+        until("and a processor", || {
+            cpus().parse().is_ok_and(|cpu: usize| own.contains(&cpu))
+        });
+        assert_eq!(mask(actor.program), own);
+        if is_killed {
+            actor.child.kill().unwrap();
+            actor.child.wait().unwrap();
+        } else {
+            kill_process(actor.program);
+            actor.end();
+        }
+        until("nothing is left", || {
+            quota() == "max" && cpus().is_empty() && table.is_alone()
+        });
+    }
+}
+
+#[test]
+fn means_say_what_they_are() {
+    let table = Table::new();
+    drop(table.rival(&[0]));
+    let none = table.0.path().join("no machine");
+    let prepare = |how, location: &Location| {
+        Means::prepare_with(how, location, &none, |_| {
+            Err(io::Error::other("no watcher"))
+        })
+    };
+    let reason = |how| {
+        let means = prepare(how, &table.location());
+        assert!(means.record().is_none() && means.procs_file().is_none());
+        means.reason().to_owned()
+    };
+    let start = "the program will not be confined: ";
+    assert_eq!(reason(How::Count), format!("{start}--how count"));
+    assert_eq!(
+        reason(How::Affinity),
+        format!("{start}cannot start its watcher: no watcher")
+    );
+    assert!(reason(How::Quota).starts_with(start));
+    assert!(table.is_alone());
+    let elsewhere = Location::at(none.join("table.v1"));
+    let means = prepare(How::Affinity, &elsewhere);
+    assert!(means.reason().starts_with(start), "{}", means.reason());
+}
+
+mod choice {
+    use super::*;
+
+    fn portion(cpus: &[usize], allotment: usize, is_own: bool) -> Portion {
+        Portion {
+            mask: CpuMask::from_cpus(cpus.iter().copied()),
+            allotment,
+            is_own,
+        }
+    }
+
+    const ORDER: [usize; 4] = [0, 2, 1, 3];
+
+    #[test]
+    fn lonely_program_is_not_confined() {
+        let own = portion(&ORDER, 1, true);
+        assert_eq!(chosen(&[own], &ORDER, 0), None);
+        assert_eq!(chosen(&[portion(&ORDER, 0, false), own], &ORDER, 0), None);
+        let idle = portion(&ORDER, 0, true);
+        assert_eq!(chosen(&[portion(&ORDER, 4, false), idle], &ORDER, 3), None);
+        assert_eq!(
+            chosen(&[portion(&ORDER, 4, false)], &ORDER, 0),
+            None,
+            "no own row"
+        );
+    }
+
+    /// Both compute the same, from the same rows.
+    #[test]
+    fn two_programs_choose_apart() {
+        for (first, second) in [(1, 1), (1, 2), (1, 3), (2, 2), (3, 1)] {
+            let rows = |own: usize| {
+                let portion = |at, allotment| portion(&ORDER, allotment, at == own);
+                [portion(0, first), portion(1, second)]
+            };
+            let [one, other] = [0, 1].map(|own| chosen(&rows(own), &ORDER, 0).unwrap());
+            assert_eq!((one.len(), other.len()), (first, second));
+            assert!(
+                one.iter().all(|cpu| !other.contains(cpu)),
+                "{one:?} {other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn least_count_is_kept() {
+        let rows = [portion(&ORDER, 3, false), portion(&ORDER, 1, true)];
+        assert_eq!(chosen(&rows, &ORDER, 0).unwrap(), [3]);
+        assert_eq!(chosen(&rows, &ORDER, 2).unwrap(), [1, 3]);
+        assert_eq!(chosen(&rows, &ORDER, 9), None);
+    }
+
+    #[test]
+    fn order_keeps_neighbours_together() {
+        let order = |text: &str| order(&text.parse().unwrap());
+        assert_eq!(order("cpus 0-3"), [0, 1, 2, 3]);
+        assert_eq!(
+            order("cpus 0-7\nL2 0,4 1,5 2,6 3,7\nL3 0,2,4,6 1,3,5,7"),
+            [0, 4, 2, 6, 1, 5, 3, 7]
+        );
+    }
+
+    #[test]
+    fn usage_is_rounded() {
+        let look = |at, ran| Look {
+            at,
+            ran,
+            ..Look::default()
+        };
+        let since = |at, ran| usage(&look(100, 50), &look(at, ran));
+        assert_eq!(
+            [since(200, 90), since(200, 100), since(200, 250)],
+            [0, 1, 2]
+        );
+        assert_eq!(since(100, 50), 0);
+    }
+}

@@ -1,0 +1,79 @@
+//! Kills the command, its watcher, or both, at any moment.
+
+use super::following::Table;
+use super::roles::{Actor, kill_process, masks, two_processors, until};
+use std::thread;
+use std::time::Duration;
+use tidegate_share::confinement::restore_abandoned;
+
+/// The number of slices to run; 1 if unset.
+const SCALE: &str = "TIDEGATE_SOAK_SCALE";
+
+/// What is killed.
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    Command,
+    Watcher,
+    Both,
+}
+
+/// Kills the victim, either when the program is confined, or at about the time when it becomes so.
+fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
+    let table = Table::new();
+    let _rival = table.rival(own);
+    let mut actor = Actor::command(&table.path());
+    actor.order("thread");
+    actor.order("spin 1");
+    let is_confined = || {
+        masks(actor.program)
+            .iter()
+            .all(|mask| mask.len() < own.len())
+    };
+    if !is_early {
+        until("the program is confined", is_confined);
+    }
+    thread::sleep(delay);
+    if !matches!(victim, Victim::Command) {
+        kill_process(actor.watcher);
+    }
+    if !matches!(victim, Victim::Watcher) {
+        actor.child.kill().unwrap();
+        actor.child.wait().unwrap();
+    }
+    let is_restored = || masks(actor.program).iter().all(|mask| mask == own);
+    match victim {
+        Victim::Command => until("the watcher restores", || is_restored() && table.is_alone()),
+        Victim::Watcher => {
+            until("the command lives on", is_confined);
+            kill_process(actor.program);
+            actor.end();
+        }
+        Victim::Both => {
+            assert!(is_early || !is_restored());
+            assert_eq!(restore_abandoned(&table.location()), 1);
+            assert!(is_restored(), "{:?}", masks(actor.program));
+        }
+    }
+    assert!(
+        table.is_alone(),
+        "after the death of {victim:?}, a record is left"
+    );
+}
+
+#[test]
+fn killed_commands_leave_no_confined_thread() {
+    let Some(own) = two_processors() else { return };
+    let scale = std::env::var(SCALE).map_or(1, |scale| scale.parse().unwrap());
+    println!(
+        "soak: {} deaths of the command, of its watcher, and of both",
+        2 * scale
+    );
+    for number in 0..scale {
+        for victim in [Victim::Command, Victim::Watcher, Victim::Both] {
+            for is_early in [false, true] {
+                let delay = Duration::from_micros(number * 3_970 % 50_000);
+                round(victim, &own, is_early, delay);
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The processes in these tests: this test binary starts itself with the name of a role.
+
+use crate::follow::cgroups::Cgroups;
+use crate::follow::{Following, Means, Stop};
+use crate::{How, Options, Watcher, watch};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, gettid};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Lines, Read, Seek, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+use tidegate_share::{Location, Name, Seat};
+
+/// How long the tests wait for what must happen soon.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+const ROLE: &str = "role:";
+
+const PLAY: [&str; 4] = [
+    "follow::tests::roles::play",
+    "--exact",
+    "--nocapture",
+    "--test-threads=1",
+];
+
+/// Plays a role if the process was started for that. Otherwise, does nothing.
+#[test]
+fn play() {
+    let Some(role) = std::env::args().find_map(|word| word.strip_prefix(ROLE).map(String::from))
+    else {
+        return;
+    };
+    match role.split_once(':') {
+        None if role == "program" => program(),
+        None => parent(),
+        Some(("watch", path)) => watch(Path::new(path)),
+        Some(("command", table)) => command(table, How::Affinity, Path::new("/")),
+        Some(("quota", table)) => {
+            let root = Path::new(table).with_file_name("machine");
+            Cgroups::new(&root, std::process::id()).make("cpu cpuset", "cpu cpuset");
+            command(table, How::Quota, &root);
+        }
+        Some(_) => panic!("no such role: {role}"),
+    }
+}
+
+fn say(what: impl std::fmt::Display) {
+    println!("\n={what}");
+}
+
+/// A program that does what the lines of its standard input say, and ends with them.
+fn program() {
+    say(std::process::id());
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |at: usize| -> usize { words[at].parse().unwrap() };
+        match words[0] {
+            "thread" => start_thread(None),
+            "pinned" => start_thread(Some(number(1))),
+            "pin" => {
+                pin(number(1), number(2));
+                say("done");
+            }
+            "fork" => say(fork_twice()),
+            "spin" => spin(number(1)),
+            _ => panic!("{line}"),
+        }
+    }
+    // Threads that sleep do not keep the process.
+    std::process::exit(0);
+}
+
+/// Starts a thread that sleeps, and that may bind itself to a processor first.
+fn start_thread(processor: Option<usize>) {
+    let (started, tid) = mpsc::channel();
+    thread::spawn(move || {
+        let tid = gettid().as_raw().unsigned_abs() as usize;
+        processor
+            .into_iter()
+            .for_each(|processor| pin(tid, processor));
+        started.send(tid).unwrap();
+        thread::sleep(PATIENCE);
+    });
+    say(tid.recv().unwrap());
+}
+
+fn pin(tid: usize, processor: usize) {
+    let mut set = CpuSet::new();
+    set.set(processor).unwrap();
+    sched_setaffinity(Pid::from_raw(i32::try_from(tid).unwrap()), &set).unwrap();
+}
+
+/// Starts a process whose parent has ended. Returns its number.
+fn fork_twice() -> String {
+    let script = "sleep 60 >/dev/null 2>&1 & echo $!";
+    let child = Command::new("sh").args(["-c", script]).output().unwrap();
+    String::from_utf8_lossy(&child.stdout).trim().to_owned()
+}
+
+fn spin(threads: usize) {
+    let spin = || {
+        let begin = Instant::now();
+        while begin.elapsed() < 2 * PATIENCE {
+            std::hint::spin_loop();
+        }
+    };
+    (1..threads).for_each(|_| drop(thread::spawn(spin)));
+    say("done");
+    spin();
+}
+
+/// The parent of a program, and of all its orphans.
+fn parent() {
+    set_child_subreaper(true).unwrap();
+    let mut program = Command::new("/proc/self/exe");
+    program.args(PLAY).arg(format!("{ROLE}program"));
+    program.spawn().unwrap().wait().unwrap();
+}
+
+/// The command: follows a program, which gets the command's standard streams, until that ends.
+fn command(table: &str, how: How, root: &Path) {
+    set_child_subreaper(true).unwrap();
+    let location = Location::at(table);
+    let seat = Seat::take(&location, &Name::new("program")).unwrap();
+    let means = Means::prepare_with(how, &location, root, |record| {
+        let role = format!("{ROLE}watch:{}", record.display());
+        let words: Vec<&OsStr> = PLAY.iter().map(OsStr::new).chain([role.as_ref()]).collect();
+        Watcher::start_as("/proc/self/exe", &words)
+    });
+    let mut program = Command::new("/proc/self/exe");
+    program.args(PLAY).arg(format!("{ROLE}program"));
+    program.env("TIDEGATE_EXEC", means.record().expect("a record"));
+    say(means.watcher().expect("a watcher"));
+    let mut program = program.spawn().unwrap();
+    let pid = i32::try_from(program.id()).unwrap();
+    let following = Following::begin(&options(), seat, means, pid);
+    let stop: Stop = following.stop();
+    let following = thread::spawn(move || following.run());
+    program.wait().unwrap();
+    stop.set();
+    following.join().unwrap();
+}
+
+fn options() -> Options {
+    Options {
+        command: vec!["program".into()],
+        name: None,
+        weight: 100,
+        min: 0,
+        max: None,
+        how: How::Affinity,
+        jobserver: None,
+        explain: false,
+    }
+}
+
+/// A process that plays a role.
+pub(super) struct Actor {
+    pub(super) child: Child,
+    input: Option<ChildStdin>,
+    output: Lines<BufReader<ChildStdout>>,
+    errors: File,
+    /// The program's first process, a child of `child`.
+    pub(super) program: i32,
+    pub(super) watcher: i32,
+}
+
+impl Actor {
+    /// Starts a parent and its program.
+    pub(super) fn parent() -> Self {
+        let mut actor = Self::start("parent");
+        actor.program = actor.answer();
+        actor
+    }
+
+    /// Starts a command and its program, with the table at `table`.
+    pub(super) fn command(table: &Path) -> Self {
+        Self::command_as("command", table)
+    }
+
+    /// Like [`command`](Self::command), but in made-up cgroups, in the folder `machine` beside the
+    /// table.
+    pub(super) fn quota(table: &Path) -> Self {
+        Self::command_as("quota", table)
+    }
+
+    fn command_as(role: &str, table: &Path) -> Self {
+        let mut actor = Self::start(&format!("{role}:{}", table.display()));
+        actor.watcher = actor.answer();
+        actor.program = actor.answer();
+        actor
+    }
+
+    fn start(role: &str) -> Self {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(PLAY).arg(format!("{ROLE}{role}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let errors = tempfile::tempfile().unwrap();
+        command.stderr(errors.try_clone().unwrap());
+        let mut child = command.spawn().unwrap();
+        Self {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().unwrap()).lines(),
+            errors,
+            child,
+            program: 0,
+            watcher: 0,
+        }
+    }
+
+    /// Makes the program do something, and returns the number that it answers.
+    pub(super) fn order(&mut self, line: &str) -> i32 {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{line}").unwrap();
+        self.answer()
+    }
+
+    fn answer(&mut self) -> i32 {
+        let mut lines = self.output.by_ref().map(Result::unwrap);
+        let answer = lines.find_map(|line| line.strip_prefix('=').map(String::from));
+        answer.expect("the process lives").parse().unwrap_or(0)
+    }
+
+    /// Returns what the processes have written to standard error.
+    pub(super) fn messages(&self) -> String {
+        let mut text = String::new();
+        let mut errors = &self.errors;
+        errors.rewind().unwrap();
+        errors.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    pub(super) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// Ends the program, and waits for the end of the child.
+    pub(super) fn end(&mut self) {
+        self.input = None;
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        self.input = None;
+        let _ = self.child.kill();
+        kill_process(self.program);
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprint!("{}", self.messages());
+        }
+    }
+}
+
+pub(super) fn kill_process(pid: i32) {
+    if pid > 0 {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+/// Returns the processors of a thread, in ascending order; none if it has ended.
+pub(super) fn mask(tid: i32) -> Vec<usize> {
+    let set = sched_getaffinity(Pid::from_raw(tid)).unwrap_or_default();
+    (0..CpuSet::count())
+        .filter(|cpu| set.is_set(*cpu).unwrap())
+        .collect()
+}
+
+/// Returns the masks of all threads of a process.
+pub(super) fn masks(pid: i32) -> Vec<Vec<usize>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let tids = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
+    tids.map(mask).collect()
+}
+
+/// Returns the processors of this process, or `None`, with a message, if there is only one.
+pub(super) fn two_processors() -> Option<Vec<usize>> {
+    let own = mask(0);
+    if own.len() < 2 {
+        println!("skipped: needs two processors");
+        return None;
+    }
+    Some(own)
+}
+
+/// Waits for what must happen soon.
+#[track_caller]
+pub(super) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "not so after a long time: {what}"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
