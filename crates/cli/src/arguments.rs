@@ -12,10 +12,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+mod exec;
 mod other_program;
 mod replay;
 mod simulation;
 
+pub use exec::ExecArguments;
+#[cfg(target_os = "linux")]
+pub use exec::How;
 pub use other_program::OtherProgram;
 use replay::AFTER_REPLAY;
 pub use replay::{ReplayArguments, TraceArguments};
@@ -75,6 +79,12 @@ pub enum Command {
     /// Inspect and clean up the shared job table
     #[command(subcommand, disable_help_subcommand = true)]
     Table(TableCommand),
+    /// Run any program as a job that shares the processors
+    Exec(ExecArguments),
+    /// Waits until `exec` ends, and restores what it has confined if it died
+    #[cfg(target_os = "linux")]
+    #[command(name = tidegate_exec::SUBCOMMAND, hide = true)]
+    ExecWatch { record: PathBuf },
 }
 
 #[derive(Subcommand, Clone, Copy, Debug)]

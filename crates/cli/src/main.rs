@@ -3,7 +3,7 @@
 //! Every subcommand has a module with the same name, and follows the same order: parse
 //! ([`arguments`]), run, check ([`tidegate_command::reference`]), print
 //! ([`tidegate_command::output`]). Any error is a [`Failure`], which determines the exit code.
-//! Nothing else ends the process, except Ctrl-C.
+//! Nothing else ends the process, except Ctrl-C. Only [`exec`] can succeed with another code than 0.
 //!
 //! | subcommand | purpose |
 //! |---|---|
@@ -16,6 +16,7 @@
 //! | [`jobs`] | lists the jobs that currently share the machine |
 //! | [`top`] | monitors these jobs |
 //! | [`table`] | checks the table of jobs |
+//! | [`exec`] | runs any program as a job that shares the machine |
 //!
 //! The result goes to standard output, which contains only JSON with `--json`. Progress, notes and
 //! errors go to standard error, and so does the result if an output file is `-`.
@@ -28,6 +29,7 @@
 
 mod arguments;
 mod compare;
+mod exec;
 mod jobs;
 mod machine;
 mod replay;
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
 
 /// Runs a subcommand. If a program panics because it exceeds its memory budget, the panic becomes a
 /// failure.
-fn carry_out(command: Command) -> Result<(), Failure> {
+fn carry_out(command: Command) -> Result<ExitCode, Failure> {
     catch_unwind(AssertUnwindSafe(|| choose(command))).unwrap_or_else(|panic| {
         let error = panic
             .downcast::<ReservationError>()
@@ -63,8 +65,8 @@ fn carry_out(command: Command) -> Result<(), Failure> {
     })
 }
 
-fn choose(command: Command) -> Result<(), Failure> {
-    match command {
+fn choose(command: Command) -> Result<ExitCode, Failure> {
+    let done = match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
@@ -74,5 +76,9 @@ fn choose(command: Command) -> Result<(), Failure> {
         Command::Jobs(format) => jobs::print(format),
         Command::Top(arguments) => top::run(&arguments),
         Command::Table(TableCommand::Check(format)) => table::check(format),
-    }
+        Command::Exec(arguments) => return exec::run(arguments),
+        #[cfg(target_os = "linux")]
+        Command::ExecWatch { record } => exec::watch(&record),
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -26,6 +26,7 @@ fn helps() {
         "top",
         "table",
         "table check",
+        "exec",
     ] {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], tidegate);
@@ -113,6 +114,15 @@ const OTHERS: &[&str] = &[
     "table repair",
     "table check x",
     "jobs --watch",
+    "exec",
+    "exec true",
+    "exec --",
+    "exec --name= -- true",
+    "exec --weight 0 -- true",
+    "exec --min 0 -- true",
+    "exec --max -1 -- true",
+    "exec --min 3 --max 2 -- true",
+    "exec --how often -- true",
 ];
 
 const RUN: &[&str] = &[

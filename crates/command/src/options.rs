@@ -132,7 +132,8 @@ pub fn workers() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-fn weight() -> impl TypedValueParser<Value = usize> {
+/// Returns a parser for a weight.
+pub fn weight() -> impl TypedValueParser<Value = usize> {
     match tunables::WEIGHT.allowed {
         Allowed::Between(least, most) => whole(least, most),
         _ => whole(1, usize::MAX),

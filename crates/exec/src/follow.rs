@@ -21,8 +21,8 @@ mod tests;
 mod tree;
 
 pub use confinement::Means;
-pub use quota::Leaf;
 
+use crate::jobserver::Server;
 use crate::{Options, say};
 use confinement::Confinement;
 use guards::Guards;
@@ -65,7 +65,6 @@ impl Stop {
 }
 
 /// The running program, its seat and its confinement.
-#[derive(Debug)]
 pub struct Following {
     seat: Seat,
     stop: Stop,
@@ -81,6 +80,8 @@ pub struct Following {
     order: Vec<usize>,
     /// The processors to which the program is confined, if it is.
     chosen: Option<Vec<usize>>,
+    /// The jobserver of the program, and the most jobs that the user allows.
+    server: Option<(Server, usize)>,
     last: Look,
     next_look: Nanos,
     /// The number of cycles since the desire or the processors changed.
@@ -92,7 +93,13 @@ impl Following {
     /// after that process has started. All children of this process belong to the program, except
     /// its watcher.
     #[must_use]
-    pub fn begin(options: &Options, seat: Seat, means: Means, pid: i32) -> Self {
+    pub fn begin(
+        options: &Options,
+        seat: Seat,
+        means: Means,
+        server: Option<Server>,
+        pid: i32,
+    ) -> Self {
         let machine = Machine::read();
         let mut report = Report::new(CpuMask::from_cpus(
             machine.usable().as_slice().iter().copied(),
@@ -117,6 +124,7 @@ impl Following {
             min: options.min,
             order: order(machine.topology()),
             chosen: None,
+            server: server.zip(options.jobserver),
             last: Look::default(),
             next_look: 0,
             calm: 0,
@@ -137,14 +145,18 @@ impl Following {
 
     /// Follows the allotment until [`Stop::set`] is called. Then gives the program its processors
     /// back, leaves the table and ends the watcher. Does so earlier if the program collapses under
-    /// its confinement or cannot be followed any more, and says why.
-    pub fn run(mut self) {
+    /// its confinement or cannot be followed any more, and says why. Returns the jobserver.
+    pub fn run(mut self) -> Option<Server> {
         if let Err(reason) = self.follow() {
             say(&format!("the program is not confined any more: {reason}"));
         }
         if let Err(reason) = self.confinement.release(&self.tree) {
             say(&format!("some threads may stay confined: {reason}"));
         }
+        // The program may run on without being confined.
+        let (server, jobs) = self.server?;
+        server.allow(jobs);
+        Some(server)
     }
 
     fn follow(&mut self) -> Result<(), String> {
@@ -158,6 +170,7 @@ impl Following {
             }
             let looked = members.is_some();
             let chosen = self.choose().map_err(line)?;
+            self.allow_jobs(chosen.as_deref());
             self.confine(chosen, members)?;
             if looked {
                 let cost = thread_time().saturating_sub(before);
@@ -227,6 +240,14 @@ impl Following {
     fn choose(&mut self) -> Result<Option<Vec<usize>>, Refusal> {
         let portions = self.seat.division()?;
         Ok(chosen(&portions, &self.order, self.min))
+    }
+
+    /// Lets a `make` run as many jobs at once as the program has processors.
+    fn allow_jobs(&self, chosen: Option<&[usize]>) {
+        if let Some((server, jobs)) = &self.server {
+            let processors = chosen.map_or(*jobs, <[usize]>::len);
+            server.allow(processors.min(*jobs));
+        }
     }
 
     fn confine(

@@ -2,18 +2,44 @@
 //!
 //! docs/exec.md describes the protocol. The decisions are in [`tidegate_policy::outside`], the
 //! table and the record of masks in [`tidegate_share`].
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `seat` | takes a row of the table for the program |
+//! | `environment` | chooses the variables that the program gets in addition |
+//! | `start` | starts the program and waits for its end |
+//! | `signals` | receives signals instead of the command |
+//! | `terminal` | hands the terminal to the program and takes it back |
+//! | `follow` | observes the program and confines it to its allotment |
+//! | `watcher` | gives the program its processors back if the command dies |
+//! | `jobserver` | serves tokens to `make` |
 
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod environment;
 mod follow;
 pub mod jobserver;
+mod seat;
+mod signals;
+mod start;
+mod terminal;
 mod watcher;
 
-pub use follow::{Following, Leaf, Means, Stop};
-pub use watcher::{SUBCOMMAND, Watcher, watch};
+pub use follow::{Following, Means, Stop};
+pub use watcher::{SUBCOMMAND, watch};
 
+use std::fmt;
 use std::io::Write;
+use std::thread;
+
+use environment::Additions;
+use jobserver::Server;
+use seat::Place;
+use signals::Signals;
+use start::Program;
+use terminal::Terminal;
+use tidegate_share::Seat;
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,10 +70,126 @@ pub struct Options {
     pub max: Option<usize>,
     /// How the program follows its allotment.
     pub how: How,
-    /// The number of tokens of a jobserver for the program's children, if it gets one.
+    /// The most jobs that the program may run at once if it is a `make`, which then gets a jobserver.
     pub jobserver: Option<usize>,
     /// Whether to print what was chosen, and why, before the program starts.
     pub explain: bool,
+}
+
+/// Why the program was not run.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    text: String,
+}
+
+impl Failure {
+    /// Returns the exit code: 127 if there is no such program, 126 if it cannot be executed.
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Runs the program, waits for its end and returns its exit code, or 128 + n if signal n ended it.
+///
+/// Call this in a process with one thread, just before the process exits: signals stay blocked, and
+/// all children of the process are waited for. Messages go to standard error.
+///
+/// # Errors
+/// Returns an error if the program cannot be started.
+pub fn run(options: &Options) -> Result<u8, Failure> {
+    // Before anything else, so that no signal ends the command in between, and so that all of its
+    // threads block the signals for which this thread waits.
+    let signals = Signals::block();
+    let place = Place::take(options);
+    let means = place
+        .as_ref()
+        .map(|place| Means::prepare(options.how, &place.location));
+    let server = options.jobserver.and_then(serve);
+    let additions = additions(place.as_ref(), means.as_ref(), server.as_ref());
+    if options.explain {
+        let reasons = [
+            place.as_ref().map(|place| place.reason.as_str()),
+            means.as_ref().map(Means::reason),
+        ];
+        reasons.into_iter().flatten().for_each(say);
+        say(&additions.to_string());
+    }
+    let mut terminal = Terminal::open();
+    let program = Program::start(&options.command, &additions, &signals)?;
+    let (follower, server) = match (place, means) {
+        (Some(place), Some(means)) => {
+            let follower = follow(options, place.seat, means, server, program.pid());
+            (follower, None)
+        }
+        _ => (None, server),
+    };
+    let code = program.supervise(&signals, &mut terminal);
+    drop((follower, server));
+    Ok(code)
+}
+
+/// Starts the jobserver. If that fails, says so, and the program runs without it.
+fn serve(jobs: usize) -> Option<Server> {
+    let server = Server::start(jobs);
+    let server = server.inspect_err(|error| say(&format!("no jobserver: {error}")));
+    server.ok()
+}
+
+/// Chooses the variables that the program gets. Without a seat, it gets only those of the
+/// jobserver.
+fn additions(place: Option<&Place>, means: Option<&Means>, server: Option<&Server>) -> Additions {
+    let record = means.and_then(Means::record);
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    let additions = place.map(|place| Additions::choose(place.threads, record, is_set));
+    let flags = server.map(Server::makeflags);
+    additions.unwrap_or_default().with_makeflags(flags)
+}
+
+/// Ends the following when it is dropped.
+struct Follower {
+    stop: Stop,
+    /// Returns the jobserver, which must live as long as the program.
+    thread: Option<thread::JoinHandle<Option<Server>>>,
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.stop.set();
+        if self
+            .thread
+            .take()
+            .is_some_and(|thread| thread.join().is_err())
+        {
+            say("some threads may stay confined: the thread that follows the program panicked");
+        }
+    }
+}
+
+/// Starts the thread that makes the program follow its allotment.
+fn follow(
+    options: &Options,
+    seat: Seat,
+    means: Means,
+    server: Option<Server>,
+    program: i32,
+) -> Option<Follower> {
+    let following = Following::begin(options, seat, means, server, program);
+    let stop = following.stop();
+    let builder = thread::Builder::new().name("tidegate-exec".to_owned());
+    let thread = builder.spawn(move || following.run());
+    let thread = thread.inspect_err(|error| say(&format!("the program is not confined: {error}")));
+    let thread = Some(thread.ok()?);
+    Some(Follower { stop, thread })
 }
 
 /// Prints a line to standard error. If that fails, the program runs all the same.

@@ -75,7 +75,7 @@ fn command(table: &Path, threads: &str) {
         jobserver: None,
         explain: false,
     };
-    Following::begin(&options, seat, means, pid).run();
+    Following::begin(&options, seat, means, None, pid).run();
     let masks = masks(pid);
     program.kill().expect("it lives");
     let _ = program.wait();

@@ -3,7 +3,7 @@
 //! Parameters of programs come from the registry, which also checks their values.
 
 use std::error::Error;
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
@@ -67,11 +67,11 @@ impl From<Size> for tidegate_workloads::Size {
     }
 }
 
-/// Parses the command line, calls `work` and reports a failure. `main` only has to call this
-/// function.
-pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
+/// Parses the command line, calls `work`, and reports its exit code or a failure. `main` only has to
+/// call this function.
+pub fn run<C: Parser, T: Termination>(work: impl FnOnce(C) -> Result<T, Failure>) -> ExitCode {
     let done = match parse::<C>() {
-        Ok(command) => work(command),
+        Ok(command) => work(command).map(T::report),
         Err(error) if error.use_stderr() => {
             let message = output::tame(&rendered(&error));
             // If the subcommand is missing, the error is the help text, which doesn't have this
@@ -84,11 +84,11 @@ pub fn run<C: Parser>(work: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
         }
         Err(help) => {
             let text = output::tame(&help.render().to_string());
-            output::to_stdout(|out| out.write_all(text.as_bytes()))
+            output::to_stdout(|out| out.write_all(text.as_bytes())).map(|()| ExitCode::SUCCESS)
         }
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             let message = output::tame(&failure.to_string());
             complain::<C>(&format!("{message}\n"));

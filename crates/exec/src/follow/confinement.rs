@@ -3,8 +3,9 @@
 use super::affinity::Affinity;
 use super::quota::Leaf;
 use super::tree::{Member, Tree};
-use crate::{How, Watcher, say};
-use std::path::{Path, PathBuf};
+use crate::watcher::Watcher;
+use crate::{How, say};
+use std::path::Path;
 use tidegate_share::confinement::Record;
 use tidegate_share::{CpuMask, Location};
 
@@ -93,12 +94,6 @@ impl Means {
         self.kept.as_ref().map(|(record, _)| record.name())
     }
 
-    /// Returns the file into which the program's number must be written before it starts.
-    #[must_use]
-    pub fn procs_file(&self) -> Option<PathBuf> {
-        self.leaf.as_ref().map(Leaf::procs_file)
-    }
-
     /// Returns how the program will be confined, and why, in one line.
     #[must_use]
     pub fn reason(&self) -> &str {
@@ -115,7 +110,13 @@ impl Means {
             return Confinement::None;
         };
         match self.leaf {
-            Some(leaf) => Confinement::Quota(leaf, record, watcher),
+            Some(leaf) => {
+                if let Err(error) = leaf.take_in(program) {
+                    let folder = leaf.folder().display();
+                    say(&format!("the program is not confined: {folder}: {error}"));
+                }
+                Confinement::Quota(leaf, record, watcher)
+            }
             None => Confinement::Affinity(Affinity::new(record, program), watcher),
         }
     }

@@ -63,10 +63,10 @@ impl Leaf {
         Ok(leaf)
     }
 
-    /// Returns the file into which the program's number must be written before it starts.
-    #[must_use]
-    pub fn procs_file(&self) -> PathBuf {
-        self.folder.join("cgroup.procs")
+    /// Moves the process with this number into the cgroup. Processes that it has created before
+    /// remain outside.
+    pub fn take_in(&self, pid: i32) -> io::Result<()> {
+        fs::write(self.folder.join("cgroup.procs"), pid.to_string())
     }
 
     /// Returns the folder of the program's cgroup.
@@ -190,7 +190,8 @@ mod tests {
     fn command_leaves_its_cgroup_and_returns() {
         let (_folder, made) = made("cpuset cpu io memory", "");
         let leaf = create(&made).unwrap();
-        assert_eq!(leaf.procs_file(), made.root.join(made.leaf("cgroup.procs")));
+        leaf.take_in(7).expect("the file is there");
+        assert_eq!(made.text(&made.leaf("cgroup.procs")), "7");
         assert_eq!(made.text(&made.own("cgroup.procs")), "0");
         // A file keeps only the last of several texts; the kernel adds them up.
         assert_eq!(made.text(&made.group("cgroup.subtree_control")), "+cpuset");

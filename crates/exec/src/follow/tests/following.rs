@@ -250,7 +250,7 @@ fn means_say_what_they_are() {
     };
     let reason = |how| {
         let means = prepare(how, &table.location());
-        assert!(means.record().is_none() && means.procs_file().is_none());
+        assert!(means.record().is_none());
         means.reason().to_owned()
     };
     let start = "the program will not be confined: ";

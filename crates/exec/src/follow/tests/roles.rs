@@ -2,7 +2,8 @@
 
 use crate::follow::cgroups::Cgroups;
 use crate::follow::{Following, Means, Stop};
-use crate::{How, Options, Watcher, watch};
+use crate::watcher::Watcher;
+use crate::{How, Options, watch};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{Signal, kill};
@@ -139,7 +140,7 @@ fn command(table: &str, how: How, root: &Path) {
     say(means.watcher().expect("a watcher"));
     let mut program = program.spawn().unwrap();
     let pid = i32::try_from(program.id()).unwrap();
-    let following = Following::begin(&options(), seat, means, pid);
+    let following = Following::begin(&options(), seat, means, None, pid);
     let stop: Stop = following.stop();
     let following = thread::spawn(move || following.run());
     program.wait().unwrap();

@@ -1,0 +1,64 @@
+//! The command line of `exec`.
+
+use std::ffi::OsString;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+use tidegate_command::options::{help, weight, workers};
+use tidegate_policy::tunables::WEIGHT;
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = AFTER_EXEC)]
+pub struct ExecArguments {
+    /// Name in the table of jobs [default: the file name of CMD]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub name: Option<String>,
+    #[arg(long, value_name = "N", value_parser = weight(), allow_negative_numbers = true, help = help(&WEIGHT))]
+    pub weight: Option<usize>,
+    /// Processors that CMD gets even if its share is smaller
+    #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true, default_value = "1")]
+    pub min: usize,
+    /// Most processors that CMD uses [default: all that it may run on]
+    #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true)]
+    pub max: Option<usize>,
+    /// Serve tokens to a `make` or `cargo`: it runs at most N jobs at once, and no more than the
+    /// processors that CMD has at the time [default: no jobserver]
+    #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true)]
+    pub jobserver: Option<usize>,
+    /// How CMD follows its allotment
+    #[arg(long, value_enum, default_value_t)]
+    pub how: How,
+    /// The program to run, and its arguments
+    #[arg(value_name = "CMD", last = true, required = true)]
+    pub command: Vec<OsString>,
+}
+
+/// How a program follows its allotment. The help explains the values below the options.
+#[derive(ValueEnum, Clone, Copy, Debug, Default)]
+pub enum How {
+    #[default]
+    Auto,
+    Quota,
+    Affinity,
+    Count,
+}
+
+const AFTER_EXEC: &str = "\
+How CMD follows its allotment:
+  auto      by quota where a cgroup is delegated to this user, else by affinity
+  quota     a cgroup of its own limits its CPU time (cgroup v2)
+  affinity  its threads may run only on some of the processors
+  count     not at all: it starts as many threads as its share is at that time
+
+CMD needs no changes and no rights. It starts with these variables, except for those that are already set: its \
+maximum number of processors in OMP_NUM_THREADS, RAYON_NUM_THREADS, TOKIO_WORKER_THREADS, GOMAXPROCS, \
+OPENBLAS_NUM_THREADS, MKL_NUM_THREADS, NUMEXPR_NUM_THREADS, POLARS_MAX_THREADS and JULIA_NUM_THREADS; and, if none \
+of them is set, OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0 and GOMP_SPINCOUNT=0, because a program that waits by \
+spinning becomes many times slower when it loses a processor.
+
+Signals and Ctrl-Z reach CMD as if it ran alone. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
+runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages go to standard error and begin with `tidegate exec:`.
+
+Exit codes: that of CMD, or 128 + n if signal n ended it; 127 there is no such program, 126 it cannot be executed, 2 \
+invalid usage or value, 3 this system is not Linux.";

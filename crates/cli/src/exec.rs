@@ -1,0 +1,75 @@
+//! `tidegate exec`: runs any program as a job that shares the processors.
+//!
+//! `tidegate-exec` does the work. This module passes it the options, and the program's exit code to
+//! the shell.
+
+use std::process::ExitCode;
+
+use crate::arguments::ExecArguments;
+use tidegate_command::failure::Failure;
+
+#[cfg(target_os = "linux")]
+pub fn run(arguments: ExecArguments) -> Result<ExitCode, Failure> {
+    use tidegate_command::output;
+
+    let code = tidegate_exec::run(&options(arguments)?).unwrap_or_else(|failure| {
+        output::to_stderr(&output::tame(&format!("tidegate exec: {failure}\n")));
+        failure.code()
+    });
+    Ok(ExitCode::from(code))
+}
+
+#[cfg(target_os = "linux")]
+fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> {
+    use crate::arguments::How;
+    use tidegate_command::options::value;
+    use tidegate_policy::tunables;
+
+    let (min, max) = (arguments.min, arguments.max);
+    if let Some(max) = max.filter(|max| *max < min) {
+        let message = format!("--min {min} is above --max {max}: expected at most {max}");
+        return Err(Failure::Usage(message));
+    }
+    Ok(tidegate_exec::Options {
+        command: arguments.command,
+        name: arguments.name,
+        weight: value(arguments.weight, &tunables::WEIGHT)?,
+        min,
+        max,
+        how: match arguments.how {
+            How::Auto => tidegate_exec::How::Auto,
+            How::Quota => tidegate_exec::How::Quota,
+            How::Affinity => tidegate_exec::How::Affinity,
+            How::Count => tidegate_exec::How::Count,
+        },
+        jobserver: arguments.jobserver,
+        explain: explains()?,
+    })
+}
+
+/// Waits until `tidegate exec` ends, and gives its program the processors back if it dies.
+#[cfg(target_os = "linux")]
+pub fn watch(path: &std::path::Path) -> ! {
+    tidegate_exec::watch(path)
+}
+
+/// Returns whether `TIDEGATE_EXPLAIN` is set to 1.
+#[cfg(target_os = "linux")]
+fn explains() -> Result<bool, Failure> {
+    const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
+    match std::env::var_os(EXPLAIN) {
+        None => Ok(false),
+        Some(text) if text == "0" => Ok(false),
+        Some(text) if text == "1" => Ok(true),
+        Some(text) => {
+            let message = format!("invalid value {text:?} for {EXPLAIN}: expected 0 or 1");
+            Err(Failure::Usage(message))
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn run(_: ExecArguments) -> Result<ExitCode, Failure> {
+    let message = "`tidegate exec` works only on Linux; run the program without it";
+    Err(Failure::Impossible(message.to_owned()))
+}

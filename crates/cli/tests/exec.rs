@@ -1,0 +1,552 @@
+//! Tests `tidegate exec`: exit codes, streams, signals, variables, and the table.
+#![cfg(target_os = "linux")]
+
+#[path = "support/jobs.rs"]
+mod jobs;
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+
+use jobs::{Home, Running, eventually};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+use support::complaint;
+use tidegate_share::{Location, Name, ROWS, Seat};
+
+/// Returns `exec` with `options`, which are separated by spaces, and a shell that runs `script`.
+fn shell(home: &Home, options: &str, script: &str) -> assert_cmd::Command {
+    let mut command = home.tidegate(&format!("exec {options} -- sh -c"));
+    command.arg(script);
+    command
+}
+
+mod codes {
+    use super::*;
+
+    #[test]
+    fn program_passes_its_code_on() {
+        let home = Home::new();
+        for code in [0, 1, 7, 255] {
+            let mut command = shell(&home, "", &format!("exit {code}"));
+            command.assert().code(code).stdout("").stderr("");
+        }
+    }
+
+    #[test]
+    fn signal_adds_128() {
+        let home = Home::new();
+        for (name, code) in [("TERM", 143), ("KILL", 137), ("SEGV", 139), ("PIPE", 141)] {
+            let mut command = shell(&home, "", &format!("kill -{name} $$"));
+            command.assert().code(code).stdout("").stderr("");
+        }
+    }
+
+    /// `nix` has no names for real-time signals.
+    #[test]
+    fn real_time_signal_adds_128() {
+        let home = Home::new();
+        let script = "kill -40 $$";
+        shell(&home, "", script).assert().code(168).stderr("");
+    }
+
+    /// The kernel would discard the code.
+    #[test]
+    fn ignored_sigchld_does_not_matter() {
+        let home = Home::new();
+        let mut command = Command::new("sh");
+        command.env("TIDEGATE_TABLE", home.table());
+        command.args(["-c", "trap '' CHLD; exec \"$0\" exec -- sh -c 'exit 7'"]);
+        command.arg(env!("CARGO_BIN_EXE_tidegate"));
+        assert_eq!(command.status().expect("it starts").code(), Some(7));
+    }
+
+    #[test]
+    fn missing_program_exits_127() {
+        let home = Home::new();
+        for (program, what) in [
+            ("no-such-program", "No such file"),
+            ("/no/such", "No such file"),
+        ] {
+            let told = complaint(&mut home.tidegate(&format!("exec -- {program}")), 127);
+            let expected = format!("tidegate exec: cannot run \"{program}\": {what}");
+            assert!(
+                told.starts_with(&expected) && told.lines().count() == 1,
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn unexecutable_program_exits_126() {
+        let home = Home::new();
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("text");
+        for (content, mode, what) in [
+            ("#!/bin/sh\n", 0o600, "Permission denied"),
+            ("no program\n", 0o700, "Exec format error"),
+        ] {
+            fs::write(&file, content).expect("a file");
+            fs::set_permissions(&file, PermissionsExt::from_mode(mode)).expect("a file");
+            let told = complaint(home.tidegate("exec --").arg(&file), 126);
+            assert!(told.contains(what) && told.lines().count() == 1, "{told}");
+        }
+    }
+}
+
+mod streams {
+    use super::*;
+
+    #[test]
+    fn bytes_pass_unchanged() {
+        let home = Home::new();
+        let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+        let mut command = home.tidegate("exec -- cat");
+        let output = command
+            .write_stdin(bytes.clone())
+            .output()
+            .expect("it starts");
+        assert!(output.status.success() && output.stderr.is_empty());
+        assert!(output.stdout == bytes);
+    }
+
+    /// The arguments after `--` are the program's, even if they look like options.
+    #[test]
+    fn arguments_pass_unchanged() {
+        let home = Home::new();
+        let mut command = home.tidegate("exec -- printf %s|");
+        command.args(["--help", "", "a b", "--"]);
+        command
+            .assert()
+            .success()
+            .stdout("--help||a b|--|")
+            .stderr("");
+    }
+
+    /// The standard library ignores SIGPIPE, and the program must not inherit that.
+    #[test]
+    fn program_starts_with_usual_signals() {
+        let home = Home::new();
+        let lines = |command: &mut assert_cmd::Command| {
+            let output = command.assert().success().get_output().clone();
+            let text = String::from_utf8(output.stdout).expect("text");
+            let of_signals = |line: &&str| line.starts_with("SigBlk") || line.starts_with("SigIgn");
+            let signals = text.lines().filter(of_signals);
+            signals.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut plain = assert_cmd::Command::new("cat");
+        let plain = lines(plain.arg("/proc/self/status"));
+        assert_eq!(
+            lines(&mut home.tidegate("exec -- cat /proc/self/status")),
+            plain
+        );
+    }
+}
+
+/// A program that runs until a test ends it.
+struct Started {
+    command: Running,
+    /// Kept here, because waiting for a child closes the child's.
+    input: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
+    home: Home,
+}
+
+impl Started {
+    /// Starts `script`, and waits until it has printed its first line.
+    fn new(script: &str) -> (Self, String) {
+        let home = Home::new();
+        let mut command = home.program("exec -- sh -c");
+        command
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut started = Self {
+            input: child.stdin.take(),
+            lines: BufReader::new(child.stdout.take().expect("a pipe")),
+            command: Running(child),
+            home,
+        };
+        let line = started.line();
+        (started, line)
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("text");
+        line.trim_end().to_owned()
+    }
+
+    fn pid(&self) -> u32 {
+        self.command.0.id()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid() as i32);
+        kill(pid, signal).expect("it runs");
+    }
+
+    fn code(&mut self) -> Option<i32> {
+        self.command.0.wait().expect("a child").code()
+    }
+}
+
+fn state(pid: &str) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+mod signals {
+    use super::*;
+
+    #[test]
+    fn trapped_signals_reach_the_program() {
+        for name in [
+            "TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "CONT", "URG",
+        ] {
+            // The shell runs a trap only after the program for which it waits has ended, so it
+            // reads with a builtin.
+            let script = format!("trap 'exit 7' {name}; echo ready; while :; do read line; done");
+            let (mut started, _) = Started::new(&script);
+            let signal: Signal = format!("SIG{name}").parse().expect("a signal");
+            started.signal(signal);
+            assert_eq!(started.code(), Some(7), "{name}");
+        }
+    }
+
+    /// The whole group gets the signal, not only the first process.
+    #[test]
+    fn signal_reaches_the_whole_group() {
+        let script = "trap 'exit 5' TERM; sh -c 'echo $$; exec sleep 1000' & wait";
+        let (mut started, child) = Started::new(script);
+        assert!(state(&child).is_some());
+        started.signal(Signal::SIGTERM);
+        assert_eq!(started.code(), Some(5));
+        eventually(|| matches!(state(&child), None | Some('Z')));
+    }
+
+    #[test]
+    fn default_action_ends_the_program() {
+        let (mut started, _) = Started::new("echo ready; exec cat");
+        started.signal(Signal::SIGTERM);
+        assert_eq!(started.code(), Some(128 + Signal::SIGTERM as i32));
+    }
+
+    /// A program under `nohup` must ignore SIGHUP here as well.
+    #[test]
+    fn ignored_signals_stay_ignored() {
+        let home = Home::new();
+        let mut command = Command::new("sh");
+        command.env("TIDEGATE_TABLE", home.table());
+        command.args([
+            "-c",
+            "trap '' HUP; exec \"$0\" exec -- sh -c 'kill -HUP $$; exit 3'",
+        ]);
+        command.arg(env!("CARGO_BIN_EXE_tidegate"));
+        assert_eq!(command.status().expect("it starts").code(), Some(3));
+    }
+
+    /// Without a terminal there is no shell that could continue the command, so it does not stop.
+    #[test]
+    fn stop_and_continue_reach_the_program() {
+        let (mut started, pid) = Started::new("echo $$; exec cat");
+        started.signal(Signal::SIGTSTP);
+        eventually(|| state(&pid) == Some('T'));
+        started.signal(Signal::SIGCONT);
+        eventually(|| state(&pid) != Some('T'));
+        let mut input = started.input.take().expect("a pipe");
+        input.write_all(b"on\n").expect("it reads");
+        assert_eq!(started.line(), "on");
+        drop(input);
+        assert_eq!(started.code(), Some(0));
+    }
+}
+
+mod processes {
+    use super::*;
+
+    #[test]
+    fn program_leads_its_group() {
+        let (_started, pid) = Started::new("echo $$; exec cat");
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+        let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
+        let [_, _, group, ..] = fields.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{stat}");
+        };
+        assert_eq!(group, pid);
+    }
+
+    /// The kernel gives orphans to the command and not to the first process of the system.
+    #[test]
+    fn orphans_become_the_commands_children() {
+        let script = "sh -c 'sleep 1000 & echo $!'; read line";
+        let (mut started, orphan) = Started::new(script);
+        let command = started.pid().to_string();
+        eventually(|| {
+            let status = fs::read_to_string(format!("/proc/{orphan}/status")).expect("it runs");
+            status
+                .lines()
+                .any(|line| line == format!("PPid:\t{command}"))
+        });
+        // The command waits for them when they end.
+        kill(
+            Pid::from_raw(orphan.parse().expect("a number")),
+            Signal::SIGKILL,
+        )
+        .expect("it runs");
+        eventually(|| !Path::new("/proc").join(&orphan).exists());
+        started.input = None;
+        assert_eq!(started.code(), Some(1));
+    }
+}
+
+mod variables {
+    use super::*;
+
+    const THREADS: [&str; 9] = [
+        "OMP_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+        "TOKIO_WORKER_THREADS",
+        "GOMAXPROCS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "POLARS_MAX_THREADS",
+        "JULIA_NUM_THREADS",
+    ];
+    const WAITING: [&str; 3] = ["OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT"];
+
+    /// Returns the environment of a program that was started by `command`.
+    fn seen(command: &mut assert_cmd::Command) -> Vec<String> {
+        let output = command.assert().success().stderr("").get_output().clone();
+        let text = String::from_utf8(output.stdout).expect("text");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Returns `tidegate exec OPTIONS -- env` without any of the variables.
+    fn env(home: &Home, options: &str) -> assert_cmd::Command {
+        let mut command = home.tidegate(&format!("exec {options} -- env"));
+        for name in THREADS.into_iter().chain(WAITING) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    #[test]
+    fn threads_are_the_most_it_may_have() {
+        let home = Home::new();
+        let seen = seen(&mut env(&home, "--max 1"));
+        for name in THREADS {
+            assert!(seen.contains(&format!("{name}=1")), "{name} in {seen:?}");
+        }
+        for line in [
+            "OMP_WAIT_POLICY=passive",
+            "KMP_BLOCKTIME=0",
+            "GOMP_SPINCOUNT=0",
+        ] {
+            assert!(seen.iter().any(|seen| seen == line), "{line} in {seen:?}");
+        }
+        assert!(
+            seen.iter().any(|seen| seen == "TIDEGATE_SHARE=off"),
+            "{seen:?}"
+        );
+    }
+
+    #[test]
+    fn large_maximum_is_cut_to_the_machine() {
+        let home = Home::new();
+        let machine = support::json(&mut home.tidegate("machine --json"));
+        let expected = format!("GOMAXPROCS={}", machine["workers"]);
+        for options in ["", "--max 4096"] {
+            let seen = seen(&mut env(&home, options));
+            assert!(seen.contains(&expected), "{expected} in {seen:?}");
+        }
+    }
+
+    #[test]
+    fn variables_of_the_user_stay() {
+        let home = Home::new();
+        let mut command = env(&home, "--max 1");
+        command.env("GOMAXPROCS", "77").env("OMP_NUM_THREADS", "");
+        command.env("OMP_WAIT_POLICY", "active");
+        let seen = seen(&mut command);
+        for line in [
+            "GOMAXPROCS=77",
+            "OMP_NUM_THREADS=",
+            "OMP_WAIT_POLICY=active",
+        ] {
+            assert!(seen.iter().any(|seen| seen == line), "{line} in {seen:?}");
+        }
+        let of_waiting = |line: &&String| WAITING[1..].iter().any(|name| line.starts_with(name));
+        assert_eq!(seen.iter().filter(of_waiting).count(), 0, "{seen:?}");
+    }
+
+    /// A job of weight 100 that desires all processors leaves one of two to the program.
+    #[test]
+    fn count_takes_the_share_of_the_moment() {
+        let home = Home::new();
+        let machine = support::json(&mut home.tidegate("machine --json"));
+        let workers = machine["workers"].as_u64().expect("a number");
+        let _jobs: Vec<Running> = (0..workers).map(|_| home.job("")).collect();
+        let seen = seen(&mut env(&home, "--how count"));
+        assert!(seen.contains(&"GOMAXPROCS=1".to_owned()), "{seen:?}");
+        let seen = self::seen(&mut env(&home, &format!("--how count --min {workers}")));
+        assert!(seen.contains(&format!("GOMAXPROCS={workers}")), "{seen:?}");
+    }
+
+    #[test]
+    fn explanation_goes_to_standard_error() {
+        let home = Home::new();
+        let mut command = env(&home, "--max 1");
+        command.env("TIDEGATE_EXPLAIN", "1").env("GOMAXPROCS", "2");
+        let output = command.assert().success().get_output().clone();
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert!(
+            told.lines().all(|line| line.starts_with("tidegate exec: ")),
+            "{told}"
+        );
+        for part in [
+            "up to 1 processor",
+            "--max 1",
+            "sets OMP_NUM_THREADS=1 ",
+            "leaves GOMAXPROCS",
+        ] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    }
+
+    #[test]
+    fn invalid_variables_are_reported() {
+        for (name, value) in [("TIDEGATE_EXPLAIN", "yes"), ("TIDEGATE_WEIGHT", "0")] {
+            let home = Home::new();
+            let told = complaint(env(&home, "").env(name, value), 2);
+            assert!(told.contains(name) && told.contains("expected"), "{told}");
+        }
+    }
+}
+
+mod table {
+    use super::*;
+
+    #[test]
+    fn program_has_a_row_while_it_runs() {
+        let (mut started, _) = Started::new("echo ready; exec cat");
+        // The program desires a processor until it waits for its input.
+        eventually(|| started.home.jobs()[0]["desire"] == 0);
+        let rows = started.home.jobs();
+        assert_eq!((rows.len(), &rows[0]["name"]), (1, &"sh".into()));
+        assert_eq!(rows[0]["pid"], started.pid());
+        started.input = None;
+        assert_eq!(started.code(), Some(0));
+        assert!(started.home.jobs().is_empty());
+    }
+
+    #[test]
+    fn row_shows_the_options() {
+        let home = Home::new();
+        let mut command = home.program("exec --name n --weight 300 --max 1 -- sh -c");
+        command
+            .arg("echo ready; exec cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut running = Running(command.spawn().expect("it starts"));
+        let mut lines = BufReader::new(running.0.stdout.take().expect("a pipe"));
+        lines.read_line(&mut String::new()).expect("text");
+        let row = &home.jobs()[0];
+        assert_eq!((&row["name"], &row["weight"]), (&"n".into(), &300.into()));
+        assert_eq!(row["limit"], 1);
+    }
+
+    /// The program runs with the environment that it would have without the command.
+    #[test]
+    fn unusable_table_costs_one_line() {
+        for path in ["/nowhere/table", "/proc/self/table", "/dev/null"] {
+            let mut command = shell(&Home::new(), "", "echo $GOMAXPROCS; exit 7");
+            command.env_remove("GOMAXPROCS").env("TIDEGATE_TABLE", path);
+            let output = command.assert().code(7).stdout("\n").get_output().clone();
+            let told = String::from_utf8(output.stderr).expect("text");
+            assert!(
+                told.starts_with("tidegate exec: the program runs without sharing: "),
+                "{told}"
+            );
+            assert!(told.contains(path) && told.lines().count() == 1, "{told}");
+        }
+    }
+
+    #[test]
+    fn full_table_costs_one_line() {
+        let home = Home::new();
+        let location = Location::at(home.table());
+        let take = |_| Seat::take(&location, &Name::new("test")).expect("a free row");
+        let _seats: Vec<Seat> = (0..ROWS).map(take).collect();
+        let mut command = shell(&home, "", "exit 7");
+        let output = command.assert().code(7).stdout("").get_output().clone();
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert!(
+            told.contains("has no room") && told.lines().count() == 1,
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn unreadable_folder_costs_one_line() {
+        let home = Home::new();
+        let file = home.table();
+        fs::write(&file, "").expect("a file");
+        let mut command = shell(&home, "", "exit 7");
+        command.env("TIDEGATE_TABLE", file.join("table"));
+        let output = command.assert().code(7).stdout("").get_output().clone();
+        assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+    }
+
+    #[test]
+    fn switched_off_sharing_takes_no_seat() {
+        let home = Home::new();
+        let mut command = shell(&home, "", "echo $GOMAXPROCS");
+        command
+            .env_remove("GOMAXPROCS")
+            .env("TIDEGATE_SHARE", "off");
+        command.assert().success().stdout("\n").stderr("");
+        assert!(!home.table().exists());
+    }
+
+    /// An ordinary user has all rights that the command needs.
+    #[test]
+    fn ordinary_user_can_run_it() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: the other tests run as an ordinary user already");
+            return;
+        }
+        let home = Home::new();
+        // The user cannot reach the folder in which the test's program was built.
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("tidegate");
+        fs::copy(env!("CARGO_BIN_EXE_tidegate"), &program).expect("a copy");
+        let place = folder.path().join("own");
+        fs::create_dir(&place).expect("a folder");
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o711)).expect("a folder");
+        fs::set_permissions(&place, PermissionsExt::from_mode(0o700)).expect("a folder");
+        std::os::unix::fs::chown(&place, Some(65534), Some(65534)).expect("a folder");
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command
+            .arg(&program)
+            .args(["exec", "--", "sh", "-c", "id -u; kill -TERM $$"]);
+        command
+            .env("TIDEGATE_TABLE", place.join("table"))
+            .current_dir("/");
+        drop(home);
+        let Ok(output) = command.output() else {
+            eprintln!("skipped: there is no setpriv");
+            return;
+        };
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*told), (Some(143), ""));
+        assert_eq!(output.stdout, b"65534\n");
+        assert!(place.join("table").exists());
+    }
+}

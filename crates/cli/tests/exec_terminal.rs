@@ -1,0 +1,252 @@
+//! Tests `tidegate exec` on a pseudo terminal, under an interactive shell.
+#![cfg(target_os = "linux")]
+
+#[path = "support/jobs.rs"]
+mod jobs;
+mod support;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Instant;
+
+use jobs::{Home, PATIENCE, Running, eventually};
+use nix::pty::openpty;
+
+/// The shell's prompt.
+const PROMPT: &str = "shell> ";
+
+/// An interactive shell with job control, which has a terminal of its own.
+struct Shell {
+    child: Running,
+    _home: Home,
+    keys: File,
+    output: Receiver<Vec<u8>>,
+    /// What the shell and its programs have printed, and no test has waited for yet.
+    seen: String,
+}
+
+impl Shell {
+    fn start() -> Self {
+        let mut shell = Self::of("sh", &["-i"]);
+        shell.wait_for(PROMPT);
+        // Without echo, the output contains only what programs print.
+        shell.press("stty -echo\n");
+        shell.wait_for(PROMPT);
+        shell
+    }
+
+    /// Starts a program that leads a session, as a shell does.
+    fn of(program: &str, arguments: &[&str]) -> Self {
+        let home = Home::new();
+        let pair = openpty(None, None).expect("a pseudo terminal");
+        // Use copies, because they are closed on exec.
+        let keys = File::from(pair.master.try_clone().expect("one more of it"));
+        let terminal = || Stdio::from(pair.slave.try_clone().expect("one more of it"));
+        // Gives the program a session, whose terminal is its standard input.
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", program]).args(arguments);
+        command
+            .env("TIDEGATE_TABLE", home.table())
+            .env("PS1", PROMPT)
+            .env_remove("ENV");
+        command.env("TIDEGATE", env!("CARGO_BIN_EXE_tidegate"));
+        command
+            .stdin(terminal())
+            .stdout(terminal())
+            .stderr(terminal());
+        let child = command.spawn().expect("setsid is part of util-linux");
+        let mut reader = keys.try_clone().expect("one more of it");
+        let (sender, output) = mpsc::channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(length @ 1..) = reader.read(&mut bytes) {
+                if sender.send(bytes[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child: Running(child),
+            _home: home,
+            keys,
+            output,
+            seen: String::new(),
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("it reads");
+    }
+
+    /// Waits until `text` is printed. Returns what was printed up to its end.
+    fn wait_for(&mut self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                let rest = self.seen.split_off(at + text.len());
+                return std::mem::replace(&mut self.seen, rest);
+            }
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.seen += &String::from_utf8_lossy(&bytes),
+                Err(_) => panic!("{text:?} is missing in {:?}", self.seen),
+            }
+        }
+    }
+
+    /// Lets the shell print the exit code of the last command.
+    fn wait_for_code(&mut self, code: u8) {
+        self.wait_for(PROMPT);
+        self.press("echo \"code <$?>\"\n");
+        self.wait_for(&format!("code <{code}>"));
+        self.wait_for(PROMPT);
+    }
+}
+
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+const CTRL_Z: &str = "\x1a";
+
+#[test]
+fn program_reads_from_the_terminal() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sed -u 's/.*/<&>/'\n");
+    shell.press("word\n");
+    shell.wait_for("<word>");
+    shell.press(CTRL_D);
+    shell.wait_for_code(0);
+}
+
+/// Programs such as `wget` write to a file instead if they are not in the foreground.
+#[test]
+fn lone_program_starts_in_the_foreground() {
+    let mut shell = Shell::start();
+    // Fields 5 and 8 are the process group and the group in the terminal's foreground.
+    let look = "read -r s </proc/$$/stat; set -- $s; [ $5 != $8 ]";
+    shell.press(&format!(
+        "$TIDEGATE exec -- sh -c 'while {look}; do :; done; exit 7'\n"
+    ));
+    shell.wait_for_code(7);
+}
+
+#[test]
+fn ctrl_c_reaches_the_program() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec cat'\n");
+    shell.wait_for("ready");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+    shell.press(
+        "$TIDEGATE exec -- sh -c 'trap \"exit 7\" INT; echo ready; while :; do read x; done'\n",
+    );
+    shell.wait_for("ready");
+    shell.press(CTRL_C);
+    shell.wait_for_code(7);
+}
+
+#[test]
+fn ctrl_z_stops_and_fg_continues() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec sed -u s/.*/[\\&]/'\n");
+    shell.wait_for("ready");
+    for word in ["one", "two"] {
+        shell.press(CTRL_Z);
+        shell.wait_for("Stopped");
+        shell.wait_for(PROMPT);
+        shell.press("fg\n");
+        // The shell prints the command line of the job that it continues.
+        shell.wait_for("exec");
+        shell.press(&format!("{word}\n"));
+        shell.wait_for(&format!("[{word}]"));
+    }
+    shell.press(CTRL_D);
+    shell.wait_for_code(0);
+}
+
+/// A job in the background stops when it reads; it gets the terminal when the shell brings it to
+/// the foreground.
+#[test]
+fn background_job_stops_when_it_reads() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'sed -u s/.*/[\\&]/; exit 7' &\n");
+    shell.wait_for(PROMPT);
+    let mut jobs = String::new();
+    while !jobs.contains("Stopped") {
+        shell.press("jobs\n");
+        jobs = shell.wait_for(PROMPT);
+    }
+    shell.press("fg\n");
+    shell.wait_for("exec");
+    shell.press("word\n");
+    shell.wait_for("[word]");
+    shell.press(CTRL_D);
+    shell.wait_for_code(7);
+}
+
+/// A pager at the end of the pipeline needs the terminal, and Ctrl-C must reach both programs.
+#[test]
+fn pipeline_keeps_the_terminal() {
+    let mut shell = Shell::start();
+    let pager = "read x; echo $x; read y </dev/tty; echo got $y; read z";
+    shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec sleep 1000' | ");
+    shell.press(&format!("sh -c '{pager}'\n"));
+    shell.wait_for("ready");
+    shell.press("word\n");
+    shell.wait_for("got word");
+    shell.press(CTRL_C);
+    shell.wait_for(PROMPT);
+}
+
+/// In a script, Ctrl-C must end the script as well.
+#[test]
+fn ctrl_c_ends_the_script() {
+    let mut shell = Shell::start();
+    shell.press("sh -c '$TIDEGATE exec -- sh -c \"echo ready; exec sleep 1000\"; echo wrong'\n");
+    shell.wait_for("ready");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+}
+
+/// A program in a script gets the terminal when it reads, and the script gets it back.
+#[test]
+fn script_gets_the_terminal_back() {
+    let mut shell = Shell::start();
+    shell.press("sh -c '$TIDEGATE exec -- head -n 1; read x; echo \"<$x>\"'\n");
+    shell.press("one\n");
+    shell.wait_for("one");
+    shell.press("two\n");
+    shell.wait_for("<two>");
+    shell.wait_for_code(0);
+}
+
+/// No shell could continue the command, as in a container; so Ctrl-Z has no effect.
+#[test]
+fn session_leader_does_not_stop() {
+    let script = "echo ready; exec sed -u 's/.*/[&]/'";
+    let arguments = ["exec", "--", "sh", "-c", script];
+    let mut program = Shell::of(env!("CARGO_BIN_EXE_tidegate"), &arguments);
+    program.wait_for("ready");
+    program.press(CTRL_Z);
+    program.press("word\n");
+    program.wait_for("[word]");
+}
+
+/// As the kernel does for a stopped job whose shell has died. Otherwise, the program would stay
+/// stopped for good.
+#[test]
+fn hangup_continues_a_stopped_program() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$$>\"; kill -STOP $$; read x' | cat\n");
+    shell.wait_for("<");
+    let pid = shell.wait_for(">").replace('>', "");
+    let state = || {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(") ")?.1.chars().next()
+    };
+    eventually(|| state() == Some('T'));
+    shell.child.kill();
+    eventually(|| state().is_none());
+}

@@ -1,0 +1,93 @@
+//! The program's row of the table.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use tidegate_machine::Machine;
+use tidegate_policy::share::SharePolicy;
+use tidegate_policy::tunables::SHARE;
+use tidegate_share::{CpuMask, Location, Name, Refusal, Report, Seat};
+
+use crate::{How, Options, say};
+
+/// A seat in the table, and the number of threads that the program should start.
+pub struct Place {
+    pub seat: Seat,
+    /// Where the table is.
+    pub location: Location,
+    /// The most processors that the program may ever have.
+    pub threads: usize,
+    /// One line for `TIDEGATE_EXPLAIN=1`.
+    pub reason: String,
+}
+
+impl Place {
+    /// Takes a seat for the program. If that is not possible, says so, and the program runs as it
+    /// would without the command.
+    pub fn take(options: &Options) -> Option<Self> {
+        if is_switched_off() {
+            if options.explain {
+                say("TIDEGATE_SHARE=off: the program does not share the processors");
+            }
+            return None;
+        }
+        let place = Self::try_take(options);
+        place
+            .inspect_err(|refusal| say(&format!("the program runs without sharing: {refusal}")))
+            .ok()
+    }
+
+    fn try_take(options: &Options) -> Result<Self, Refusal> {
+        let machine = Machine::read();
+        let most = machine.default_workers();
+        let most = options.max.map_or(most, |max| max.min(most));
+        let cpus = machine.usable();
+        let mut report = Report::new(CpuMask::from_cpus(cpus.as_slice().iter().copied()));
+        report.limit = most;
+        report.weight = options.weight;
+        let location = Location::find()?;
+        let mut seat = Seat::take(&location, &Name::new(&name(options)))?;
+        let threads = match options.how {
+            How::Count => share(&mut seat, report)?.max(options.min).min(most),
+            How::Auto | How::Quota | How::Affinity => most,
+        };
+        seat.publish(&report)?;
+        let given = options
+            .max
+            .map_or(String::new(), |max| format!(", --max {max}"));
+        let noun = if threads == 1 {
+            "processor"
+        } else {
+            "processors"
+        };
+        let reason = format!("up to {threads} {noun}: {}{given}", machine.reason());
+        Ok(Self {
+            seat,
+            location,
+            threads,
+            reason,
+        })
+    }
+}
+
+/// Returns how many processors a job would get now that desires all that `report` allows.
+fn share(seat: &mut Seat, report: Report) -> Result<usize, Refusal> {
+    let desire = report.limit;
+    seat.publish(&Report { desire, ..report })?;
+    Ok(seat.shares()?.allotment)
+}
+
+/// Returns whether the user has switched sharing off, or this command is itself part of a program
+/// that has a seat. The program reports an invalid value itself if it uses Tidegate.
+fn is_switched_off() -> bool {
+    let value = SHARE.variable.and_then(std::env::var_os);
+    let policy = value.map(|text| SHARE.parse(&text.to_string_lossy()));
+    matches!(policy, Some(Ok(SharePolicy::Off)))
+}
+
+fn name(options: &Options) -> String {
+    let program = options.command.first().map(OsString::as_os_str);
+    let file = program.map(|program| Path::new(program).file_name().unwrap_or(program));
+    let of_program = || file.unwrap_or_default().to_string_lossy().into_owned();
+    options.name.clone().unwrap_or_else(of_program)
+}

@@ -1,0 +1,89 @@
+//! Receives the command's signals, which are meant for the program.
+//!
+//! The signals are blocked, and the main thread waits for them. A handler would also catch signals
+//! that the command's parent has made it ignore (`nohup`), and the program would then start without
+//! ignoring them.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
+use nix::unistd::{Pid, getpgrp, getpid};
+
+/// The signals that are passed on: all that do not report an error of the command itself, except
+/// real-time signals. SIGKILL and SIGSTOP cannot be received.
+const FORWARDED: [Signal; 19] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGTERM,
+    Signal::SIGSTKFLT,
+    Signal::SIGCONT,
+    Signal::SIGTSTP,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+    Signal::SIGURG,
+    Signal::SIGXCPU,
+    Signal::SIGVTALRM,
+    Signal::SIGPROF,
+    Signal::SIGWINCH,
+    Signal::SIGIO,
+    Signal::SIGPWR,
+];
+
+/// The signals that this process receives by waiting for them.
+pub struct Signals {
+    received: SigSet,
+    /// The signals that were blocked before; the program starts with these.
+    pub before: SigSet,
+}
+
+impl Signals {
+    /// Blocks the signals in this thread, and in those that it creates later.
+    pub fn block() -> Self {
+        let mut received: SigSet = FORWARDED.into_iter().collect();
+        received.add(Signal::SIGCHLD);
+        // If the command has inherited that SIGCHLD is ignored, the kernel would discard the
+        // program's exit code. Any handler prevents this; it never runs, as the signal is blocked.
+        let _ =
+            signal_hook::flag::register(Signal::SIGCHLD as i32, Arc::new(AtomicBool::new(false)));
+        // These calls fail only for invalid arguments.
+        let before = SigSet::thread_get_mask().unwrap_or_else(|_| SigSet::empty());
+        let _ = received.thread_block();
+        Self { received, before }
+    }
+
+    /// Waits for the next signal.
+    pub fn wait(&self) -> Signal {
+        loop {
+            if let Ok(signal) = self.received.wait() {
+                return signal;
+            }
+        }
+    }
+
+    /// Stops the process group of the command, as the terminal would, until it is continued. Then,
+    /// the next signals include SIGCONT.
+    ///
+    /// The kernel ignores the request if no shell could continue the group.
+    pub fn stop_own_group(&self, signal: Signal) {
+        let _ = killpg(getpgrp(), signal);
+        let mut only = SigSet::empty();
+        only.add(signal);
+        // This process stops while the signal is not blocked.
+        let _ = only.thread_unblock();
+        let _ = only.thread_block();
+        // If the request was ignored, the program must be continued as well. Otherwise, SIGCONT is
+        // pending already, and is not doubled.
+        let _ = kill(getpid(), Signal::SIGCONT);
+    }
+}
+
+/// Sends a signal to all processes of the program's group.
+pub fn forward(group: Pid, signal: Signal) {
+    // An error means that the group has ended, or runs as another user.
+    let _ = killpg(group, signal);
+}

@@ -1,0 +1,106 @@
+//! Shares the controlling terminal between the command's process group and the program's.
+//!
+//! The program runs in a process group of its own, and a terminal serves only one group at a time.
+//! It would stop the program (SIGTTIN, SIGTTOU) when it reads from the terminal or changes its
+//! settings. So the command lends the terminal:
+//!
+//! * when the program starts, if the command leads its group and uses the terminal for input and
+//!   output, so that it was started alone by an interactive shell;
+//! * otherwise when the program has been stopped because it needs the terminal. In a pipeline or a
+//!   script, Ctrl-C must reach the other processes of the command's group, and a pager at the
+//!   pipeline's end needs the terminal itself. The command forwards Ctrl-C to the program.
+//!
+//! All of this is done only while the shell keeps the command in the foreground.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal};
+
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, getpgrp, getpid, tcgetpgrp, tcsetpgrp};
+
+use crate::signals::{Signals, forward};
+
+/// The controlling terminal, if there is one.
+pub struct Terminal {
+    tty: Option<File>,
+    /// The group of the command.
+    own: Pid,
+    /// Whether the program needs the terminal whenever the command is in the foreground.
+    is_needed: bool,
+    is_lent: bool,
+}
+
+impl Terminal {
+    /// Opens the controlling terminal.
+    pub fn open() -> Self {
+        let own = getpgrp();
+        let is_alone = own == getpid();
+        Self {
+            tty: OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open("/dev/tty")
+                .ok(),
+            own,
+            is_needed: is_alone && io::stdin().is_terminal() && io::stdout().is_terminal(),
+            is_lent: false,
+        }
+    }
+
+    /// Lends the terminal to the program's `group` if it is needed, after the group has started or
+    /// the command was continued.
+    pub fn offer(&mut self, group: Pid) {
+        if self.is_needed {
+            self.lend(group);
+        }
+    }
+
+    /// Lends the terminal to `group`, unless the command is in the background. Returns whether the
+    /// group has the terminal.
+    fn lend(&mut self, group: Pid) -> bool {
+        self.is_needed = true;
+        let Some(tty) = &self.tty else { return false };
+        // SIGTTOU is blocked, so the second call works from the background, too.
+        self.is_lent = match tcgetpgrp(tty) {
+            Ok(front) if front == self.own => tcsetpgrp(tty, group).is_ok(),
+            Ok(front) => front == group,
+            Err(_) => false,
+        };
+        self.is_lent
+    }
+
+    /// Continues the program after it got SIGHUP from the terminal or its shell. If it is stopped,
+    /// no other process does: the kernel continues only groups that no process supervises any more.
+    pub fn hang_up(&self, group: Pid) {
+        if self.tty.is_some() {
+            forward(group, Signal::SIGCONT);
+        }
+    }
+
+    /// Takes the terminal back if it is lent.
+    pub fn take_back(&mut self) {
+        if let (true, Some(tty)) = (self.is_lent, &self.tty) {
+            let _ = tcsetpgrp(tty, self.own);
+        }
+        self.is_lent = false;
+    }
+
+    /// Decides what to do after `signal` has stopped the program: lends it the terminal and
+    /// continues it if it was stopped for want of the terminal, and otherwise stops the command's
+    /// group as well, so that the shell sees a stopped job.
+    pub fn stopped(&mut self, group: Pid, signal: Signal, signals: &Signals) {
+        let wants = matches!(signal, Signal::SIGTTIN | Signal::SIGTTOU);
+        if wants && self.lend(group) {
+            forward(group, Signal::SIGCONT);
+            return;
+        }
+        // Without a terminal, no shell would continue the command. A SIGSTOP comes from another
+        // process and not from the terminal; but the user of the terminal must get it back.
+        let is_from_elsewhere = signal == Signal::SIGSTOP && !self.is_lent;
+        if self.tty.is_some() && !is_from_elsewhere {
+            self.take_back();
+            let signal = if wants { signal } else { Signal::SIGTSTP };
+            signals.stop_own_group(signal);
+        }
+    }
+}
