@@ -26,6 +26,7 @@ fn helps() {
         "bench streams",
         "bench rayon-programs",
         "bench calibrate",
+        "bench exec",
     ] {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], lab);
@@ -43,6 +44,9 @@ fn bad_values() {
         "bench two-level --only nothing",
         "bench memory --csv --wide",
         "bench handover --csv",
+        "bench exec --repeat 0",
+        "bench exec --size huge",
+        "bench exec --csv --json",
         "bench rayon-programs --repeat 0",
         "bench rayon-programs none",
         "compare",

@@ -1,5 +1,7 @@
 //! The arguments of `bench`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
 use tidegate_command::options;
@@ -46,12 +48,22 @@ pub enum Bench {
     /// Measure what forks, steals, wake-ups and so on cost on this machine, for the simulator
     #[command(after_help = AFTER_CALIBRATE)]
     Calibrate(CalibrateArguments),
+    /// Compare programs that do not use Tidegate with and without `tidegate exec`: alone, two at
+    /// once, and beside a job of Tidegate
+    #[command(after_help = AFTER_EXEC)]
+    Exec(ExecArguments),
     /// Run a job of another bench, which controls it through standard input
     #[command(hide = true)]
     Job,
     /// Run the programs that standard input lists, and print what they used
     #[command(hide = true)]
     Measure,
+    /// Run `uts` on rayon for `bench exec`
+    #[command(hide = true)]
+    RayonUts {
+        #[arg(long, value_enum)]
+        size: Size,
+    },
 }
 
 /// The arguments of `bench two-level`.
@@ -218,6 +230,52 @@ are also null for fewer than 6 samples), slower, equal (whether all copies print
 `stock`). The file in --dir contains every sample.
 
 Exit codes: 0 success, 1 different results, 2 invalid usage or value, 3 a program could not be fetched, built or run.";
+
+/// The arguments of `bench exec`.
+#[derive(Args, Debug)]
+pub struct ExecArguments {
+    /// Number of rounds; the figures are medians, and confidence intervals need 6
+    #[arg(long, value_name = "R", default_value_t = 15, value_parser = repetitions(), allow_negative_numbers = true)]
+    pub repeat: u32,
+    /// Problem size: runs of milliseconds (tiny, for tests), of a second (small), or of several
+    /// seconds (paper)
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// The `tidegate` command to measure [default: `tidegate` in the folder of this command]
+    #[arg(long, value_name = "PATH")]
+    pub tidegate: Option<PathBuf>,
+    /// Where finished runs are stored.
+    #[command(flatten)]
+    pub keep: KeepFlags,
+    /// How the results are printed.
+    #[command(flatten)]
+    pub format: TableFormat,
+}
+
+const AFTER_EXEC: &str = "\
+Programs: uts on the published rayon, an OpenMP program with many short parallel regions, `make -j` on a small C \
+program, `xz`, and a pool of Python processes. A program whose tools are missing is skipped. Each gets up to as many \
+threads as there are processors, and its answer is checked. The programs run with PATH, HOME and TMPDIR as their \
+only variables.
+
+Cases:
+  alone       one copy under exec; base: one copy without
+  two         until both of two copies under exec have ended; base: two copies
+              without
+  beside uts  `tidegate run uts` while the program runs under exec; base: uts
+              alone on half of the processors
+  narrowed    like `two` (OpenMP only); base: two copies that wait by spinning,
+              each of which is restricted to one processor after 0.3 s
+  idle        the greatest desire of `exec -- sleep` after 0.3 s
+
+JSON: a list of rows: program, case, seconds, base_seconds, ratio (of the two), limit (on the ratio, or on the desire), \
+mark, desire (null except for `idle`), processors, median_of (rounds), skipped (why the program was skipped, else \
+null). The figures are medians, each with its 95 % interval in NAME_low and NAME_high.
+
+Marks: `kept`, `broken` (the whole interval is above the limit), `unclear` (only the median is, or there are fewer \
+than 6 rounds), `skipped`. Broken limits don't make the command fail.
+
+Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request could not be carried out.";
 
 /// The arguments of `bench calibrate`.
 #[derive(Args, Debug)]

@@ -8,8 +8,9 @@ mod keep;
 mod reproduction;
 
 pub use bench::{
-    Bench, BenchArguments, CalibrateArguments, Experiment, HandoverArguments, ProgramsArguments,
-    QueuesArguments, RayonProgramsArguments, StreamsArguments, TwoLevelArguments,
+    Bench, BenchArguments, CalibrateArguments, ExecArguments, Experiment, HandoverArguments,
+    ProgramsArguments, QueuesArguments, RayonProgramsArguments, StreamsArguments,
+    TwoLevelArguments,
 };
 pub use comparison::{Case, CompareArguments};
 pub use keep::KeepFlags;

@@ -1,6 +1,6 @@
 //! `tidegate-lab bench`: benchmarks of the runtime on this machine.
 //!
-//! They measure how jobs share the machine; what queues, places, intervals, streams and memory
+//! They measure how jobs share the machine, and other programs under `tidegate exec`; what queues, places, intervals, streams and memory
 //! policies gain or cost within a job; how fast programs written for rayon are; and what single
 //! operations cost. The simulator uses these costs.
 //!
@@ -11,6 +11,8 @@
 mod calibrate;
 mod counters;
 pub mod crew;
+#[cfg(target_os = "linux")]
+mod exec;
 mod handover;
 mod intervals;
 mod job;
@@ -37,6 +39,14 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Streams(arguments) => streams::bench(arguments),
         Bench::Calibrate(arguments) => calibrate::bench(arguments),
         Bench::RayonPrograms(arguments) => rayon_programs::bench(arguments),
+        #[cfg(target_os = "linux")]
+        Bench::Exec(arguments) => exec::bench(arguments),
+        #[cfg(target_os = "linux")]
+        Bench::RayonUts { size } => exec::rayon::serve(*size),
+        #[cfg(not(target_os = "linux"))]
+        Bench::Exec(_) | Bench::RayonUts { .. } => Err(Failure::Impossible(
+            "`tidegate exec` works only on Linux".to_owned(),
+        )),
         Bench::Job => job::serve(),
         Bench::Measure => rayon_programs::measure::serve(),
     }

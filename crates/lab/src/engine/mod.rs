@@ -17,5 +17,5 @@ mod store;
 
 pub use claim::{Claim, Refuted, Verdict};
 pub use session::{Cell, Plan, Session};
-pub use speedup::{SLOWER, Speedup};
+pub use speedup::{LEAST, SLOWER, Speedup};
 pub use tidegate_command::statistics::{Interval, Sample};

@@ -4,7 +4,7 @@ use super::Sample;
 
 /// The smallest number of runs for which a 95 % interval of the median exists: all `n` runs lie on
 /// the same side of the median with probability 2 / 2^n.
-const LEAST: usize = 6;
+pub const LEAST: usize = 6;
 
 /// A sample counts as slower if the whole interval of its speed-up lies below this.
 pub const SLOWER: f64 = 0.97;

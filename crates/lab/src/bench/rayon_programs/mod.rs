@@ -104,7 +104,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
 }
 
 /// Returns the number of threads that each program gets.
-fn threads() -> Result<usize, Failure> {
+pub fn threads() -> Result<usize, Failure> {
     let Some(text) = env::var_os(THREADS) else {
         return Ok(thread::available_parallelism().map_or(1, NonZero::get));
     };
