@@ -42,7 +42,10 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
             How::Affinity => tidegate_exec::How::Affinity,
             How::Count => tidegate_exec::How::Count,
         },
-        jobserver: arguments.jobserver,
+        // A program that is not confined may run this many jobs, so the maximum must count here.
+        jobserver: arguments
+            .jobserver
+            .map(|jobs| max.map_or(jobs, |max| jobs.min(max))),
         explain: explains()?,
     })
 }

@@ -3,7 +3,8 @@
 //! Every subcommand has a module with the same name, and follows the same order: parse
 //! ([`arguments`]), run, check ([`tidegate_command::reference`]), print
 //! ([`tidegate_command::output`]). Any error is a [`Failure`], which determines the exit code.
-//! Nothing else ends the process, except Ctrl-C. Only [`exec`] can succeed with another code than 0.
+//! Nothing else ends the process, except Ctrl-C, and in [`exec`] the signal that ended its program
+//! and the end of its watcher. Only [`exec`] can succeed with a code other than 0.
 //!
 //! | subcommand | purpose |
 //! |---|---|
@@ -23,7 +24,7 @@
 //!
 //! The benchmark programs are in `tidegate-workloads`, scheduling decisions in `tidegate-policy`,
 //! and sharing in `tidegate-share`. The only files written are the pictures and the trace of `run`,
-//! and the timeline of `replay`.
+//! the timeline of `replay`, the table of jobs, and the record and the fifo of `exec`.
 
 #![forbid(unsafe_code)]
 

@@ -200,11 +200,44 @@ fn pipeline_keeps_the_terminal() {
     shell.wait_for(PROMPT);
 }
 
+/// The program gets the terminal first, and the pager needs it afterwards.
+#[test]
+fn pager_gets_the_terminal_back() {
+    let mut shell = Shell::start();
+    let program = "read x </dev/tty; echo ready; exec sleep 1000";
+    let pager = "read x; read y </dev/tty; echo got $y; read z";
+    shell.press(&format!(
+        "$TIDEGATE exec -- sh -c '{program}' | sh -c '{pager}'\n"
+    ));
+    shell.press("one\n");
+    shell.press("word\n");
+    shell.wait_for("got word");
+    shell.press(CTRL_C);
+    shell.wait_for(PROMPT);
+}
+
 /// In a script, Ctrl-C must end the script as well.
 #[test]
 fn ctrl_c_ends_the_script() {
     let mut shell = Shell::start();
     shell.press("sh -c '$TIDEGATE exec -- sh -c \"echo ready; exec sleep 1000\"; echo wrong'\n");
+    shell.wait_for("ready");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+}
+
+/// `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
+#[test]
+fn ctrl_c_ends_a_loop_in_bash() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no bash");
+        return;
+    }
+    let mut shell = Shell::start();
+    let body = "$TIDEGATE exec -- sh -c \"echo ready; exec sleep 1000\"; echo wrong";
+    shell.press(&format!(
+        "bash -c 'for i in 1 2; do {body}; done; exit 7'\n"
+    ));
     shell.wait_for("ready");
     shell.press(CTRL_C);
     shell.wait_for_code(130);

@@ -11,6 +11,8 @@ use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 
+use crate::jobserver::Server;
+
 const THREADS: [&str; 9] = [
     "OMP_NUM_THREADS",
     "RAYON_NUM_THREADS",
@@ -50,8 +52,9 @@ impl Additions {
         for name in THREADS {
             chosen.add(name, threads.to_string(), &is_set);
         }
-        // The seat of the command stands for the whole program.
-        chosen.add("TIDEGATE_SHARE", "off".to_owned(), &is_set);
+        // The seat of the command stands for the whole program, even if the user has switched
+        // sharing on.
+        chosen.set.push(("TIDEGATE_SHARE", "off".to_owned()));
         let by_user = WAITING
             .map(|(name, _)| name)
             .into_iter()
@@ -70,10 +73,11 @@ impl Additions {
         chosen
     }
 
-    /// Adds the address of a jobserver. `flags` includes the flags that the user has set.
-    pub fn with_makeflags(mut self, flags: Option<String>) -> Self {
+    /// Adds the address of a jobserver to the flags that the user has set.
+    pub fn with_makeflags(mut self, server: Option<&Server>) -> Self {
         for name in ["MAKEFLAGS", "CARGO_MAKEFLAGS"] {
-            self.set.extend(flags.clone().map(|flags| (name, flags)));
+            let flags = server.map(|server| (name, server.makeflags(name)));
+            self.set.extend(flags);
         }
         self
     }
@@ -148,7 +152,7 @@ mod tests {
     /// Even an empty value is the user's.
     #[test]
     fn variables_of_the_user_stay() {
-        for name in THREADS.into_iter().chain(["TIDEGATE_SHARE"]) {
+        for name in THREADS {
             let additions = Additions::choose(3, None, |other| other == name);
             let found = applied(&additions, &[(name, "")]);
             assert!(found.contains(&format!("{name}=")), "{found:?}");
@@ -159,6 +163,14 @@ mod tests {
                 "{told}"
             );
         }
+    }
+
+    /// The program must not take a second seat.
+    #[test]
+    fn sharing_is_always_off() {
+        let additions = Additions::choose(3, None, |_| true);
+        let found = applied(&additions, &[("TIDEGATE_SHARE", "on")]);
+        assert_eq!(found, ["TIDEGATE_SHARE=off"]);
     }
 
     /// `GOMP_SPINCOUNT=0` would override `OMP_WAIT_POLICY=active`.
@@ -177,7 +189,7 @@ mod tests {
     fn record_replaces_an_older_one() {
         let additions = Additions::choose(3, Some("new"), |_| true);
         let found = applied(&additions, &[(RECORD, "old"), ("A", "b=c")]);
-        assert_eq!(found, ["A=b=c", "TIDEGATE_EXEC=new"]);
+        assert_eq!(found, ["A=b=c", "TIDEGATE_SHARE=off", "TIDEGATE_EXEC=new"]);
     }
 
     #[test]

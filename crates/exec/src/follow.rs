@@ -23,6 +23,7 @@ mod tree;
 pub use confinement::Means;
 
 use crate::jobserver::Server;
+use crate::seat::most;
 use crate::{Options, say};
 use confinement::Confinement;
 use guards::Guards;
@@ -33,7 +34,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tidegate_machine::{Machine, Topology};
 use tidegate_policy::Nanos;
-use tidegate_policy::outside::{Desire, Look, Row, assign, cycle};
+use tidegate_policy::outside::{Desire, Look, Row, assign_more, cycle};
 use tidegate_share::{CpuMask, Portion, Refusal, Report, Seat, Waker};
 use tree::{Member, Tree};
 
@@ -75,7 +76,7 @@ pub struct Following {
     /// One guard for each process with several threads.
     guards: Guards,
     report: Report,
-    min: usize,
+    bounds: Bounds,
     /// All processors of the machine, those that share a cache side by side.
     order: Vec<usize>,
     /// The processors to which the program is confined, if it is.
@@ -104,8 +105,7 @@ impl Following {
         let mut report = Report::new(CpuMask::from_cpus(
             machine.usable().as_slice().iter().copied(),
         ));
-        let most = machine.default_workers();
-        report.limit = options.max.map_or(most, |max| max.clamp(1, most));
+        report.limit = most(options, &machine);
         report.weight = options.weight;
         let command = i32::try_from(std::process::id()).unwrap_or(0);
         let watcher = means.watcher().into_iter().collect();
@@ -121,7 +121,10 @@ impl Following {
             desire: Desire::default(),
             guards: Guards::default(),
             report,
-            min: options.min,
+            bounds: Bounds {
+                min: options.min,
+                max: options.max.unwrap_or(usize::MAX).max(1),
+            },
             order: order(machine.topology()),
             chosen: None,
             server: server.zip(options.jobserver),
@@ -144,15 +147,11 @@ impl Following {
     }
 
     /// Follows the allotment until [`Stop::set`] is called. Then gives the program its processors
-    /// back, leaves the table and ends the watcher. Does so earlier if the program collapses under
-    /// its confinement or cannot be followed any more, and says why. Returns the jobserver.
+    /// back, leaves the table and ends the watcher. Does so earlier if the program cannot be
+    /// followed any more, and says why. Returns the jobserver.
     pub fn run(mut self) -> Option<Server> {
-        if let Err(reason) = self.follow() {
-            say(&format!("the program is not confined any more: {reason}"));
-        }
-        if let Err(reason) = self.confinement.release(&self.tree) {
-            say(&format!("some threads may stay confined: {reason}"));
-        }
+        let followed = self.follow();
+        self.free(followed.err().as_deref());
         // The program may run on without being confined.
         let (server, jobs) = self.server?;
         server.allow(jobs);
@@ -171,7 +170,9 @@ impl Following {
             let looked = members.is_some();
             let chosen = self.choose().map_err(line)?;
             self.allow_jobs(chosen.as_deref());
-            self.confine(chosen, members)?;
+            if let Err(reason) = self.confine(chosen, members) {
+                self.free(Some(&reason));
+            }
             if looked {
                 let cost = thread_time().saturating_sub(before);
                 let is_idle = self.report.desire == 0 && self.last.runnable == 0;
@@ -197,12 +198,15 @@ impl Following {
 
     /// Looks at the program and publishes what it desires.
     fn look(&mut self, at: Nanos) -> Result<Vec<Member>, String> {
+        if self.confinement.is_lost() {
+            self.free(Some("its record was removed"));
+        }
         let look = self.observer.look(&self.tree, at);
         let (look, members) = look.map_err(|error| error.to_string())?;
         let processors = self.chosen.as_ref().map(Vec::len);
         if let Some(pid) = self.guards.next(&self.tree, &members, at, processors) {
-            let spins = "seem to wait for each other by spinning";
-            return Err(format!("the threads of process {pid} {spins}"));
+            let spins = "may be waiting for each other by spinning";
+            self.free(Some(&format!("the threads of process {pid} {spins}")));
         }
         let allotment = self
             .chosen
@@ -239,14 +243,32 @@ impl Following {
     /// Computes the program's processors from the table.
     fn choose(&mut self) -> Result<Option<Vec<usize>>, Refusal> {
         let portions = self.seat.division()?;
-        Ok(chosen(&portions, &self.order, self.min))
+        Ok(chosen(&portions, &self.order, self.bounds))
     }
 
     /// Lets a `make` run as many jobs at once as the program has processors.
     fn allow_jobs(&self, chosen: Option<&[usize]>) {
         if let Some((server, jobs)) = &self.server {
-            let processors = chosen.map_or(*jobs, <[usize]>::len);
+            let processors = chosen.map_or(self.report.limit, <[usize]>::len);
             server.allow(processors.min(*jobs));
+        }
+    }
+
+    /// Stops confining the program for good, and says why.
+    fn free(&mut self, reason: Option<&str>) {
+        let confinement = std::mem::replace(&mut self.confinement, Confinement::None);
+        let what = match confinement.is_none() {
+            true => "takes no part in sharing any more",
+            false => "is not confined any more",
+        };
+        self.chosen = None;
+        let released = confinement.release(&self.tree);
+        // Only now, because a process that reads the messages may be slow.
+        if let Some(reason) = reason {
+            say(&format!("the program {what}: {reason}"));
+        }
+        if let Err(reason) = released {
+            say(&format!("some threads may stay confined: {reason}"));
         }
     }
 
@@ -277,15 +299,37 @@ impl Following {
     }
 }
 
-/// Returns the processors of the program, or `None` if it need not be confined: it desires none, or
-/// no other job desires any of the same, or it may use all of its processors.
-fn chosen(portions: &[Portion], order: &[usize], min: usize) -> Option<Vec<usize>> {
+/// The processors that the user wants the program to have, at least and at most.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    min: usize,
+    max: usize,
+}
+
+/// Returns the processors of the program, or `None` if it need not be confined because it may use
+/// all that it can run on. Only the user's maximum confines a program that desires none, or that
+/// shares its processors with no job that desires any.
+///
+/// Beside others, the program gets all that it would be entitled to if it desired as much as it may
+/// have: it could not show a larger desire on fewer processors, and it may count them only once, at
+/// its start.
+fn chosen(portions: &[Portion], order: &[usize], bounds: Bounds) -> Option<Vec<usize>> {
     let own = portions.iter().position(|portion| portion.is_own)?;
     let is_rival = |portion: &Portion| {
         let common = portion.mask.intersection(&portions[own].mask);
         !portion.is_own && portion.allotment > 0 && !common.is_empty()
     };
-    if !portions.iter().any(is_rival) {
+    let Portion {
+        allotment, most, ..
+    } = portions[own];
+    let is_alone = allotment == 0 || !portions.iter().any(is_rival);
+    let size = if is_alone {
+        usize::MAX
+    } else {
+        most.max(bounds.min)
+    };
+    let size = size.min(bounds.max);
+    if size >= portions[own].mask.len() {
         return None;
     }
     let masks: Vec<Vec<usize>> = portions
@@ -300,15 +344,11 @@ fn chosen(portions: &[Portion], order: &[usize], min: usize) -> Option<Vec<usize
         .zip(&masks)
         .map(|(portion, mask)| Row {
             mask,
-            allotment: match portion.is_own && portion.allotment > 0 {
-                true => portion.allotment.max(min),
-                false => portion.allotment,
-            },
+            allotment: portion.allotment,
         })
         .collect();
-    let chosen = assign(&rows).swap_remove(own);
-    let is_part = !chosen.is_empty() && chosen.len() < masks[own].len();
-    is_part.then_some(chosen)
+    let chosen = assign_more(&rows, own, size);
+    (!chosen.is_empty()).then_some(chosen)
 }
 
 /// Returns the machine's order: processors that share a core, a cache or a node are neighbours.

@@ -75,10 +75,10 @@ impl Server {
         })
     }
 
-    /// Returns the value for `MAKEFLAGS` and `CARGO_MAKEFLAGS` of the program: the flags that the
-    /// user has set there, and the address of this server.
+    /// Returns the value for `variable` of the program, which is `MAKEFLAGS` or `CARGO_MAKEFLAGS`:
+    /// the flags that the user has set there, and the address of this server.
     #[must_use]
-    pub fn makeflags(&self) -> String {
+    pub fn makeflags(&self, variable: &str) -> String {
         let own = match &self.inherited {
             None => format!("--jobserver-auth=fifo:{}", self.tokens().fifo.path()),
             Some(files) => {
@@ -86,7 +86,7 @@ impl Server {
                 format!("--jobserver-fds={read},{write} --jobserver-auth={read},{write}")
             }
         };
-        add_flags(&env::var("MAKEFLAGS").unwrap_or_default(), &own)
+        add_flags(&env::var(variable).unwrap_or_default(), &own)
     }
 
     /// Allows `jobs` jobs at once, the program's first included. If there are more at the moment,
@@ -128,14 +128,14 @@ impl Shared {
         };
         let mut next = Instant::now() + LOOK;
         loop {
+            if Instant::now() >= next {
+                next = Instant::now() + LOOK;
+                self.look();
+            }
             let owes = {
                 let mut tokens = self.tokens();
                 if tokens.is_over {
                     return;
-                }
-                if Instant::now() >= next {
-                    next = Instant::now() + LOOK;
-                    tokens.look(losses::most_held);
                 }
                 tokens.settle();
                 tokens.circulating > tokens.allowed
@@ -150,6 +150,16 @@ impl Shared {
             }
             let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         }
+    }
+
+    /// Looks for tokens that are lost. Does not lock the tokens meanwhile, so `allow` never waits.
+    fn look(&self) {
+        let missing = self.tokens().missing();
+        let most_held = match missing {
+            0 => usize::MAX,
+            _ => losses::most_held(),
+        };
+        self.tokens().look(most_held);
     }
 }
 
@@ -179,17 +189,17 @@ impl Tokens {
         }
     }
 
-    /// Corrects the number of tokens in circulation. `most_held` returns how many tokens the living
-    /// processes of the program could hold at most; it is only called if some are missing.
-    fn look(&mut self, most_held: impl FnOnce() -> usize) {
-        let free = self.fifo.count();
+    /// Counts the tokens that are not in the fifo.
+    fn missing(&self) -> usize {
+        self.circulating.saturating_sub(self.fifo.count())
+    }
+
+    /// Corrects the number of tokens in circulation. The living processes of the program could hold
+    /// up to `most_held` tokens.
+    fn look(&mut self, most_held: usize) {
         // A token has come back that seemed to be lost, or a client returns more than it took.
-        self.circulating = self.circulating.max(free);
-        let missing = self.circulating - free;
-        let lost = match missing {
-            0 => 0,
-            _ => missing.saturating_sub(most_held()),
-        };
+        self.circulating = self.circulating.max(self.fifo.count());
+        let lost = self.missing().saturating_sub(most_held);
         self.circulating -= self.losses.confirm(lost);
     }
 }

@@ -31,6 +31,7 @@ pub use watcher::{SUBCOMMAND, watch};
 
 use std::fmt;
 use std::io::Write;
+use std::sync::mpsc;
 use std::thread;
 
 use environment::Additions;
@@ -99,7 +100,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Runs the program, waits for its end and returns its exit code, or 128 + n if signal n ended it.
+/// Runs the program, waits for its end and returns its exit code. If a signal ended the program, the
+/// same signal ends this process. If it cannot, as with real-time signals, the code is 128 + n.
 ///
 /// Call this in a process with one thread, just before the process exits: signals stay blocked, and
 /// all children of the process are waited for. Messages go to standard error.
@@ -125,17 +127,14 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
         say(&additions.to_string());
     }
     let mut terminal = Terminal::open();
-    let program = Program::start(&options.command, &additions, &signals)?;
+    let program = Program::start(&options.command, &additions, &signals, &mut terminal)?;
     let (follower, server) = match (place, means) {
-        (Some(place), Some(means)) => {
-            let follower = follow(options, place.seat, means, server, program.pid());
-            (follower, None)
-        }
+        (Some(place), Some(means)) => follow(options, place.seat, means, server, program.pid()),
         _ => (None, server),
     };
-    let code = program.supervise(&signals, &mut terminal);
+    let end = program.supervise(&signals, &mut terminal);
     drop((follower, server));
-    Ok(code)
+    Ok(end.repeat())
 }
 
 /// Starts the jobserver. If that fails, says so, and the program runs without it.
@@ -151,8 +150,7 @@ fn additions(place: Option<&Place>, means: Option<&Means>, server: Option<&Serve
     let record = means.and_then(Means::record);
     let is_set = |name: &str| std::env::var_os(name).is_some();
     let additions = place.map(|place| Additions::choose(place.threads, record, is_set));
-    let flags = server.map(Server::makeflags);
-    additions.unwrap_or_default().with_makeflags(flags)
+    additions.unwrap_or_default().with_makeflags(server)
 }
 
 /// Ends the following when it is dropped.
@@ -175,21 +173,29 @@ impl Drop for Follower {
     }
 }
 
-/// Starts the thread that makes the program follow its allotment.
+/// Starts the thread that makes the program follow its allotment. If that fails, says so, and
+/// returns the jobserver, which the program still needs.
 fn follow(
     options: &Options,
     seat: Seat,
     means: Means,
     server: Option<Server>,
     program: i32,
-) -> Option<Follower> {
+) -> (Option<Follower>, Option<Server>) {
+    let (sender, receiver) = mpsc::channel::<Following>();
+    let builder = thread::Builder::new().name("tidegate-exec".to_owned());
+    let thread = match builder.spawn(move || receiver.recv().ok()?.run()) {
+        Ok(thread) => Some(thread),
+        Err(error) => {
+            say(&format!("the program is not confined: {error}"));
+            return (None, server);
+        }
+    };
     let following = Following::begin(options, seat, means, server, program);
     let stop = following.stop();
-    let builder = thread::Builder::new().name("tidegate-exec".to_owned());
-    let thread = builder.spawn(move || following.run());
-    let thread = thread.inspect_err(|error| say(&format!("the program is not confined: {error}")));
-    let thread = Some(thread.ok()?);
-    Some(Follower { stop, thread })
+    // This cannot fail: the thread waits for it.
+    let _ = sender.send(following);
+    (Some(Follower { stop, thread }), None)
 }
 
 /// Prints a line to standard error. If that fails, the program runs all the same.

@@ -39,8 +39,7 @@ impl Place {
 
     fn try_take(options: &Options) -> Result<Self, Refusal> {
         let machine = Machine::read();
-        let most = machine.default_workers();
-        let most = options.max.map_or(most, |max| max.min(most));
+        let most = most(options, &machine);
         let cpus = machine.usable();
         let mut report = Report::new(CpuMask::from_cpus(cpus.as_slice().iter().copied()));
         report.limit = most;
@@ -68,6 +67,12 @@ impl Place {
             reason,
         })
     }
+}
+
+/// Returns the most processors that the program may ever have.
+pub fn most(options: &Options, machine: &Machine) -> usize {
+    let most = machine.default_workers();
+    options.max.map_or(most, |max| max.clamp(1, most))
 }
 
 /// Returns how many processors a job would get now that desires all that `report` allows.

@@ -5,11 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
-use nix::sys::prctl::set_child_subreaper;
+use nix::sys::prctl::{set_child_subreaper, set_dumpable};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpid};
 use procfs::process::Process;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::Failure;
 use crate::environment::Additions;
@@ -28,12 +29,40 @@ pub struct Program {
     pid: Pid,
 }
 
+/// How the program's first process has ended.
+pub enum End {
+    Code(u8),
+    Signal(i32),
+}
+
+impl End {
+    /// Ends the command by the signal that has ended the program: after Ctrl-C, some shells go on
+    /// with a script or a loop if the command only exits. Returns the exit code if the program has
+    /// exited, or if this process cannot end by that signal.
+    pub fn repeat(self) -> u8 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => {
+                // The kernel protects the first process of a container from its own signals.
+                if getpid() != Pid::from_raw(1) {
+                    // A core of the command would replace that of the program.
+                    let _ = set_dumpable(false);
+                    // This fails for real-time signals and a few others.
+                    let _ = emulate_default_handler(signal);
+                }
+                128 + signal as u8
+            }
+        }
+    }
+}
+
 impl Program {
-    /// Starts the program in a process group of its own.
+    /// Starts the program in a process group of its own, and lends it the terminal if it is needed.
     pub fn start(
         command: &[OsString],
         additions: &Additions,
         signals: &Signals,
+        terminal: &mut Terminal,
     ) -> Result<Self, Failure> {
         // So that the processes of the program stay descendants of the command when their parents
         // end. No kernel since 3.4 refuses this.
@@ -43,6 +72,7 @@ impl Program {
         let arguments: Result<Vec<CString>, Errno> = command.iter().map(text).collect();
         let environment = additions.applied(std::env::vars_os());
         let pid = arguments.and_then(|arguments| spawn(&arguments, &environment, signals.before));
+        let pid = pid.inspect(|pid| terminal.offer(*pid));
         pid.map(|pid| Self { pid }).map_err(|error| {
             let code = match error {
                 Errno::ENOENT => MISSING,
@@ -63,15 +93,13 @@ impl Program {
         self.pid.as_raw()
     }
 
-    /// Forwards signals to the program until its first process has ended. Returns that process's
-    /// exit code.
-    pub fn supervise(&self, signals: &Signals, terminal: &mut Terminal) -> u8 {
-        terminal.offer(self.pid);
-        let code = loop {
+    /// Forwards signals to the program until its first process has ended.
+    pub fn supervise(&self, signals: &Signals, terminal: &mut Terminal) -> End {
+        let end = loop {
             match signals.wait() {
                 Signal::SIGCHLD => {
-                    if let Some(code) = self.look(signals, terminal) {
-                        break code;
+                    if let Some(end) = self.look(signals, terminal) {
+                        break end;
                     }
                 }
                 Signal::SIGCONT => {
@@ -82,18 +110,19 @@ impl Program {
                     forward(self.pid, Signal::SIGHUP);
                     terminal.hang_up(self.pid);
                 }
+                Signal::SIGTTIN | Signal::SIGTTOU if terminal.reclaim() => {}
                 signal => forward(self.pid, signal),
             }
         };
         terminal.take_back();
-        code
+        end
     }
 
     /// Waits for all children that have ended, which include descendants of the program whose
-    /// parents have ended. Returns the program's exit code if it has ended.
-    fn look(&self, signals: &Signals, terminal: &mut Terminal) -> Option<u8> {
-        if let Some(code) = self.code() {
-            return Some(code);
+    /// parents have ended. Returns the end of the program if it has ended.
+    fn look(&self, signals: &Signals, terminal: &mut Terminal) -> Option<End> {
+        if let Some(end) = self.end() {
+            return Some(end);
         }
         let flags = WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED;
         loop {
@@ -101,14 +130,16 @@ impl Program {
                 Ok(WaitStatus::Stopped(pid, signal)) if pid == self.pid => {
                     terminal.stopped(pid, signal, signals);
                 }
-                // The program has ended since the call of `code`.
-                Ok(WaitStatus::Exited(pid, code)) if pid == self.pid => return Some(code as u8),
+                // The program has ended since the call of `end`.
+                Ok(WaitStatus::Exited(pid, code)) if pid == self.pid => {
+                    return Some(End::Code(code as u8));
+                }
                 Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.pid => {
-                    return Some(by_signal(signal as i32));
+                    return Some(End::Signal(signal as i32));
                 }
                 // A child has ended by a real-time signal, for which `nix` has no name.
                 Err(Errno::EINVAL) if kill(self.pid, None) == Err(Errno::ESRCH) => {
-                    return Some(by_signal(REAL_TIME));
+                    return Some(End::Signal(REAL_TIME));
                 }
                 Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return None,
                 Ok(_) | Err(_) => {}
@@ -116,25 +147,23 @@ impl Program {
         }
     }
 
-    /// Returns the program's exit code if it has ended. Its process number stays in use.
-    fn code(&self) -> Option<u8> {
+    /// Returns the end of the program if it has ended. Its process number stays in use.
+    fn end(&self) -> Option<End> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         match waitid(Id::Pid(self.pid), flags) {
-            Ok(WaitStatus::Exited(_, code)) => Some(code as u8),
-            Ok(WaitStatus::Signaled(_, signal, _)) => Some(by_signal(signal as i32)),
+            Ok(WaitStatus::Exited(_, code)) => Some(End::Code(code as u8)),
+            Ok(WaitStatus::Signaled(_, signal, _)) => Some(End::Signal(signal as i32)),
             // It has ended by a real-time signal, for which `nix` has no name.
             Err(Errno::EINVAL) => {
                 let stat = Process::new(self.pid.as_raw()).and_then(|process| process.stat());
                 let status = stat.ok().and_then(|stat| stat.exit_code);
-                Some(by_signal(status.map_or(REAL_TIME, |status| status & 0x7f)))
+                Some(End::Signal(
+                    status.map_or(REAL_TIME, |status| status & 0x7f),
+                ))
             }
             _ => None,
         }
     }
-}
-
-fn by_signal(signal: i32) -> u8 {
-    128 + signal as u8
 }
 
 fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::Result<Pid> {

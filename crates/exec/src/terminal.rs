@@ -8,7 +8,8 @@
 //!   output, so that it was started alone by an interactive shell;
 //! * otherwise when the program has been stopped because it needs the terminal. In a pipeline or a
 //!   script, Ctrl-C must reach the other processes of the command's group, and a pager at the
-//!   pipeline's end needs the terminal itself. The command forwards Ctrl-C to the program.
+//!   pipeline's end needs the terminal itself. The command forwards Ctrl-C to the program. When
+//!   such a pager needs the terminal, the command takes it back.
 //!
 //! All of this is done only while the shell keeps the command in the foreground.
 
@@ -25,7 +26,7 @@ pub struct Terminal {
     tty: Option<File>,
     /// The group of the command.
     own: Pid,
-    /// Whether the program needs the terminal whenever the command is in the foreground.
+    /// Whether to lend the terminal whenever the command is in the foreground.
     is_needed: bool,
     is_lent: bool,
 }
@@ -75,6 +76,18 @@ impl Terminal {
         if self.tty.is_some() {
             forward(group, Signal::SIGCONT);
         }
+    }
+
+    /// Takes the terminal back for another process of the command's group: SIGTTIN or SIGTTOU has
+    /// stopped that group, except the command. Returns false if the terminal is not lent.
+    pub fn reclaim(&mut self) -> bool {
+        let was_lent = self.is_lent;
+        if was_lent {
+            self.is_needed = false;
+            self.take_back();
+            forward(self.own, Signal::SIGCONT);
+        }
+        was_lent
     }
 
     /// Takes the terminal back if it is lent.

@@ -1,8 +1,9 @@
 //! The process that gives the program its processors back if the command dies.
 //!
 //! Its standard input is a pipe of which only the command has the other end. The kernel closes that
-//! end when the command dies, whatever the cause. The watcher is in a session of its own, so that
-//! neither a signal from the terminal nor one to the program's process group reaches it.
+//! end when the command dies, whatever the cause. The watcher inherits that the command blocks its
+//! signals, so a signal that a supervisor sends to all processes of a service does not end it. It
+//! soon enters a session of its own, so that a terminal does not stop it either.
 
 use nix::unistd::setsid;
 use std::ffi::OsStr;
@@ -45,11 +46,18 @@ impl Watcher {
         i32::try_from(self.0.id()).unwrap_or(i32::MAX)
     }
 
-    /// Ends the watcher. Does nothing if it is dead.
+    /// Ends the watcher, which restores nothing. Does nothing if it is dead.
     pub fn end(mut self) {
         if let Some(pipe) = &mut self.0.stdin {
             let _ = pipe.write_all(&[0]);
         }
+    }
+}
+
+/// Makes the watcher restore and end, and waits for that. The record must be dropped before.
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // This closes the pipe first.
         let _ = self.0.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! A program that collapses under its confinement is freed for good.
+//! A program that collapses under its confinement is freed for good, and keeps its row.
 //!
 //! The guard needs a process whose threads are all runnable. A process of the standard test harness
 //! always has a thread that waits, so this test has a `main` of its own, and plays the command, the
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::parent_id;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_exec::{Following, How, Means, Options, SUBCOMMAND, watch};
@@ -53,7 +53,7 @@ fn spin(threads: usize) {
     spin();
 }
 
-/// Follows a program with `threads` threads that spin, until the program ends or collapses.
+/// Follows a program with `threads` threads that spin, until standard input ends.
 fn command(table: &Path, threads: &str) {
     let location = Location::at(table);
     let seat = Seat::take(&location, &Name::new("program")).expect("a seat");
@@ -75,13 +75,14 @@ fn command(table: &Path, threads: &str) {
         jobserver: None,
         explain: false,
     };
-    Following::begin(&options, seat, means, None, pid).run();
-    let masks = masks(pid);
+    let following = Following::begin(&options, seat, means, None, pid);
+    let stop = following.stop();
+    let following = thread::spawn(move || following.run());
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    stop.set();
+    following.join().expect("no panic");
     program.kill().expect("it lives");
     let _ = program.wait();
-    for mask in masks {
-        println!("{mask}");
-    }
 }
 
 /// Returns the masks of a process's threads, as the kernel writes them.
@@ -124,51 +125,61 @@ fn collapsing_program_is_freed() {
     let mut rival = Seat::take(&location, &Name::new("rival")).expect("a seat");
     let mut report = Report::new(CpuMask::from_cpus(own.as_slice().iter().copied()));
     report.desire = own.len();
-    let mut command = Command::new("/proc/self/exe");
-    command
-        .arg("command")
-        .arg(&table)
-        .arg(own.len().to_string());
-    let mut command = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut output = BufReader::new(command.stdout.take().expect("a pipe"));
-    let mut line = String::new();
-    output.read_line(&mut line).expect("a line");
-    let pid: i32 = line.trim().parse().expect("a number");
-    let begin = Instant::now();
-    while command.try_wait().expect("a child").is_none() {
+    let mut command = start(&table, own.len());
+    let output = command.stdout.take().expect("a pipe");
+    let pid: i32 = first_line(output).parse().expect("a number");
+    let errors = command.stderr.take().expect("a pipe");
+    let message = thread::spawn(move || first_line(errors));
+    let mut beat = || {
         rival.publish(&report).expect("the table is there");
         thread::sleep(Duration::from_millis(50));
+        rival.shares().expect("the table is there").allotment
+    };
+    let begin = Instant::now();
+    while !message.is_finished() {
+        beat();
         if begin.elapsed() > PATIENCE {
             let is_calm = is_calm(pid, begin.elapsed());
             command.kill().expect("it lives");
+            command.wait().expect("a child");
             assert!(is_calm, "the program has not been freed");
             return println!("skipped: the machine is too busy");
         }
     }
-    let mut masks = String::new();
-    output.read_to_string(&mut masks).expect("text");
-    let output = command.wait_with_output().expect("a child");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let message = "tidegate exec: the program is not confined any more: the threads of process ";
+    let message = message.join().expect("text");
+    let expected = "tidegate exec: the program is not confined any more: the threads of process ";
+    assert!(message.starts_with(expected), "{message}");
+    for _ in 0..20 {
+        assert!(beat() < own.len(), "the program has given up its row");
+    }
+    let masks = masks(pid);
+    assert_eq!(masks.len(), own.len());
     assert!(
-        errors.starts_with(message) && errors.lines().count() == 1,
-        "{errors}"
+        masks.iter().all(|mask| *mask == own.to_string()),
+        "{masks:?}"
     );
-    assert_eq!(masks.lines().count(), own.len());
-    assert!(masks.lines().all(|mask| mask == own.to_string()), "{masks}");
-    let jobs = Observer::open(&location)
-        .expect("a table")
-        .expect("a table")
-        .jobs();
-    assert_eq!(jobs.expect("readable").len(), 1, "only the rival is left");
-    assert_eq!(
-        fs::read_dir(folder.path()).expect("a folder").count(),
-        1,
-        "only the table"
-    );
+    drop(command.stdin.take());
+    assert!(command.wait().expect("a child").success());
+    let observer = Observer::open(&location).expect("a table");
+    let jobs = observer.expect("a table").jobs().expect("readable");
+    assert_eq!(jobs.len(), 1, "only the rival is left");
+    let files = fs::read_dir(folder.path()).expect("a folder");
+    assert_eq!(files.count(), 1, "only the table");
+}
+
+/// Starts the command with a program of this many threads.
+fn start(table: &Path, threads: usize) -> Child {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("command").arg(table).arg(threads.to_string());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+fn first_line(from: impl Read) -> String {
+    let mut line = String::new();
+    BufReader::new(from).read_line(&mut line).expect("a line");
+    line.trim_end().to_owned()
 }

@@ -13,7 +13,7 @@ fn make(server: &Server, folder: &Path, rules: &str) -> bool {
     fs::write(folder.join("Makefile"), rules).unwrap();
     let mut make = Command::new("make");
     make.current_dir(folder)
-        .env("MAKEFLAGS", server.makeflags());
+        .env("MAKEFLAGS", server.makeflags("MAKEFLAGS"));
     let Ok(output) = make.stdin(Stdio::null()).output() else {
         eprintln!("skipped: there is no make");
         return false;
@@ -72,7 +72,7 @@ fn make_runs_as_many_jobs_as_allowed() {
 #[test]
 fn tokens_of_a_killed_client_are_replaced() {
     let server = Server::start(3).unwrap();
-    let flags = server.makeflags();
+    let flags = server.makeflags("MAKEFLAGS");
     let address = flags.rsplit_once("--jobserver-auth=").unwrap().1;
     let fifo = match address.strip_prefix("fifo:") {
         Some(path) => path.to_owned(),

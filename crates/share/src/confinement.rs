@@ -104,6 +104,13 @@ impl Record {
         self.opened.path()
     }
 
+    /// Returns whether the path still leads to the record. If it does not, because another process
+    /// has removed the file, no process could restore what the record says.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.opened.is_there()
+    }
+
     /// Records the processors to which threads will be confined from now on. Call this before
     /// confining a thread to them.
     ///
@@ -172,7 +179,8 @@ impl Record {
     /// the number of threads whose mask has changed.
     ///
     /// # Errors
-    /// Returns an error if the record cannot be read or removed.
+    /// Returns an error if the record cannot be read or removed, or if a thread must be restored
+    /// later: it belongs to another user, or `/proc` is missing.
     pub fn restore(self) -> Result<usize, Refusal> {
         self.opened.restore()
     }

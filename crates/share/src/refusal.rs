@@ -73,6 +73,13 @@ impl Refusal {
         Self::advising(Kind::Damaged, path, what, advice)
     }
 
+    /// Creates a refusal for a record of masks at `path` that stays because it is `what`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn kept_record(path: &Path, what: impl fmt::Display) -> Self {
+        let advice = "a later job of Tidegate tries again";
+        Self::advising(Kind::Unreachable, path, what, advice)
+    }
+
     fn advising(kind: Kind, path: &Path, what: impl fmt::Display, advice: &str) -> Self {
         let path = path.display().to_string();
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))

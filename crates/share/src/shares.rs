@@ -29,6 +29,9 @@ pub struct Portion {
     pub mask: CpuMask,
     /// The number of processors that the job is entitled to; 0 if it desires none, or is stalled.
     pub allotment: usize,
+    /// For the job that has read the table, the number that it would be entitled to if it desired
+    /// all that its limit allows; 0 if it desires none. For others, the same as `allotment`.
+    pub most: usize,
     /// Whether this is the job that has read the table.
     pub is_own: bool,
 }
@@ -52,18 +55,27 @@ impl Shares {
 impl Portion {
     /// Computes the portion of each job, in order of arrival, for the job in row `own`.
     pub(crate) fn of_all(snapshot: &Snapshot, own: usize) -> Vec<Self> {
-        let (_, dividing) = jobs(snapshot, own, Seen::takes_part);
+        let (seen, mut dividing) = jobs(snapshot, own, Seen::takes_part);
+        let place = seen.iter().position(|seen| seen.index == own);
         let mut allotments = Division::of(&dividing).allotments.into_iter();
+        let most = place.map_or(0, |place| {
+            dividing[place].desire = dividing[place].limit;
+            Division::of(&dividing).allotments[place]
+        });
         let (jobs, reports) = jobs(snapshot, own, |_| true);
-        let portion = |(seen, report): (&Seen, Report)| Self {
-            mask: report.mask,
+        let portion = |(seen, report): (&Seen, Report)| {
+            let is_own = seen.index == own;
             // The jobs that take part are in the same order here.
-            allotment: if seen.takes_part() {
-                allotments.next().unwrap_or(0)
-            } else {
-                0
-            },
-            is_own: seen.index == own,
+            let allotment = match seen.takes_part() {
+                true => allotments.next().unwrap_or(0),
+                false => 0,
+            };
+            Self {
+                mask: report.mask,
+                allotment,
+                most: if is_own { most } else { allotment },
+                is_own,
+            }
         };
         jobs.into_iter().zip(reports).map(portion).collect()
     }

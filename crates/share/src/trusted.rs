@@ -30,7 +30,7 @@ pub(crate) fn folder(location: &Location, access: Access) -> Result<bool, Refusa
 pub(crate) struct FileId(u64, u64);
 
 impl FileId {
-    fn of(found: &fs::Metadata) -> Self {
+    pub(crate) fn of(found: &fs::Metadata) -> Self {
         Self(found.dev(), found.ino())
     }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::sync::Barrier;
 use support::confined::{self, Abandoned, Program, bind, processors};
 use support::sys::{self, KILLED, Traced, WELL};
@@ -40,6 +40,7 @@ mod owner {
         let path = record.path().to_owned();
         assert_eq!(path, home.folder.path().join(record.name()));
         assert!(Record::create(&home.location()).is_err(), "one per process");
+        assert!(record.is_there());
         let program = Program::start("none");
         confine(&mut record, &program, &all, &one);
         record.chosen(&two).unwrap();
@@ -430,6 +431,39 @@ mod file {
         assert!(!record.path.exists());
     }
 
+    /// Only then can a later process restore the thread.
+    #[test]
+    fn stays_while_a_thread_of_another_user_is_confined() {
+        let Some((all, one, _)) = processors() else {
+            return;
+        };
+        if !sys::is_root() {
+            return println!("skipped: only root may become another user");
+        }
+        let home = Home::new();
+        let record = Abandoned::new(&home);
+        let program = Program::start(&record.name);
+        record.chosen(&one);
+        record.thread(program.threads()[0], &all);
+        program.confine(&one);
+        for path in [home.folder.path(), &record.path] {
+            chown(path, Some(65_534), None).unwrap();
+        }
+        let restored = || {
+            let mut child = sys::fork(|| {
+                sys::become_user(65_534).unwrap();
+                i32::from(!confinement::restore(&record.path).is_ok_and(|restored| restored))
+            });
+            child.end() == WELL
+        };
+        assert!(!restored());
+        program.all_have(&one);
+        assert!(record.path.exists());
+        drop(program);
+        assert!(restored());
+        assert!(!record.path.exists());
+    }
+
     #[test]
     fn lifts_quotas() {
         let home = Home::new();
@@ -492,6 +526,7 @@ mod file {
             confine(&mut record, &program, &all, &one);
             record.quota("/no/such/group".as_ref()).unwrap();
             outgrow(&mut record, &home);
+            assert!(record.is_there());
             record.chosen(&two).unwrap();
             bind(program.pid(), &two);
             0

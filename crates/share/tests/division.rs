@@ -40,10 +40,25 @@ fn portions_come_in_order_of_arrival() {
     for (own, seat) in seats.iter_mut().enumerate() {
         let portions = seat.division().unwrap();
         let found: Vec<_> = portions.iter().map(|p| (p.allotment, p.is_own)).collect();
+        let most: Vec<_> = portions.iter().map(|p| p.most).collect();
+        assert_eq!(most, [4, 0, 4]);
         assert_eq!(found, [(4, own == 0), (0, own == 1), (4, own == 2)]);
         assert!(portions.iter().all(|p| p.mask == CpuMask::from_cpus(0..8)));
         assert_eq!(seat.shares().unwrap().allotment, portions[own].allotment);
     }
+}
+
+/// What a job desires limits what it is entitled to, but not the most that it could get.
+#[test]
+fn portion_shows_the_most_of_the_reader() {
+    let home = Home::new();
+    let mut seats = ["a", "b"].map(|name| home.seat(name));
+    for seat in &mut seats {
+        seat.publish(&wants(1, 8)).unwrap();
+    }
+    let portions = seats[0].division().unwrap();
+    let found: Vec<_> = portions.iter().map(|p| (p.allotment, p.most)).collect();
+    assert_eq!(found, [(1, 7), (1, 1)]);
 }
 
 #[test]

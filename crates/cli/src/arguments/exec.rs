@@ -49,7 +49,7 @@ How CMD follows its allotment:
   auto      by quota where a cgroup is delegated to this user, else by affinity
   quota     a cgroup of its own limits its CPU time (cgroup v2)
   affinity  its threads may run only on some of the processors
-  count     not at all: it starts as many threads as its share is at that time
+  count     not at all: it starts as many threads as its share allows at that time
 
 CMD needs no changes and no rights. It starts with these variables, except for those that are already set: its \
 maximum number of processors in OMP_NUM_THREADS, RAYON_NUM_THREADS, TOKIO_WORKER_THREADS, GOMAXPROCS, \
@@ -60,5 +60,5 @@ spinning becomes many times slower when it loses a processor.
 Signals and Ctrl-Z reach CMD as if it ran alone. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
 runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages go to standard error and begin with `tidegate exec:`.
 
-Exit codes: that of CMD, or 128 + n if signal n ended it; 127 there is no such program, 126 it cannot be executed, 2 \
+Exit codes: that of CMD (a signal that ended CMD ends this command, too, so a shell shows 128 + n); 127 there is no such program, 126 it cannot be executed, 2 \
 invalid usage or value, 3 this system is not Linux.";

@@ -33,8 +33,21 @@ pub(super) struct Affinity {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     original: CpuMask,
-    /// The mask that the command has set, or `None` if the thread has changed it since.
+    /// The mask that the command has set, or `None` if the thread has changed it since, or if the
+    /// command may not set it.
     set: Option<CpuMask>,
+    /// Whether the last walk has missed the thread.
+    is_missed: bool,
+}
+
+impl Known {
+    fn new(original: CpuMask, set: Option<CpuMask>) -> Self {
+        Self {
+            original,
+            set,
+            is_missed: false,
+        }
+    }
 }
 
 impl Affinity {
@@ -46,6 +59,10 @@ impl Affinity {
             first: None,
             used: Vec::new(),
         }
+    }
+
+    pub(super) fn record(&self) -> &Record {
+        &self.record
     }
 
     /// Confines all threads to `chosen`, or gives them back their original masks. `members` is what
@@ -79,8 +96,14 @@ impl Affinity {
         let alive: HashSet<(i32, u64)> = threads(&members)
             .map(|thread| (thread.tid, thread.started))
             .collect();
-        self.known
-            .retain(|id, _| alive.contains(&(signed(id.tid), id.started)));
+        // A walk may miss a process whose parent ends meanwhile, so a thread is forgotten only if
+        // two walks in a row did not find it.
+        self.known.retain(|id, known| {
+            let is_missed = !alive.contains(&(signed(id.tid), id.started));
+            let is_gone = is_missed && known.is_missed;
+            known.is_missed = is_missed;
+            !is_gone
+        });
         Ok(())
     }
 
@@ -140,15 +163,17 @@ impl Affinity {
         }
         match set_mask(id, &wanted) {
             Ok(()) => {
-                let known = Known {
-                    original,
-                    set: Some(wanted),
-                };
-                self.known.insert(id, known);
+                self.known.insert(id, Known::new(original, Some(wanted)));
                 Ok(true)
             }
             Err(Errno::ESRCH) => Ok(false),
-            // The thread may run as another user, or the processors are not its any more.
+            // The thread runs as another user, and may have inherited its mask. Whoever restores may
+            // set it.
+            Err(Errno::EPERM) => {
+                self.known.insert(id, Known::new(original, None));
+                Ok(false)
+            }
+            // The processors are not its any more.
             Err(_) => self.leave_alone(id, now).map(|()| false),
         }
     }
@@ -158,19 +183,15 @@ impl Affinity {
         recorded.map_err(|refusal| refusal.to_string())?;
         self.first.get_or_insert(original);
         let set = Some(now);
-        self.known.insert(id, Known { original, set });
+        self.known.insert(id, Known::new(original, set));
         Ok(())
     }
 
-    /// Leaves a thread alone for good. The record learns the mask that the thread has chosen, so
-    /// that no other process restores the old one.
+    /// Leaves a thread alone for good. The record learns the mask that the thread has chosen or been
+    /// given, so that no other process restores the old one.
     fn leave_alone(&mut self, id: ThreadId, now: CpuMask) -> Result<(), String> {
         self.remember(id, now, now)?;
-        let left = Known {
-            original: now,
-            set: None,
-        };
-        self.known.insert(id, left);
+        self.known.insert(id, Known::new(now, None));
         Ok(())
     }
 

@@ -15,6 +15,7 @@ pub struct Means {
     /// What gives the program its processors back if the command dies; without it, the program is
     /// not confined.
     kept: Option<(Record, Watcher)>,
+    /// Dropped after the watcher, which may be in the command's cgroup.
     leaf: Option<Leaf>,
     reason: String,
 }
@@ -115,7 +116,7 @@ impl Means {
                     let folder = leaf.folder().display();
                     say(&format!("the program is not confined: {folder}: {error}"));
                 }
-                Confinement::Quota(leaf, record, watcher)
+                Confinement::Quota(record, watcher, leaf)
             }
             None => Confinement::Affinity(Affinity::new(record, program), watcher),
         }
@@ -125,7 +126,7 @@ impl Means {
 /// What confines the running program.
 #[derive(Debug)]
 pub(super) enum Confinement {
-    Quota(Leaf, Record, Watcher),
+    Quota(Record, Watcher, Leaf),
     Affinity(Affinity, Watcher),
     None,
 }
@@ -145,12 +146,21 @@ impl Confinement {
         most: usize,
     ) -> Result<(), String> {
         match self {
-            Self::Quota(leaf, ..) => leaf.confine(chosen, most),
+            Self::Quota(_, _, leaf) => leaf.confine(chosen, most),
             Self::Affinity(affinity, _) => {
                 let set = chosen.map(|chosen| CpuMask::from_cpus(chosen.iter().copied()));
                 affinity.confine(tree, members, set.as_ref())
             }
             Self::None => Ok(()),
+        }
+    }
+
+    /// Whether the record was removed, so that no process could restore what this confines.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Quota(record, ..) => !record.is_there(),
+            Self::Affinity(affinity, _) => !affinity.record().is_there(),
+            Self::None => false,
         }
     }
 
@@ -162,7 +172,7 @@ impl Confinement {
     /// Frees the program for good, removes the record and ends the watcher.
     pub(super) fn release(self, tree: &Tree) -> Result<(), String> {
         match self {
-            Self::Quota(leaf, record, watcher) => {
+            Self::Quota(record, watcher, leaf) => {
                 let restored = record.restore().map_err(|refusal| refusal.to_string());
                 // The watcher is in the command's cgroup, which the leaf removes.
                 watcher.end();

@@ -1,8 +1,8 @@
 //! Decides which tokens are lost: more are missing than the living processes could hold.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use procfs::process::all_processes;
+use procfs::process::Process;
 
 /// How many looks in a row must find a token lost. A client may hold a token for a moment before it
 /// starts what the token is for.
@@ -32,45 +32,57 @@ impl Losses {
     }
 }
 
-/// A process with the number of its threads.
-#[derive(Clone, Copy)]
-pub(super) struct Process {
-    pub(super) pid: i32,
-    pub(super) parent: i32,
+/// The threads and the children of a process.
+pub(super) struct Family {
     pub(super) threads: usize,
+    pub(super) children: Vec<i32>,
 }
 
-/// Returns how many tokens the descendants of this process could hold at most.
+/// Returns how many tokens the descendants of this process could hold at most. On a kernel that
+/// does not list children, no token is ever lost.
 pub(super) fn most_held() -> usize {
-    let Ok(all) = all_processes() else {
+    let Ok(own) = i32::try_from(std::process::id()) else {
         return usize::MAX;
     };
-    let all = all.filter_map(|process| process.ok()?.stat().ok());
-    let all: Vec<Process> = all
-        .map(|stat| Process {
-            pid: stat.pid,
-            parent: stat.ppid,
-            threads: usize::try_from(stat.num_threads).unwrap_or(0),
-        })
-        .collect();
-    std::process::id()
-        .try_into()
-        .map_or(usize::MAX, |root| most_held_below(root, &all))
+    let lists = format!("/proc/{own}/task/{own}/children");
+    match std::fs::exists(lists) {
+        Ok(true) => most_held_below(own, family),
+        _ => usize::MAX,
+    }
+}
+
+/// Returns `None` if the process has ended.
+fn family(pid: i32) -> Option<Family> {
+    let tasks = Process::new(pid).and_then(|process| process.tasks()).ok()?;
+    let mut family = Family {
+        threads: 0,
+        children: Vec::new(),
+    };
+    for task in tasks.flatten() {
+        family.threads += 1;
+        let children = task.children().unwrap_or_default();
+        family
+            .children
+            .extend(children.into_iter().map(|pid| pid as i32));
+    }
+    Some(family)
 }
 
 /// A process may always run one thing, a child or a thread of its own, and needs a token for each
 /// further one.
-pub(super) fn most_held_below(root: i32, all: &[Process]) -> usize {
-    let mut children: HashMap<i32, Vec<&Process>> = HashMap::new();
-    for process in all {
-        children.entry(process.parent).or_default().push(process);
-    }
+pub(super) fn most_held_below(root: i32, family: impl Fn(i32) -> Option<Family>) -> usize {
+    let mut open = family(root).map_or(Vec::new(), |family| family.children);
+    // A process whose parent ends meanwhile may be found twice.
+    let mut known = HashSet::from([root]);
     let mut most = 0;
-    let mut open: Vec<&Process> = children.remove(&root).unwrap_or_default();
-    while let Some(process) = open.pop() {
-        let own = children.remove(&process.pid).unwrap_or_default();
-        most += process.threads.max(own.len()).saturating_sub(1);
-        open.extend(own);
+    while let Some(pid) = open.pop() {
+        if !known.insert(pid) {
+            continue;
+        }
+        if let Some(Family { threads, children }) = family(pid) {
+            most += threads.max(children.len()).saturating_sub(1);
+            open.extend(children);
+        }
     }
     most
 }

@@ -1,5 +1,5 @@
-use super::fifo::Fifo;
-use super::losses::{Process, most_held_below};
+use super::fifo::{Fifo, is_usable};
+use super::losses::{Family, most_held_below};
 use super::{Server, Tokens, add_flags, is_old};
 
 /// Tokens without the server's thread.
@@ -65,7 +65,7 @@ mod losses {
         let mut tokens = tokens(4);
         assert_eq!(tokens.fifo.take(3), 3);
         for free in [0, 0, 2] {
-            tokens.look(|| 1);
+            tokens.look(1);
             tokens.settle();
             assert_eq!(tokens.fifo.count(), free);
         }
@@ -76,7 +76,7 @@ mod losses {
         let mut tokens = tokens(4);
         assert_eq!(tokens.fifo.take(3), 3);
         for held in [0, 0, 3, 0, 0, 3] {
-            tokens.look(|| held);
+            tokens.look(held);
             tokens.settle();
             assert_eq!(tokens.fifo.count(), 0);
         }
@@ -87,7 +87,7 @@ mod losses {
         let mut tokens = tokens(4);
         assert_eq!(tokens.fifo.take(3), 3);
         tokens.allow(1);
-        (0..3).for_each(|_| tokens.look(|| 1));
+        (0..3).for_each(|_| tokens.look(1));
         assert_eq!(tokens.circulating, 1);
     }
 
@@ -95,22 +95,17 @@ mod losses {
     fn found_again_are_removed() {
         let mut tokens = tokens(3);
         assert_eq!(tokens.fifo.take(2), 2);
-        (0..3).for_each(|_| tokens.look(|| 0));
+        (0..3).for_each(|_| tokens.look(0));
         tokens.settle();
         assert_eq!(tokens.fifo.put(2), 2);
         assert_eq!(tokens.fifo.count(), 4);
-        tokens.look(|| unreachable!("none is missing"));
+        tokens.look(0);
         tokens.settle();
         assert_eq!(tokens.fifo.count(), 2);
     }
 
     #[test]
     fn leave_a_token_for_each_further_child_or_thread() {
-        let process = |(pid, parent, threads)| Process {
-            pid,
-            parent,
-            threads,
-        };
         // A command with a thread of its own, `make` with two jobs, one of which has a compiler
         // with three threads below it, and a process of another program.
         let all = [
@@ -122,8 +117,14 @@ mod losses {
             (6, 5, 3),
             (7, 1, 5),
         ];
-        assert_eq!(most_held_below(2, &all.map(process)), 3);
-        assert_eq!(most_held_below(6, &all.map(process)), 0);
+        let family = |pid| {
+            let (_, _, threads) = all.into_iter().find(|(own, ..)| *own == pid)?;
+            let children = all.into_iter().filter(|(_, parent, _)| *parent == pid);
+            let children = children.map(|(child, ..)| child).collect();
+            Some(Family { threads, children })
+        };
+        assert_eq!(most_held_below(2, family), 3);
+        assert_eq!(most_held_below(6, family), 0);
     }
 }
 
@@ -155,6 +156,14 @@ mod flags {
         ] {
             assert!(!is_old(new), "{new}");
         }
+    }
+}
+
+#[test]
+fn folder_must_fit_into_flags() {
+    assert!(is_usable("/var/tmp"));
+    for folder in ["", "tmp", "./tmp", "/a b", "/a\tb"] {
+        assert!(!is_usable(folder), "{folder}");
     }
 }
 

@@ -38,7 +38,13 @@ impl Turns {
 /// times: the one that started the others waits for them.
 ///
 /// A program whose threads all compute, and never wait for each other, shows the same signs. The
-/// guard cannot tell it apart, and reports it as well: it loses nothing by being widened.
+/// guard cannot tell it apart, and reports it as well: it loses nothing by being widened. So a
+/// report is a reason to stop confining the program, but none to take its fair share away.
+///
+/// Not every collapse is seen: not that of processes with one thread each that wait for each other
+/// by spinning (as some implementations of MPI do), and not that of a process in which one further
+/// thread sleeps. A program that computes on all threads but one, like most with a pool of threads,
+/// could not be told from the latter.
 ///
 /// A thread of another process that sleeps, such as the shell that started the program, hides the
 /// signs. So there should be one guard for each process.

@@ -4,9 +4,9 @@
 //! command looks at its threads once per cycle and decides from what the kernel counts:
 //!
 //! * [`Desire`]: how many processors the program could use,
-//! * [`assign`]: which processors each job of the table gets,
+//! * [`assign`] and [`assign_more`]: which processors each job of the table gets,
 //! * [`Guard`]: whether the program collapses because it is confined,
-//! * [`cycle`]: how long to wait until the next look.
+//! * [`cycle()`]: how long to wait until the next look.
 
 mod cycle;
 mod desire;
@@ -17,4 +17,4 @@ pub(crate) mod tunables;
 pub use cycle::cycle;
 pub use desire::{Desire, Look};
 pub use guard::{Guard, Turns};
-pub use processors::{Row, assign};
+pub use processors::{Row, assign, assign_more};

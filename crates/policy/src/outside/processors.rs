@@ -54,6 +54,30 @@ pub fn assign(rows: &[Row<'_>]) -> Vec<Vec<usize>> {
     rows.iter().map(take).collect()
 }
 
+/// Returns `size` processors for the row `own`, in the machine's order, but at most those of its
+/// mask: first those that [`assign`] gives it, and then those that the fewest other rows have. So a
+/// row that takes more than its allotment takes the processors of others only if no more are free.
+///
+/// ```
+/// use tidegate_policy::outside::{Row, assign_more};
+///
+/// let rows = [1, 1].map(|allotment| Row { mask: &[0, 1, 2, 3], allotment });
+/// assert_eq!(assign_more(&rows, 0, 3), [0, 2, 3]);
+/// assert_eq!(assign_more(&rows, 1, 1), [1]);
+/// ```
+#[must_use]
+pub fn assign_more(rows: &[Row<'_>], own: usize, size: usize) -> Vec<usize> {
+    let mut others = assign(rows);
+    let base = others.swap_remove(own);
+    let takers = |cpu: &usize| others.iter().filter(|taken| taken.contains(cpu)).count();
+    let mask = rows[own].mask;
+    let mut places: Vec<usize> = (0..mask.len()).collect();
+    places.sort_by_key(|place| (!base.contains(&mask[*place]), takers(&mask[*place])));
+    places.truncate(size);
+    places.sort_unstable();
+    places.into_iter().map(|place| mask[place]).collect()
+}
+
 /// Returns the places of the `size` smallest counts, in ascending order.
 fn choose(counts: &[usize], size: usize) -> Vec<usize> {
     let size = size.min(counts.len());

@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use tidegate_policy::outside::{Row, assign};
+use tidegate_policy::outside::{Row, assign, assign_more};
 
 /// Returns all masks of a machine, as processors in ascending order.
 fn masks(processors: usize) -> Vec<Vec<usize>> {
@@ -114,4 +114,28 @@ fn two_jobs_on_two_processors_share_none() {
     });
     let expected: [&[usize]; 3] = [&[0], &[], &[1]];
     assert_eq!(assign(&rows), expected);
+}
+
+/// More than the allotment contains it, and shares a processor only if none is free.
+#[test]
+fn surplus_comes_from_free_processors() {
+    each(&[vec![2, 0, 1, 3]], 3, &|rows| {
+        let assigned = assign(rows);
+        for (own, row) in rows.iter().enumerate() {
+            let others: Vec<usize> = (0..rows.len())
+                .filter(|other| *other != own)
+                .flat_map(|other| assigned[other].clone())
+                .collect();
+            for size in row.allotment..=row.mask.len() {
+                let more = assign_more(rows, own, size);
+                assert_eq!(more.len(), size, "{rows:?}");
+                assert!(assigned[own].iter().all(|cpu| more.contains(cpu)));
+                let surplus = |cpu: &&usize| !assigned[own].contains(cpu);
+                let is_free = |cpu: &usize| !others.contains(cpu);
+                let shares = more.iter().filter(surplus).any(|cpu| !is_free(cpu));
+                let left = row.mask.iter().filter(|cpu| !more.contains(cpu));
+                assert!(!shares || !left.into_iter().any(is_free), "{rows:?}");
+            }
+        }
+    });
 }

@@ -94,6 +94,12 @@ impl Opened {
         &self.name
     }
 
+    /// Returns whether the path leads to this file.
+    pub(super) fn is_there(&self) -> bool {
+        let found = self.file().map(File::metadata);
+        matches!(found, Ok(Ok(found)) if FileId::of(&found).is_at(&self.path))
+    }
+
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
         self.file
@@ -113,7 +119,7 @@ impl Opened {
         let read = file.rewind().and_then(|()| file.read_to_end(&mut text));
         read.map_err(|error| Refusal::system(&self.path, "read", &error))?;
         Lines::parse(&text).map_err(|line| {
-            let what = format_args!("is no record of masks: line {line} has no meaning");
+            let what = format!("is no record of masks: line {line} has no meaning");
             Refusal::no_record(&self.path, what)
         })
     }
@@ -136,18 +142,26 @@ impl Opened {
         self.path.with_extension("masks.new")
     }
 
-    /// Gives the threads and cgroups back what they had, and removes the record. Returns the number
-    /// of threads whose mask has changed.
+    /// Gives the threads and cgroups back what they had, and removes the record unless a thread must
+    /// be restored later. Returns the number of threads whose mask has changed.
     pub(super) fn restore(&self) -> Result<usize, Refusal> {
         let lines = self.lines()?;
         let mut restored = 0;
+        let (boot, namespace) = (boot(), Identity::of_this_process().namespace);
+        if boot == 0 || namespace == 0 {
+            let what = "cannot be restored: /proc is missing";
+            return Err(Refusal::kept_record(&self.path, what));
+        }
         // The threads in a record from before the machine's last boot have ended.
-        if lines.boot == boot() {
-            if lines.namespace != Identity::of_this_process().namespace {
+        if lines.boot == boot {
+            if lines.namespace != namespace {
                 let what = "cannot be restored from here: it is of another pid namespace";
                 return Err(Refusal::no_record(&self.path, what));
             }
-            restored = threads::restore(&lines, &self.name);
+            restored = threads::restore(&lines, &self.name).map_err(|tid| {
+                let what = format!("cannot be restored: thread {tid} belongs to another user");
+                Refusal::kept_record(&self.path, what)
+            })?;
         }
         let _ = fs::remove_file(self.beside());
         match fs::remove_file(&self.path) {

@@ -16,27 +16,43 @@ const PASSES: usize = 16;
 
 /// Restores all threads and cgroups, and returns the number of threads whose mask has changed.
 /// `name` is the record's name.
-pub(super) fn restore(lines: &Lines, name: &str) -> usize {
+///
+/// # Errors
+/// Returns the number of a thread that remains confined, because the kernel does not allow this
+/// process to change it.
+pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, u32> {
     lines.quotas.iter().for_each(|folder| lift_quota(folder));
     let mut restored = 0;
+    let mut refused = None;
     for _ in 0..PASSES {
-        let found = pass(lines, name);
+        refused = None;
+        let found = pass(lines, name, &mut refused);
         restored += found;
         if found == 0 {
             break;
         }
     }
-    restored
+    refused.map_or(Ok(restored), Err)
 }
 
-fn pass(lines: &Lines, name: &str) -> usize {
+/// Restores the threads that are found now, and returns their number. Sets `refused` to a thread
+/// that cannot be restored, if there is one.
+fn pass(lines: &Lines, name: &str, refused: &mut Option<u32>) -> usize {
     let listed = lines.threads.iter().map(|(thread, set)| (*thread, *set));
     let listed = listed.filter(|(thread, _)| exists(*thread));
     let masks = confined_masks(lines);
     let unlisted = processes().flat_map(|pid| unlisted(lines, &masks, name, pid));
     let confined = listed.chain(unlisted);
     confined
-        .filter(|(thread, original)| widen(*thread, original, &lines.chosen))
+        .filter(|(thread, original)| is_confined(*thread, original, &lines.chosen))
+        .filter(|(thread, original)| {
+            let set: CpuSet = original.cpus().collect();
+            let is_set = set.bind(Tid::numbered(thread.tid));
+            if !is_set && exists(*thread) {
+                *refused = Some(thread.tid);
+            }
+            is_set
+        })
         .count()
 }
 
@@ -77,15 +93,13 @@ fn unlisted(
     unlisted.map(|thread| (thread, original)).collect()
 }
 
-/// Sets the original mask of a thread if its mask is confined to one of the chosen sets. Returns
-/// whether it did. A thread with another mask has chosen its processors itself.
-fn widen(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
-    let is_confined = |now: CpuMask| {
+/// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another mask
+/// has chosen its processors itself.
+fn is_confined(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
+    mask(thread.tid).is_some_and(|now| {
         let mut confined = chosen.iter().map(|set| original.intersection(set));
         now != *original && confined.any(|set| set == now)
-    };
-    let set = || original.cpus().collect::<CpuSet>();
-    mask(thread.tid).is_some_and(is_confined) && set().bind(Tid::numbered(thread.tid))
+    })
 }
 
 fn mask(tid: u32) -> Option<CpuMask> {

@@ -6,12 +6,13 @@
 //!
 //! `make` up to version 4.3 names its descriptors to all its jobs, but closes them in most. Their
 //! numbers may then belong to files of this program. A descriptor that was inherited survived
-//! `exec`, so it is not marked to be closed by `exec`, unlike those that Rust programs open.
+//! `exec`, so it is not marked to be closed by `exec`, unlike those that Rust programs open. And
+//! both lead to the same pipe.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{PerProcess, at_exit};
@@ -76,8 +77,7 @@ impl Jobserver {
                 (inherited(read)?, inherited(write)?)
             }
         };
-        let is_pipe = |path: &String| fs::metadata(path).is_ok_and(|it| it.file_type().is_fifo());
-        if !is_pipe(&read) || !is_pipe(&write) {
+        if !is_one_pipe(&read, &write) {
             return None;
         }
         let mut options = OpenOptions::new();
@@ -110,6 +110,15 @@ impl Held {
             let _ = write.write(&[token]);
         }
     }
+}
+
+/// Whether both paths lead to the same fifo or pipe.
+fn is_one_pipe(read: &str, write: &str) -> bool {
+    let pipe = |path| {
+        let it = fs::metadata(path).ok()?;
+        it.file_type().is_fifo().then(|| (it.dev(), it.ino()))
+    };
+    pipe(read).is_some_and(|read| pipe(write) == Some(read))
 }
 
 /// Returns the path by which to open the descriptor `number`, if this process has inherited it.
@@ -175,6 +184,20 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let flags = format!("--jobserver-auth=fifo:{}", file.path().display());
         assert!(Jobserver::open(&flags).is_none());
+    }
+
+    /// A program may have two other pipes at the numbers of descriptors that `make` has closed.
+    #[test]
+    fn two_pipes_are_no_jobserver() {
+        let (_folder, path) = fifo();
+        let (_other, other) = fifo();
+        let open = |path: &String| OpenOptions::new().read(true).write(true).open(path);
+        let files = [open(&path).unwrap(), open(&other).unwrap()];
+        let named = files
+            .each_ref()
+            .map(|file| format!("/proc/self/fd/{}", file.as_raw_fd()));
+        assert!(is_one_pipe(&named[0], &path));
+        assert!(!is_one_pipe(&named[0], &named[1]));
     }
 
     #[test]

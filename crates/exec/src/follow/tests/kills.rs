@@ -2,6 +2,8 @@
 
 use super::following::Table;
 use super::roles::{Actor, kill_process, masks, two_processors, until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::thread;
 use std::time::Duration;
 use tidegate_share::confinement::restore_abandoned;
@@ -33,7 +35,12 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
         until("the program is confined", is_confined);
     }
     thread::sleep(delay);
-    if !matches!(victim, Victim::Command) {
+    if matches!(victim, Victim::Command) {
+        // A supervisor may send a signal to all processes first.
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            kill(Pid::from_raw(actor.watcher), signal).unwrap();
+        }
+    } else {
         kill_process(actor.watcher);
     }
     if !matches!(victim, Victim::Watcher) {

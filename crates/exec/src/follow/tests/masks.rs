@@ -35,6 +35,13 @@ impl Scene {
         self.set(Some(&CpuMask::from_cpus(chosen.iter().copied())));
     }
 
+    /// Like [`confine`](Self::confine), but a walk misses the program.
+    fn miss(&mut self, chosen: &[usize]) {
+        let set = CpuMask::from_cpus(chosen.iter().copied());
+        let missed = self.affinity.confine(&self.tree, vec![], Some(&set));
+        missed.unwrap();
+    }
+
     fn free(&mut self) {
         self.set(None);
     }
@@ -121,8 +128,11 @@ fn later_own_mask_is_left_alone() {
     let Some(own) = two_processors() else { return };
     let mut scene = Scene::new();
     let thread = scene.actor.order("thread");
+    scene.confine(&own[1..2]);
     scene.confine(&own[..1]);
     scene.actor.order(&format!("pin {thread} {}", own[1]));
+    scene.confine(&own[..1]);
+    scene.miss(&own[..1]);
     scene.confine(&own[..1]);
     assert_eq!(mask(thread), own[1..2]);
     scene.confine(&own[1..2]);

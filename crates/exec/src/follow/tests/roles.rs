@@ -2,6 +2,7 @@
 
 use crate::follow::cgroups::Cgroups;
 use crate::follow::{Following, Means, Stop};
+use crate::signals::Signals;
 use crate::watcher::Watcher;
 use crate::{How, Options, watch};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -10,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, gettid};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Lines, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Lines, Read, Seek, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
@@ -126,14 +127,11 @@ fn parent() {
 
 /// The command: follows a program, which gets the command's standard streams, until that ends.
 fn command(table: &str, how: How, root: &Path) {
+    let _signals = Signals::block();
     set_child_subreaper(true).unwrap();
     let location = Location::at(table);
     let seat = Seat::take(&location, &Name::new("program")).unwrap();
-    let means = Means::prepare_with(how, &location, root, |record| {
-        let role = format!("{ROLE}watch:{}", record.display());
-        let words: Vec<&OsStr> = PLAY.iter().map(OsStr::new).chain([role.as_ref()]).collect();
-        Watcher::start_as("/proc/self/exe", &words)
-    });
+    let means = Means::prepare_with(how, &location, root, watcher_in_test);
     let mut program = Command::new("/proc/self/exe");
     program.args(PLAY).arg(format!("{ROLE}program"));
     program.env("TIDEGATE_EXEC", means.record().expect("a record"));
@@ -146,6 +144,13 @@ fn command(table: &str, how: How, root: &Path) {
     program.wait().unwrap();
     stop.set();
     following.join().unwrap();
+}
+
+/// Starts a watcher of the record at this path.
+pub(super) fn watcher_in_test(record: &Path) -> io::Result<Watcher> {
+    let role = format!("{ROLE}watch:{}", record.display());
+    let words: Vec<&OsStr> = PLAY.iter().map(OsStr::new).chain([role.as_ref()]).collect();
+    Watcher::start_as("/proc/self/exe", &words)
 }
 
 fn options() -> Options {
