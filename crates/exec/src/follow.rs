@@ -23,7 +23,7 @@ mod tree;
 pub use confinement::Means;
 
 use crate::jobserver::Server;
-use crate::seat::most;
+use crate::seat::report;
 use crate::{Options, say};
 use confinement::Confinement;
 use guards::Guards;
@@ -35,7 +35,7 @@ use std::time::Duration;
 use tidegate_machine::{Machine, Topology};
 use tidegate_policy::Nanos;
 use tidegate_policy::outside::{Desire, Look, Row, assign_more, cycle};
-use tidegate_share::{CpuMask, Portion, Refusal, Report, Seat, Waker};
+use tidegate_share::{Portion, Refusal, Report, Seat, Waker};
 use tree::{Member, Tree};
 
 /// Ends [`Following::run`] from another thread.
@@ -96,17 +96,12 @@ impl Following {
     #[must_use]
     pub fn begin(
         options: &Options,
-        seat: Seat,
+        (seat, machine): (Seat, &Machine),
         means: Means,
         server: Option<Server>,
         pid: i32,
     ) -> Self {
-        let machine = Machine::read();
-        let mut report = Report::new(CpuMask::from_cpus(
-            machine.usable().as_slice().iter().copied(),
-        ));
-        report.limit = most(options, &machine);
-        report.weight = options.weight;
+        let report = report(options, machine);
         let command = i32::try_from(std::process::id()).unwrap_or(0);
         let watcher = means.watcher().into_iter().collect();
         let mut following = Self {

@@ -40,7 +40,6 @@ use seat::Place;
 use signals::Signals;
 use start::Program;
 use terminal::Terminal;
-use tidegate_share::Seat;
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +70,8 @@ pub struct Options {
     pub max: Option<usize>,
     /// How the program follows its allotment.
     pub how: How,
-    /// The most jobs that the program may run at once if it is a `make`, which then gets a jobserver.
+    /// The most jobs that the program may run at once if it is a `make`, which then gets a
+    /// jobserver.
     pub jobserver: Option<usize>,
     /// Whether to print what was chosen, and why, before the program starts.
     pub explain: bool,
@@ -100,8 +100,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Runs the program, waits for its end and returns its exit code. If a signal ended the program, the
-/// same signal ends this process. If it cannot, as with real-time signals, the code is 128 + n.
+/// Runs the program, waits for its end and returns its exit code. If a signal ended the program,
+/// the same signal ends this process. If it cannot, as with real-time signals, the code is 128 + n.
 ///
 /// Call this in a process with one thread, just before the process exits: signals stay blocked, and
 /// all children of the process are waited for. Messages go to standard error.
@@ -129,7 +129,7 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     let mut terminal = Terminal::open();
     let program = Program::start(&options.command, &additions, &signals, &mut terminal)?;
     let (follower, server) = match (place, means) {
-        (Some(place), Some(means)) => follow(options, place.seat, means, server, program.pid()),
+        (Some(place), Some(means)) => follow(options, place, means, server, program.pid()),
         _ => (None, server),
     };
     let end = program.supervise(&signals, &mut terminal);
@@ -177,7 +177,7 @@ impl Drop for Follower {
 /// returns the jobserver, which the program still needs.
 fn follow(
     options: &Options,
-    seat: Seat,
+    place: Place,
     means: Means,
     server: Option<Server>,
     program: i32,
@@ -191,6 +191,7 @@ fn follow(
             return (None, server);
         }
     };
+    let seat = (place.seat, &place.machine);
     let following = Following::begin(options, seat, means, server, program);
     let stop = following.stop();
     // This cannot fail: the thread waits for it.

@@ -15,6 +15,8 @@ pub struct Place {
     pub seat: Seat,
     /// Where the table is.
     pub location: Location,
+    /// The machine as it was before the program started.
+    pub machine: Machine,
     /// The most processors that the program may ever have.
     pub threads: usize,
     /// One line for `TIDEGATE_EXPLAIN=1`.
@@ -39,11 +41,8 @@ impl Place {
 
     fn try_take(options: &Options) -> Result<Self, Refusal> {
         let machine = Machine::read();
-        let most = most(options, &machine);
-        let cpus = machine.usable();
-        let mut report = Report::new(CpuMask::from_cpus(cpus.as_slice().iter().copied()));
-        report.limit = most;
-        report.weight = options.weight;
+        let report = report(options, &machine);
+        let most = report.limit;
         let location = Location::find()?;
         let mut seat = Seat::take(&location, &Name::new(&name(options)))?;
         let threads = match options.how {
@@ -63,16 +62,22 @@ impl Place {
         Ok(Self {
             seat,
             location,
+            machine,
             threads,
             reason,
         })
     }
 }
 
-/// Returns the most processors that the program may ever have.
-pub fn most(options: &Options, machine: &Machine) -> usize {
+/// Returns what the program's row says before it desires anything. Its limit is the most processors
+/// that the program may ever have.
+pub fn report(options: &Options, machine: &Machine) -> Report {
+    let cpus = machine.usable();
     let most = machine.default_workers();
-    options.max.map_or(most, |max| max.clamp(1, most))
+    let mut report = Report::new(CpuMask::from_cpus(cpus.as_slice().iter().copied()));
+    report.limit = options.max.map_or(most, |max| max.clamp(1, most));
+    report.weight = options.weight;
+    report
 }
 
 /// Returns how many processors a job would get now that desires all that `report` allows.

@@ -12,6 +12,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_exec::{Following, How, Means, Options, SUBCOMMAND, watch};
+use tidegate_machine::Machine;
 use tidegate_policy::tunables::EXEC_GUARD_INVOLUNTARY;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 
@@ -75,7 +76,7 @@ fn command(table: &Path, threads: &str) {
         jobserver: None,
         explain: false,
     };
-    let following = Following::begin(&options, seat, means, None, pid);
+    let following = Following::begin(&options, (seat, &Machine::read()), means, None, pid);
     let stop = following.stop();
     let following = thread::spawn(move || following.run());
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
@@ -115,7 +116,7 @@ fn is_calm(pid: i32, length: Duration) -> bool {
 }
 
 fn collapsing_program_is_freed() {
-    let own = tidegate_machine::Machine::read().usable();
+    let own = Machine::read().usable();
     if own.len() < 2 {
         return println!("skipped: needs two processors");
     }

@@ -17,6 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+use tidegate_machine::Machine;
 use tidegate_share::{Location, Name, Seat};
 
 /// How long the tests wait for what must happen soon.
@@ -138,7 +139,7 @@ fn command(table: &str, how: How, root: &Path) {
     say(means.watcher().expect("a watcher"));
     let mut program = program.spawn().unwrap();
     let pid = i32::try_from(program.id()).unwrap();
-    let following = Following::begin(&options(), seat, means, None, pid);
+    let following = Following::begin(&options(), (seat, &Machine::read()), means, None, pid);
     let stop: Stop = following.stop();
     let following = thread::spawn(move || following.run());
     program.wait().unwrap();
