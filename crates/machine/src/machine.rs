@@ -306,11 +306,11 @@ impl Machine {
     /// Reads the affinity and the quotas again, because they may change while a program runs.
     ///
     /// This is much cheaper than another snapshot. The [grants](Self::grants) of the snapshot still
-    /// count, because the environment of a process does not change while it runs. The files are read below `root`, which is `/`
-    /// for this machine. `before` is the affinity that the calling thread had before: while it is
-    /// unchanged, the affinity of the snapshot counts, which may be that of another thread. Returns
-    /// `None` if there was a problem that the snapshot did not have, because a limit that can no
-    /// longer be read must not count as lifted.
+    /// count, because the environment of a process does not change while it runs. The files are
+    /// read below `root`, which is `/` for this machine. `before` is the affinity that the calling
+    /// thread had before: while it is unchanged, the affinity of the snapshot counts, which may be
+    /// that of another thread. Returns `None` if there was a problem that the snapshot did not
+    /// have, because a limit that can no longer be read must not count as lifted.
     ///
     /// # Examples
     /// ```

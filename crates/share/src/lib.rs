@@ -32,8 +32,8 @@
 //!
 //! [`Observer`] reads the table without taking a seat, and never creates the table.
 //!
-//! [`confinement`] keeps a record of what a command takes from the threads of other programs, so that
-//! they get it back if the command dies.
+//! [`confinement`] keeps a record of what a command takes from the threads of other programs, so
+//! that they get it back if the command dies.
 //!
 //! This crate does **not** move workers or start threads. It measures no load except that of
 //! programs outside the table ([`Neighbours`]). It supports only Linux.

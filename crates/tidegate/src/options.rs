@@ -91,8 +91,8 @@ pub(crate) struct Options {
 pub(crate) struct Sharing {
     /// The job's name in the job table.
     pub(crate) job: String,
-    /// `Off`: the pool takes no seat in the table, and only follows the affinity, the quotas and the
-    /// tokens of a jobserver.
+    /// `Off`: the pool takes no seat in the table, and only follows the affinity, the quotas and
+    /// the tokens of a jobserver.
     pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
     pub(crate) desire: DesirePolicy,

@@ -67,8 +67,8 @@ impl From<Size> for tidegate_workloads::Size {
     }
 }
 
-/// Parses the command line, calls `work`, and reports its exit code or a failure. `main` only has to
-/// call this function.
+/// Parses the command line, calls `work`, and reports its exit code or a failure. `main` only has
+/// to call this function.
 pub fn run<C: Parser, T: Termination>(work: impl FnOnce(C) -> Result<T, Failure>) -> ExitCode {
     let done = match parse::<C>() {
         Ok(command) => work(command).map(T::report),

@@ -167,8 +167,8 @@ impl Affinity {
                 Ok(true)
             }
             Err(Errno::ESRCH) => Ok(false),
-            // The thread runs as another user, and may have inherited its mask. Whoever restores may
-            // set it.
+            // The thread runs as another user, and may have inherited its mask. Whoever restores
+            // may set it.
             Err(Errno::EPERM) => {
                 self.known.insert(id, Known::new(original, None));
                 Ok(false)
@@ -187,8 +187,8 @@ impl Affinity {
         Ok(())
     }
 
-    /// Leaves a thread alone for good. The record learns the mask that the thread has chosen or been
-    /// given, so that no other process restores the old one.
+    /// Leaves a thread alone for good. The record learns the mask that the thread has chosen or
+    /// been given, so that no other process restores the old one.
     fn leave_alone(&mut self, id: ThreadId, now: CpuMask) -> Result<(), String> {
         self.remember(id, now, now)?;
         self.known.insert(id, Known::new(now, None));

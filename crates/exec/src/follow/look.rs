@@ -1,8 +1,8 @@
 //! What a look at the program's threads shows, in the form that `policy` judges.
 //!
 //! The kernel counts a process's time only while it exists. A parent that waits for it inherits its
-//! processor time, but not the time for which it waited for a processor, and nothing of children for
-//! which no process waits. The totals of this module never decrease.
+//! processor time, but not the time for which it waited for a processor, and nothing of children
+//! for which no process waits. The totals of this module never decrease.
 
 use super::tree::{Member, Thread, Tree};
 use nix::sys::resource::{UsageWho, getrusage};

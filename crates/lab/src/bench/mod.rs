@@ -1,8 +1,8 @@
 //! `tidegate-lab bench`: benchmarks of the runtime on this machine.
 //!
-//! They measure how jobs share the machine, and other programs under `tidegate exec`; what queues, places, intervals, streams and memory
-//! policies gain or cost within a job; how fast programs written for rayon are; and what single
-//! operations cost. The simulator uses these costs.
+//! They measure how jobs share the machine, and other programs under `tidegate exec`; what queues,
+//! places, intervals, streams and memory policies gain or cost within a job; how fast programs
+//! written for rayon are; and what single operations cost. The simulator uses these costs.
 //!
 //! Benches with several jobs run each job in its own process ([`job`]), which this process starts
 //! and controls ([`crew`]). The jobs share a private table, so they and unrelated jobs on the

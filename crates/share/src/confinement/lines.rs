@@ -126,8 +126,8 @@ impl Lines {
         text
     }
 
-    /// Returns the original mask of a thread that the record does not list, in a process whose first
-    /// thread is `first`.
+    /// Returns the original mask of a thread that the record does not list, in a process whose
+    /// first thread is `first`.
     pub(super) fn inherited(&self, first: ThreadId) -> Option<CpuMask> {
         let threads = &self.threads;
         let program = || threads.get(&self.first?);

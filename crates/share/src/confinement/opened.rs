@@ -142,8 +142,8 @@ impl Opened {
         self.path.with_extension("masks.new")
     }
 
-    /// Gives the threads and cgroups back what they had, and removes the record unless a thread must
-    /// be restored later. Returns the number of threads whose mask has changed.
+    /// Gives the threads and cgroups back what they had, and removes the record unless a thread
+    /// must be restored later. Returns the number of threads whose mask has changed.
     pub(super) fn restore(&self) -> Result<usize, Refusal> {
         let lines = self.lines()?;
         let mut restored = 0;

@@ -93,8 +93,8 @@ fn unlisted(
     unlisted.map(|thread| (thread, original)).collect()
 }
 
-/// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another mask
-/// has chosen its processors itself.
+/// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another
+/// mask has chosen its processors itself.
 fn is_confined(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
     mask(thread.tid).is_some_and(|now| {
         let mut confined = chosen.iter().map(|set| original.intersection(set));
