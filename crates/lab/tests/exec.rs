@@ -178,7 +178,7 @@ fn misbehaving_command_is_a_failure() {
 
 #[test]
 fn rayon_program_checks_its_threads() {
-    let mut program = lab("bench rayon-uts --size tiny");
+    let mut program = lab("bench rayon-uts --size tiny --repeat 2");
     program.env("RAYON_NUM_THREADS", "3");
     program.assert().success().stdout("").stderr("");
     let told = complaint(program.env("RAYON_NUM_THREADS", "0"), 2);

@@ -54,7 +54,7 @@ How CMD follows its allotment:
 CMD needs no changes and no rights. It starts with these variables, except for those that are already set: its \
 maximum number of processors in OMP_NUM_THREADS, RAYON_NUM_THREADS, TOKIO_WORKER_THREADS, GOMAXPROCS, \
 OPENBLAS_NUM_THREADS, MKL_NUM_THREADS, NUMEXPR_NUM_THREADS, POLARS_MAX_THREADS and JULIA_NUM_THREADS; and, if none \
-of them is set, OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0 and GOMP_SPINCOUNT=0, because a program that waits by \
+of them is set, OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0 and GOMP_SPINCOUNT=1000, because a program that waits by \
 spinning becomes many times slower when it loses a processor.
 
 Signals and Ctrl-Z reach CMD as if it ran alone. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \

@@ -63,6 +63,8 @@ pub enum Bench {
     RayonUts {
         #[arg(long, value_enum)]
         size: Size,
+        #[arg(long, value_name = "N")]
+        repeat: usize,
     },
 }
 

@@ -42,7 +42,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         Bench::Exec(arguments) => exec::bench(arguments),
         #[cfg(target_os = "linux")]
-        Bench::RayonUts { size } => exec::rayon::serve(*size),
+        Bench::RayonUts { size, repeat } => exec::rayon::serve(*size, *repeat),
         #[cfg(not(target_os = "linux"))]
         Bench::Exec(_) | Bench::RayonUts { .. } => Err(Failure::Impossible(
             "`tidegate exec` works only on Linux".to_owned(),

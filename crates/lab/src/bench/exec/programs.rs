@@ -80,14 +80,26 @@ pub fn prepare(folder: &Path, size: Size, processors: usize) -> Result<Vec<Prepa
     ])
 }
 
+/// Returns the arguments of a run of `uts`, on rayon or on Tidegate. It takes at least a second, of
+/// which the start of the command and its first cycles are a small part; with size tiny, an instant.
+pub fn uts_arguments(size: Size) -> [OsString; 4] {
+    let repeat = match size {
+        Size::Tiny | Size::Paper => "1",
+        Size::Small => "8",
+    };
+    let size = format!("{size:?}").to_lowercase();
+    ["--size", &size, "--repeat", repeat].map(OsString::from)
+}
+
 /// `uts` on the published rayon, which checks its answer itself.
 fn uts(size: Size) -> Result<Prepared, Failure> {
     let this = std::env::current_exe()
         .map_err(|error| Failure::Impossible(format!("this executable has no path: {error}")))?;
-    let size = format!("{size:?}").to_lowercase();
+    let mut command = command(this, ["bench", "rayon-uts"]);
+    command.extend(uts_arguments(size));
     Ok(Prepared::Ready(Program {
         name: "rayon",
-        command: command(this, ["bench", "rayon-uts", "--size", &size]),
+        command,
         answer: Vec::new(),
     }))
 }

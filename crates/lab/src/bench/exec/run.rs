@@ -20,7 +20,7 @@ use tidegate_command::affinity::{allowed, bind};
 use tidegate_command::failure::Failure;
 use tidegate_share::{Location, Observer, VARIABLE};
 
-use super::programs::Program;
+use super::programs::{Program, uts_arguments};
 use crate::arguments::Size;
 
 /// The only variables that programs get, so that those of the user change nothing.
@@ -179,11 +179,11 @@ impl Runner {
 
     /// Runs `uts` on Tidegate, which checks its answer itself. Returns its seconds.
     fn uts(&self) -> Result<f64, Failure> {
-        let size = format!("{:?}", self.size).to_lowercase();
         let start = Instant::now();
         let output = self
             .command(&self.tidegate)
-            .args(["run", "uts", "--repeat", "1", "--size", &size])
+            .args(["run", "uts"])
+            .args(uts_arguments(self.size))
             .output()
             .map_err(|error| failed("uts on Tidegate", &error))?;
         let seconds = start.elapsed().as_secs_f64();
