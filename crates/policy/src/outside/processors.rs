@@ -1,6 +1,7 @@
 //! Which processors each job of the table gets.
 
 use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// A row of the table: a job, the processors on which it may run, and its allotment.
@@ -16,10 +17,15 @@ pub struct Row<'a> {
 /// most those of its mask. `rows` are in the order of the jobs' arrival. A row with an allotment of
 /// 0 gets none, and so moves no other.
 ///
-/// A row's processors depend only on that row and on earlier ones, so a job keeps its processors
-/// when a later one changes. Each row takes the processors that the fewest earlier rows have taken.
-/// If several choices are as good, it takes consecutive ones (the last and the first of its mask
-/// count as consecutive), and then the first. So rows with equal masks share no processor while the
+/// The rows choose in turn, those with the fewest processors in their masks first, and among equals
+/// the one that arrived first. So a job keeps its processors when one changes that chooses later.
+/// Each row takes the processors that the fewest rows before it have taken. If several choices are
+/// as good, it takes consecutive ones (the last and the first of its mask count as consecutive),
+/// and then the first.
+///
+/// If each two masks are disjoint or nested (equal, or one within the other), no two rows share a
+/// processor while the allotments fit: only rows whose masks lie within that of a later one have
+/// taken processors from it. If masks overlap in part, two rows may share a processor although the
 /// allotments fit.
 ///
 /// A job that does not confine its threads, such as a pool of Tidegate, counts like any other: its
@@ -32,11 +38,14 @@ pub struct Row<'a> {
 /// let rows = [1, 2, 1, 2].map(|allotment| Row { mask: &mask, allotment });
 /// let expected: [&[usize]; 4] = [&[0], &[2, 1], &[3], &[0, 2]];
 /// assert_eq!(assign(&rows), expected);
+///
+/// let rows = [&mask[..], &[0, 1]].map(|mask| Row { mask, allotment: 2 });
+/// assert_eq!(assign(&rows), [[2, 3], [0, 1]]);
 /// ```
 #[must_use]
 pub fn assign(rows: &[Row<'_>]) -> Vec<Vec<usize>> {
     let mut takers = BTreeMap::new();
-    let take = |row: &Row<'_>| {
+    let mut take = |row: &Row<'_>| {
         let counts: Vec<usize> = row
             .mask
             .iter()
@@ -51,7 +60,14 @@ pub fn assign(rows: &[Row<'_>]) -> Vec<Vec<usize>> {
         }
         chosen
     };
-    rows.iter().map(take).collect()
+    let mut turns: Vec<usize> = (0..rows.len()).collect();
+    // The sort keeps the order of arrival among equals.
+    turns.sort_by_key(|index| rows[*index].mask.len());
+    let mut assigned = vec![Vec::new(); rows.len()];
+    for index in turns {
+        assigned[index] = take(&rows[index]);
+    }
+    assigned
 }
 
 /// Returns `size` processors for the row `own`, in the machine's order, but at most those of its

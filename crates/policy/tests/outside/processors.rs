@@ -44,9 +44,9 @@ fn check_each_row(rows: &[Row<'_>]) {
         assert_eq!(*mine, in_order, "{rows:?}");
 
         let takers = |cpu: &usize| {
-            assigned[..index]
-                .iter()
-                .filter(|other| other.contains(cpu))
+            let earlier = (0..rows.len()).filter(|other| chooses_before(rows, *other, index));
+            earlier
+                .filter(|other| assigned[*other].contains(cpu))
                 .count()
         };
         let mut fewest: Vec<usize> = row.mask.iter().map(takers).collect();
@@ -54,8 +54,49 @@ fn check_each_row(rows: &[Row<'_>]) {
         let least: usize = fewest[..mine.len()].iter().sum();
         assert_eq!(mine.iter().map(takers).sum::<usize>(), least, "{rows:?}");
     }
-    for count in 0..rows.len() {
-        assert_eq!(assign(&rows[..count]), assigned[..count], "{rows:?}");
+    check_that_later_rows_move_none(rows, &assigned);
+    check_that_nested_rows_share_nothing(rows, &assigned);
+}
+
+/// Whether the row `one` chooses its processors before the row `other`.
+fn chooses_before(rows: &[Row<'_>], one: usize, other: usize) -> bool {
+    (rows[one].mask.len(), one) < (rows[other].mask.len(), other)
+}
+
+fn check_that_later_rows_move_none(rows: &[Row<'_>], assigned: &[Vec<usize>]) {
+    for gone in 0..rows.len() {
+        let mut rest = rows.to_vec();
+        rest.remove(gone);
+        let mut left = assign(&rest);
+        left.insert(gone, Vec::new());
+        for index in 0..rows.len() {
+            let is_earlier = chooses_before(rows, index, gone);
+            let is_none = rows[gone].allotment == 0;
+            let is_kept = left[index] == assigned[index];
+            assert!(is_kept || !(is_earlier || is_none), "{rows:?}");
+        }
+    }
+}
+
+/// Each two masks are disjoint or nested, so the allotments fit if those within each mask do.
+fn check_that_nested_rows_share_nothing(rows: &[Row<'_>], assigned: &[Vec<usize>]) {
+    let lies_within = |one: &Row<'_>, other: &Row<'_>| {
+        let is_in = |cpu| other.mask.contains(cpu);
+        one.mask.iter().all(is_in)
+    };
+    let are_nested = |one: &Row<'_>, other: &Row<'_>| {
+        let is_in = |cpu| other.mask.contains(cpu);
+        !one.mask.iter().any(is_in) || lies_within(one, other) || lies_within(other, one)
+    };
+    let fits = |row: &Row<'_>| {
+        let within = rows.iter().filter(|other| lies_within(other, row));
+        within.map(|other| other.allotment).sum::<usize>() <= row.mask.len()
+    };
+    let is_nested = |row| rows.iter().all(|other| are_nested(row, other));
+    if rows.iter().all(|row| fits(row) && is_nested(row)) {
+        let all = assigned.concat();
+        let distinct: BTreeSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len(), "{rows:?}: {assigned:?}");
     }
 }
 
@@ -63,6 +104,30 @@ fn check_each_row(rows: &[Row<'_>]) {
 fn rows_get_the_least_taken_of_their_mask() {
     each(&masks(3), 3, &check_each_row);
     each(&masks(4), 2, &check_each_row);
+}
+
+/// On a machine of four processors, a job that may use all arrives before others that may not.
+#[test]
+fn narrow_rows_choose_before_wide_ones() {
+    let (all, low, one) = ([0, 1, 2, 3], [0, 1], [2]);
+    let row = |mask, allotment| Row { mask, allotment };
+    let expected: [&[usize]; 2] = [&[2, 3], &[0, 1]];
+    assert_eq!(assign(&[row(&all, 2), row(&low, 2)]), expected);
+    let rows = [row(&all, 1), row(&low, 1), row(&one, 1), row(&low, 1)];
+    let expected: [&[usize]; 4] = [&[3], &[0], &[2], &[1]];
+    assert_eq!(assign(&rows), expected, "equal masks go by arrival");
+}
+
+/// With masks that overlap in part, a row does not spare what only another one could use.
+#[test]
+fn partly_overlapping_masks_may_share() {
+    let rows = [([1, 2], 1), ([0, 1], 2)];
+    let rows = rows.each_ref().map(|(mask, allotment)| Row {
+        mask,
+        allotment: *allotment,
+    });
+    let expected: [&[usize]; 2] = [&[1], &[0, 1]];
+    assert_eq!(assign(&rows), expected);
 }
 
 /// Also checks that the processors are consecutive and equally taken.
