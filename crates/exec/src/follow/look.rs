@@ -91,9 +91,7 @@ impl Observer {
             at,
             ran: self.ran.next(ran),
             delayed: self.delayed,
-            runnable: threads(&members)
-                .filter(|thread| thread.is_runnable)
-                .count(),
+            runnable: runnable(threads(&members)),
         };
         Ok((look, members))
     }
@@ -141,6 +139,11 @@ impl Total {
 /// Returns all threads of the program.
 pub(super) fn threads(members: &[Member]) -> impl Iterator<Item = &Thread> {
     members.iter().flat_map(|member| &member.threads)
+}
+
+/// Counts the threads that run or wait for a processor.
+pub(super) fn runnable<'a>(threads: impl Iterator<Item = &'a Thread>) -> usize {
+    threads.filter(|thread| thread.is_runnable).count()
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@ impl Program {
             at: ms * MS,
             threads: self.threads,
             runnable: self.threads,
+            program_runnable: self.threads,
+            processors: Some(1),
             voluntary: total(self.voluntary),
             involuntary: total(self.involuntary),
-            confined: true,
         }
     }
 }
@@ -99,7 +100,7 @@ fn near_misses_are_not_reported() {
     }
     assert_eq!(
         reported(|ms| Turns {
-            confined: false,
+            processors: None,
             ..COLLAPSED.at(ms)
         }),
         None
@@ -162,15 +163,76 @@ fn new_thread_restarts_the_window() {
     );
 }
 
+/// Returns a look at a program that is confined for the first part of each second, and collapses
+/// then. In the rest of the second its threads wait, often and all of them.
+fn in_bursts(ms: u64, confined: u64) -> Turns {
+    let is_confined = ms % 1000 < confined;
+    let runnable = if is_confined { 2 } else { 0 };
+    let voluntary = COLLAPSED.at(ms).voluntary + ms / 1000 * 1000;
+    Turns {
+        processors: is_confined.then_some(1),
+        runnable,
+        program_runnable: runnable,
+        voluntary,
+        ..COLLAPSED.at(ms)
+    }
+}
+
+/// The looks of a burst are 20 ms apart, so a burst of 900 ms counts as 880 ms, and one of 300 ms as
+/// 280 ms.
+#[test]
+fn pauses_of_the_confinement_do_not_count() {
+    assert_eq!(reported(|ms| in_bursts(ms, 900)), Some(1120));
+    assert_eq!(reported(|ms| in_bursts(ms, 300)), Some(3160));
+    assert_eq!(reported(|ms| in_bursts(ms, 20)), None, "never two looks");
+}
+
+/// In each burst, a thread sleeps at one look.
+#[test]
+fn sleeping_threads_restart_a_window_with_pauses() {
+    let sleeping = |ms: u64| Turns {
+        runnable: if ms % 1000 == 100 {
+            1
+        } else {
+            in_bursts(ms, 300).runnable
+        },
+        ..in_bursts(ms, 300)
+    };
+    assert_eq!(reported(sleeping), None);
+}
+
+/// Two processes with two threads each.
+#[test]
+fn threads_of_other_processes_compete_too() {
+    let beside = |processors, program_runnable| {
+        reported(|ms| Turns {
+            processors: Some(processors),
+            program_runnable,
+            ..COLLAPSED.at(ms)
+        })
+    };
+    assert_eq!(beside(2, 4), Some(1000));
+    assert_eq!(beside(3, 4), Some(1000));
+    assert_eq!(beside(4, 4), None);
+    assert_eq!(beside(2, 2), None);
+    let at_times = |ms: u64| Turns {
+        processors: Some(2),
+        program_runnable: if ms % 1000 == 500 { 2 } else { 4 },
+        ..COLLAPSED.at(ms)
+    };
+    assert_eq!(reported(at_times), None, "enough processors at times");
+}
+
 #[test]
 fn extreme_counts_are_accepted() {
     let most = Turns {
         at: u64::MAX,
         threads: usize::MAX,
         runnable: usize::MAX,
+        program_runnable: usize::MAX,
+        processors: Some(0),
         voluntary: u64::MAX,
         involuntary: u64::MAX,
-        confined: true,
     };
     let mut guard = Guard::default();
     let all = [
