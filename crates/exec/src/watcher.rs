@@ -6,15 +6,37 @@
 //! soon enters a session of its own, so that a terminal does not stop it either.
 
 use nix::unistd::setsid;
+use procfs::ProcResult;
+use procfs::process::Process;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tidegate_share::confinement;
 
+/// A process. Its number alone is not enough, because it may be used again after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub pid: i32,
+    /// In ticks of the kernel since the start of the machine.
+    pub started: u64,
+}
+
+impl Identity {
+    pub fn of(process: &Process) -> ProcResult<Self> {
+        Ok(Self {
+            pid: process.pid,
+            started: process.stat()?.starttime,
+        })
+    }
+}
+
 /// The command's end of the pipe to its watcher.
 #[derive(Debug)]
-pub struct Watcher(Child);
+pub struct Watcher {
+    child: Child,
+    identity: Identity,
+}
 
 /// The hidden subcommand that calls [`watch`].
 pub const SUBCOMMAND: &str = "exec-watch";
@@ -37,18 +59,20 @@ impl Watcher {
             .stdin(Stdio::piped());
         // A reader of the command's output must not wait for the watcher.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().map(Self)
+        let child = command.spawn()?;
+        let identity = identity(&child).map_err(io::Error::other)?;
+        Ok(Self { child, identity })
     }
 
-    /// Returns the number of the watcher's process.
+    /// Returns the watcher's process.
     #[must_use]
-    pub fn pid(&self) -> i32 {
-        i32::try_from(self.0.id()).unwrap_or(i32::MAX)
+    pub fn identity(&self) -> Identity {
+        self.identity
     }
 
     /// Ends the watcher, which restores nothing. Does nothing if it is dead.
     pub fn end(mut self) {
-        if let Some(pipe) = &mut self.0.stdin {
+        if let Some(pipe) = &mut self.child.stdin {
             let _ = pipe.write_all(&[0]);
         }
     }
@@ -57,9 +81,18 @@ impl Watcher {
 /// Makes the watcher restore and end, and waits for that. The record must be dropped before.
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // This closes the pipe first.
-        let _ = self.0.wait();
+        drop(self.child.stdin.take());
+        // The command waits for all its children that end. So if the watcher was killed, its number
+        // may be that of another child now, which may live on.
+        if identity(&self.child).is_ok_and(|now| now == self.identity) {
+            let _ = self.child.wait();
+        }
     }
+}
+
+fn identity(child: &Child) -> ProcResult<Identity> {
+    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
+    Process::new(pid).and_then(|process| Identity::of(&process))
 }
 
 /// Waits until the command ends. If it dies, restores what the record at `path` says.
@@ -81,4 +114,35 @@ pub fn watch(path: &Path) -> ! {
         let _ = confinement::restore(path);
     }
     std::process::exit(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::wait::waitpid;
+    use nix::unistd::Pid;
+
+    /// Starts a process that ends when its standard input does.
+    fn waiting() -> Watcher {
+        Watcher::start_as("cat", &[]).unwrap()
+    }
+
+    #[test]
+    fn watcher_is_waited_for() {
+        let watcher = waiting();
+        let Identity { pid, .. } = watcher.identity();
+        drop(watcher);
+        assert!(Process::new(pid).is_err());
+    }
+
+    /// Such a process has got the number of a watcher that was killed.
+    #[test]
+    fn another_process_is_not_waited_for() {
+        let mut watcher = waiting();
+        watcher.identity.started -= 1;
+        let Identity { pid, .. } = watcher.identity();
+        drop(watcher);
+        let pid = Pid::from_raw(pid);
+        assert!(waitpid(pid, None).is_ok(), "it is still a child");
+    }
 }

@@ -3,7 +3,7 @@
 use super::affinity::Affinity;
 use super::quota::Leaf;
 use super::tree::{Member, Tree};
-use crate::watcher::Watcher;
+use crate::watcher::{Identity, Watcher};
 use crate::{How, say};
 use std::path::Path;
 use tidegate_share::confinement::Record;
@@ -101,9 +101,9 @@ impl Means {
         &self.reason
     }
 
-    /// Returns the number of the watcher, which is a child of the command but not of the program.
-    pub(super) fn watcher(&self) -> Option<i32> {
-        self.kept.as_ref().map(|(_, watcher)| watcher.pid())
+    /// Returns the watcher, which is a child of the command but not of the program.
+    pub(super) fn watcher(&self) -> Option<Identity> {
+        self.kept.as_ref().map(|(_, watcher)| watcher.identity())
     }
 
     pub(super) fn of(self, program: i32) -> Confinement {

@@ -9,6 +9,7 @@
 //! children before the time of those that the process has waited for. So a process that ends
 //! meanwhile may be missing, but its processor time never counts twice.
 
+use crate::watcher::Identity;
 use procfs::process::{Process, Stat};
 use procfs::{ProcError, ProcResult};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -43,13 +44,13 @@ pub(super) struct Tree {
     proc: PathBuf,
     command: i32,
     /// Children of the command that do not belong to the program.
-    left_out: Vec<i32>,
+    left_out: Vec<Identity>,
     tick: Nanos,
 }
 
 impl Tree {
     /// Creates the tree of the descendants of `command`, as the folder `proc` shows them.
-    pub(super) fn new(proc: PathBuf, command: i32, left_out: Vec<i32>) -> Self {
+    pub(super) fn new(proc: PathBuf, command: i32, left_out: Vec<Identity>) -> Self {
         let tick = 1_000_000_000 / procfs::ticks_per_second().max(1);
         Self {
             proc,
@@ -72,13 +73,12 @@ impl Tree {
         } else {
             Some(self.scan()?)
         };
-        let mut known: HashSet<i32> = self.left_out.iter().copied().collect();
-        known.insert(self.command);
+        let mut known = HashSet::from([self.command]);
         let (_, children) = self.read(self.command, scanned.as_ref())?;
         let mut queue = VecDeque::from(children);
         let mut members = Vec::new();
         while let Some(pid) = queue.pop_front() {
-            if !known.insert(pid) {
+            if !known.insert(pid) || self.is_left_out(pid) {
                 continue;
             }
             // A process that cannot be read has ended.
@@ -88,6 +88,14 @@ impl Tree {
             }
         }
         Ok(members)
+    }
+
+    fn is_left_out(&self, pid: i32) -> bool {
+        let is_it = |left_out: &Identity| {
+            let identity = |process| Identity::of(&process).ok();
+            left_out.pid == pid && self.process(pid).ok().and_then(identity) == Some(*left_out)
+        };
+        self.left_out.iter().any(is_it)
     }
 
     /// Reads a thread's count of voluntary and involuntary switches.
@@ -189,6 +197,11 @@ mod tests {
         recorded
     }
 
+    const WATCHER: Identity = Identity {
+        pid: 16,
+        started: 7,
+    };
+
     fn with_lists(recorded: &Recorded) {
         recorded.children(10, 10, "11 15 16 ");
         recorded.children(11, 11, "").children(11, 12, "13 ");
@@ -200,17 +213,28 @@ mod tests {
     fn descendants_are_found_by_lists() {
         let recorded = family();
         with_lists(&recorded);
-        let tree = Tree::new(recorded.path(), 10, vec![16]);
+        let tree = Tree::new(recorded.path(), 10, vec![WATCHER]);
         assert_eq!(pids(&tree), [11, 15, 13, 14]);
     }
 
     #[test]
     fn descendants_are_found_by_parents() {
         let recorded = family();
-        let tree = Tree::new(recorded.path(), 10, vec![16]);
+        let tree = Tree::new(recorded.path(), 10, vec![WATCHER]);
         let mut found = pids(&tree);
         found.sort_unstable();
         assert_eq!(found, [11, 13, 14, 15]);
+    }
+
+    /// The watcher has died, and a process of the program has got its number.
+    #[test]
+    fn number_of_the_watcher_may_be_used_again() {
+        let recorded = family();
+        with_lists(&recorded);
+        let started = WATCHER.started - 1;
+        let dead = Identity { started, ..WATCHER };
+        let tree = Tree::new(recorded.path(), 10, vec![dead]);
+        assert_eq!(pids(&tree), [11, 15, 16, 13, 14]);
     }
 
     #[test]

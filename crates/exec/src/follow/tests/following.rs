@@ -319,7 +319,7 @@ fn unused_means_leave_nothing() {
         "/".as_ref(),
         watcher_in_test,
     );
-    let watcher = means.watcher().unwrap();
+    let watcher = means.watcher().unwrap().pid;
     assert!(!table.is_alone());
     drop(means);
     assert!(table.is_alone());

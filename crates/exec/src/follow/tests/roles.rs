@@ -136,7 +136,7 @@ fn command(table: &str, how: How, root: &Path) {
     let mut program = Command::new("/proc/self/exe");
     program.args(PLAY).arg(format!("{ROLE}program"));
     program.env("TIDEGATE_EXEC", means.record().expect("a record"));
-    say(means.watcher().expect("a watcher"));
+    say(means.watcher().expect("a watcher").pid);
     let mut program = program.spawn().unwrap();
     let pid = i32::try_from(program.id()).unwrap();
     let following = Following::begin(&options(), (seat, &Machine::read()), means, None, pid);
