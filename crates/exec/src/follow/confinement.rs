@@ -17,6 +17,8 @@ pub struct Means {
     kept: Option<(Record, Watcher)>,
     /// Dropped after the watcher, which may be in the command's cgroup.
     leaf: Option<Leaf>,
+    /// Whether affinity may replace the quota.
+    is_auto: bool,
     reason: String,
 }
 
@@ -49,16 +51,19 @@ impl Means {
                 Err(why) => Err(why),
             },
         };
-        made.unwrap_or_else(|why| {
+        let made = made.unwrap_or_else(|why| {
             say(&format!("the program will not be confined: {why}"));
             Self::none(&why)
-        })
+        });
+        let is_auto = how == How::Auto;
+        Self { is_auto, ..made }
     }
 
     fn none(why: &str) -> Self {
         Self {
             kept: None,
             leaf: None,
+            is_auto: false,
             reason: format!("the program will not be confined: {why}"),
         }
     }
@@ -79,6 +84,7 @@ impl Means {
             Ok(watcher) => Ok(Self {
                 kept: Some((record, watcher)),
                 leaf,
+                is_auto: false,
                 reason: format!("the program will be confined by {reason}"),
             }),
             Err(error) => {
@@ -106,20 +112,27 @@ impl Means {
         self.kept.as_ref().map(|(_, watcher)| watcher.identity())
     }
 
+    /// Returns what confines the program, whose first process has this number and has just started.
     pub(super) fn of(self, program: i32) -> Confinement {
         let Some((record, watcher)) = self.kept else {
             return Confinement::None;
         };
-        match self.leaf {
-            Some(leaf) => {
-                if let Err(error) = leaf.take_in(program) {
-                    let folder = leaf.folder().display();
-                    say(&format!("the program is not confined: {folder}: {error}"));
-                }
-                Confinement::Quota(record, watcher, leaf)
-            }
-            None => Confinement::Affinity(Affinity::new(record, program), watcher),
+        let Some(leaf) = self.leaf else {
+            return Confinement::Affinity(Affinity::new(record, program), watcher, None);
+        };
+        let Err(error) = leaf.take_in(program) else {
+            return Confinement::Quota(record, watcher, leaf);
+        };
+        let why = format!("{}: {error}", leaf.folder().display());
+        if self.is_auto {
+            let how = "confined by affinity, because it gets no quota";
+            say(&format!("the program is {how}: {why}"));
+            return Confinement::Affinity(Affinity::new(record, program), watcher, Some(leaf));
         }
+        say(&format!("the program is not confined: {why}"));
+        // If this fails, the next process of this user removes the record.
+        let _ = lift(record, watcher, leaf);
+        Confinement::None
     }
 }
 
@@ -127,7 +140,8 @@ impl Means {
 #[derive(Debug)]
 pub(super) enum Confinement {
     Quota(Record, Watcher, Leaf),
-    Affinity(Affinity, Watcher),
+    /// A leaf could not take the program in, and is removed at the end.
+    Affinity(Affinity, Watcher, Option<Leaf>),
     None,
 }
 
@@ -147,7 +161,7 @@ impl Confinement {
     ) -> Result<(), String> {
         match self {
             Self::Quota(_, _, leaf) => leaf.confine(chosen, most),
-            Self::Affinity(affinity, _) => {
+            Self::Affinity(affinity, ..) => {
                 let set = chosen.map(|chosen| CpuMask::from_cpus(chosen.iter().copied()));
                 affinity.confine(tree, members, set.as_ref())
             }
@@ -159,7 +173,7 @@ impl Confinement {
     pub(super) fn is_lost(&self) -> bool {
         match self {
             Self::Quota(record, ..) => !record.is_there(),
-            Self::Affinity(affinity, _) => !affinity.record().is_there(),
+            Self::Affinity(affinity, ..) => !affinity.record().is_there(),
             Self::None => false,
         }
     }
@@ -172,19 +186,23 @@ impl Confinement {
     /// Frees the program for good, removes the record and ends the watcher.
     pub(super) fn release(self, tree: &Tree) -> Result<(), String> {
         match self {
-            Self::Quota(record, watcher, leaf) => {
-                let restored = record.restore().map_err(|refusal| refusal.to_string());
-                // The watcher is in the command's cgroup, which the leaf removes.
-                watcher.end();
-                drop(leaf);
-                restored.map(drop)
-            }
-            Self::Affinity(affinity, watcher) => {
+            Self::Quota(record, watcher, leaf) => lift(record, watcher, leaf),
+            Self::Affinity(affinity, watcher, leaf) => {
                 let released = affinity.release(tree);
                 watcher.end();
+                drop(leaf);
                 released
             }
             Self::None => Ok(()),
         }
     }
+}
+
+/// Lifts the quota for good, removes the record and ends the watcher.
+fn lift(record: Record, watcher: Watcher, leaf: Leaf) -> Result<(), String> {
+    let restored = record.restore().map_err(|refusal| refusal.to_string());
+    // The watcher is in the command's cgroup, which the leaf removes.
+    watcher.end();
+    drop(leaf);
+    restored.map(drop)
 }

@@ -3,9 +3,11 @@
 use super::roles::{Actor, kill_process, mask, masks, two_processors, until, watcher_in_test};
 use crate::How;
 use crate::follow::cgroups::Cgroups;
+use crate::follow::tree::Tree;
 use crate::follow::{Bounds, Means, chosen, order, quota, usage};
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -305,6 +307,37 @@ fn means_say_what_they_are() {
     let elsewhere = Location::at(none.join("table.v1"));
     let means = prepare(How::Affinity, &elsewhere);
     assert!(means.reason().starts_with(start), "{}", means.reason());
+}
+
+/// The kernel refuses to move the program into the leaf: the file of its processes is read-only.
+#[test]
+fn program_outside_the_leaf_has_no_quota() {
+    let table = Table::new();
+    drop(table.rival(&[0]));
+    let tree = Tree::new("/proc".into(), i32::MAX, vec![]);
+    for how in [How::Auto, How::Quota] {
+        let root = table.0.path().join("machine");
+        let cgroups = Cgroups::new(&root, std::process::id());
+        cgroups.make("cpu", "");
+        let procs = root.join(cgroups.leaf("cgroup.procs"));
+        fs::remove_file(&procs).unwrap();
+        symlink("/proc/version", &procs).unwrap();
+        let means = Means::prepare_with(how, &table.location(), &root, watcher_in_test);
+        assert!(means.reason().contains("quota"), "{}", means.reason());
+        let confinement = means.of(1);
+        assert_eq!(confinement.is_by_thread(), how == How::Auto);
+        assert_eq!(confinement.is_none(), how == How::Quota);
+        assert_eq!(table.is_alone(), how == How::Quota);
+        // There is no thread to restore.
+        drop(confinement.release(&tree));
+        assert!(table.is_alone());
+        assert_eq!(cgroups.text(&cgroups.group("cgroup.procs")), "0");
+        assert_eq!(
+            cgroups.text(&cgroups.group("cgroup.subtree_control")),
+            "-cpu"
+        );
+        fs::remove_dir_all(root).unwrap();
+    }
 }
 
 /// If the program cannot be started, nothing is left, in particular no process in the command's
