@@ -147,7 +147,7 @@ impl Following {
     pub fn run(mut self) -> Option<Server> {
         let followed = self.follow();
         self.free(followed.err().as_deref());
-        // The program may run on without being confined.
+        // The program may run on without sharing the machine.
         let (server, jobs) = self.server?;
         server.allow(jobs);
         Some(server)
@@ -241,7 +241,8 @@ impl Following {
         Ok(chosen(&portions, &self.order, self.bounds))
     }
 
-    /// Lets a `make` run as many jobs at once as the program has processors.
+    /// Lets a `make` run as many jobs at once as the program is entitled to processors. That does
+    /// not depend on the confinement: tokens share the machine without it.
     fn allow_jobs(&self, chosen: Option<&[usize]>) {
         if let Some((server, jobs)) = &self.server {
             let processors = chosen.map_or(self.report.limit, <[usize]>::len);
