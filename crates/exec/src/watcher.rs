@@ -5,7 +5,8 @@
 //! signals, so a signal that a supervisor sends to all processes of a service does not end it. It
 //! soon enters a session of its own, so that a terminal does not stop it either.
 
-use nix::unistd::setsid;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, setsid};
 use procfs::ProcResult;
 use procfs::process::Process;
 use std::ffi::OsStr;
@@ -85,6 +86,8 @@ impl Drop for Watcher {
         // The command waits for all its children that end. So if the watcher was killed, its number
         // may be that of another child now, which may live on.
         if identity(&self.child).is_ok_and(|now| now == self.identity) {
+            // A supervisor may have stopped it.
+            let _ = kill(Pid::from_raw(self.identity.pid), Signal::SIGCONT);
             let _ = self.child.wait();
         }
     }
