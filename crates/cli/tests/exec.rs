@@ -14,7 +14,7 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use jobs::{Home, Running, eventually};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, geteuid};
+use nix::unistd::Pid;
 use support::complaint;
 use tidegate_share::{Location, Name, ROWS, Seat};
 
@@ -526,42 +526,5 @@ mod table {
             .env("TIDEGATE_SHARE", "off");
         command.assert().success().stdout("\n").stderr("");
         assert!(!home.table().exists());
-    }
-
-    /// An ordinary user has all rights that the command needs.
-    #[test]
-    fn ordinary_user_can_run_it() {
-        if !geteuid().is_root() {
-            eprintln!("skipped: the other tests run as an ordinary user already");
-            return;
-        }
-        let home = Home::new();
-        // The user cannot reach the folder in which the test's program was built.
-        let folder = tempfile::tempdir().expect("a folder");
-        let program = folder.path().join("tidegate");
-        fs::copy(env!("CARGO_BIN_EXE_tidegate"), &program).expect("a copy");
-        let place = folder.path().join("own");
-        fs::create_dir(&place).expect("a folder");
-        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o711)).expect("a folder");
-        fs::set_permissions(&place, PermissionsExt::from_mode(0o700)).expect("a folder");
-        std::os::unix::fs::chown(&place, Some(65534), Some(65534)).expect("a folder");
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-        command
-            .arg(&program)
-            .args(["exec", "--", "sh", "-c", "id -u; kill -TERM $$"]);
-        command
-            .env("TIDEGATE_TABLE", place.join("table"))
-            .current_dir("/");
-        drop(home);
-        let Ok(output) = command.output() else {
-            eprintln!("skipped: there is no setpriv");
-            return;
-        };
-        let told = String::from_utf8_lossy(&output.stderr);
-        let signal = Signal::SIGTERM as i32;
-        assert_eq!((output.status.signal(), &*told), (Some(signal), ""));
-        assert_eq!(output.stdout, b"65534\n");
-        assert!(place.join("table").exists());
     }
 }

@@ -118,14 +118,7 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
         .map(|place| Means::prepare(options.how, &place.location));
     let server = options.jobserver.and_then(serve);
     let additions = additions(place.as_ref(), means.as_ref(), server.as_ref());
-    if options.explain {
-        let reasons = [
-            place.as_ref().map(|place| place.reason.as_str()),
-            means.as_ref().map(Means::reason),
-        ];
-        reasons.into_iter().flatten().for_each(say);
-        say(&additions.to_string());
-    }
+    explain(options, place.as_ref(), means.as_ref(), &additions);
     let mut terminal = Terminal::open();
     let program = Program::start(&options.command, &additions, &signals, &mut terminal)?;
     let (follower, server) = match (place, means) {
@@ -135,6 +128,21 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     let end = program.supervise(&signals, &mut terminal);
     drop((follower, server));
     Ok(end.repeat())
+}
+
+/// Says what was chosen, and why, if the user wants to know it. Otherwise, says only why the program
+/// will not be confined although it should be.
+fn explain(options: &Options, place: Option<&Place>, means: Option<&Means>, additions: &Additions) {
+    let place = place.filter(|_| options.explain);
+    let means = means.filter(|means| options.explain || means.has_failed());
+    let reasons = [
+        place.map(|place| place.reason.as_str()),
+        means.map(Means::reason),
+    ];
+    reasons.into_iter().flatten().for_each(say);
+    if options.explain {
+        say(&additions.to_string());
+    }
 }
 
 /// Starts the jobserver. If that fails, says so, and the program runs without it.

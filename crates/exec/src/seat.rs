@@ -1,6 +1,7 @@
 //! The program's row of the table.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 
 use tidegate_machine::Machine;
@@ -33,9 +34,12 @@ impl Place {
             }
             return None;
         }
-        let place = Self::try_take(options);
+        let place = check_proc().and_then(|()| {
+            let place = Self::try_take(options);
+            place.map_err(|refusal| refusal.to_string())
+        });
         place
-            .inspect_err(|refusal| say(&format!("the program runs without sharing: {refusal}")))
+            .inspect_err(|reason| say(&format!("the program runs without sharing: {reason}")))
             .ok()
     }
 
@@ -67,6 +71,15 @@ impl Place {
             reason,
         })
     }
+}
+
+/// Returns an error if the command could not observe the program, and so could not learn what it
+/// desires.
+fn check_proc() -> Result<(), String> {
+    let path = "/proc/self/stat";
+    let own = fs::read(path);
+    own.map(drop)
+        .map_err(|error| format!("cannot read {path}: {error}"))
 }
 
 /// Returns what the program's row says before it desires anything. Its limit is the most processors

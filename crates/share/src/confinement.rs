@@ -24,7 +24,7 @@ mod threads;
 
 pub use crate::records::Records;
 
-use crate::identity::Identity;
+use crate::identity::{Identity, boot};
 use crate::location::{Access, Location};
 use crate::mapping;
 use crate::mask::CpuMask;
@@ -71,15 +71,16 @@ impl Record {
     /// `location`, whose folder must exist.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be created, if this process has one already, or if there
-    /// is no `/proc`.
+    /// Returns an error if the file cannot be created, if this process has one already, or if a part
+    /// of `/proc` is missing without which no process could restore.
     pub fn create(location: &Location) -> Result<Self, Refusal> {
         restore_abandoned(location);
         let folder = trusted::folder(location, Access::Repair)?;
         let owner = Identity::of_this_process();
         let path = location.path();
-        if !folder || owner.started == 0 || owner.namespace == 0 {
-            let what = "can have no record of masks beside it: its folder or /proc is missing";
+        if !folder || owner.started == 0 || owner.namespace == 0 || boot() == 0 {
+            let what = "can have no record of masks beside it: its folder or a part of /proc is \
+                        missing";
             return Err(Refusal::of(Kind::Unreachable, path, what));
         }
         let path = path.with_file_name(format!("exec-{}-{}.masks", owner.pid, owner.started));

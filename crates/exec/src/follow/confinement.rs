@@ -20,11 +20,12 @@ pub struct Means {
     /// Whether affinity may replace the quota.
     is_auto: bool,
     reason: String,
+    has_failed: bool,
 }
 
 impl Means {
     /// Prepares to confine the program as `how` says. The record is made beside the table at
-    /// `location`. If something is missing, says so; then the program is not confined.
+    /// `location`. If something is missing, the program will not be confined.
     #[must_use]
     pub fn prepare(how: How, location: &Location) -> Self {
         Self::prepare_with(how, location, Path::new("/"), Watcher::start)
@@ -37,7 +38,7 @@ impl Means {
         watcher: impl FnOnce(&Path) -> std::io::Result<Watcher>,
     ) -> Self {
         let made = match how {
-            How::Count => Ok(Self::none("--how count")),
+            How::Count => Ok(Self::none("--how count", false)),
             How::Affinity => Self::guarded(location, watcher, None, "affinity".into()),
             How::Quota | How::Auto => match Leaf::create(root) {
                 Ok(leaf) => {
@@ -51,20 +52,18 @@ impl Means {
                 Err(why) => Err(why),
             },
         };
-        let made = made.unwrap_or_else(|why| {
-            say(&format!("the program will not be confined: {why}"));
-            Self::none(&why)
-        });
+        let made = made.unwrap_or_else(|why| Self::none(&why, true));
         let is_auto = how == How::Auto;
         Self { is_auto, ..made }
     }
 
-    fn none(why: &str) -> Self {
+    fn none(why: &str, has_failed: bool) -> Self {
         Self {
             kept: None,
             leaf: None,
             is_auto: false,
             reason: format!("the program will not be confined: {why}"),
+            has_failed,
         }
     }
 
@@ -86,6 +85,7 @@ impl Means {
                 leaf,
                 is_auto: false,
                 reason: format!("the program will be confined by {reason}"),
+                has_failed: false,
             }),
             Err(error) => {
                 // This removes the record. If it fails, the next process of this user does so.
@@ -105,6 +105,11 @@ impl Means {
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
+    }
+
+    /// Returns whether the program will not be confined although it should be.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     /// Returns the watcher, which is a child of the command but not of the program.
