@@ -11,6 +11,8 @@ use std::ffi::{CString, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 
+use tidegate_share::confinement::VARIABLE;
+
 use crate::jobserver::Server;
 
 const THREADS: [&str; 9] = [
@@ -37,9 +39,6 @@ const WAITING: [(&str, &str); 3] = [
     ("KMP_BLOCKTIME", "0"),
     ("GOMP_SPINCOUNT", "1000"),
 ];
-
-/// Names the record of masks, so that a process of the program can be found by it.
-const RECORD: &str = "TIDEGATE_EXEC";
 
 /// The variables to set.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,7 +73,7 @@ impl Additions {
         }
         chosen
             .set
-            .extend(record.map(|name| (RECORD, name.to_owned())));
+            .extend(record.map(|name| (VARIABLE, name.to_owned())));
         chosen
     }
 
@@ -193,7 +192,7 @@ mod tests {
     #[test]
     fn record_replaces_an_older_one() {
         let additions = Additions::choose(3, Some("new"), |_| true);
-        let found = applied(&additions, &[(RECORD, "old"), ("A", "b=c")]);
+        let found = applied(&additions, &[(VARIABLE, "old"), ("A", "b=c")]);
         assert_eq!(found, ["A=b=c", "TIDEGATE_SHARE=off", "TIDEGATE_EXEC=new"]);
     }
 

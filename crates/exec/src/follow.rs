@@ -274,10 +274,9 @@ impl Following {
         members: Option<Vec<Member>>,
     ) -> Result<(), String> {
         let is_new = chosen != self.chosen;
-        let has_new_threads = members.is_some() && chosen.is_some();
-        if self.confinement.is_none()
-            || !(is_new || has_new_threads && self.confinement.is_by_thread())
-        {
+        // New threads may have to be confined, and threads that a walk has missed to be freed.
+        let has_new_threads = members.is_some() && self.confinement.is_by_thread();
+        if self.confinement.is_none() || !(is_new || has_new_threads) {
             return Ok(());
         }
         let members = match members {

@@ -18,11 +18,13 @@
 //! that gets the lock may restore. As with the table, no file is trusted to which another user has
 //! access.
 
+mod inheritance;
 mod lines;
 mod opened;
 mod threads;
 
 pub use crate::records::Records;
+pub use inheritance::{confined, inherited};
 
 use crate::identity::{Identity, boot};
 use crate::location::{Access, Location};
@@ -181,7 +183,8 @@ impl Record {
     ///
     /// # Errors
     /// Returns an error if the record cannot be read or removed, or if a thread must be restored
-    /// later: it belongs to another user, or `/proc` is missing.
+    /// later: it belongs to another user, or `/proc` is missing. Likewise if a quota must be lifted
+    /// later.
     pub fn restore(self) -> Result<usize, Refusal> {
         self.opened.restore()
     }

@@ -54,6 +54,16 @@ pub(crate) fn start_of(folder: &Path) -> Option<u64> {
     start_in(&String::from_utf8_lossy(&stat))
 }
 
+/// Returns the number of the parent of the process that `folder` of `/proc` describes.
+#[cfg(target_os = "linux")]
+pub(crate) fn parent_of(folder: &Path) -> Option<u32> {
+    let stat = fs::read(folder.join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let (_, rest) = stat.rsplit_once(')')?;
+    // The 4th field follows the state.
+    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Returns the start time, the 22nd field of a `stat` file, unless the process is a zombie. The 2nd
 /// field is the process's name, in parentheses; it may contain any character. The 3rd field is the
 /// state. It already shows a zombie when only the first thread has ended, so the 20th field, the

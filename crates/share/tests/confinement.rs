@@ -1,16 +1,17 @@
 //! Confined threads get back what they had, whatever dies, and no other thread is touched.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
+#[path = "confinement/file.rs"]
+mod file;
 mod support;
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::fs;
 use std::sync::Barrier;
-use support::confined::{self, Abandoned, Program, bind, processors};
+use support::confined::{self, Abandoned, Program, bind, mask, processors};
 use support::sys::{self, KILLED, Traced, WELL};
 use support::{Home, at_every_call, to_stop, until};
+use tidegate_share::CpuMask;
 use tidegate_share::confinement::{self, Record, ThreadId, restore_abandoned};
-use tidegate_share::{CpuMask, Kind};
 
 /// Not a test of its own: the programs of the other tests.
 #[test]
@@ -25,6 +26,18 @@ fn confine(record: &mut Record, program: &Program, original: &CpuMask, chosen: &
         record.thread(thread, original).unwrap();
         bind(thread.tid, chosen);
     }
+}
+
+/// Traces a process that restores.
+fn traced(home: &Home) -> Option<Traced> {
+    let child = sys::trace(|| {
+        restore_abandoned(&home.location());
+        0
+    });
+    if child.is_none() {
+        println!("skipped: tracing a child is not permitted here");
+    }
+    child
 }
 
 mod owner {
@@ -171,17 +184,6 @@ mod restorers {
         }
     }
 
-    fn traced(home: &Home) -> Option<Traced> {
-        let child = sys::trace(|| {
-            restore_abandoned(&home.location());
-            0
-        });
-        if child.is_none() {
-            println!("skipped: tracing a child is not permitted here");
-        }
-        child
-    }
-
     /// Another process tries to restore whenever a restorer has stopped before or after a system
     /// call. It succeeds only until the restorer has the lock.
     #[test]
@@ -313,6 +315,75 @@ mod threads {
         assert_eq!(program.masks()[..3], [all, one, all]);
     }
 
+    /// The thread that has created a missing one may have had another original mask than the first
+    /// thread of its process.
+    #[test]
+    fn missing_in_the_record_inherit_from_their_process() {
+        let Some((all, one, two)) = processors() else {
+            return;
+        };
+        let home = Home::new();
+        let record = Abandoned::new(&home);
+        let mut program = Program::start(&record.name);
+        let threads = program.threads();
+        record.chosen(&two);
+        record.thread(threads[0], &one);
+        for thread in &threads[1..] {
+            record.thread(*thread, &all);
+        }
+        program.confine(&two);
+        bind(threads[0].tid, &one);
+        program.start_thread();
+        assert_eq!(restore_abandoned(&home.location()), 1);
+        let masks = program.masks();
+        assert_eq!(masks[0], one);
+        assert!(masks[1..].iter().all(|mask| *mask == all), "{masks:?}");
+    }
+
+    /// The first thread of the program had another mask than the parent of the process.
+    #[test]
+    fn missing_in_the_record_inherit_from_their_parent() {
+        let Some((all, one, _)) = processors() else {
+            return;
+        };
+        for (first, own) in [(&one, &all), (&all, &one)] {
+            let home = Home::new();
+            let record = Abandoned::new(&home);
+            let (shell, mut make) = (Program::start("none"), Program::start(&record.name));
+            record.chosen(&one);
+            record.thread(shell.threads()[0], first);
+            for thread in make.threads() {
+                record.thread(thread, own);
+            }
+            make.confine(&one);
+            let process = make.start_process();
+            assert_eq!(restore_abandoned(&home.location()), 1);
+            assert_eq!(mask(process), *own);
+            make.all_have(own);
+        }
+    }
+
+    /// A descendant of the program is found even if its environment does not name the record.
+    #[test]
+    fn of_processes_without_environment_are_found() {
+        let Some((all, one, _)) = processors() else {
+            return;
+        };
+        let home = Home::new();
+        let record = Abandoned::new(&home);
+        let mut listed = Program::start("none");
+        let mut named = Program::start(&record.name);
+        let mut foreign = Program::start("none");
+        record.chosen(&one);
+        record.thread(listed.threads()[0], &all);
+        let processes = [&mut listed, &mut named, &mut foreign].map(|program| {
+            program.confine(&one);
+            program.start_bare_process()
+        });
+        assert_eq!(restore_abandoned(&home.location()), 1);
+        assert_eq!(processes.map(mask), [all, all, one]);
+    }
+
     #[test]
     fn with_a_reused_number_are_left_alone() {
         let Some((all, one, _)) = processors() else {
@@ -329,226 +400,5 @@ mod threads {
         program.confine(&one);
         assert_eq!(restore_abandoned(&home.location()), 1);
         program.all_have(&one);
-    }
-}
-
-mod file {
-    use super::*;
-
-    #[test]
-    fn counts_without_its_torn_line() {
-        let Some((all, one, two)) = processors() else {
-            return;
-        };
-        let home = Home::new();
-        let record = Abandoned::new(&home);
-        let program = Program::start(&record.name);
-        record.chosen(&one);
-        record.thread(program.threads()[0], &all);
-        record.write("chosen 9");
-        program.confine(&one);
-        bind(program.threads()[1].tid, &two);
-        assert_eq!(restore_abandoned(&home.location()), 1);
-        let masks = program.masks();
-        assert_eq!((masks[0], masks[1], masks[2]), (all, two, all));
-    }
-
-    /// Each of these files is reported and keeps its content, and a good record beside it counts.
-    #[test]
-    fn that_is_no_record_is_left_alone() {
-        let home = Home::new();
-        let good = Abandoned::new(&home);
-        let head = fs::read_to_string(&good.path).unwrap();
-        let (_, namespace) = head.trim().rsplit_once(' ').unwrap();
-        let elsewhere = head.replace(namespace, "1");
-        let is = |name: &str| home.folder.path().join(name);
-        for (name, text) in [
-            ("exec-1-2.masks", ""),
-            ("exec-1-3.masks", "masks 2 0 0\n"),
-            (
-                "exec-1-4.masks",
-                &format!("{head}chosen 0\nsomething else\n"),
-            ),
-            ("exec-1-5.masks", &elsewhere),
-            ("exec-1-6.masks", &head),
-            ("exec-x-7.masks", &head),
-            ("exec-mine.masks", "mine"),
-            ("exec-1-2", "not even named like a record"),
-            ("exec-1-2.masks.bak", "nor this"),
-        ] {
-            fs::write(is(name), text).unwrap();
-            fs::set_permissions(is(name), Permissions::from_mode(0o600)).unwrap();
-        }
-        fs::set_permissions(is("exec-1-6.masks"), Permissions::from_mode(0o644)).unwrap();
-        symlink("exec-1-2", is("exec-1-8.masks")).unwrap();
-        sys::make_node(&is("exec-1-9.masks"), libc::S_IFIFO, (0, 0)).unwrap();
-        let files = || {
-            let mut lines = support::damage::state(home.folder.path());
-            lines.retain(|line| line.contains("/exec-") && !line.contains(&good.name));
-            lines
-        };
-        let before = files();
-        let found = confinement::check(&home.location()).unwrap();
-        assert_eq!(found.restored, [good.name.as_str()]);
-        assert!(found.owned.is_empty());
-        let ignored: Vec<String> = found.ignored.iter().map(ToString::to_string).collect();
-        let reasons = [
-            ("exec-1-2.masks", "line 1 has no meaning"),
-            ("exec-1-3.masks", "line 1 has no meaning"),
-            ("exec-1-4.masks", "line 3 has no meaning"),
-            ("exec-1-5.masks", "another pid namespace"),
-            ("exec-1-6.masks", "is open to others"),
-            ("exec-1-8.masks", "is a symbolic link"),
-            ("exec-1-9.masks", "is a pipe"),
-            ("exec-mine.masks", "is named exec-PID-STARTTIME.masks"),
-            ("exec-x-7.masks", "is named exec-PID-STARTTIME.masks"),
-        ];
-        assert_eq!(ignored.len(), reasons.len(), "{ignored:?}");
-        for (text, (name, reason)) in ignored.iter().zip(reasons) {
-            assert!(text.contains(name) && text.contains(reason), "{text}");
-        }
-        assert_eq!(files(), before);
-    }
-
-    /// The threads in it ended with the machine, so it is only removed.
-    #[test]
-    fn of_an_earlier_boot_is_removed() {
-        let Some((all, one, _)) = processors() else {
-            return;
-        };
-        let home = Home::new();
-        let record = Abandoned::new(&home);
-        let text = fs::read_to_string(&record.path).unwrap();
-        let mut words: Vec<&str> = text.split(' ').collect();
-        words[2] = "1";
-        fs::write(&record.path, words.join(" ")).unwrap();
-        let program = Program::start(&record.name);
-        record.chosen(&one);
-        record.thread(program.threads()[0], &all);
-        program.confine(&one);
-        assert_eq!(restore_abandoned(&home.location()), 1);
-        program.all_have(&one);
-        assert!(!record.path.exists());
-    }
-
-    /// Only then can a later process restore the thread.
-    #[test]
-    fn stays_while_a_thread_of_another_user_is_confined() {
-        let Some((all, one, _)) = processors() else {
-            return;
-        };
-        if !sys::is_root() {
-            return println!("skipped: only root may become another user");
-        }
-        let home = Home::new();
-        let record = Abandoned::new(&home);
-        let program = Program::start(&record.name);
-        record.chosen(&one);
-        record.thread(program.threads()[0], &all);
-        program.confine(&one);
-        for path in [home.folder.path(), &record.path] {
-            chown(path, Some(65_534), None).unwrap();
-        }
-        let restored = || {
-            let mut child = sys::fork(|| {
-                sys::become_user(65_534).unwrap();
-                i32::from(!confinement::restore(&record.path).is_ok_and(|restored| restored))
-            });
-            child.end() == WELL
-        };
-        assert!(!restored());
-        program.all_have(&one);
-        assert!(record.path.exists());
-        drop(program);
-        assert!(restored());
-        assert!(!record.path.exists());
-    }
-
-    #[test]
-    fn lifts_quotas() {
-        let home = Home::new();
-        let (full, bare) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        for group in [&full, &bare] {
-            fs::write(group.path().join("cpu.max"), "50000 100000\n").unwrap();
-        }
-        fs::write(full.path().join("cpuset.cpus"), "0\n").unwrap();
-        let mut owner = sys::fork(|| {
-            let mut record = Record::create(&home.location()).unwrap();
-            for group in [full.path(), bare.path(), "/no/such/group".as_ref()] {
-                record.quota(group).unwrap();
-            }
-            i32::from(record.quota("a".as_ref()).is_ok())
-        });
-        assert_eq!(owner.end(), WELL);
-        assert_eq!(restore_abandoned(&home.location()), 1);
-        let read = |path| fs::read_to_string(path).unwrap();
-        assert_eq!(read(full.path().join("cpu.max")), "max\n");
-        assert_eq!(read(full.path().join("cpuset.cpus")), "\n");
-        assert_eq!(read(bare.path().join("cpu.max")), "max\n");
-        assert_eq!(fs::read_dir(bare.path()).unwrap().count(), 1);
-    }
-
-    /// Records ever more threads that have ended, until the record has been compacted twice.
-    fn outgrow(record: &mut Record, home: &Home) {
-        let path = record.path().to_owned();
-        let length = || fs::metadata(&path).unwrap().len();
-        // This set makes long lines.
-        let scattered = CpuMask::from_cpus((0..CpuMask::MOST).step_by(2));
-        let (mut longest, mut compacted) = (0, 0);
-        for tid in 0.. {
-            let (pid, started) = (u32::MAX, 1);
-            let ended = ThreadId { pid, tid, started };
-            record.thread(ended, &scattered).unwrap();
-            let now = length();
-            if now < longest {
-                assert!(longest < 1 << 20 && now < 1000, "{longest}, then {now}");
-                assert_eq!(restore_abandoned(&home.location()), 0, "it is locked");
-                compacted += 1;
-            }
-            if compacted == 2 {
-                return;
-            }
-            longest = now;
-        }
-    }
-
-    /// A program that starts processes for days has a short record all the same, which is locked at
-    /// every moment.
-    #[test]
-    fn is_compacted_when_it_grows() {
-        let Some((all, one, two)) = processors() else {
-            return;
-        };
-        let home = Home::new();
-        let program = Program::start("none");
-        let mut owner = sys::fork(|| {
-            let mut record = Record::create(&home.location()).unwrap();
-            confine(&mut record, &program, &all, &one);
-            record.quota("/no/such/group".as_ref()).unwrap();
-            outgrow(&mut record, &home);
-            assert!(record.is_there());
-            record.chosen(&two).unwrap();
-            bind(program.pid(), &two);
-            0
-        });
-        assert_eq!(owner.end(), WELL);
-        assert_eq!(program.masks()[..2], [two, one]);
-        assert_eq!(restore_abandoned(&home.location()), 1);
-        program.all_have(&all);
-        assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn is_not_written_beyond_the_size_limit() {
-        let home = Home::new();
-        let mut owner = sys::fork(|| {
-            let mut record = Record::create(&home.location()).unwrap();
-            sys::limit_file_size(64);
-            let refusal = record.chosen(&CpuMask::from_cpus((0..256).step_by(2)));
-            assert_eq!(refusal.unwrap_err().kind(), Kind::Unreachable);
-            0
-        });
-        assert_eq!(owner.end(), WELL);
-        assert_eq!(restore_abandoned(&home.location()), 1);
     }
 }

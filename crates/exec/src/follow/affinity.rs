@@ -2,7 +2,8 @@
 //!
 //! A thread inherits the mask of its creator. So a thread that is seen for the first time may have
 //! been created before or after its creator was confined, or may have chosen its mask itself. It
-//! counts as confined if its mask is what the creator's confinement may have been.
+//! counts as confined if its mask is what the creator's confinement may have been: see
+//! [`inherited`].
 
 use super::look::threads;
 use super::tree::{Member, Tree};
@@ -11,7 +12,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, HashSet};
 use tidegate_share::CpuMask;
-use tidegate_share::confinement::{Record, ThreadId};
+use tidegate_share::confinement::{Record, ThreadId, confined, inherited};
 
 /// The most passes over all threads until the next cycle. Each finds the threads that others have
 /// created during the pass before, so two are the rule.
@@ -28,6 +29,8 @@ pub(super) struct Affinity {
     first: Option<CpuMask>,
     /// The sets to which threads may be confined now: at most two, the last one at the end.
     used: Vec<CpuMask>,
+    /// Whether the last call was to free the threads, and has found none that was confined.
+    was_free: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,16 +43,6 @@ struct Known {
     is_missed: bool,
 }
 
-impl Known {
-    fn new(original: CpuMask, set: Option<CpuMask>) -> Self {
-        Self {
-            original,
-            set,
-            is_missed: false,
-        }
-    }
-}
-
 impl Affinity {
     pub(super) fn new(record: Record, program: i32) -> Self {
         Self {
@@ -58,6 +51,7 @@ impl Affinity {
             known: BTreeMap::new(),
             first: None,
             used: Vec::new(),
+            was_free: false,
         }
     }
 
@@ -65,12 +59,13 @@ impl Affinity {
         &self.record
     }
 
-    /// Confines all threads to `chosen`, or gives them back their original masks. `members` is what
-    /// the last walk has found.
+    /// Confines all threads to `chosen`, or gives them back their original masks. Call this after
+    /// each walk: threads are created meanwhile, and a walk may miss some. `members` is what the
+    /// last one has found.
     ///
     /// # Errors
-    /// Returns an error if the record cannot be written or the threads cannot be found. Then no
-    /// thread is confined that the record does not list.
+    /// Returns an error if the record of a thread to be confined cannot be written, or if the
+    /// threads cannot be found. Then no thread is confined that the record does not list.
     pub(super) fn confine(
         &mut self,
         tree: &Tree,
@@ -81,18 +76,28 @@ impl Affinity {
             self.record
                 .chosen(set)
                 .map_err(|refusal| refusal.to_string())?;
+        } else if self.first.is_none() {
+            // No thread was ever confined.
+            return Ok(());
         }
+        let mut is_free = chosen.is_none();
         for _ in 0..PASSES {
             // The record describes a thread of which nothing is known by the first one that it
             // lists.
             members.sort_by_key(|member| member.pid != self.program);
             let changed = self.pass(&members, chosen)?;
-            self.note_used(chosen, changed);
+            self.note_used(chosen);
             if !changed {
                 break;
             }
+            is_free = false;
             members = tree.walk().map_err(|error| error.to_string())?;
         }
+        // One walk may miss a thread.
+        if is_free && self.was_free {
+            self.used.clear();
+        }
+        self.was_free = is_free;
         let alive: HashSet<(i32, u64)> = threads(&members)
             .map(|thread| (thread.tid, thread.started))
             .collect();
@@ -109,11 +114,13 @@ impl Affinity {
 
     /// Gives all threads back what they had, and removes the record.
     pub(super) fn release(mut self, tree: &Tree) -> Result<(), String> {
-        let members = tree.walk().map_err(|error| error.to_string());
-        // The record restores what this does not reach.
-        let widened = members.and_then(|members| self.confine(tree, members, None));
-        let restored = self.record.restore().map_err(|refusal| refusal.to_string());
-        widened.and(restored.map(drop))
+        // The record restores what this does not reach. Only this knows the masks that threads have
+        // chosen since the last look, and finds a process without a parent or an environment.
+        if let Ok(members) = tree.walk() {
+            let _ = self.confine(tree, members, None);
+        }
+        let restored = self.record.restore();
+        restored.map(drop).map_err(|refusal| refusal.to_string())
     }
 
     /// Sets the masks of all threads. Returns whether other threads may need another pass.
@@ -126,7 +133,12 @@ impl Affinity {
                     tid: unsigned(thread.tid),
                     started: thread.started,
                 };
-                changed |= self.set(id, member, chosen)?;
+                let set = self.set(id, member, chosen);
+                changed |= match chosen {
+                    Some(_) => set?,
+                    // The record need not list a thread that is not confined.
+                    None => set.unwrap_or(false),
+                };
             }
         }
         Ok(changed)
@@ -156,21 +168,24 @@ impl Affinity {
             if chosen.is_none() && wanted == now {
                 return Ok(false);
             }
-            self.remember(id, original, now)?;
+            let remembered = self.remember(id, original, now);
+            if chosen.is_some() {
+                remembered?;
+            }
         }
         if wanted == now {
             return Ok(is_new);
         }
         match set_mask(id, &wanted) {
             Ok(()) => {
-                self.known.insert(id, Known::new(original, Some(wanted)));
+                self.note_set(id, Some(wanted));
                 Ok(true)
             }
             Err(Errno::ESRCH) => Ok(false),
             // The thread runs as another user, and may have inherited its mask. Whoever restores
             // may set it.
             Err(Errno::EPERM) => {
-                self.known.insert(id, Known::new(original, None));
+                self.note_set(id, None);
                 Ok(false)
             }
             // The processors are not its any more.
@@ -182,8 +197,12 @@ impl Affinity {
         let recorded = self.record.thread(id, &original);
         recorded.map_err(|refusal| refusal.to_string())?;
         self.first.get_or_insert(original);
-        let set = Some(now);
-        self.known.insert(id, Known::new(original, set));
+        let known = Known {
+            original,
+            set: Some(now),
+            is_missed: false,
+        };
+        self.known.insert(id, known);
         Ok(())
     }
 
@@ -191,50 +210,32 @@ impl Affinity {
     /// been given, so that no other process restores the old one.
     fn leave_alone(&mut self, id: ThreadId, now: CpuMask) -> Result<(), String> {
         self.remember(id, now, now)?;
-        self.known.insert(id, Known::new(now, None));
+        self.note_set(id, None);
         Ok(())
     }
 
-    /// Returns the original mask of a thread of `member` that is not known: that of its creator if
-    /// it may have inherited the creator's confinement, and otherwise what it has `now`.
-    fn original(&self, member: &Member, now: CpuMask) -> CpuMask {
-        let threads_of = |pid: i32| {
-            let id = |number| ThreadId {
-                pid: unsigned(pid),
-                tid: number,
-                started: u64::from(number),
-            };
-            let all = self.known.range(id(0)..id(u32::MAX));
-            all.map(|(_, known)| known.original)
-        };
-        // The creator itself may have ended.
-        let creators = threads_of(member.pid)
-            .chain(threads_of(member.parent))
-            .chain(self.first);
-        let inherits =
-            |original: &CpuMask| self.used.iter().any(|set| confined(original, set) == now);
-        creators.into_iter().find(inherits).unwrap_or(now)
-    }
-
-    /// Remembers the sets to which threads may be confined, after a pass.
-    fn note_used(&mut self, chosen: Option<&CpuMask>, changed: bool) {
-        match chosen {
-            Some(set) if self.used.last() != Some(set) => {
-                self.used.push(*set);
-                let old = self.used.len().saturating_sub(2);
-                self.used.drain(..old);
-            }
-            Some(_) => {}
-            None if changed => {}
-            None => self.used.clear(),
+    fn note_set(&mut self, id: ThreadId, set: Option<CpuMask>) {
+        if let Some(known) = self.known.get_mut(&id) {
+            known.set = set;
         }
     }
-}
 
-/// Returns the part of `original` that is in `set`, or all of it if there is none.
-fn confined(original: &CpuMask, set: &CpuMask) -> CpuMask {
-    let both = original.intersection(set);
-    if both.is_empty() { *original } else { both }
+    /// Returns the original mask of a thread of `member` that is not known, and has the mask `now`.
+    fn original(&self, member: &Member, now: CpuMask) -> CpuMask {
+        let threads = |pid| self.known.range(ThreadId::all_of(pid));
+        let originals = |pid| threads(pid).map(|(_, known)| known.original);
+        let processes = [member.pid, member.parent].map(unsigned);
+        inherited(now, &self.used, processes, originals, self.first)
+    }
+
+    /// Remembers the set to which threads may be confined, after a pass.
+    fn note_used(&mut self, chosen: Option<&CpuMask>) {
+        if let Some(set) = chosen.filter(|set| self.used.last() != Some(set)) {
+            self.used.push(*set);
+            let old = self.used.len().saturating_sub(2);
+            self.used.drain(..old);
+        }
+    }
 }
 
 fn mask_of(id: ThreadId) -> nix::Result<CpuMask> {

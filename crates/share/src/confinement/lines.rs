@@ -1,6 +1,6 @@
 //! The text of a record.
 
-use super::ThreadId;
+use super::{ThreadId, inherited};
 use crate::identity::boot;
 use crate::mask::CpuMask;
 use std::collections::BTreeMap;
@@ -126,12 +126,19 @@ impl Lines {
         text
     }
 
-    /// Returns the original mask of a thread that the record does not list, in a process whose
-    /// first thread is `first`.
-    pub(super) fn inherited(&self, first: ThreadId) -> Option<CpuMask> {
-        let threads = &self.threads;
-        let program = || threads.get(&self.first?);
-        threads.get(&first).or_else(program).copied()
+    /// Returns the original mask of a thread that the record does not list, which has the mask
+    /// `now`, in a process with this number and this parent.
+    pub(super) fn inherited(&self, now: CpuMask, process: u32, parent: u32) -> CpuMask {
+        let originals = |pid| self.threads.range(ThreadId::all_of(pid));
+        let originals = |pid| originals(pid).map(|(_, original)| *original);
+        let first = self.first.and_then(|first| self.threads.get(&first));
+        inherited(
+            now,
+            &self.chosen,
+            [process, parent],
+            originals,
+            first.copied(),
+        )
     }
 }
 

@@ -22,14 +22,28 @@ fn last_sets_and_masks_count() {
     assert_eq!(lines.quotas, [PathBuf::from("/sys/fs/a b")]);
 }
 
-/// A thread that is not listed has the mask of its process's first thread, or of the program's.
+/// A thread that is not listed has the original mask of the first creator that could have given it
+/// its present one: a thread of its process or its parent, or the program's first thread.
 #[test]
 fn unlisted_threads_inherit_a_mask() {
     let mut lines = Lines::parse(TEXT).unwrap();
-    assert_eq!(lines.inherited(id(7, 7, 1)), Some(cpus(0..4)));
-    lines.threads.insert(id(7, 7, 1), cpus([5]));
-    assert_eq!(lines.inherited(id(7, 7, 1)), Some(cpus([5])));
-    assert_eq!(lines.inherited(id(7, 7, 2)), Some(cpus(0..4)));
+    lines.threads.extend([
+        (id(5, 5, 1), cpus([1, 4])),
+        (id(5, 6, 1), cpus([0, 1, 7])),
+        (id(6, 6, 1), cpus([1, 5])),
+    ]);
+    let inherited = |now: &[usize], process, parent| {
+        let now = cpus(now.iter().copied());
+        lines.inherited(now, process, parent)
+    };
+    assert_eq!(inherited(&[1], 5, 6), cpus([1, 4]));
+    assert_eq!(inherited(&[1], 6, 5), cpus([1, 5]));
+    assert_eq!(inherited(&[1], 7, 6), cpus([1, 5]));
+    assert_eq!(inherited(&[0, 1], 6, 5), cpus([0, 1, 7]));
+    assert_eq!(inherited(&[0, 1, 3], 5, 6), cpus(0..4), "the program's");
+    assert_eq!(inherited(&[1], 7, 8), cpus([1]), "its own");
+    // No processor of this one was in a chosen set.
+    assert_eq!(inherited(&[2], 4, 9), cpus([2]));
 }
 
 #[test]

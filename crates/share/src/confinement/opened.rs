@@ -148,7 +148,8 @@ impl Opened {
         let lines = self.lines()?;
         let mut restored = 0;
         let (boot, namespace) = (boot(), Identity::of_this_process().namespace);
-        if boot == 0 || namespace == 0 {
+        let is_used = !lines.chosen.is_empty() || !lines.quotas.is_empty();
+        if is_used && (boot == 0 || namespace == 0) {
             let what = "cannot be restored: /proc is missing";
             return Err(Refusal::kept_record(&self.path, what));
         }
@@ -158,8 +159,8 @@ impl Opened {
                 let what = "cannot be restored from here: it is of another pid namespace";
                 return Err(Refusal::no_record(&self.path, what));
             }
-            restored = threads::restore(&lines, &self.name).map_err(|tid| {
-                let what = format!("cannot be restored: thread {tid} belongs to another user");
+            restored = threads::restore(&lines, &self.name).map_err(|why| {
+                let what = format!("cannot be restored: {why}");
                 Refusal::kept_record(&self.path, what)
             })?;
         }

@@ -1,12 +1,13 @@
 //! Finds the threads that a record describes, and gives them back the processors that they had.
 
 use super::lines::Lines;
-use super::{ThreadId, VARIABLE};
-use crate::identity::start_of;
+use super::{ThreadId, VARIABLE, confined};
+use crate::identity::{parent_of, start_of};
 use crate::mask::CpuMask;
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 use tidegate_sync::thread::{CpuSet, Tid};
 
@@ -18,10 +19,15 @@ const PASSES: usize = 16;
 /// `name` is the record's name.
 ///
 /// # Errors
-/// Returns the number of a thread that remains confined, because the kernel does not allow this
-/// process to change it.
-pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, u32> {
-    lines.quotas.iter().for_each(|folder| lift_quota(folder));
+/// Returns why a quota or a thread remains as it is, because the kernel does not allow this process
+/// to change it.
+pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, String> {
+    let lifted = lines.quotas.iter().map(|folder| lift_quota(folder));
+    // All are tried, even if one fails.
+    let lifted = lifted.fold(Ok(()), Result::and);
+    if lines.chosen.is_empty() {
+        return lifted.map(|()| 0);
+    }
     let mut restored = 0;
     let mut refused = None;
     for _ in 0..PASSES {
@@ -32,7 +38,10 @@ pub(super) fn restore(lines: &Lines, name: &str) -> Result<usize, u32> {
             break;
         }
     }
-    refused.map_or(Ok(restored), Err)
+    match refused {
+        Some(tid) => Err(format!("thread {tid} belongs to another user")),
+        None => lifted.map(|()| restored),
+    }
 }
 
 /// Restores the threads that are found now, and returns their number. Sets `refused` to a thread
@@ -77,28 +86,37 @@ fn unlisted(
     pid: u32,
 ) -> Vec<(ThreadId, CpuMask)> {
     // The masks come first, because they are cheaper to read than environments.
-    let tids: Vec<u32> = numbers(&folder_of(pid).join("task"))
-        .filter(|tid| mask(*tid).is_some_and(|mask| confined.contains(&mask)))
+    let tids: Vec<(u32, CpuMask)> = numbers(&folder_of(pid).join("task"))
+        .filter_map(|tid| Some((tid, mask(tid)?)))
+        .filter(|(_, now)| confined.contains(now))
         .collect();
-    let first = Some(pid).filter(|_| !tids.is_empty());
-    let Some(first) = first.and_then(|pid| thread(pid, pid)) else {
+    if tids.is_empty() || !is_part(lines, name, pid) {
         return Vec::new();
-    };
-    let is_part = lines.threads.contains_key(&first) || is_named(pid, name);
-    let Some(original) = lines.inherited(first).filter(|_| is_part) else {
-        return Vec::new();
-    };
-    let threads = tids.into_iter().filter_map(|tid| thread(pid, tid));
-    let unlisted = threads.filter(|thread| !lines.threads.contains_key(thread));
-    unlisted.map(|thread| (thread, original)).collect()
+    }
+    let parent = parent_of(&folder_of(pid)).unwrap_or(0);
+    let threads = tids.into_iter().filter_map(|(tid, now)| {
+        let original = lines.inherited(now, pid, parent);
+        Some((thread(pid, tid)?, original))
+    });
+    let unlisted = threads.filter(|(thread, _)| !lines.threads.contains_key(thread));
+    unlisted.collect()
+}
+
+/// Returns whether process `pid` belongs to the program: whether the record lists the first thread,
+/// or the environment names the record, of the process or one of its ancestors.
+fn is_part(lines: &Lines, name: &str, pid: u32) -> bool {
+    let mut line = iter::successors(Some(pid), |pid| parent_of(&folder_of(*pid)));
+    line.any(|pid| {
+        let is_listed = |first| lines.threads.contains_key(&first);
+        thread(pid, pid).is_some_and(is_listed) || is_named(pid, name)
+    })
 }
 
 /// Returns whether a thread's mask is confined to one of the chosen sets. A thread with another
 /// mask has chosen its processors itself.
 fn is_confined(thread: ThreadId, original: &CpuMask, chosen: &[CpuMask]) -> bool {
     mask(thread.tid).is_some_and(|now| {
-        let mut confined = chosen.iter().map(|set| original.intersection(set));
-        now != *original && confined.any(|set| set == now)
+        now != *original && chosen.iter().any(|set| confined(original, set) == now)
     })
 }
 
@@ -141,15 +159,27 @@ fn is_named(pid: u32, name: &str) -> bool {
         .any(|variable| variable == wanted.as_bytes())
 }
 
-/// Removes the quota of the cgroup at `folder`, and the processors that were chosen for it. If that
-/// fails, the cgroup is gone, and with it the quota.
-fn lift_quota(folder: &Path) {
+/// Removes the quota of the cgroup at `folder`, and the processors that were chosen for it.
+///
+/// # Errors
+/// Returns the first error, unless it means that the cgroup or the controller is gone.
+fn lift_quota(folder: &Path) -> Result<(), String> {
     // An empty line means the processors of the parent.
-    for (file, text) in [("cpu.max", "max\n"), ("cpuset.cpus", "\n")] {
-        let opened = OpenOptions::new()
-            .write(true)
-            .truncate(true)
-            .open(folder.join(file));
-        let _ = opened.and_then(|mut file| file.write_all(text.as_bytes()));
-    }
+    let lift = |(file, text): (&str, &str)| {
+        let path = folder.join(file);
+        let opened = OpenOptions::new().write(true).truncate(true).open(&path);
+        let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.or_else(|error| match is_gone(&error) {
+            true => Ok(()),
+            false => Err(format!("cannot write to {}: {error}", path.display())),
+        })
+    };
+    let lifted = [("cpu.max", "max\n"), ("cpuset.cpus", "\n")].map(lift);
+    lifted.into_iter().fold(Ok(()), Result::and)
+}
+
+/// Returns whether the file of a cgroup does not exist. One that was opened before the cgroup was
+/// removed cannot be written.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ENODEV)
 }

@@ -44,12 +44,30 @@ impl Program {
 
     /// Starts one more thread. It inherits the mask of the thread that runs the test.
     pub fn start_thread(&mut self) {
-        writeln!(self.input, "thread").expect("it lives");
+        self.order("thread");
+    }
+
+    /// Starts a process that ends with the program, and returns its number. It inherits the mask of
+    /// the thread that runs the test, and the environment.
+    pub fn start_process(&mut self) -> u32 {
+        self.order("process")
+    }
+
+    /// Like [`start_process`](Self::start_process), but with an empty environment.
+    pub fn start_bare_process(&mut self) -> u32 {
+        self.order("bare process")
+    }
+
+    fn order(&mut self, what: &str) -> u32 {
+        writeln!(self.input, "{what}").expect("it lives");
         let mut line = String::new();
-        while !line.contains("started") {
+        loop {
             line.clear();
             let read = self.output.read_line(&mut line).expect("it writes text");
             assert!(read > 0, "the program has ended");
+            if let Some((_, number)) = line.split_once("started ") {
+                return number.trim().parse().expect("a number");
+            }
         }
     }
 
@@ -104,13 +122,24 @@ pub fn run_program() {
     if std::env::var_os(ROLE).is_none() {
         return;
     }
-    for _ in std::io::stdin().lines() {
-        std::thread::spawn(|| {
-            println!("started");
-            loop {
-                std::thread::park();
-            }
-        });
+    let mut processes = Vec::new();
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        if line == "thread" {
+            std::thread::spawn(|| {
+                println!("started 0");
+                loop {
+                    std::thread::park();
+                }
+            });
+            continue;
+        }
+        let mut process = Command::new("/bin/cat");
+        if line.starts_with("bare") {
+            process.env_clear();
+        }
+        let process = process.stdin(Stdio::piped()).spawn().expect("cat runs");
+        println!("started {}", process.id());
+        processes.push(process);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -318,4 +318,25 @@ pub fn become_user(id: u32) -> io::Result<()> {
 pub fn is_root() -> bool {
     // SAFETY: no preconditions.
     unsafe { libc::geteuid() == 0 }
+}
+
+/// Replaces `/proc` with an empty folder, for this process and its children.
+pub fn hide_proc() -> io::Result<()> {
+    let mount = |kind: &CStr, at: &CStr, flags| {
+        // SAFETY: the texts end with a zero byte and live during the call, which needs no data.
+        let done = unsafe {
+            libc::mount(
+                kind.as_ptr(),
+                at.as_ptr(),
+                kind.as_ptr(),
+                flags,
+                std::ptr::null(),
+            )
+        };
+        self::done(done)
+    };
+    // SAFETY: changes only the mounts that this process sees.
+    done(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    mount(c"none", c"/", libc::MS_REC | libc::MS_PRIVATE)?;
+    mount(c"tmpfs", c"/proc", 0)
 }

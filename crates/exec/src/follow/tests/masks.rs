@@ -1,8 +1,9 @@
 //! Sets the masks of real threads.
 
-use super::roles::{Actor, mask, masks, two_processors};
+use super::roles::{Actor, in_role, mask, masks, two_processors};
 use crate::follow::affinity::Affinity;
 use crate::follow::tree::Tree;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fs;
 use tempfile::TempDir;
 use tidegate_share::confinement::Record;
@@ -22,10 +23,11 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::at(folder.path().join("table.v1"));
         drop(Seat::take(&location, &Name::new("makes the table")).unwrap());
-        let actor = Actor::parent();
+        let record = Record::create(&location).unwrap();
+        let actor = Actor::parent(record.name());
         Self {
             tree: Tree::new("/proc".into(), actor.pid(), vec![]),
-            affinity: Affinity::new(Record::create(&location).unwrap(), actor.program),
+            affinity: Affinity::new(record, actor.program),
             actor,
             folder,
         }
@@ -37,8 +39,11 @@ impl Scene {
 
     /// Like [`confine`](Self::confine), but a walk misses the program.
     fn miss(&mut self, chosen: &[usize]) {
-        let set = CpuMask::from_cpus(chosen.iter().copied());
-        let missed = self.affinity.confine(&self.tree, vec![], Some(&set));
+        self.miss_set(Some(&CpuMask::from_cpus(chosen.iter().copied())));
+    }
+
+    fn miss_set(&mut self, chosen: Option<&CpuMask>) {
+        let missed = self.affinity.confine(&self.tree, vec![], chosen);
         missed.unwrap();
     }
 
@@ -142,4 +147,59 @@ fn later_own_mask_is_left_alone() {
     let actor = scene.release();
     assert_eq!(mask(thread), own[1..2]);
     assert_eq!(mask(actor.program), own);
+}
+
+/// One look is not enough to say that no thread is confined.
+#[test]
+fn threads_missed_while_freeing_are_freed_later() {
+    let Some(own) = two_processors() else { return };
+    let mut scene = Scene::new();
+    scene.confine(&own[..1]);
+    let late = scene.actor.order("thread");
+    scene.miss_set(None);
+    scene.free();
+    assert_eq!(mask(late), own);
+    assert_eq!(scene.masks(), std::slice::from_ref(&own));
+    // After two looks in a row that change nothing, such a mask is the choice of the thread.
+    let pinned = scene.actor.order(&format!("pinned {}", own[0]));
+    scene.miss_set(None);
+    scene.miss_set(None);
+    scene.free();
+    assert_eq!(mask(pinned), own[..1]);
+}
+
+/// A thread may be freed even if the record cannot take it.
+#[test]
+fn freeing_needs_no_room_in_the_record() {
+    if two_processors().is_some() {
+        let played = in_role("free without writing").status().unwrap();
+        assert!(played.success());
+    }
+}
+
+/// The role of that test, because the limit holds for its whole process.
+pub(super) fn free_without_writing() {
+    let own = two_processors().unwrap();
+    let mut scene = Scene::new();
+    let early = scene.actor.order("thread");
+    scene.confine(&own[..1]);
+    let late = scene.actor.order("thread");
+    scene.actor.order(&format!("pin {early} {}", own[1]));
+    let length = fs::metadata(scene.affinity.record().path()).unwrap().len();
+    let (_, most) = getrlimit(Resource::RLIMIT_FSIZE).unwrap();
+    setrlimit(Resource::RLIMIT_FSIZE, length, most).unwrap();
+    scene.free();
+    assert_eq!([mask(early), mask(late)], [&own[1..2], &own]);
+    // What the record does not list cannot be confined.
+    let set = CpuMask::from_cpus([own[0]]);
+    let members = scene.tree.walk().unwrap();
+    assert!(
+        scene
+            .affinity
+            .confine(&scene.tree, members, Some(&set))
+            .is_err()
+    );
+    assert_eq!(mask(late), own);
+    let _actor = scene.release();
+    assert_eq!([mask(early), mask(late)], [&own[1..2], &own]);
 }

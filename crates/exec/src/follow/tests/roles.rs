@@ -18,6 +18,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_machine::Machine;
+use tidegate_share::confinement::VARIABLE;
 use tidegate_share::{Location, Name, Seat};
 
 /// How long the tests wait for what must happen soon.
@@ -41,7 +42,8 @@ fn play() {
     };
     match role.split_once(':') {
         None if role == "program" => program(),
-        None => parent(),
+        None if role == "parent" => parent(),
+        None => super::masks::free_without_writing(),
         Some(("watch", path)) => watch(Path::new(path)),
         Some(("command", table)) => command(table, How::Affinity, Path::new("/")),
         Some(("quota", table)) => {
@@ -51,6 +53,13 @@ fn play() {
         }
         Some(_) => panic!("no such role: {role}"),
     }
+}
+
+/// Returns the command that starts a process in this role.
+pub(super) fn in_role(role: &str) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(PLAY).arg(format!("{ROLE}{role}"));
+    command
 }
 
 fn say(what: impl std::fmt::Display) {
@@ -121,9 +130,7 @@ fn spin(threads: usize) {
 /// The parent of a program, and of all its orphans.
 fn parent() {
     set_child_subreaper(true).unwrap();
-    let mut program = Command::new("/proc/self/exe");
-    program.args(PLAY).arg(format!("{ROLE}program"));
-    program.spawn().unwrap().wait().unwrap();
+    in_role("program").spawn().unwrap().wait().unwrap();
 }
 
 /// The command: follows a program, which gets the command's standard streams, until that ends.
@@ -133,9 +140,8 @@ fn command(table: &str, how: How, root: &Path) {
     let location = Location::at(table);
     let seat = Seat::take(&location, &Name::new("program")).unwrap();
     let means = Means::prepare_with(how, &location, root, watcher_in_test);
-    let mut program = Command::new("/proc/self/exe");
-    program.args(PLAY).arg(format!("{ROLE}program"));
-    program.env("TIDEGATE_EXEC", means.record().expect("a record"));
+    let mut program = in_role("program");
+    program.env(VARIABLE, means.record().expect("a record"));
     say(means.watcher().expect("a watcher").pid);
     let mut program = program.spawn().unwrap();
     let pid = i32::try_from(program.id()).unwrap();
@@ -179,9 +185,9 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// Starts a parent and its program.
-    pub(super) fn parent() -> Self {
-        let mut actor = Self::start("parent");
+    /// Starts a parent and its program, whose environment names this record.
+    pub(super) fn parent(record: &str) -> Self {
+        let mut actor = Self::start("parent", record);
         actor.program = actor.answer();
         actor
     }
@@ -198,15 +204,15 @@ impl Actor {
     }
 
     fn command_as(role: &str, table: &Path) -> Self {
-        let mut actor = Self::start(&format!("{role}:{}", table.display()));
+        let mut actor = Self::start(&format!("{role}:{}", table.display()), "none");
         actor.watcher = actor.answer();
         actor.program = actor.answer();
         actor
     }
 
-    fn start(role: &str) -> Self {
-        let mut command = Command::new("/proc/self/exe");
-        command.args(PLAY).arg(format!("{ROLE}{role}"));
+    fn start(role: &str, record: &str) -> Self {
+        let mut command = in_role(role);
+        command.env(VARIABLE, record);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let errors = tempfile::tempfile().unwrap();
         command.stderr(errors.try_clone().unwrap());
