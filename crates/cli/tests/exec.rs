@@ -51,7 +51,15 @@ mod codes {
             Signal::SIGXCPU,
         ] {
             let script = format!("kill -{} $$", signal as i32);
-            let output = shell(&home, "", &script).output().expect("it starts");
+            // A core of the program is to be possible, and not left behind.
+            let cored = "ulimit -S -c $(ulimit -H -c); exec \"$0\" exec -- sh -c \"$1\"";
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut command = Command::new("sh");
+            command
+                .args(["-c", cored, env!("CARGO_BIN_EXE_tidegate"), &script])
+                .current_dir(&folder)
+                .env("TIDEGATE_TABLE", home.table());
+            let output = command.output().expect("it starts");
             assert_eq!(output.status.signal(), Some(signal as i32), "{signal}");
             assert!(!output.status.core_dumped(), "{signal}");
             assert!(output.stderr.is_empty(), "{signal}");
@@ -262,6 +270,26 @@ mod signals {
         ]);
         command.arg(env!("CARGO_BIN_EXE_tidegate"));
         assert_eq!(command.status().expect("it starts").code(), Some(3));
+    }
+
+    /// The command starts `make` to learn its version.
+    #[test]
+    fn waiting_make_does_not_block_them() {
+        let home = Home::new();
+        let folder = tempfile::tempdir().expect("a folder");
+        let make = folder.path().join("make");
+        let script = "#!/bin/sh\n>\"$0.begun\"\nwhile [ -e \"$0\" ]; do sleep 0.05; done\n";
+        fs::write(&make, script).expect("a file");
+        fs::set_permissions(&make, PermissionsExt::from_mode(0o700)).expect("a file");
+        let path = std::env::var("PATH").expect("text");
+        let mut command = home.program("exec --jobserver 2 -- true");
+        command.env("PATH", format!("{}:{path}", folder.path().display()));
+        let mut command = Running(command.spawn().expect("it starts"));
+        eventually(|| folder.path().join("make.begun").exists());
+        kill(Pid::from_raw(command.0.id() as i32), Signal::SIGTERM).expect("it runs");
+        eventually(|| matches!(state(&command.0.id().to_string()), Some('Z')));
+        let status = command.0.wait().expect("a child");
+        assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
     }
 
     /// Without a terminal there is no shell that could continue the command, so it does not stop.

@@ -14,6 +14,8 @@ use std::time::Instant;
 
 use jobs::{Home, PATIENCE, Running, eventually};
 use nix::pty::openpty;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// The shell's prompt.
 const PROMPT: &str = "shell> ";
@@ -104,6 +106,19 @@ impl Shell {
         self.wait_for(&format!("code <{code}>"));
         self.wait_for(PROMPT);
     }
+}
+
+fn is_without_bash() -> bool {
+    let is_missing = Command::new("bash").arg("--version").output().is_err();
+    if is_missing {
+        eprintln!("skipped: there is no bash");
+    }
+    is_missing
+}
+
+fn state(pid: &str) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 const CTRL_C: &str = "\x03";
@@ -229,8 +244,7 @@ fn ctrl_c_ends_the_script() {
 /// `bash` ends a loop only if SIGINT has ended the command, not if the command exits.
 #[test]
 fn ctrl_c_ends_a_loop_in_bash() {
-    if Command::new("bash").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no bash");
+    if is_without_bash() {
         return;
     }
     let mut shell = Shell::start();
@@ -239,6 +253,23 @@ fn ctrl_c_ends_a_loop_in_bash() {
         "bash -c 'for i in 1 2; do {body}; done; exit 7'\n"
     ));
     shell.wait_for("ready");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+}
+
+/// Ctrl-C reaches only the program that has the terminal, and must end the script all the same.
+#[test]
+fn ctrl_c_ends_a_script_whose_program_has_read() {
+    if is_without_bash() {
+        return;
+    }
+    let mut shell = Shell::start();
+    let program = "read x </dev/tty; echo \\\"<\\$x>\\\"; exec sleep 1000";
+    shell.press(&format!(
+        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo wrong; exit 7'\n"
+    ));
+    shell.press("word\n");
+    shell.wait_for("<word>");
     shell.press(CTRL_C);
     shell.wait_for_code(130);
 }
@@ -267,6 +298,41 @@ fn session_leader_does_not_stop() {
     program.wait_for("[word]");
 }
 
+/// No shell could continue the command, so the kernel refuses the terminal to the program, as it
+/// would without the command.
+#[test]
+fn terminal_is_refused_to_an_orphan() {
+    let mut shell = Shell::start();
+    let program = "read x </dev/tty; echo \"code <$?>\"";
+    shell.press(&format!("($TIDEGATE exec -- sh -c '{program}' &)\n"));
+    shell.wait_for("code <1>");
+}
+
+/// The shell has taken the terminal because the command was stopped, while the program ran on.
+#[test]
+fn shell_keeps_the_terminal_that_it_took() {
+    let mut shell = Shell::start();
+    shell.press("$TIDEGATE exec -- sh -c 'echo \"<$PPID $$>\"; exec sleep 1000'\n");
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let (command, program) = pids.split_once(' ').expect("two numbers");
+    let send = |pid: &str, signal| {
+        let pid = Pid::from_raw(pid.parse().expect("a number"));
+        kill(pid, signal).expect("it runs");
+    };
+    send(command, Signal::SIGSTOP);
+    shell.wait_for("Stopped");
+    shell.wait_for(PROMPT);
+    send(program, Signal::SIGKILL);
+    eventually(|| state(program) == Some('Z'));
+    shell.press("bg\n");
+    eventually(|| matches!(state(command), None | Some('Z')));
+    for word in ["one", "two", "three"] {
+        shell.press(&format!("echo \"<{word}>\"\n"));
+        shell.wait_for(&format!("<{word}>"));
+    }
+}
+
 /// As the kernel does for a stopped job whose shell has died. Otherwise, the program would stay
 /// stopped for good.
 #[test]
@@ -275,11 +341,7 @@ fn hangup_continues_a_stopped_program() {
     shell.press("$TIDEGATE exec -- sh -c 'echo \"<$$>\"; kill -STOP $$; read x' | cat\n");
     shell.wait_for("<");
     let pid = shell.wait_for(">").replace('>', "");
-    let state = || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        stat.rsplit_once(") ")?.1.chars().next()
-    };
-    eventually(|| state() == Some('T'));
+    eventually(|| state(&pid) == Some('T'));
     shell.child.kill();
-    eventually(|| state().is_none());
+    eventually(|| state(&pid).is_none());
 }

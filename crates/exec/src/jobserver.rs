@@ -23,6 +23,8 @@ use losses::Losses;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 
+use crate::say;
+
 /// How often the server looks for tokens that are lost.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -52,14 +54,15 @@ struct Tokens {
 
 impl Server {
     /// Starts a server that allows `jobs` jobs at once. The program itself is the first of them, so
-    /// there is one token fewer. If the `make` of this system cannot open a fifo, every process
-    /// that is started after this inherits two descriptors of it.
+    /// there is one token fewer. If [`has_old_make`], every process that is started after this
+    /// inherits two descriptors of the fifo.
     ///
     /// # Errors
     /// If the system refuses the fifo or the thread.
-    pub fn start(jobs: usize) -> io::Result<Self> {
+    pub fn start(jobs: usize, has_old_make: bool) -> io::Result<Self> {
         let fifo = Fifo::create()?;
-        let inherited = has_old_make().then(|| fifo.inheritable()).transpose()?;
+        let awaited = fifo.as_fd().try_clone_to_owned()?;
+        let inherited = has_old_make.then(|| fifo.inheritable()).transpose()?;
         let mut tokens = Tokens::new(fifo);
         tokens.allow(jobs);
         let shared = Arc::new(Shared {
@@ -71,7 +74,7 @@ impl Server {
         Ok(Self {
             shared,
             inherited,
-            thread: Some(thread.spawn(move || watched.run())?),
+            thread: Some(thread.spawn(move || watched.run(&awaited))?),
         })
     }
 
@@ -86,7 +89,8 @@ impl Server {
                 format!("--jobserver-fds={read},{write} --jobserver-auth={read},{write}")
             }
         };
-        add_flags(&env::var(variable).unwrap_or_default(), &own)
+        let flags = env::var_os(variable).unwrap_or_default();
+        add_flags(&flags.to_string_lossy(), &own)
     }
 
     /// Allows `jobs` jobs at once, the program's first included. If there are more at the moment,
@@ -122,10 +126,7 @@ impl Shared {
     }
 
     /// Settles debts as soon as a token is in the fifo, and looks for losses now and then.
-    fn run(&self) {
-        let Ok(fifo) = self.tokens().fifo.as_fd().try_clone_to_owned() else {
-            return;
-        };
+    fn run(&self, fifo: &OwnedFd) {
         let mut next = Instant::now() + LOOK;
         loop {
             if Instant::now() >= next {
@@ -141,12 +142,12 @@ impl Shared {
                 tokens.circulating > tokens.allowed
             };
             let flags = PollFlags::IN;
-            let mut awaited = [PollFd::new(&self.bell, flags), PollFd::new(&fifo, flags)];
+            let mut awaited = [PollFd::new(&self.bell, flags), PollFd::new(fifo, flags)];
             let awaited = &mut awaited[..1 + usize::from(owes)];
             let left = next.saturating_duration_since(Instant::now());
             match poll(awaited, Timespec::try_from(left).ok().as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return,
+                Err(error) => return say(&format!("the jobserver stops: {error}")),
             }
             let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         }
@@ -159,7 +160,7 @@ impl Shared {
             0 => usize::MAX,
             _ => losses::most_held(),
         };
-        self.tokens().look(most_held);
+        self.tokens().look(missing, most_held);
     }
 }
 
@@ -194,33 +195,42 @@ impl Tokens {
         self.circulating.saturating_sub(self.fifo.count())
     }
 
-    /// Corrects the number of tokens in circulation. The living processes of the program could hold
-    /// up to `most_held` tokens.
-    fn look(&mut self, most_held: usize) {
+    /// Corrects the number of tokens in circulation. `missing` were not in the fifo before the
+    /// server learned that the living processes of the program could hold up to `most_held`.
+    fn look(&mut self, missing: usize, most_held: usize) {
         // A token has come back that seemed to be lost, or a client returns more than it took.
         self.circulating = self.circulating.max(self.fifo.count());
-        let lost = self.missing().saturating_sub(most_held);
+        let lost = missing.min(self.missing()).saturating_sub(most_held);
         self.circulating -= self.losses.confirm(lost);
     }
 }
 
 /// Adds the address of a jobserver to the flags of `make`, before the variables that end them.
 fn add_flags(flags: &str, address: &str) -> String {
+    let flags = format!(" {flags}");
     let (flags, variables) = match flags.split_once(" -- ") {
         Some((flags, variables)) => (flags, format!(" -- {variables}")),
-        None => (flags, String::new()),
+        None => (&*flags, String::new()),
     };
     format!("{flags} -j {address}{variables}")
         .trim_start()
         .to_owned()
 }
 
-/// Whether the `make` that the program would start ends with an error if it is given a fifo.
-fn has_old_make() -> bool {
+/// Whether the `make` that the program would start ends with an error if it is given a fifo. Waits
+/// for it, so call this while signals can end the process.
+#[must_use]
+pub fn has_old_make() -> bool {
     let mut make = Command::new("make");
     let make = make.arg("--version").env_remove("MAKEFLAGS");
-    let output = make.stdin(Stdio::null()).stderr(Stdio::null()).output();
-    output.is_ok_and(|output| is_old(&String::from_utf8_lossy(&output.stdout)))
+    let make = make.stdin(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut make) = make.stdout(Stdio::piped()).spawn() else {
+        return false;
+    };
+    let version = make.stdout.take().map(io::read_to_string);
+    // This fails if the process has inherited that SIGCHLD is ignored.
+    let _ = make.wait();
+    version.is_some_and(|version| version.is_ok_and(|version| is_old(&version)))
 }
 
 /// GNU make opens fifos since version 4.4.

@@ -109,14 +109,16 @@ impl std::error::Error for Failure {}
 /// # Errors
 /// Returns an error if the program cannot be started.
 pub fn run(options: &Options) -> Result<u8, Failure> {
-    // Before anything else, so that no signal ends the command in between, and so that all of its
-    // threads block the signals for which this thread waits.
+    // A signal must be able to end the command while it waits for a `make`.
+    let has_old_make = options.jobserver.is_some() && jobserver::has_old_make();
+    // Before anything that a signal must not interrupt, and so that all threads of the command
+    // block the signals for which this thread waits.
     let signals = Signals::block();
     let place = Place::take(options);
     let means = place
         .as_ref()
         .map(|place| Means::prepare(options.how, &place.location));
-    let server = options.jobserver.and_then(serve);
+    let server = options.jobserver.and_then(|jobs| serve(jobs, has_old_make));
     let additions = additions(place.as_ref(), means.as_ref(), server.as_ref());
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let mut terminal = Terminal::open();
@@ -146,8 +148,8 @@ fn explain(options: &Options, place: Option<&Place>, means: Option<&Means>, addi
 }
 
 /// Starts the jobserver. If that fails, says so, and the program runs without it.
-fn serve(jobs: usize) -> Option<Server> {
-    let server = Server::start(jobs);
+fn serve(jobs: usize, has_old_make: bool) -> Option<Server> {
+    let server = Server::start(jobs, has_old_make);
     let server = server.inspect_err(|error| say(&format!("no jobserver: {error}")));
     server.ok()
 }

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use nix::sys::signal::{SigSet, Signal, kill, killpg};
-use nix::unistd::{Pid, getpgrp, getpid};
+use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::{Pid, getpgrp};
 
 /// The signals that are passed on: all that do not report an error of the command itself, except
 /// real-time signals. SIGKILL and SIGSTOP cannot be received.
@@ -65,20 +66,18 @@ impl Signals {
         }
     }
 
-    /// Stops the process group of the command, as the terminal would, until it is continued. Then,
-    /// the next signals include SIGCONT.
-    ///
-    /// The kernel ignores the request if no shell could continue the group.
-    pub fn stop_own_group(&self, signal: Signal) {
+    /// Stops the process group of the command, as the terminal would, until it is continued.
+    /// Returns false if the kernel ignores the request because no shell could continue the group.
+    pub fn stop_own_group(&self, signal: Signal) -> bool {
         let _ = killpg(getpgrp(), signal);
-        let mut only = SigSet::empty();
-        only.add(signal);
         // This process stops while the signal is not blocked.
+        let only = SigSet::from(signal);
         let _ = only.thread_unblock();
         let _ = only.thread_block();
-        // If the request was ignored, the program must be continued as well. Otherwise, SIGCONT is
-        // pending already, and is not doubled.
-        let _ = kill(getpid(), Signal::SIGCONT);
+        // What has continued it is pending.
+        let awaited = SigSet::from(Signal::SIGCONT);
+        let pending = SignalFd::with_flags(&awaited, SfdFlags::SFD_NONBLOCK);
+        pending.is_ok_and(|pending| matches!(pending.read_signal(), Ok(Some(_))))
     }
 }
 

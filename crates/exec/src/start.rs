@@ -6,10 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::prctl::{set_child_subreaper, set_dumpable};
-use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, getpid};
-use procfs::process::Process;
+use rustix::process::{WaitOptions, WaitStatus, wait};
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::Failure;
@@ -21,38 +20,34 @@ use crate::terminal::Terminal;
 const MISSING: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 
-/// The number of the first real-time signal that programs may use.
-const REAL_TIME: i32 = 34;
-
 /// The program's first process, which leads a process group.
 pub struct Program {
     pid: Pid,
 }
 
 /// How the program's first process has ended.
-pub enum End {
-    Code(u8),
-    Signal(i32),
-}
+pub struct End(WaitStatus);
 
 impl End {
+    fn signal(&self) -> Option<i32> {
+        self.0.terminating_signal()
+    }
+
     /// Ends the command by the signal that has ended the program: after Ctrl-C, some shells go on
     /// with a script or a loop if the command only exits. Returns the exit code if the program has
     /// exited, or if this process cannot end by that signal.
     pub fn repeat(self) -> u8 {
-        match self {
-            Self::Code(code) => code,
-            Self::Signal(signal) => {
-                // The kernel protects the first process of a container from its own signals.
-                if getpid() != Pid::from_raw(1) {
-                    // A core of the command would replace that of the program.
-                    let _ = set_dumpable(false);
-                    // This fails for real-time signals and a few others.
-                    let _ = emulate_default_handler(signal);
-                }
-                128 + signal as u8
-            }
+        let Some(signal) = self.signal() else {
+            return self.0.exit_status().unwrap_or_default() as u8;
+        };
+        // The kernel protects the first process of a container from its own signals.
+        if getpid() != Pid::from_raw(1) {
+            // A core of the command would replace that of the program.
+            let _ = set_dumpable(false);
+            // This fails for real-time signals and a few others.
+            let _ = emulate_default_handler(signal);
         }
+        128 + signal as u8
     }
 }
 
@@ -102,10 +97,7 @@ impl Program {
                         break end;
                     }
                 }
-                Signal::SIGCONT => {
-                    terminal.offer(self.pid);
-                    forward(self.pid, Signal::SIGCONT);
-                }
+                Signal::SIGCONT => terminal.resume(self.pid),
                 Signal::SIGHUP => {
                     forward(self.pid, Signal::SIGHUP);
                     terminal.hang_up(self.pid);
@@ -114,54 +106,26 @@ impl Program {
                 signal => forward(self.pid, signal),
             }
         };
-        terminal.take_back();
+        terminal.end(end.signal());
         end
     }
 
     /// Waits for all children that have ended, which include descendants of the program whose
     /// parents have ended. Returns the end of the program if it has ended.
     fn look(&self, signals: &Signals, terminal: &mut Terminal) -> Option<End> {
-        if let Some(end) = self.end() {
-            return Some(end);
-        }
-        let flags = WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED;
         loop {
-            match waitpid(None, Some(flags)) {
-                Ok(WaitStatus::Stopped(pid, signal)) if pid == self.pid => {
-                    terminal.stopped(pid, signal, signals);
-                }
-                // The program has ended since the call of `end`.
-                Ok(WaitStatus::Exited(pid, code)) if pid == self.pid => {
-                    return Some(End::Code(code as u8));
-                }
-                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.pid => {
-                    return Some(End::Signal(signal as i32));
-                }
-                // A child has ended by a real-time signal, for which `nix` has no name.
-                Err(Errno::EINVAL) if kill(self.pid, None) == Err(Errno::ESRCH) => {
-                    return Some(End::Signal(REAL_TIME));
-                }
-                Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return None,
-                Ok(_) | Err(_) => {}
+            // An error means that there are no children.
+            let (pid, status) = wait(WaitOptions::NOHANG | WaitOptions::UNTRACED).ok()??;
+            if pid.as_raw_pid() != self.pid() {
+                continue;
             }
-        }
-    }
-
-    /// Returns the end of the program if it has ended. Its process number stays in use.
-    fn end(&self) -> Option<End> {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        match waitid(Id::Pid(self.pid), flags) {
-            Ok(WaitStatus::Exited(_, code)) => Some(End::Code(code as u8)),
-            Ok(WaitStatus::Signaled(_, signal, _)) => Some(End::Signal(signal as i32)),
-            // It has ended by a real-time signal, for which `nix` has no name.
-            Err(Errno::EINVAL) => {
-                let stat = Process::new(self.pid.as_raw()).and_then(|process| process.stat());
-                let status = stat.ok().and_then(|stat| stat.exit_code);
-                Some(End::Signal(
-                    status.map_or(REAL_TIME, |status| status & 0x7f),
-                ))
+            match status.stopping_signal() {
+                None => return Some(End(status)),
+                Some(signal) => {
+                    let signal = Signal::try_from(signal).unwrap_or(Signal::SIGSTOP);
+                    terminal.stopped(self.pid, signal, signals);
+                }
             }
-            _ => None,
         }
     }
 }

@@ -17,7 +17,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal};
 
 use nix::sys::signal::Signal;
-use nix::unistd::{Pid, getpgrp, getpid, tcgetpgrp, tcsetpgrp};
+use nix::unistd::{Pid, getpgrp, getpid, setsid, tcgetpgrp, tcsetpgrp};
 
 use crate::signals::{Signals, forward};
 
@@ -28,7 +28,8 @@ pub struct Terminal {
     own: Pid,
     /// Whether to lend the terminal whenever the command is in the foreground.
     is_needed: bool,
-    is_lent: bool,
+    /// The group to which the terminal is lent.
+    borrower: Option<Pid>,
 }
 
 impl Terminal {
@@ -44,12 +45,11 @@ impl Terminal {
                 .ok(),
             own,
             is_needed: is_alone && io::stdin().is_terminal() && io::stdout().is_terminal(),
-            is_lent: false,
+            borrower: None,
         }
     }
 
-    /// Lends the terminal to the program's `group` if it is needed, after the group has started or
-    /// the command was continued.
+    /// Lends the terminal to the program's `group` if it is needed, after the group has started.
     pub fn offer(&mut self, group: Pid) {
         if self.is_needed {
             self.lend(group);
@@ -62,12 +62,19 @@ impl Terminal {
         self.is_needed = true;
         let Some(tty) = &self.tty else { return false };
         // SIGTTOU is blocked, so the second call works from the background, too.
-        self.is_lent = match tcgetpgrp(tty) {
+        let is_lent = match tcgetpgrp(tty) {
             Ok(front) if front == self.own => tcsetpgrp(tty, group).is_ok(),
             Ok(front) => front == group,
             Err(_) => false,
         };
-        self.is_lent
+        self.borrower = is_lent.then_some(group);
+        is_lent
+    }
+
+    /// Continues the program, with the terminal if it is needed, after the command was continued.
+    pub fn resume(&mut self, group: Pid) {
+        self.offer(group);
+        forward(group, Signal::SIGCONT);
     }
 
     /// Continues the program after it got SIGHUP from the terminal or its shell. If it is stopped,
@@ -79,23 +86,34 @@ impl Terminal {
     }
 
     /// Takes the terminal back for another process of the command's group: SIGTTIN or SIGTTOU has
-    /// stopped that group, except the command. Returns false if the terminal is not lent.
+    /// stopped that group, except the command. Returns false if the program does not have it.
     pub fn reclaim(&mut self) -> bool {
-        let was_lent = self.is_lent;
-        if was_lent {
+        let is_back = self.take_back();
+        if is_back {
             self.is_needed = false;
-            self.take_back();
             forward(self.own, Signal::SIGCONT);
         }
-        was_lent
+        is_back
     }
 
-    /// Takes the terminal back if it is lent.
-    pub fn take_back(&mut self) {
-        if let (true, Some(tty)) = (self.is_lent, &self.tty) {
-            let _ = tcsetpgrp(tty, self.own);
+    /// Takes the terminal back after the program has ended by `signal`, if any. The keys reach only
+    /// the group that has the terminal, but the other processes of the command's group, such as a
+    /// script, are to end as well.
+    pub fn end(&mut self, signal: Option<i32>) {
+        let keys = [Signal::SIGINT, Signal::SIGQUIT];
+        let key = keys.into_iter().find(|key| Some(*key as i32) == signal);
+        if let (true, Some(key)) = (self.take_back(), key) {
+            forward(self.own, key);
         }
-        self.is_lent = false;
+    }
+
+    /// Takes the terminal back if the program has it, and not if a shell has taken it meanwhile.
+    /// Returns whether the program had it.
+    fn take_back(&mut self) -> bool {
+        let (Some(group), Some(tty)) = (self.borrower.take(), &self.tty) else {
+            return false;
+        };
+        tcgetpgrp(tty) == Ok(group) && tcsetpgrp(tty, self.own).is_ok()
     }
 
     /// Decides what to do after `signal` has stopped the program: lends it the terminal and
@@ -109,11 +127,17 @@ impl Terminal {
         }
         // Without a terminal, no shell would continue the command. A SIGSTOP comes from another
         // process and not from the terminal; but the user of the terminal must get it back.
-        let is_from_elsewhere = signal == Signal::SIGSTOP && !self.is_lent;
-        if self.tty.is_some() && !is_from_elsewhere {
-            self.take_back();
-            let signal = if wants { signal } else { Signal::SIGTSTP };
-            signals.stop_own_group(signal);
+        let is_from_elsewhere = signal == Signal::SIGSTOP && self.borrower.is_none();
+        if self.tty.is_none() || is_from_elsewhere {
+            return;
+        }
+        self.take_back();
+        let own_signal = if wants { signal } else { Signal::SIGTSTP };
+        // If no shell could continue the command, the program would only be stopped again. So the
+        // command, its parent, leaves the session: then the kernel does not stop the program, but
+        // reports an error to it. The leader of a group cannot leave, and the program stays stopped.
+        if signals.stop_own_group(own_signal) || !wants || setsid().is_ok() {
+            self.resume(group);
         }
     }
 }

@@ -248,8 +248,8 @@ mod slots {
     fn need_tokens_of_an_inherited_pipe() {
         let mut server = Server::start(2);
         let script = "exec 7<>\"$1\" && exec \"$0\" job_that_exits --exact --nocapture";
-        let job = Command::new("sh")
-            .args(["-c", script])
+        let job = Command::new("timeout")
+            .args([&PATIENCE.as_secs().to_string(), "sh", "-c", script])
             .arg(std::env::current_exe().unwrap())
             .arg(server.path("fifo"))
             .env("TIDEGATE_TEST_ROLE", EXITS)

@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use procfs::process::Process;
 
 /// How many looks in a row must find a token lost. A client may hold a token for a moment before it
@@ -38,6 +41,16 @@ pub(super) struct Family {
     pub(super) children: Vec<i32>,
 }
 
+impl Family {
+    /// A process that may hold any number of tokens.
+    pub(super) fn unreadable() -> Self {
+        Self {
+            threads: usize::MAX,
+            children: Vec::new(),
+        }
+    }
+}
+
 /// Returns how many tokens the descendants of this process could hold at most. On a kernel that
 /// does not list children, no token is ever lost.
 pub(super) fn most_held() -> usize {
@@ -53,7 +66,11 @@ pub(super) fn most_held() -> usize {
 
 /// Returns `None` if the process has ended.
 fn family(pid: i32) -> Option<Family> {
-    let tasks = Process::new(pid).and_then(|process| process.tasks()).ok()?;
+    let Ok(tasks) = Process::new(pid).and_then(|process| process.tasks()) else {
+        // `/proc` may hide other users' processes.
+        let has_ended = kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH);
+        return (!has_ended).then(Family::unreadable);
+    };
     let mut family = Family {
         threads: 0,
         children: Vec::new(),
@@ -74,13 +91,14 @@ pub(super) fn most_held_below(root: i32, family: impl Fn(i32) -> Option<Family>)
     let mut open = family(root).map_or(Vec::new(), |family| family.children);
     // A process whose parent ends meanwhile may be found twice.
     let mut known = HashSet::from([root]);
-    let mut most = 0;
+    let mut most: usize = 0;
     while let Some(pid) = open.pop() {
         if !known.insert(pid) {
             continue;
         }
         if let Some(Family { threads, children }) = family(pid) {
-            most += threads.max(children.len()).saturating_sub(1);
+            let further = threads.max(children.len()).saturating_sub(1);
+            most = most.saturating_add(further);
             open.extend(children);
         }
     }

@@ -1,6 +1,11 @@
+use std::time::{Duration, Instant};
+
 use super::fifo::{Fifo, is_usable};
 use super::losses::{Family, most_held_below};
 use super::{Server, Tokens, add_flags, is_old};
+
+/// How long a test waits for anything before it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Tokens without the server's thread.
 fn tokens(jobs: usize) -> Tokens {
@@ -11,8 +16,10 @@ fn tokens(jobs: usize) -> Tokens {
 
 /// Waits for the server's thread.
 fn until(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
     while !is_so() {
-        std::thread::yield_now();
+        assert!(start.elapsed() < PATIENCE, "it never came to hold");
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -33,7 +40,7 @@ mod allowing {
 
     #[test]
     fn waits_for_tokens_of_clients() {
-        let server = Server::start(4).unwrap();
+        let server = Server::start(4, false).unwrap();
         assert_eq!(server.tokens().fifo.take(3), 3);
         server.allow(2);
         assert_eq!(server.tokens().circulating, 3);
@@ -65,7 +72,7 @@ mod losses {
         let mut tokens = tokens(4);
         assert_eq!(tokens.fifo.take(3), 3);
         for free in [0, 0, 2] {
-            tokens.look(1);
+            tokens.look(3, 1);
             tokens.settle();
             assert_eq!(tokens.fifo.count(), free);
         }
@@ -76,10 +83,19 @@ mod losses {
         let mut tokens = tokens(4);
         assert_eq!(tokens.fifo.take(3), 3);
         for held in [0, 0, 3, 0, 0, 3] {
-            tokens.look(held);
+            tokens.look(3, held);
             tokens.settle();
             assert_eq!(tokens.fifo.count(), 0);
         }
+    }
+
+    /// A client may have taken them, and started their jobs, since its processes were counted.
+    #[test]
+    fn are_not_what_was_free_before() {
+        let mut tokens = tokens(4);
+        assert_eq!(tokens.fifo.take(3), 3);
+        (0..3).for_each(|_| tokens.look(0, 0));
+        assert_eq!(tokens.circulating, 3);
     }
 
     #[test]
@@ -87,7 +103,7 @@ mod losses {
         let mut tokens = tokens(4);
         assert_eq!(tokens.fifo.take(3), 3);
         tokens.allow(1);
-        (0..3).for_each(|_| tokens.look(1));
+        (0..3).for_each(|_| tokens.look(3, 1));
         assert_eq!(tokens.circulating, 1);
     }
 
@@ -95,11 +111,11 @@ mod losses {
     fn found_again_are_removed() {
         let mut tokens = tokens(3);
         assert_eq!(tokens.fifo.take(2), 2);
-        (0..3).for_each(|_| tokens.look(0));
+        (0..3).for_each(|_| tokens.look(2, 0));
         tokens.settle();
         assert_eq!(tokens.fifo.put(2), 2);
         assert_eq!(tokens.fifo.count(), 4);
-        tokens.look(0);
+        tokens.look(0, 0);
         tokens.settle();
         assert_eq!(tokens.fifo.count(), 2);
     }
@@ -126,6 +142,23 @@ mod losses {
         assert_eq!(most_held_below(2, family), 3);
         assert_eq!(most_held_below(6, family), 0);
     }
+
+    /// Such as those of another user, if `/proc` hides them.
+    #[test]
+    fn are_none_with_unreadable_processes() {
+        let family = |pid| match pid {
+            1 => Some(Family {
+                threads: 1,
+                children: vec![2, 3],
+            }),
+            2 => Some(Family::unreadable()),
+            _ => Some(Family {
+                threads: 3,
+                children: vec![],
+            }),
+        };
+        assert_eq!(most_held_below(1, family), usize::MAX);
+    }
 }
 
 mod flags {
@@ -136,6 +169,7 @@ mod flags {
         assert_eq!(add_flags("", "X"), "-j X");
         assert_eq!(add_flags("k -j8", "X"), "k -j8 -j X");
         assert_eq!(add_flags("k -- A=b", "X"), "k -j X -- A=b");
+        assert_eq!(add_flags("-- A=b", "X"), "-j X -- A=b");
     }
 
     #[test]
@@ -169,7 +203,7 @@ fn folder_must_fit_into_flags() {
 
 #[test]
 fn server_removes_its_fifo() {
-    let server = Server::start(2).unwrap();
+    let server = Server::start(2, false).unwrap();
     let path = server.tokens().fifo.path().to_owned();
     assert!(std::fs::exists(&path).unwrap());
     drop(server);

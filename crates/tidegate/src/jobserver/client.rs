@@ -7,7 +7,8 @@
 //! `make` up to version 4.3 names its descriptors to all its jobs, but closes them in most. Their
 //! numbers may then belong to files of this program. A descriptor that was inherited survived
 //! `exec`, so it is not marked to be closed by `exec`, unlike those that Rust programs open. And
-//! both lead to the same pipe.
+//! both lead to the same pipe. A library in C may have opened an unmarked pipe or fifo under both
+//! numbers before the first pool was built; that is not noticed.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -52,8 +53,9 @@ impl Jobserver {
 
     fn find() -> Option<Self> {
         static IS_FOUND: AtomicBool = AtomicBool::new(false);
-        let variables = VARIABLES.iter().filter_map(|name| env::var(name).ok());
-        let found = variables.filter_map(|flags| Self::open(&flags)).next()?;
+        let variables = VARIABLES.iter().filter_map(env::var_os);
+        let mut found = variables.filter_map(|flags| Self::open(&flags.to_string_lossy()));
+        let found = found.next()?;
         // Relaxed: only a child made by `fork`, which has a copy, finds it set.
         match IS_FOUND.swap(true, Ordering::Relaxed) {
             true => found.held.lock().is_closed = true,
