@@ -167,15 +167,16 @@ fn ctrl_z_stops_and_fg_continues() {
     let mut shell = Shell::start();
     shell.press("$TIDEGATE exec -- sh -c 'echo ready; exec sed -u s/.*/[\\&]/'\n");
     shell.wait_for("ready");
-    for word in ["one", "two"] {
+    for word in ["one", "two", "three"] {
+        // The program has the terminal for certain only once it has read a line.
+        shell.press(&format!("{word}\n"));
+        shell.wait_for(&format!("[{word}]"));
         shell.press(CTRL_Z);
         shell.wait_for("Stopped");
         shell.wait_for(PROMPT);
         shell.press("fg\n");
         // The shell prints the command line of the job that it continues.
         shell.wait_for("exec");
-        shell.press(&format!("{word}\n"));
-        shell.wait_for(&format!("[{word}]"));
     }
     shell.press(CTRL_D);
     shell.wait_for_code(0);
