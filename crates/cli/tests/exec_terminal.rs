@@ -117,9 +117,18 @@ fn is_without_bash() -> bool {
 }
 
 fn state(pid: &str) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
+    stat(pid)?.first()?.chars().next()
 }
+
+/// Returns what the kernel says about a process, without its number and name.
+fn stat(pid: &str) -> Option<Vec<String>> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    Some(fields.split(' ').map(str::to_owned).collect())
+}
+
+const PARENT: usize = 1;
+const SESSION: usize = 3;
 
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
@@ -275,6 +284,26 @@ fn ctrl_c_ends_a_script_whose_program_has_read() {
     shell.wait_for_code(130);
 }
 
+/// A signal from another process is not a key, and ends only the program.
+#[test]
+fn signal_from_elsewhere_does_not_end_the_script() {
+    if is_without_bash() {
+        return;
+    }
+    let mut shell = Shell::start();
+    let program = "read x </dev/tty; echo \\\"<\\$PPID>\\\"; exec sleep 1000";
+    shell.press(&format!(
+        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
+    ));
+    shell.press("word\n");
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    let command = Pid::from_raw(command.parse().expect("a number"));
+    kill(command, Signal::SIGINT).expect("it runs");
+    shell.wait_for("next");
+    shell.wait_for_code(7);
+}
+
 /// A program in a script gets the terminal when it reads, and the script gets it back.
 #[test]
 fn script_gets_the_terminal_back() {
@@ -304,8 +333,20 @@ fn session_leader_does_not_stop() {
 #[test]
 fn terminal_is_refused_to_an_orphan() {
     let mut shell = Shell::start();
-    let program = "read x </dev/tty; echo \"code <$?>\"";
+    let folder = tempfile::tempdir().expect("a folder");
+    let go = folder.path().join("go");
+    let wait = format!("until [ -e {} ]; do sleep 0.01; done", go.display());
+    let program = format!("echo \"<$PPID>\"; {wait}; read x </dev/tty; echo \"code <$?>\"");
     shell.press(&format!("($TIDEGATE exec -- sh -c '{program}' &)\n"));
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    // Once the subshell has ended, the command's parent is in another session.
+    eventually(|| {
+        let parent = &stat(&command).expect("it runs")[PARENT];
+        stat(parent)
+            .is_none_or(|parent| parent[SESSION] != stat(&command).expect("it runs")[SESSION])
+    });
+    fs::write(&go, "").expect("a file");
     shell.wait_for("code <1>");
 }
 

@@ -260,11 +260,13 @@ impl Following {
         self.chosen = None;
         let released = confinement.release(&self.tree);
         // Only now, because a process that reads the messages may be slow.
-        if let Some(reason) = reason {
-            say(&format!("the program {what}: {reason}"));
-        }
-        if let Err(reason) = released {
-            say(&format!("some threads may stay confined: {reason}"));
+        match (reason, released) {
+            (Some(reason), Ok(())) => say(&format!("the program {what}: {reason}")),
+            (Some(reason), Err(why)) => {
+                say(&format!("{reason}; some threads may stay confined: {why}"));
+            }
+            (None, Err(why)) => say(&format!("some threads may stay confined: {why}")),
+            (None, Ok(())) => {}
         }
     }
 

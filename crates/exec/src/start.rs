@@ -90,6 +90,7 @@ impl Program {
 
     /// Forwards signals to the program until its first process has ended.
     pub fn supervise(&self, signals: &Signals, terminal: &mut Terminal) -> End {
+        let mut forwarded = None;
         let end = loop {
             match signals.wait() {
                 Signal::SIGCHLD => {
@@ -103,10 +104,16 @@ impl Program {
                     terminal.hang_up(self.pid);
                 }
                 Signal::SIGTTIN | Signal::SIGTTOU if terminal.reclaim() => {}
-                signal => forward(self.pid, signal),
+                signal => {
+                    forward(self.pid, signal);
+                    forwarded = Some(signal as i32);
+                }
             }
         };
-        terminal.end(end.signal());
+        // A key of the terminal signals the program directly. What the command has forwarded came
+        // from another process.
+        let key = end.signal().filter(|signal| forwarded != Some(*signal));
+        terminal.end(key);
         end
     }
 

@@ -15,11 +15,18 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal};
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpgrp, getpid, setsid, tcgetpgrp, tcsetpgrp};
 
 use crate::signals::{Signals, forward};
+
+/// How often, and after which pause each, the terminal is asked for before the command concludes
+/// that no other command of its group has it.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The controlling terminal, if there is one.
 pub struct Terminal {
@@ -96,12 +103,12 @@ impl Terminal {
         is_back
     }
 
-    /// Takes the terminal back after the program has ended by `signal`, if any. The keys reach only
-    /// the group that has the terminal, but the other processes of the command's group, such as a
-    /// script, are to end as well.
-    pub fn end(&mut self, signal: Option<i32>) {
+    /// Takes the terminal back after the program has ended, by the signal `key` if a key may have
+    /// sent it. The keys reach only the group that has the terminal, but the other processes of the
+    /// command's group, such as a script, are to end as well.
+    pub fn end(&mut self, key: Option<i32>) {
         let keys = [Signal::SIGINT, Signal::SIGQUIT];
-        let key = keys.into_iter().find(|key| Some(*key as i32) == signal);
+        let key = keys.into_iter().find(|one| Some(*one as i32) == key);
         if let (true, Some(key)) = (self.take_back(), key) {
             forward(self.own, key);
         }
@@ -133,11 +140,24 @@ impl Terminal {
         }
         self.take_back();
         let own_signal = if wants { signal } else { Signal::SIGTSTP };
-        // If no shell could continue the command, the program would only be stopped again. So the
+        if signals.stop_own_group(own_signal) || !wants || self.lend_soon(group) {
+            self.resume(group);
+            return;
+        }
+        // No shell can continue the command, and the program would only be stopped again. So the
         // command, its parent, leaves the session: then the kernel does not stop the program, but
         // reports an error to it. The leader of a group cannot leave, and the program stays stopped.
-        if signals.stop_own_group(own_signal) || !wants || setsid().is_ok() {
+        if setsid().is_ok() {
             self.resume(group);
         }
+    }
+
+    /// Lends the terminal once another command of this group gives it back, which it does now: the
+    /// signal that stops the group reaches it, too. Returns false if none does.
+    fn lend_soon(&mut self, group: Pid) -> bool {
+        (0..TRIES).any(|_| {
+            thread::sleep(PAUSE);
+            self.lend(group)
+        })
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Affinity {
     /// The number of the program's first process.
     program: i32,
     known: BTreeMap<ThreadId, Known>,
-    /// The original mask of the program's first thread.
-    first: Option<CpuMask>,
+    /// The program's first thread, and its original mask.
+    first: Option<(ThreadId, CpuMask)>,
     /// The sets to which threads may be confined now: at most two, the last one at the end.
     used: Vec<CpuMask>,
     /// Whether the last call was to free the threads, and has found none that was confined.
@@ -196,7 +196,10 @@ impl Affinity {
     fn remember(&mut self, id: ThreadId, original: CpuMask, now: CpuMask) -> Result<(), String> {
         let recorded = self.record.thread(id, &original);
         recorded.map_err(|refusal| refusal.to_string())?;
-        self.first.get_or_insert(original);
+        let (first, mask) = self.first.get_or_insert((id, original));
+        if *first == id {
+            *mask = original;
+        }
         let known = Known {
             original,
             set: Some(now),
@@ -225,7 +228,8 @@ impl Affinity {
         let threads = |pid| self.known.range(ThreadId::all_of(pid));
         let originals = |pid| threads(pid).map(|(_, known)| known.original);
         let processes = [member.pid, member.parent].map(unsigned);
-        inherited(now, &self.used, processes, originals, self.first)
+        let first = self.first.map(|(_, original)| original);
+        inherited(now, &self.used, processes, originals, first)
     }
 
     /// Remembers the set to which threads may be confined, after a pass.

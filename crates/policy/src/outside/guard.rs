@@ -109,7 +109,10 @@ impl Guard {
             *self = Self::default();
         }
         let now = self.count(turns);
-        self.window.push_back(now);
+        // The first look after a pause adds nothing.
+        if self.window.back().is_none_or(|last| last.time < now.time) {
+            self.window.push_back(now);
+        }
         // Keep one look that is at least as old as the window.
         while self
             .window
@@ -147,4 +150,26 @@ fn shows_collapse(first: &Counts, last: &Counts, threads: usize) -> bool {
     let count = |from: u64, to: u64| u128::from(to.saturating_sub(from)) * u128::from(S);
     count(first.involuntary, last.involuntary) > limit(EXEC_GUARD_INVOLUNTARY.default)
         && count(first.voluntary, last.voluntary) < limit(EXEC_GUARD_VOLUNTARY.default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each confined look follows one at which the program was not confined.
+    #[test]
+    fn pauses_do_not_lengthen_the_window() {
+        let mut guard = Guard::default();
+        for at in 0..1000 {
+            guard.next(&Turns {
+                at,
+                threads: 2,
+                runnable: 2,
+                program_runnable: 2,
+                processors: (at % 2 == 0).then_some(1),
+                ..Turns::default()
+            });
+        }
+        assert_eq!(guard.window.len(), 1);
+    }
 }
