@@ -126,7 +126,8 @@ pub struct TopArguments {
 const AFTER_JOBS: &str = "\
 `desire` is the number of processors that a job could use. `allotment` is the number that it is entitled to. \
 `in use` is the number of its running workers, whether or not each has a processor at the moment. `efficiency` is the \
-fraction of their time that goes into work. `weight` is the job's weight relative to others.
+fraction of their time that goes into work. `weight` is the job's weight relative to others. Of a program that \
+`tidegate exec` runs, `in use` is the number of processors that it keeps busy, and the efficiency is unknown.
 
 Every active job is entitled to at least one processor. Allotments can therefore exceed the number of processors: \
 permanently if there are more active jobs than processors, and briefly after desires change. The allotment of a job \
@@ -135,7 +136,7 @@ with a desire of 0 is not reserved; it is what the job would start with.
 This is a single snapshot. Only `tidegate top` shows whether a job is stalled.
 
 JSON: table (the path), why (how it was chosen), exists (whether there is a table), jobs: a list of pid, name, \
-desire, allotment, in_use, efficiency (0 to 1), weight, limit (maximum processors), since (start in seconds since \
+desire, allotment, in_use, efficiency (0 to 1; null if unknown), weight, limit (maximum processors), since (start in seconds since \
 1970), cpu_seconds (of its process so far).
 
 Exit codes: 0 success, even without a table; 2 invalid usage, 3 the table cannot be used.";

@@ -22,8 +22,9 @@ pub struct Row {
     pub allotment: usize,
     /// The number of workers that the job is running.
     pub in_use: usize,
-    /// The fraction of its processors' time that the job spends on work, in thousandths.
-    pub efficiency: u32,
+    /// The fraction of its processors' time that the job spends on work, in thousandths, if the job
+    /// has measured it.
+    pub efficiency: Option<u32>,
     /// The job's weight relative to other jobs' weights.
     pub weight: usize,
     /// The maximum number of processors that the job may get.
@@ -63,7 +64,7 @@ impl Row {
             "desire": self.desire,
             "allotment": self.allotment,
             "in_use": self.in_use,
-            "efficiency": f64::from(self.efficiency) / 1000.0,
+            "efficiency": self.efficiency(),
             "weight": self.weight,
             "limit": self.limit,
             "since": Duration::from_nanos(self.since).as_secs_f64(),
@@ -71,9 +72,16 @@ impl Row {
         })
     }
 
-    /// Returns the efficiency as a percentage.
+    /// Returns the efficiency as a fraction.
+    fn efficiency(&self) -> Option<f64> {
+        self.efficiency.map(|measured| f64::from(measured) / 1000.0)
+    }
+
+    /// Returns the efficiency as a percentage, or `-` if it is unknown.
     pub fn efficiency_text(&self) -> String {
-        format!("{} %", (self.efficiency + 5) / 10)
+        self.efficiency.map_or("-".to_owned(), |measured| {
+            format!("{} %", (measured + 5) / 10)
+        })
     }
 
     /// Returns how long ago the job joined, or zero if the clock has been set back since.
@@ -113,7 +121,7 @@ pub fn table(rows: &[Row]) -> Table {
             row.desire.into(),
             row.allotment.into(),
             row.in_use.into(),
-            Cell::Share(f64::from(row.efficiency) / 1000.0),
+            row.efficiency().map_or(Cell::Missing, Cell::Share),
             Cell::Age(row.age(now).as_secs_f64()),
             row.weight.into(),
             row.limit.into(),

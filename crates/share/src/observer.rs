@@ -35,8 +35,9 @@ pub struct Job {
     pub limit: usize,
     /// The job's weight relative to the other jobs.
     pub weight: usize,
-    /// The part of the job's processor time that is spent on useful work, per mille.
-    pub efficiency: u32,
+    /// The part of the job's processor time that is spent on useful work, per mille, if the job has
+    /// measured it.
+    pub efficiency: Option<u32>,
     /// When the job took its seat, in nanoseconds since 1970.
     pub since: Nanos,
     /// The processor time that the job's process had used at its last heartbeat, in nanoseconds.
@@ -146,7 +147,7 @@ impl Job {
             usage: report.usage,
             limit: report.limit,
             weight: report.weight,
-            efficiency: report.efficiency,
+            efficiency: (report.efficiency > 0).then_some(report.efficiency),
             since: row.arrived,
             cpu_time: row.cpu_time,
             stalled,

@@ -18,8 +18,8 @@ pub struct Report {
     pub mask: CpuMask,
     /// The number of processors that the job considers itself entitled to. Only for observers.
     pub allotment: usize,
-    /// The part of the job's processor time that was spent on useful work, per mille. Only for
-    /// observers.
+    /// The part of the job's processor time that was spent on useful work, per mille; 0 if the job
+    /// has not measured it. Only for observers.
     pub efficiency: u32,
     /// How many processors programs outside the table keep busy, in thousandths; 0 if the job has
     /// not measured it. See [`Neighbours`](crate::Neighbours).

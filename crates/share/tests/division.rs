@@ -232,7 +232,8 @@ fn observer_lists_jobs_in_arrival_order() {
         jobs[0].usage,
         jobs[0].efficiency,
     );
-    assert_eq!(seen, (std::process::id(), 4, 3, 2, 900));
+    assert_eq!(seen, (std::process::id(), 4, 3, 2, Some(900)));
+    assert_eq!(jobs[1].efficiency, None);
     let soundness = Observer::check(&home.location()).unwrap().unwrap();
     assert_eq!(
         (

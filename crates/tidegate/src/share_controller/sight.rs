@@ -103,12 +103,14 @@ impl Sight {
     }
 
     /// Returns the fraction of the pool's processor time that went into work in the last cycle, per
-    /// mille.
+    /// mille; 0 before the first cycle, and otherwise at least 1.
     pub(super) fn efficiency(&self) -> u32 {
         let cycle = &self.cycle;
-        let all = cycle.length.saturating_mul(cycle.allotment as u64).max(1);
-        let share = u128::from(cycle.added.working) * 1000 / u128::from(all);
-        share.min(1000) as u32
+        let all = cycle.length.saturating_mul(cycle.allotment as u64);
+        let share = u128::from(cycle.added.working) * 1000;
+        share
+            .checked_div(all.into())
+            .map_or(0, |share| share.clamp(1, 1000) as u32)
     }
 }
 

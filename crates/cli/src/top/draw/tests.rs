@@ -27,7 +27,7 @@ fn row(number: usize) -> Row {
         desire: number % 5,
         allotment: number % 3,
         in_use: number % 4,
-        efficiency: (number % 1001) as u32,
+        efficiency: Some((number % 1001) as u32),
         weight: 100,
         limit: 4,
         since: number as u64 * 1_000_000_000,
@@ -82,21 +82,21 @@ fn press(screen: &mut Screen, code: KeyCode, room: usize) {
 #[test]
 fn two_jobs_match_expected_picture() {
     let mut screen = Screen::new("/run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)".into());
-    let job = |pid, name: &str, desire, allotment| Row {
+    let job = |pid, name: &str, desire, allotment, efficiency| Row {
         pid,
         name: name.into(),
         desire,
         allotment,
         in_use: allotment,
-        efficiency: 970,
+        efficiency,
         since: 10_000_000_000,
         stalled: false,
         ..row(0)
     };
     for allotment in [0, 1, 2, 2] {
         let rows = vec![
-            job(4711, "fib", 2, allotment),
-            job(4712, "uts", 4, 2 - allotment),
+            job(4711, "fib", 2, allotment, Some(970)),
+            job(4712, "uts", 4, 2 - allotment, None),
         ];
         screen.update(Ok(rows), load(2), Duration::from_secs(100));
     }
@@ -108,7 +108,7 @@ fn two_jobs_match_expected_picture() {
         "",
         "     pid  name      desire  allotment  in use  efficiency  ▼since  history",
         "    4711  fib            2          2       2        97 %   1m30s  ▁▄██",
-        "    4712  uts            4          0       0        97 %   1m30s  ▄▂▁▁",
+        "    4712  uts            4          0       0           -   1m30s  ▄▂▁▁",
     ];
     assert_eq!(lines[..7], expected);
     assert!(lines[7..23].iter().all(String::is_empty), "{lines:#?}");
