@@ -222,7 +222,11 @@ impl Following {
     fn publish(&mut self, desire: usize, look: &Look) -> Result<(), Refusal> {
         let was_idle = self.report.desire == 0;
         self.report.desire = desire;
-        self.report.usage = usage(&self.last, look);
+        self.report.usage = match desire {
+            // The row of an idle job is not published again.
+            0 => 0,
+            _ => usage(&self.last, look),
+        };
         self.report.allotment = match (desire, &self.chosen) {
             (0, _) => 0,
             (_, Some(chosen)) => chosen.len(),
@@ -360,9 +364,10 @@ fn order(topology: &Topology) -> Vec<usize> {
     order
 }
 
-/// Returns how many processors the program has kept busy between two looks.
+/// Returns how many processors the program has kept busy between two looks: at least one if it ran.
 fn usage(last: &Look, look: &Look) -> usize {
     let ran = look.ran.saturating_sub(last.ran);
     let length = look.at.saturating_sub(last.at).max(1);
-    usize::try_from((ran + length / 2) / length).unwrap_or(usize::MAX)
+    let nearest = ran.saturating_add(length / 2) / length;
+    usize::try_from(nearest.max(ran.min(1))).unwrap_or(usize::MAX)
 }

@@ -472,8 +472,8 @@ mod choice {
         };
         let since = |at, ran| usage(&look(100, 50), &look(at, ran));
         assert_eq!(
-            [since(200, 90), since(200, 100), since(200, 250)],
-            [0, 1, 2]
+            [since(200, 51), since(200, 190), since(200, 250)],
+            [1, 1, 2]
         );
         assert_eq!(since(100, 50), 0);
     }
