@@ -9,6 +9,9 @@ use std::path::Path;
 use tidegate_share::confinement::Record;
 use tidegate_share::{CpuMask, Location};
 
+/// What to do if `--how quota` is impossible.
+const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
+
 /// How the program will be confined, chosen before it starts.
 #[derive(Debug)]
 pub struct Means {
@@ -49,7 +52,7 @@ impl Means {
                     let reason = format!("affinity, because it gets no quota: {why}");
                     Self::guarded(location, watcher, None, reason)
                 }
-                Err(why) => Err(why),
+                Err(why) => Err(format!("{why}; {INSTEAD_OF_QUOTA}")),
             },
         };
         let made = made.unwrap_or_else(|why| Self::none(&why, true));
@@ -134,7 +137,9 @@ impl Means {
             say(&format!("the program is {how}: {why}"));
             return Confinement::Affinity(Affinity::new(record, program), watcher, Some(leaf));
         }
-        say(&format!("the program is not confined: {why}"));
+        say(&format!(
+            "the program is not confined: {why}; {INSTEAD_OF_QUOTA}"
+        ));
         // If this fails, the next process of this user removes the record.
         let _ = lift(record, watcher, leaf);
         Confinement::None

@@ -302,7 +302,12 @@ fn means_say_what_they_are() {
         reason(How::Affinity),
         format!("{start}cannot start its watcher: no watcher")
     );
-    assert!(reason(How::Quota).starts_with(start));
+    let of_quota = reason(How::Quota);
+    assert!(of_quota.starts_with(start), "{of_quota}");
+    assert!(
+        of_quota.ends_with("; use --how affinity or auto"),
+        "{of_quota}"
+    );
     assert!(table.is_alone());
     let elsewhere = Location::at(none.join("table.v1"));
     let means = prepare(How::Affinity, &elsewhere);
