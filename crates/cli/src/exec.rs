@@ -47,6 +47,7 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
             .jobserver
             .map(|jobs| max.map_or(jobs, |max| jobs.min(max))),
         explain: explains()?,
+        share: value(None, &tunables::SHARE)?,
     })
 }
 

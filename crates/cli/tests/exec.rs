@@ -147,6 +147,27 @@ mod streams {
             .stderr("");
     }
 
+    /// Like `nice` and `timeout`, the command needs no `--`.
+    #[test]
+    fn options_end_where_the_program_begins() {
+        let home = Home::new();
+        let mut command = home.tidegate("exec --max 1 printf %s| --max");
+        command.args(["--help", "--", "-x"]);
+        command
+            .assert()
+            .success()
+            .stdout("--max|--help|--|-x|")
+            .stderr("");
+        for (arguments, what) in [
+            ("--mx 1 true", "--mx"),
+            ("--max 0 true", "--max"),
+            ("--max 1", "<CMD>"),
+        ] {
+            let told = complaint(&mut home.tidegate(&format!("exec {arguments}")), 2);
+            assert!(told.contains(what), "{told}");
+        }
+    }
+
     /// The standard library ignores SIGPIPE, and the program must not inherit that.
     #[test]
     fn program_starts_with_usual_signals() {
@@ -154,7 +175,8 @@ mod streams {
         let lines = |command: &mut assert_cmd::Command| {
             let output = command.assert().success().get_output().clone();
             let text = String::from_utf8(output.stdout).expect("text");
-            let of_signals = |line: &&str| line.starts_with("SigBlk") || line.starts_with("SigIgn");
+            let names = ["SigBlk", "SigIgn", "SigCgt"];
+            let of_signals = |line: &&str| names.iter().any(|name| line.starts_with(name));
             let signals = text.lines().filter(of_signals);
             signals.map(str::to_owned).collect::<Vec<_>>()
         };
@@ -322,6 +344,20 @@ mod processes {
         assert_eq!(group, pid);
     }
 
+    #[test]
+    fn watcher_has_a_readable_name() {
+        let (started, program) = Started::new("echo $$; exec cat");
+        let command = started.pid();
+        let children = format!("/proc/{command}/task/{command}/children");
+        let children = fs::read_to_string(children).expect("it runs");
+        let mut others = children.split_whitespace().filter(|pid| *pid != program);
+        let watcher = others.next().expect("a watcher");
+        eventually(|| {
+            let words = fs::read(format!("/proc/{watcher}/cmdline")).expect("it runs");
+            words.starts_with(b"tidegate\0exec-watch\0")
+        });
+    }
+
     /// The kernel gives orphans to the command and not to the first process of the system.
     #[test]
     fn orphans_become_the_commands_children() {
@@ -462,8 +498,34 @@ mod variables {
     }
 
     #[test]
+    fn large_minimum_is_explained() {
+        let home = Home::new();
+        let mut command = env(&home, "--min 4096");
+        command.env("TIDEGATE_EXPLAIN", "1");
+        let output = command.assert().success().get_output().clone();
+        let told = String::from_utf8(output.stderr).expect("text");
+        assert!(told.contains(", --min 4096 lowered to "), "{told}");
+    }
+
+    #[test]
+    fn inner_command_names_the_outer_one() {
+        let home = Home::new();
+        let inner = "TIDEGATE_EXPLAIN=1 exec \"$0\" exec --max 1 true";
+        let mut command = shell(&home, "", inner);
+        command.arg(env!("CARGO_BIN_EXE_tidegate"));
+        let output = command.assert().success().get_output().clone();
+        let told = String::from_utf8(output.stderr).expect("text");
+        let line = "tidegate exec: runs inside another tidegate exec, whose row stands for this";
+        assert!(told.starts_with(line), "{told}");
+    }
+
+    #[test]
     fn invalid_variables_are_reported() {
-        for (name, value) in [("TIDEGATE_EXPLAIN", "yes"), ("TIDEGATE_WEIGHT", "0")] {
+        for (name, value) in [
+            ("TIDEGATE_EXPLAIN", "yes"),
+            ("TIDEGATE_WEIGHT", "0"),
+            ("TIDEGATE_SHARE", "maybe"),
+        ] {
             let home = Home::new();
             let told = complaint(env(&home, "").env(name, value), 2);
             assert!(told.contains(name) && told.contains("expected"), "{told}");
@@ -480,6 +542,10 @@ mod table {
         // The program desires a processor until it waits for its input.
         eventually(|| started.home.jobs()[0]["desire"] == 0);
         let rows = started.home.jobs();
+        assert_eq!(
+            (&rows[0]["in_use"], &rows[0]["efficiency"]),
+            (&0.into(), &().into())
+        );
         assert_eq!((rows.len(), &rows[0]["name"]), (1, &"sh".into()));
         assert_eq!(rows[0]["pid"], started.pid());
         started.input = None;

@@ -115,7 +115,7 @@ const OTHERS: &[&str] = &[
     "table check x",
     "jobs --watch",
     "exec",
-    "exec true",
+    "exec --mx 1 true",
     "exec --",
     "exec --name= -- true",
     "exec --weight 0 -- true",

@@ -40,6 +40,7 @@ use seat::Place;
 use signals::Signals;
 use start::Program;
 use terminal::Terminal;
+use tidegate_policy::share::SharePolicy;
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub struct Options {
     pub jobserver: Option<usize>,
     /// Whether to print what was chosen, and why, before the program starts.
     pub explain: bool,
+    /// Whether the program shares the processors: not if this is `Off`.
+    pub share: SharePolicy,
 }
 
 /// Why the program was not run.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tidegate_machine::Machine;
 use tidegate_policy::share::SharePolicy;
-use tidegate_policy::tunables::SHARE;
+use tidegate_share::confinement::VARIABLE;
 use tidegate_share::{CpuMask, Location, Name, Refusal, Report, Seat};
 
 use crate::{How, Options, say};
@@ -28,9 +28,9 @@ impl Place {
     /// Takes a seat for the program. If that is not possible, says so, and the program runs as it
     /// would without the command.
     pub fn take(options: &Options) -> Option<Self> {
-        if is_switched_off() {
+        if options.share == SharePolicy::Off {
             if options.explain {
-                say("TIDEGATE_SHARE=off: the program does not share the processors");
+                say(why_off());
             }
             return None;
         }
@@ -54,9 +54,12 @@ impl Place {
             How::Auto | How::Quota | How::Affinity => most,
         };
         seat.publish(&report)?;
-        let given = options
+        let mut given = options
             .max
             .map_or(String::new(), |max| format!(", --max {max}"));
+        if options.min > most {
+            given += &format!(", --min {} lowered to {most}", options.min);
+        }
         let noun = if threads == 1 {
             "processor"
         } else {
@@ -100,12 +103,13 @@ fn share(seat: &mut Seat, report: Report) -> Result<usize, Refusal> {
     Ok(seat.shares()?.allotment)
 }
 
-/// Returns whether the user has switched sharing off, or this command is itself part of a program
-/// that has a seat. The program reports an invalid value itself if it uses Tidegate.
-fn is_switched_off() -> bool {
-    let value = SHARE.variable.and_then(std::env::var_os);
-    let policy = value.map(|text| SHARE.parse(&text.to_string_lossy()));
-    matches!(policy, Some(Ok(SharePolicy::Off)))
+/// Returns why sharing is switched off: by the user, or because this command is itself part of a
+/// program that has a seat.
+fn why_off() -> &'static str {
+    match std::env::var_os(VARIABLE) {
+        Some(_) => "runs inside another tidegate exec, whose row stands for this program",
+        None => "TIDEGATE_SHARE=off: the program does not share the processors",
+    }
 }
 
 fn name(options: &Options) -> String {

@@ -9,8 +9,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, setsid};
 use procfs::ProcResult;
 use procfs::process::Process;
-use std::ffi::OsStr;
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tidegate_share::confinement;
@@ -48,16 +48,14 @@ impl Watcher {
     /// # Errors
     /// Returns an error if the process cannot be started.
     pub fn start(path: &Path) -> io::Result<Self> {
-        Self::start_as("/proc/self/exe", &[SUBCOMMAND.as_ref(), path.as_os_str()])
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("tidegate").arg(SUBCOMMAND).arg(path);
+        Self::start_as(command)
     }
 
-    /// Starts `program`, which must call [`watch`].
-    pub(crate) fn start_as(program: &str, arguments: &[&OsStr]) -> io::Result<Self> {
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .current_dir("/")
-            .stdin(Stdio::piped());
+    /// Starts `command`, which must call [`watch`].
+    pub(crate) fn start_as(mut command: Command) -> io::Result<Self> {
+        command.current_dir("/").stdin(Stdio::piped());
         // A reader of the command's output must not wait for the watcher.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn()?;
@@ -127,7 +125,7 @@ mod tests {
 
     /// Starts a process that ends when its standard input does.
     fn waiting() -> Watcher {
-        Watcher::start_as("cat", &[]).unwrap()
+        Watcher::start_as(Command::new("cat")).unwrap()
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_exec::{Following, How, Means, Options, SUBCOMMAND, watch};
 use tidegate_machine::Machine;
+use tidegate_policy::share::SharePolicy;
 use tidegate_policy::tunables::EXEC_GUARD_INVOLUNTARY;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 
@@ -75,6 +76,7 @@ fn command(table: &Path, threads: &str) {
         how: How::Affinity,
         jobserver: None,
         explain: false,
+        share: SharePolicy::Auto,
     };
     let following = Following::begin(&options, (seat, &Machine::read()), means, None, pid);
     let stop = following.stop();

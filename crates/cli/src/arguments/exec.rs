@@ -22,15 +22,15 @@ pub struct ExecArguments {
     /// Most processors that CMD uses [default: all that it may run on]
     #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true)]
     pub max: Option<usize>,
-    /// Serve tokens to a `make` or `cargo`: it runs at most N jobs at once, and no more than the
-    /// processors that CMD has at the time [default: no jobserver]
+    /// Limit a `make` or `cargo` to N jobs at once (leave out its -j), and to the processors that
+    /// CMD has at the time [default: no jobserver]
     #[arg(long, value_name = "N", value_parser = workers(), allow_negative_numbers = true)]
     pub jobserver: Option<usize>,
     /// How CMD follows its allotment
     #[arg(long, value_enum, default_value_t)]
     pub how: How,
     /// The program to run, and its arguments
-    #[arg(value_name = "CMD", last = true, required = true)]
+    #[arg(value_name = "CMD", trailing_var_arg = true, required = true)]
     pub command: Vec<OsString>,
 }
 
@@ -49,16 +49,21 @@ How CMD follows its allotment:
   auto      by quota where a cgroup is delegated to this user, else by affinity
   quota     a cgroup of its own limits its CPU time (cgroup v2)
   affinity  its threads may run only on some of the processors
-  count     not at all: it starts as many threads as its share allows at that time
+  count     not at all: it is only told its share, when it starts
 
-CMD needs no changes and no rights. It starts with these variables, except for those that are already set: its \
+Options end where CMD begins, or at `--`. CMD needs no changes and no special privileges. It has at most as many \
+processors as affinity, cgroup quotas and an engine (HyperQueue, Slurm) allow, even with a larger --min or --max; \
+TIDEGATE_WORKERS has no effect. It starts with these variables, except for those that are already set: its \
 maximum number of processors in OMP_NUM_THREADS, RAYON_NUM_THREADS, TOKIO_WORKER_THREADS, GOMAXPROCS, \
 OPENBLAS_NUM_THREADS, MKL_NUM_THREADS, NUMEXPR_NUM_THREADS, POLARS_MAX_THREADS and JULIA_NUM_THREADS; and, if none \
 of them is set, OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0 and GOMP_SPINCOUNT=1000, because a program that waits by \
-spinning becomes many times slower when it loses a processor.
+spinning becomes many times slower when it loses a processor. It also gets TIDEGATE_SHARE=off, because the row \
+of this command stands for all that it starts, and, except with --how count, TIDEGATE_EXEC, which helps to restore \
+its processors if this command is killed.
 
 Signals and Ctrl-Z reach CMD as if it ran alone. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
-runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages go to standard error and begin with `tidegate exec:`.
+runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages \
+while it runs go to standard error and begin with `tidegate exec:`.
 
 Exit codes: that of CMD (a signal that ended CMD ends this command, too, so a shell shows 128 + n); 127 there is no such program, 126 it cannot be executed, 2 \
 invalid usage or value, 3 this system is not Linux.";

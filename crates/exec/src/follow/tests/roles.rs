@@ -18,6 +18,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_machine::Machine;
+use tidegate_policy::share::SharePolicy;
 use tidegate_share::confinement::VARIABLE;
 use tidegate_share::{Location, Name, Seat};
 
@@ -156,8 +157,9 @@ fn command(table: &str, how: How, root: &Path) {
 /// Starts a watcher of the record at this path.
 pub(super) fn watcher_in_test(record: &Path) -> io::Result<Watcher> {
     let role = format!("{ROLE}watch:{}", record.display());
-    let words: Vec<&OsStr> = PLAY.iter().map(OsStr::new).chain([role.as_ref()]).collect();
-    Watcher::start_as("/proc/self/exe", &words)
+    let mut command = Command::new("/proc/self/exe");
+    command.args(PLAY).arg(role);
+    Watcher::start_as(command)
 }
 
 fn options() -> Options {
@@ -170,6 +172,7 @@ fn options() -> Options {
         how: How::Affinity,
         jobserver: None,
         explain: false,
+        share: SharePolicy::Auto,
     }
 }
 
