@@ -284,6 +284,27 @@ fn ctrl_c_ends_a_script_whose_program_has_read() {
     shell.wait_for_code(130);
 }
 
+/// Ctrl-C has reached both programs before the first one asks for the terminal. Afterwards, it
+/// reaches only that one, and must end the other one all the same.
+#[test]
+fn second_ctrl_c_ends_the_pipeline() {
+    let mut shell = Shell::start();
+    let ask = "trap - INT; read x </dev/tty; echo lent >/dev/tty; exec sleep 1000";
+    let spin = "while :; do sleep 0.01; done";
+    shell.press(&format!(
+        "$TIDEGATE exec -- sh -c 'trap \"{ask}\" INT; echo ready; {spin}' | "
+    ));
+    let pager = format!("read x; trap \"echo key\" INT; echo $x; {spin}");
+    shell.press(&format!("sh -c '{pager}'\n"));
+    shell.wait_for("ready");
+    shell.press(CTRL_C);
+    shell.wait_for("key");
+    shell.press("word\n");
+    shell.wait_for("lent");
+    shell.press(CTRL_C);
+    shell.wait_for("key");
+}
+
 /// A signal from another process is not a key, and ends only the program.
 #[test]
 fn signal_from_elsewhere_does_not_end_the_script() {
@@ -302,6 +323,49 @@ fn signal_from_elsewhere_does_not_end_the_script() {
     kill(command, Signal::SIGINT).expect("it runs");
     shell.wait_for("next");
     shell.wait_for_code(7);
+}
+
+/// The program ends by the first of two signals only after the second one.
+#[test]
+fn earlier_signal_from_elsewhere_does_not_end_the_script() {
+    if is_without_bash() {
+        return;
+    }
+    let mut shell = Shell::start();
+    let traps = "trap \\\"echo got\\\" INT; trap \\\"trap - INT; kill -INT \\$\\$\\\" TERM";
+    let program =
+        format!("{traps}; read x </dev/tty; echo \\\"<\\$PPID>\\\"; while :; do sleep 0.01; done");
+    shell.press(&format!(
+        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
+    ));
+    shell.press("word\n");
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    let command = Pid::from_raw(command.parse().expect("a number"));
+    kill(command, Signal::SIGINT).expect("it runs");
+    shell.wait_for("got");
+    kill(command, Signal::SIGTERM).expect("it runs");
+    shell.wait_for("next");
+    shell.wait_for_code(7);
+}
+
+/// Two commands are in a group that no shell could continue. The one that has lent the terminal to
+/// its program takes it back for the other one.
+#[test]
+fn neighbours_without_a_shell_take_turns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let go = folder.path().join("go");
+    let go = go.display();
+    let first = format!("read x </dev/tty; echo \"<$x>\"; : >{go}; exec sleep 1000");
+    let second = "read x </dev/tty; echo \"code $? <$x>\"";
+    let wait = format!("until [ -e {go} ]; do sleep 0.01; done");
+    let command = "$TIDEGATE exec -- sh -c";
+    let script = format!("{command} '{first}' & {wait}; {command} '{second}'; wait");
+    let mut shell = Shell::of("sh", &["-c", &script]);
+    shell.press("one\n");
+    shell.wait_for("<one>");
+    shell.press("two\n");
+    shell.wait_for("code 0 <two>");
 }
 
 /// A program in a script gets the terminal when it reads, and the script gets it back.

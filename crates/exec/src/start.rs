@@ -90,7 +90,6 @@ impl Program {
 
     /// Forwards signals to the program until its first process has ended.
     pub fn supervise(&self, signals: &Signals, terminal: &mut Terminal) -> End {
-        let mut forwarded = None;
         let end = loop {
             match signals.wait() {
                 Signal::SIGCHLD => {
@@ -104,16 +103,10 @@ impl Program {
                     terminal.hang_up(self.pid);
                 }
                 Signal::SIGTTIN | Signal::SIGTTOU if terminal.reclaim() => {}
-                signal => {
-                    forward(self.pid, signal);
-                    forwarded = Some(signal as i32);
-                }
+                signal => terminal.pass_on(self.pid, signal),
             }
         };
-        // A key of the terminal signals the program directly. What the command has forwarded came
-        // from another process.
-        let key = end.signal().filter(|signal| forwarded != Some(*signal));
-        terminal.end(key);
+        terminal.end(end.signal());
         end
     }
 

@@ -18,14 +18,14 @@ use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, getpgrp, getpid, setsid, tcgetpgrp, tcsetpgrp};
 
 use crate::signals::{Signals, forward};
 
 /// How often, and after which pause each, the terminal is asked for before the command concludes
 /// that no other command of its group has it.
-const TRIES: u32 = 10;
+const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The controlling terminal, if there is one.
@@ -37,6 +37,9 @@ pub struct Terminal {
     is_needed: bool,
     /// The group to which the terminal is lent.
     borrower: Option<Pid>,
+    /// The signals that the command has forwarded while the terminal was lent. Other processes have
+    /// sent them, because the keys reach only the borrower.
+    sent: SigSet,
 }
 
 impl Terminal {
@@ -53,6 +56,7 @@ impl Terminal {
             own,
             is_needed: is_alone && io::stdin().is_terminal() && io::stdout().is_terminal(),
             borrower: None,
+            sent: SigSet::empty(),
         }
     }
 
@@ -76,6 +80,14 @@ impl Terminal {
         };
         self.borrower = is_lent.then_some(group);
         is_lent
+    }
+
+    /// Forwards a signal that the command has received to the program's `group`.
+    pub fn pass_on(&mut self, group: Pid, signal: Signal) {
+        if self.borrower.is_some() {
+            self.sent.add(signal);
+        }
+        forward(group, signal);
     }
 
     /// Continues the program, with the terminal if it is needed, after the command was continued.
@@ -103,12 +115,13 @@ impl Terminal {
         is_back
     }
 
-    /// Takes the terminal back after the program has ended, by the signal `key` if a key may have
-    /// sent it. The keys reach only the group that has the terminal, but the other processes of the
-    /// command's group, such as a script, are to end as well.
-    pub fn end(&mut self, key: Option<i32>) {
+    /// Takes the terminal back after the program has ended by `signal`, if any. The keys reach only
+    /// the group that has the terminal, but the other processes of the command's group, such as a
+    /// script, must end as well. What the command has forwarded was meant only for the program.
+    pub fn end(&mut self, signal: Option<i32>) {
         let keys = [Signal::SIGINT, Signal::SIGQUIT];
-        let key = keys.into_iter().find(|one| Some(*one as i32) == key);
+        let is_key = |key: &Signal| Some(*key as i32) == signal && !self.sent.contains(*key);
+        let key = keys.into_iter().find(is_key);
         if let (true, Some(key)) = (self.take_back(), key) {
             forward(self.own, key);
         }
