@@ -25,8 +25,8 @@ pub(super) struct Affinity {
     /// The number of the program's first process.
     program: i32,
     known: BTreeMap<ThreadId, Known>,
-    /// The program's first thread, and its original mask.
-    first: Option<(ThreadId, CpuMask)>,
+    /// The program's first thread, which is never forgotten.
+    first: Option<ThreadId>,
     /// The sets to which threads may be confined now: at most two, the last one at the end.
     used: Vec<CpuMask>,
     /// Whether the last call was to free the threads, and has found none that was confined.
@@ -105,7 +105,7 @@ impl Affinity {
         // two walks in a row did not find it.
         self.known.retain(|id, known| {
             let is_missed = !alive.contains(&(signed(id.tid), id.started));
-            let is_gone = is_missed && known.is_missed;
+            let is_gone = is_missed && known.is_missed && Some(*id) != self.first;
             known.is_missed = is_missed;
             !is_gone
         });
@@ -196,10 +196,7 @@ impl Affinity {
     fn remember(&mut self, id: ThreadId, original: CpuMask, now: CpuMask) -> Result<(), String> {
         let recorded = self.record.thread(id, &original);
         recorded.map_err(|refusal| refusal.to_string())?;
-        let (first, mask) = self.first.get_or_insert((id, original));
-        if *first == id {
-            *mask = original;
-        }
+        self.first.get_or_insert(id);
         let known = Known {
             original,
             set: Some(now),
@@ -228,7 +225,8 @@ impl Affinity {
         let threads = |pid| self.known.range(ThreadId::all_of(pid));
         let originals = |pid| threads(pid).map(|(_, known)| known.original);
         let processes = [member.pid, member.parent].map(unsigned);
-        let first = self.first.map(|(_, original)| original);
+        let first = self.first.and_then(|first| self.known.get(&first));
+        let first = first.map(|known| known.original);
         inherited(now, &self.used, processes, originals, first)
     }
 

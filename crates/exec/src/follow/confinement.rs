@@ -148,7 +148,6 @@ impl Means {
 
 /// What confines the running program.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a command has only one")]
 pub(super) enum Confinement {
     Quota(Record, Watcher, Leaf),
     /// A leaf could not take the program in, and is removed at the end.

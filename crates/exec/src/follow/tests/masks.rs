@@ -5,9 +5,14 @@ use crate::follow::affinity::Affinity;
 use crate::follow::tree::Tree;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fs;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 use tidegate_share::confinement::Record;
 use tidegate_share::{CpuMask, Location, Name, Seat};
+
+/// All records of this process have the same name, and restoring finds processes by that name. So
+/// there is only one record at a time.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// A program, and this process in the place of its command.
 struct Scene {
@@ -16,10 +21,12 @@ struct Scene {
     affinity: Affinity,
     /// The folder of the table and the record.
     folder: TempDir,
+    turn: MutexGuard<'static, ()>,
 }
 
 impl Scene {
     fn new() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let location = Location::at(folder.path().join("table.v1"));
         drop(Seat::take(&location, &Name::new("makes the table")).unwrap());
@@ -30,6 +37,7 @@ impl Scene {
             affinity: Affinity::new(record, actor.program),
             actor,
             folder,
+            turn,
         }
     }
 
@@ -64,11 +72,12 @@ impl Scene {
         masks
     }
 
-    fn release(self) -> Actor {
+    /// The turn must not end before the actor.
+    fn release(self) -> (MutexGuard<'static, ()>, Actor) {
         self.affinity.release(&self.tree).unwrap();
         let files = fs::read_dir(self.folder.path()).unwrap();
         assert_eq!(files.count(), 1, "only the table is left");
-        self.actor
+        (self.turn, self.actor)
     }
 }
 
@@ -85,7 +94,7 @@ fn all_threads_are_narrowed_and_widened() {
     assert_eq!(scene.masks(), std::slice::from_ref(&own));
     scene.confine(&own[1..2]);
     assert_eq!(scene.masks(), [&own[1..2]]);
-    let actor = scene.release();
+    let (_turn, actor) = scene.release();
     assert!(masks(actor.program).iter().all(|mask| *mask == own));
 }
 
@@ -103,7 +112,7 @@ fn newcomers_are_confined_and_restored() {
     scene.confine(&own[1..2]);
     assert!(all().all(|tid| mask(tid) == own[1..2]));
     let last = [scene.actor.order("thread"), scene.actor.order("fork")];
-    let actor = scene.release();
+    let (_turn, actor) = scene.release();
     assert!(all().chain(last).all(|tid| mask(tid) == own));
     assert!(masks(actor.program).iter().all(|mask| *mask == own));
 }
@@ -122,7 +131,7 @@ fn earlier_own_mask_is_given_back() {
         assert_eq!(now(), [[own[0]], [own[1]]]);
     }
     scene.confine(&own[..1]);
-    let _actor = scene.release();
+    let _released = scene.release();
     assert_eq!(now(), [[own[0]], [own[1]]]);
 }
 
@@ -144,9 +153,29 @@ fn later_own_mask_is_left_alone() {
     scene.free();
     assert_eq!(mask(thread), own[1..2]);
     scene.confine(&own[1..2]);
-    let actor = scene.release();
+    let (_turn, actor) = scene.release();
     assert_eq!(mask(thread), own[1..2]);
     assert_eq!(mask(actor.program), own);
+}
+
+/// The first thread has set its mask itself, and then created a process of which no creator is known.
+#[test]
+fn own_mask_of_the_first_thread_is_inherited() {
+    let Some(own) = two_processors() else { return };
+    let mut scene = Scene::new();
+    scene.confine(&own[..1]);
+    scene.confine(&own[1..2]);
+    let program = scene.actor.program;
+    scene.actor.order(&format!("pin {program} {}", own[0]));
+    scene.confine(&own[1..2]);
+    // Another thread creates it, but it gets the mask that it would have inherited from the first.
+    let orphan = scene.actor.order("fork");
+    scene.actor.order(&format!("pin {orphan} {}", own[0]));
+    scene.confine(&own[1..2]);
+    let masks = || [mask(program), mask(orphan)];
+    assert_eq!(masks(), [&own[..1], &own[..1]]);
+    let _released = scene.release();
+    assert_eq!(masks(), [&own[..1], &own[..1]]);
 }
 
 /// One look is not enough to say that no thread is confined.
@@ -200,6 +229,6 @@ pub(super) fn free_without_writing() {
             .is_err()
     );
     assert_eq!(mask(late), own);
-    let _actor = scene.release();
+    let _released = scene.release();
     assert_eq!([mask(early), mask(late)], [&own[1..2], &own]);
 }
