@@ -123,6 +123,27 @@ mod proc {
         assert_eq!(left.expect("a folder").count(), 1, "only the table is left");
     }
 
+    /// The command can neither follow the program any more nor restore it. It must not say that the
+    /// program is not confined.
+    #[test]
+    fn vanished_proc_leaves_the_program_confined() {
+        let home = Home::new();
+        let told = home.table().with_file_name("told");
+        let until = CONFINED.replace("exit 7", "break");
+        let vanish = "mount -t tmpfs none /proc";
+        let wait = format!("until [ -s '{}' ]; do sleep 0.01; done", told.display());
+        let script = format!("{until}; {vanish}; {wait}; exit 7");
+        let program = shell(&home, "--max 1 --how affinity", &script);
+        let Some(mut command) = mounted(&format!("exec 2>'{}'", told.display()), &program) else {
+            return;
+        };
+        assert_eq!(seven(&mut command), [""; 0]);
+        let lines = fs::read_to_string(told).expect("a file");
+        let count = |what| lines.matches(what).count();
+        assert_eq!(count("some threads may stay confined: "), 1, "{lines}");
+        assert_eq!(count("is not confined any more"), 0, "{lines}");
+    }
+
     /// The processes of the program can be read.
     #[test]
     fn processes_of_others_need_not_be_seen() {
@@ -239,7 +260,7 @@ mod user {
     fn rivals_part_and_survivor_gets_all_back() {
         let Some(user) = User::ordinary() else { return };
         let Some(two) = two_processors() else { return };
-        let [mut one, mut other] = [0, 1].map(|_| Spinning::start(&user, ""));
+        let [mut one, mut other] = [0, 1].map(|_| Spinning::start(&user, "", ""));
         jobs::eventually(|| {
             let masks = [&one, &other].map(|program| mask(program.pid));
             let mut both = masks.concat();
@@ -264,23 +285,24 @@ mod user {
         }
         let sleep = format!("{} --reuid=0 sleep 60", setpriv.display());
         let start = format!("{sleep} >/dev/null 2>&1 & echo $!;");
-        let mut early = Spinning::start(&user, &start);
+        let mut early = Spinning::start(&user, "", &start);
         let spared = early.number();
         jobs::eventually(|| users::is_of_root(spared));
         let go = user.own().join("go");
         let wait = format!("until [ -e {} ]; do :; done; {start}", go.display());
-        let mut late = Spinning::start(&user, &wait);
+        // The maximum confines it at every moment, whatever the other program desires.
+        let mut late = Spinning::start(&user, "--max 1", &wait);
         jobs::eventually(|| mask(early.pid).len() == 1 && mask(late.pid).len() == 1);
         fs::write(&go, "").expect("a file");
         let caught = late.number();
         jobs::eventually(|| users::is_of_root(caught));
         assert_eq!(mask(spared), two);
-        assert_eq!(early.end(), "");
-        jobs::eventually(|| mask(late.pid) == two);
-        assert_eq!(mask(caught).len(), 1);
         let told = late.end();
         let what = format!("thread {caught} belongs to another user");
         assert!(told.contains(&what) && told.lines().count() == 1, "{told}");
+        assert_eq!(mask(caught).len(), 1);
+        jobs::eventually(|| mask(early.pid) == two);
+        assert_eq!(early.end(), "");
         for pid in [spared, caught] {
             kill(Pid::from_raw(pid), Signal::SIGKILL).expect("it sleeps");
         }

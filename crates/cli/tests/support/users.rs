@@ -90,7 +90,7 @@ impl User {
     }
 }
 
-/// A shell that spins below `exec --how affinity` until it is ended.
+/// A shell that spins below `exec` until it is ended.
 pub struct Spinning {
     command: Running,
     lines: Lines<BufReader<ChildStdout>>,
@@ -99,10 +99,11 @@ pub struct Spinning {
 }
 
 impl Spinning {
-    /// Starts a shell, which runs `script` and then spins.
-    pub fn start(user: &User, script: &str) -> Self {
+    /// Starts a shell with these options of `exec`. The shell runs `script` and then spins.
+    pub fn start(user: &User, options: &str, script: &str) -> Self {
         // The shell must not outlive a command that a failed test kills.
-        let mut command = user.program("exec --how affinity -- setpriv --pdeathsig=KILL sh -c");
+        let shell = "setpriv --pdeathsig=KILL sh -c";
+        let mut command = user.program(&format!("exec --how affinity {options} -- {shell}"));
         command.arg(format!("echo $$; {script} while :; do :; done"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
