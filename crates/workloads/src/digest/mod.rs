@@ -20,20 +20,23 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Progress, answer};
 use crate::runtime::Runtime;
 
+mod listing;
 mod names;
 mod read;
 mod report;
 mod tree;
 mod walk;
 
-pub use names::{hex, printable};
+pub use listing::{Listing, read};
+pub use names::{Bytes, hex, printable};
 pub use report::{Problem, ProblemKind, Report};
+pub use tree::{Contents, Outcome, Trouble};
 
 use tree::Folder;
 
@@ -51,6 +54,11 @@ impl Digest {
             path: path.into(),
             progress: Progress::default(),
         }
+    }
+
+    /// Returns the root of the tree.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     fn root(&self) -> Folder {

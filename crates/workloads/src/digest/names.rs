@@ -1,6 +1,57 @@
 //! File names as bytes: detects unusual names, and formats names for a checksum list or a terminal.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+
+use serde::{Deserialize, Serialize};
+
+/// A name or path that is written as text if it is UTF-8, and as a list of bytes otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Bytes {
+    /// A name in UTF-8.
+    Text(String),
+    /// Any other name.
+    Raw(Vec<u8>),
+}
+
+impl Bytes {
+    /// Returns the bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Raw(bytes) => bytes,
+        }
+    }
+
+    /// Returns the name for the operating system. Where names are not bytes, what is no text is
+    /// replaced.
+    pub fn to_os_string(&self) -> OsString {
+        os_string(self.as_bytes())
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Raw(bytes.to_owned()),
+        }
+    }
+}
+
+impl From<&OsStr> for Bytes {
+    fn from(name: &OsStr) -> Self {
+        Self::from(name.as_encoded_bytes())
+    }
+}
+
+pub(super) fn os_string(bytes: &[u8]) -> OsString {
+    #[cfg(unix)]
+    let name = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).to_owned();
+    #[cfg(not(unix))]
+    let name = String::from_utf8_lossy(bytes).into_owned().into();
+    name
+}
 
 /// Whether a name is unusual: it isn't UTF-8, or it contains control characters or backslashes.
 pub(crate) fn is_odd(name: &OsStr) -> bool {

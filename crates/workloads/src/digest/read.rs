@@ -62,7 +62,7 @@ impl Folder {
 }
 
 impl Outcome {
-    pub fn of(path: &Path, progress: &Progress) -> Self {
+    pub(crate) fn of(path: &Path, progress: &Progress) -> Self {
         let contents = open(path)
             .map_err(|error| Trouble::new(&error))
             .and_then(|file| BUFFER.with_borrow_mut(|buffer| digest(file, buffer, progress)));

@@ -10,6 +10,8 @@ use std::fs::{FileType, Metadata};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
+
 use super::names;
 
 /// A directory and its entries, as far as they could be listed.
@@ -39,25 +41,35 @@ pub(crate) enum What {
     Special,
 }
 
-#[derive(Debug)]
-pub(crate) enum Outcome {
+/// What is known about the contents of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    /// The file has not been read.
     Unread,
+    /// The file was read.
     Read(Contents),
+    /// The file could not be read.
     Failed(Trouble),
 }
 
-#[derive(Debug)]
-pub(crate) struct Contents {
+/// The contents of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Contents {
+    /// The SHA-256.
     pub digest: [u8; 32],
+    /// The number of bytes.
     pub bytes: u64,
-    /// `None` if the file changed while it was read.
-    pub stamp: Option<Stamp>,
+    /// `None` if the file changed while it was read. Another process has no use for the stamp.
+    #[serde(skip)]
+    pub(crate) stamp: Option<Stamp>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Trouble {
+/// Why a file or directory could not be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trouble {
     /// Whether the file or directory was listed but has vanished or been replaced.
     pub vanished: bool,
+    /// The operating system's error message.
     pub reason: String,
 }
 
@@ -110,6 +122,10 @@ impl Entry {
         } else {
             What::Special
         };
+        Self::named(name, what)
+    }
+
+    pub fn named(name: OsString, what: What) -> Self {
         Self {
             is_odd: names::is_odd(&name),
             name,

@@ -25,12 +25,17 @@ impl Job<'_> {
     }
 }
 
-pub(crate) fn serial(root: &mut Folder, progress: &Progress) {
-    let mut level = vec![&mut *root];
+/// Lists all directories below `root` without reading any file.
+pub(crate) fn list(root: &mut Folder) {
+    let mut level = vec![root];
     while !level.is_empty() {
         level.iter_mut().for_each(|folder| folder.list());
         level = below(level);
     }
+}
+
+pub(crate) fn serial(root: &mut Folder, progress: &Progress) {
+    list(root);
     for job in &mut jobs(root) {
         job.run(progress);
     }

@@ -1,5 +1,6 @@
 //! The 20-byte state of a node: the SHA-1 of its parent's state and its own number.
 
+use serde::{Deserialize, Serialize};
 use sha1::block_api::compress;
 
 /// The initial hash value of SHA-1 (FIPS 180-4, section 5.3.1).
@@ -12,7 +13,7 @@ const START: [u32; 5] = [
 ];
 
 /// The state of a node, as the five big-endian words of a SHA-1 digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State([u32; 5]);
 
 impl State {

@@ -101,7 +101,8 @@ impl Tree {
 /// A tree node. It is computed when a walk reaches it, and never stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    state: State,
+    /// Determines the subtree, together with the depth.
+    pub state: State,
     /// The distance from the root, which has depth 0.
     pub depth: u32,
     /// How many children the law gives to the node.
@@ -138,8 +139,9 @@ impl Law {
         self.node(parent.state.child(number), parent.depth + 1)
     }
 
+    /// Computes the node with this state at `depth`.
     #[inline]
-    fn node(&self, state: State, depth: u32) -> Node {
+    pub fn node(&self, state: State, depth: u32) -> Node {
         let probability = f64::from(state.rand()) / f64::from(1_u32 << 31);
         Node {
             state,

@@ -1,5 +1,7 @@
 //! Counts the nodes of a tree serially, with joins, or with spawns.
 
+use serde::{Deserialize, Serialize};
+
 use super::tree::{Law, Node};
 use crate::runtime::Runtime;
 
@@ -8,7 +10,7 @@ use crate::runtime::Runtime;
 /// The order of the fields and their equal size are deliberate. If the sums `nodes` and `leaves`
 /// were adjacent, or if one field were narrower, the compiler would load two fields at once right
 /// after they were stored separately, and the CPU would stall on that load at every node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Counts {
     /// The number of all nodes, with and without children.
@@ -20,8 +22,9 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Returns the counts of a leaf.
     #[inline]
-    fn leaf(depth: u32) -> Self {
+    pub fn leaf(depth: u32) -> Self {
         Self {
             nodes: 1,
             leaves: 1,
@@ -29,8 +32,9 @@ impl Counts {
         }
     }
 
+    /// Returns the counts of two sets of nodes together.
     #[inline]
-    fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         Self {
             nodes: self.nodes + other.nodes,
             leaves: self.leaves + other.leaves,
@@ -38,8 +42,9 @@ impl Counts {
         }
     }
 
+    /// Adds the parent of the counted subtrees.
     #[inline]
-    fn with_parent(self) -> Self {
+    pub fn with_parent(self) -> Self {
         Self {
             nodes: self.nodes + 1,
             ..self
