@@ -1,0 +1,121 @@
+//! What runs pieces. What is expected of an engine is in `docs/fan.md`.
+
+mod call;
+mod hq;
+mod k8s;
+mod local;
+mod options;
+mod slurm;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+mod words;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::name::Name;
+pub use options::EngineOptions;
+
+/// The command line of every piece.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program, and the arguments that lead to its verbs.
+    pub program: Vec<OsString>,
+    pub plan: PathBuf,
+    /// The folder of the results.
+    pub out: PathBuf,
+    /// The seconds after which a piece leaves the rest of its work to others.
+    pub budget: f64,
+    /// The processors of each piece, if the user has set a number.
+    pub cpus: Option<usize>,
+}
+
+impl Launch {
+    /// Returns the command line, without what names the item.
+    pub fn words(&self) -> Vec<OsString> {
+        let budget = self.budget.to_string();
+        let mut words = self.program.clone();
+        words.push("piece".into());
+        words.extend(["--plan".into(), self.plan.clone().into()]);
+        words.extend(["--out".into(), self.out.clone().into()]);
+        words.extend(["--budget".into(), budget.into()]);
+        words
+    }
+}
+
+/// The pieces that are given to an engine at once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Submission {
+    /// A name that no other submission has.
+    pub name: String,
+    /// The file that lists the items, an array of entries.
+    pub list: PathBuf,
+    /// The items in the order of the list.
+    pub items: Vec<Name>,
+}
+
+/// What an engine has taken: a line of the file `jobs`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    pub engine: String,
+    /// What the engine calls it.
+    pub id: String,
+    pub submission: Submission,
+}
+
+impl Job {
+    /// Returns all pieces as ended, if the engine does not know the job.
+    fn lost(&self, text: &str) -> Vec<Ended> {
+        let items = self.submission.items.iter().cloned();
+        let ended = |item| Ended {
+            item,
+            code: None,
+            text: text.to_owned(),
+        };
+        items.map(ended).collect()
+    }
+}
+
+/// A piece that has ended, as the engine says.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    pub item: Name,
+    /// The exit code, if the engine knows it. A signal has none.
+    pub code: Option<i32>,
+    /// What the engine says about a failure, or nothing.
+    pub text: String,
+}
+
+pub trait Engine {
+    /// Starts a piece for each item, and returns what the engine calls the job. It may have started
+    /// them although this fails.
+    fn submit(&mut self, submission: &Submission) -> Result<String, Error>;
+
+    /// Returns what the engine calls the job of the submission with this name, if it has one.
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Error>;
+
+    /// Returns the pieces of the job that have ended. They may have been returned before. If the
+    /// engine does not know the job, these are all.
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error>;
+
+    /// Ends the pieces of the job.
+    fn cancel(&mut self, job: &Job);
+
+    /// Returns what would be submitted, as text for the user.
+    fn manifest(&self, submission: &Submission) -> String;
+
+    /// Returns how many items the engine takes at once.
+    fn capacity(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Does the engine's own work, if it has any: this is called every few milliseconds, until the
+    /// next `ended`. Returns whether that should be now, because a piece has ended and no other
+    /// waits for its processor.
+    fn attend(&mut self) -> bool {
+        false
+    }
+}

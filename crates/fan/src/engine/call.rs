@@ -1,0 +1,149 @@
+//! Calls the commands of an engine, each within a time limit.
+
+use std::io::{ErrorKind, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Error;
+
+/// The commands of an engine.
+pub struct Commands {
+    /// The folder that has the commands. If it is empty, they are searched on the path.
+    pub folder: PathBuf,
+    /// The time within which a command must answer.
+    pub limit: Duration,
+    /// How to get the commands if they are missing.
+    pub advice: &'static str,
+}
+
+/// What a command has printed.
+pub struct Answer {
+    command: String,
+    status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+impl Commands {
+    /// Calls a command with what it reads from standard input. Fails if it cannot be started or
+    /// does not end in time; then it is killed.
+    pub fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Error> {
+        let verb = arguments.iter().find(|word| !word.starts_with("--"));
+        let command = match verb {
+            Some(verb) if !verb.starts_with('-') => format!("{program} {verb}"),
+            _ => program.to_owned(),
+        };
+        let mut child = self.start(program, arguments)?;
+        let stdin = child.stdin.take().expect("standard input is a pipe");
+        let out = collect(child.stdout.take().expect("standard output is a pipe"));
+        let err = collect(child.stderr.take().expect("standard error is a pipe"));
+        let input = input.to_owned();
+        // A command that ends without reading is no fault: its exit code tells.
+        thread::spawn(move || ({ stdin }).write_all(input.as_bytes()));
+        let Some(status) = self.wait(&mut child) else {
+            kill(child);
+            let limit = self.limit.as_secs_f64();
+            return Err(Error::elsewhere(format!(
+                "{command} has not answered within {limit} seconds"
+            )));
+        };
+        let end = Instant::now() + self.limit.min(Duration::from_secs(1));
+        Ok(Answer {
+            command,
+            status,
+            out: gather(&out, end),
+            err: gather(&err, end),
+        })
+    }
+
+    fn start(&self, program: &str, arguments: &[&str]) -> Result<Child, Error> {
+        let mut command = Command::new(self.folder.join(program));
+        command.args(arguments);
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped());
+        command.stderr(Stdio::piped());
+        // In a group of its own, the command can be killed with its children, and Ctrl-C does not
+        // reach it: what was submitted must be known before it can be cancelled.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                Error::never(format!("{program} is not on the path: {}", self.advice))
+            }
+            _ => Error::elsewhere(format!("{program}: {error}")),
+        })
+    }
+
+    /// Waits for the command, and returns `None` if it takes too long.
+    fn wait(&self, child: &mut Child) -> Option<ExitStatus> {
+        let end = Instant::now() + self.limit;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if Instant::now() < end => thread::sleep(pause),
+                _ => return None,
+            }
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Answer {
+    /// Returns what the command has printed, or an error if it has failed.
+    pub fn success(self) -> Result<String, Error> {
+        match self.status.success() {
+            true => Ok(self.out),
+            false => Err(self.failure()),
+        }
+    }
+
+    /// Returns the failure: the first line of standard error.
+    fn failure(&self) -> Error {
+        let line = self.err.lines().find(|line| !line.trim().is_empty());
+        let text = line.map_or_else(|| self.status.to_string(), |line| line.trim().to_owned());
+        self.refused(&text)
+    }
+
+    /// Returns the error of an answer that is not as expected.
+    pub fn refused(&self, text: &str) -> Error {
+        Error::elsewhere(format!("{}: {text}", self.command))
+    }
+}
+
+/// Reads a pipe to its end in another thread, because a child of the command may keep it open.
+fn collect(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut part = [0; 4096];
+        while let Ok(size @ 1..) = pipe.read(&mut part) {
+            if sender.send(part[..size].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// Returns what was read from a pipe until it was closed, or until `end`.
+fn gather(parts: &Receiver<Vec<u8>>, end: Instant) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(part) = parts.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        bytes.extend(part);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Kills a command and its children, and does not wait for them: the kernel may hold them.
+fn kill(mut child: Child) {
+    #[cfg(unix)]
+    {
+        let group = rustix::process::Pid::from_child(&child);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    thread::spawn(move || child.wait());
+}

@@ -1,0 +1,163 @@
+//! The engine `hq`: tasks of a HyperQueue server, one for each item.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+use crate::engine::call::Commands;
+use crate::engine::words::{Words, line, list};
+use crate::engine::{Ended, Engine, Job, Launch, Submission};
+
+/// After how many lost workers a task fails.
+const CRASH_LIMIT: &str = "5";
+
+/// Gives pieces to the workers of HyperQueue. Its command must find the server.
+pub struct Hq {
+    commands: Commands,
+    words: Words,
+    cpus: usize,
+}
+
+/// The answer to `submit`.
+#[derive(Deserialize)]
+struct Submitted {
+    id: u64,
+}
+
+/// A job of `job list`.
+#[derive(Deserialize)]
+struct Info {
+    id: u64,
+    name: String,
+}
+
+/// A job of `job info`.
+#[derive(Deserialize)]
+struct Detail {
+    info: Info,
+    tasks: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    /// The place of the task's entry in the list.
+    id: usize,
+    state: String,
+    error: Option<String>,
+}
+
+/// The answer of a command that has failed.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+impl Hq {
+    pub const ADVICE: &str = "get a release binary of HyperQueue, or run `cargo build --no-default-features --features microlp -p hyperqueue` in its source";
+
+    pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
+        let words = Words::new(launch)?;
+        let cpus = launch.cpus.unwrap_or(1);
+        Ok(Self {
+            commands,
+            words,
+            cpus,
+        })
+    }
+
+    /// Returns the arguments of `hq`. Without `--wait`, which has been seen to hang. Each task gets
+    /// a folder, because only then does HyperQueue read its error message.
+    fn submission(&self, submission: &Submission) -> Vec<String> {
+        let cpus = self.cpus.to_string();
+        let list = list(submission);
+        let options = [
+            ["--output-mode=json", "submit"],
+            ["--name", &submission.name],
+            ["--from-json", &list],
+            ["--cpus", &cpus],
+            ["--crash-limit", CRASH_LIMIT],
+            ["--stdout", "none"],
+            ["--stderr", "none"],
+            ["--task-dir", "--"],
+        ];
+        let options = options.iter().flatten().map(ToString::to_string);
+        options.chain(self.words.bare()).collect()
+    }
+
+    fn call<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<T, Error> {
+        let answer = self.commands.call("hq", arguments, "")?;
+        if let Ok(refusal) = serde_json::from_str::<Refusal>(&answer.out) {
+            let text = refusal.error.lines().next().unwrap_or_default();
+            return Err(answer.refused(text));
+        }
+        let unknown = answer.refused("the answer is unknown");
+        serde_json::from_str(&answer.success()?).map_err(|_| unknown)
+    }
+
+    /// Returns the tasks of the job, or `None` if the server does not know it. A server that was
+    /// started anew counts from 1 again, so the number may be that of another job.
+    fn tasks(&self, job: &Job) -> Result<Option<Vec<Task>>, Error> {
+        let arguments = ["--output-mode=json", "job", "info", &job.id];
+        let details: Vec<Detail> = self.call(&arguments)?;
+        let mut details = details.into_iter();
+        let ours = details.find(|detail| detail.info.name == job.submission.name);
+        Ok(ours.map(|detail| detail.tasks))
+    }
+}
+
+impl Engine for Hq {
+    fn manifest(&self, submission: &Submission) -> String {
+        let mut words = self.submission(submission);
+        words.insert(0, "hq".to_owned());
+        line(&words) + "\n"
+    }
+
+    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+        let words = self.submission(submission);
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let submitted: Submitted = self.call(&words)?;
+        Ok(submitted.id.to_string())
+    }
+
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
+        let jobs: Vec<Info> = self.call(&["--output-mode=json", "job", "list", "--all"])?;
+        let mut jobs = jobs.into_iter();
+        let ours = jobs.find(|job| job.name == submission);
+        Ok(ours.map(|job| job.id.to_string()))
+    }
+
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+        let Some(tasks) = self.tasks(job)? else {
+            return Ok(job.lost("hq does not know the job"));
+        };
+        Ok(tasks
+            .into_iter()
+            .filter_map(|task| ended(job, task))
+            .collect())
+    }
+
+    fn cancel(&mut self, job: &Job) {
+        if let Ok(Some(_)) = self.tasks(job) {
+            let arguments = ["--output-mode=json", "job", "cancel", &job.id];
+            let _ = self.commands.call("hq", &arguments, "");
+        }
+    }
+}
+
+fn ended(job: &Job, task: Task) -> Option<Ended> {
+    let item = job.submission.items.get(task.id)?.clone();
+    let error = task.error.unwrap_or_default();
+    let (code, text) = match task.state.as_str() {
+        "finished" => (Some(0), String::new()),
+        "failed" => (code(&error), error),
+        "canceled" | "aborted" => (None, task.state),
+        _ => return None,
+    };
+    Some(Ended { item, code, text })
+}
+
+/// Returns the exit code, which HyperQueue names if the piece has left no message.
+fn code(error: &str) -> Option<i32> {
+    let (_, code) = error.split_once("terminated with exit code ")?;
+    code.trim().parse().ok()
+}

@@ -1,0 +1,216 @@
+//! The engine `k8s`: an indexed Job of Kubernetes, with an index for each item.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::Error;
+use crate::engine::call::Commands;
+use crate::engine::options::Claim;
+use crate::engine::words::Words;
+use crate::engine::{Ended, Engine, Job, Launch, Submission};
+
+/// How many indexes a Job may have.
+const CAPACITY: usize = 100_000;
+/// The longest name of a Job. With its index, it is the name of a machine.
+const LONGEST: usize = 52;
+/// The seconds for which Kubernetes keeps a Job that has ended.
+const KEPT: u32 = 86_400;
+
+/// What a piece runs in.
+#[derive(Clone, Debug)]
+pub struct Container {
+    pub image: String,
+    pub claim: Claim,
+}
+
+/// Gives pieces to the cluster and namespace of `kubectl`'s current context.
+pub struct K8s {
+    commands: Commands,
+    words: Words,
+    container: Container,
+    cpus: usize,
+}
+
+/// The answer to `get job`.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Status {
+    completed_indexes: String,
+    failed_indexes: String,
+    conditions: Vec<Condition>,
+}
+
+#[derive(Deserialize)]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    #[serde(default)]
+    message: String,
+}
+
+impl K8s {
+    pub const ADVICE: &str = "install kubectl, and give it access to a cluster";
+
+    pub fn new(launch: &Launch, container: &Container, commands: Commands) -> Result<Self, Error> {
+        let mounted = &container.claim.path;
+        for path in [&launch.plan, &launch.out] {
+            if !path.starts_with(mounted) {
+                return Err(Error::never(format!(
+                    "{} is not in {}, which --claim mounts",
+                    path.display(),
+                    mounted.display()
+                )));
+            }
+        }
+        Ok(Self {
+            commands,
+            words: Words::new(launch)?,
+            container: container.clone(),
+            cpus: launch.cpus.unwrap_or(1),
+        })
+    }
+
+    /// Returns the Job, or `None` if the cluster has none of this name.
+    fn status(&self, name: &str) -> Result<Option<Status>, Error> {
+        let arguments = ["get", "job", name, "--ignore-not-found", "-o", "json"];
+        let answer = self.commands.call("kubectl", &arguments, "")?;
+        let unknown = answer.refused("the answer is unknown");
+        let out = answer.success()?;
+        if out.trim().is_empty() {
+            return Ok(None);
+        }
+        let answer = serde_json::from_str::<Answer>(&out).map_err(|_| unknown)?;
+        Ok(Some(answer.status))
+    }
+}
+
+impl Engine for K8s {
+    fn manifest(&self, submission: &Submission) -> String {
+        let size = submission.items.len();
+        let Container { image, claim } = &self.container;
+        let words = self.words.with_list(submission);
+        // Kubernetes replaces $(NAME) by variables, and $$ by $.
+        let command: Vec<_> = words.iter().map(|word| word.replace('$', "$$")).collect();
+        let cpu = json!({ "cpu": self.cpus.to_string() });
+        let container = json!({
+            "name": "piece",
+            "image": image,
+            "command": command,
+            "resources": { "requests": cpu, "limits": cpu },
+            "volumeMounts": [{ "name": "folder", "mountPath": claim.path }],
+        });
+        let volume = json!({
+            "name": "folder",
+            "persistentVolumeClaim": { "claimName": claim.name },
+        });
+        let never = json!({
+            "action": "FailIndex",
+            "onExitCodes": { "containerName": "piece", "operator": "In", "values": [2] },
+        });
+        let disrupted = json!({
+            "action": "Ignore",
+            "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }],
+        });
+        let job = json!({
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": { "name": name(&submission.name) },
+            "spec": {
+                "completionMode": "Indexed",
+                "completions": size,
+                "parallelism": size,
+                "backoffLimitPerIndex": 1,
+                "podFailurePolicy": { "rules": [never, disrupted] },
+                "ttlSecondsAfterFinished": KEPT,
+                "template": { "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [container],
+                    "volumes": [volume],
+                } },
+            },
+        });
+        serde_json::to_string_pretty(&job).expect("a manifest is JSON") + "\n"
+    }
+
+    fn capacity(&self) -> usize {
+        CAPACITY
+    }
+
+    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+        let manifest = self.manifest(submission);
+        let answer = self
+            .commands
+            .call("kubectl", &["apply", "-f", "-"], &manifest)?;
+        answer.success()?;
+        Ok(name(&submission.name))
+    }
+
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
+        let name = name(submission);
+        Ok(self.status(&name)?.map(|_| name))
+    }
+
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+        let Some(status) = self.status(&job.id)? else {
+            return Ok(job.lost("the cluster does not know the Job"));
+        };
+        let is_over = |condition: &&Condition| {
+            ["Complete", "Failed"].contains(&condition.kind.as_str()) && condition.status == "True"
+        };
+        let over = status.conditions.iter().find(is_over);
+        let items = job.submission.items.iter().enumerate();
+        let ended = items.filter_map(|(index, item)| {
+            let (code, text) = if contains(&status.completed_indexes, index) {
+                (Some(0), "")
+            } else if contains(&status.failed_indexes, index) {
+                (None, "the index has failed")
+            } else {
+                (None, over?.message.as_str())
+            };
+            let (item, text) = (item.clone(), text.to_owned());
+            Some(Ended { item, code, text })
+        });
+        Ok(ended.collect())
+    }
+
+    fn cancel(&mut self, job: &Job) {
+        let arguments = [
+            "delete",
+            "job",
+            &job.id,
+            "--ignore-not-found",
+            "--wait=false",
+        ];
+        let _ = self.commands.call("kubectl", &arguments, "");
+    }
+}
+
+/// Returns the name of the Job: small letters, digits and hyphens. The end of a submission's name
+/// tells it from others.
+fn name(submission: &str) -> String {
+    let allowed = |c: char| match c.to_ascii_lowercase() {
+        c @ ('a'..='z' | '0'..='9') => c,
+        _ => '-',
+    };
+    let name: String = submission.chars().map(allowed).collect();
+    let start = name.len().saturating_sub(LONGEST);
+    name[start..].trim_matches('-').to_owned()
+}
+
+/// Whether an index is in a text such as `1,3-5,7`.
+fn contains(indexes: &str, index: usize) -> bool {
+    indexes.split(',').any(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (first.parse::<usize>(), last.parse::<usize>()) {
+            (Ok(first), Ok(last)) => (first..=last).contains(&index),
+            _ => false,
+        }
+    })
+}

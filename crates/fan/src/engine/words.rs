@@ -1,0 +1,53 @@
+//! The command line of a piece, as words of text.
+
+use std::ffi::OsStr;
+
+use crate::Error;
+use crate::engine::{Launch, Submission};
+
+/// The command line of every piece, without what tells the item.
+pub struct Words(Vec<String>);
+
+impl Words {
+    /// Returns the words, which must be text for the engines.
+    pub fn new(launch: &Launch) -> Result<Self, Error> {
+        let words = launch.words();
+        let words: Result<_, _> = words.iter().map(|word| text(word)).collect();
+        Ok(Self(words?))
+    }
+
+    /// Returns the words of an engine that gives an entry to each piece.
+    pub fn bare(&self) -> Vec<String> {
+        self.0.clone()
+    }
+
+    /// Returns the words of an engine that gives only a number to each piece.
+    pub fn with_list(&self, submission: &Submission) -> Vec<String> {
+        let list = ["--list".to_owned(), list(submission)];
+        self.0.iter().cloned().chain(list).collect()
+    }
+}
+
+/// Returns the path of the list. It is in the folder, whose path is text.
+pub fn list(submission: &Submission) -> String {
+    submission.list.display().to_string()
+}
+
+fn text(word: &OsStr) -> Result<String, Error> {
+    let refused = || Error::never(format!("{} is not UTF-8", word.display()));
+    word.to_str().map(str::to_owned).ok_or_else(refused)
+}
+
+/// Joins words to a line that a shell splits into the same words.
+pub fn line(words: &[String]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    quoted.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}

@@ -1,0 +1,246 @@
+//! The folder that all pieces share, and what it says about the items.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::Name;
+use crate::publish::{differ, host, no_link, now};
+use crate::result::{Trailer, Written};
+use crate::{Error, Retry};
+
+const RESULT: &str = "out";
+const LOG: &str = "err";
+/// The file of a running attempt.
+pub const RUNNING: &str = "running";
+/// A result that contradicts the one that is published.
+pub const DIFFERENT: &str = "differs";
+
+/// The folder of a plan's results.
+pub struct Folder {
+    path: PathBuf,
+    /// The digest of the plan.
+    plan: String,
+}
+
+/// A failed attempt: a line of an item's log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Failed {
+    pub host: String,
+    pub pid: u32,
+    pub at: f64,
+    pub retry: Retry,
+    pub text: String,
+}
+
+/// An attempt that has begun and not ended, or was killed.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    /// The name of its file.
+    pub file: String,
+    pub item: Name,
+    pub host: String,
+    pub pid: u32,
+    /// When it began, in seconds since 1970.
+    pub began: f64,
+}
+
+/// What a folder says.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The weight of every item, including those that pieces have left.
+    pub weights: BTreeMap<Name, u64>,
+    pub published: BTreeMap<Name, Trailer>,
+    pub begun: Vec<Begun>,
+}
+
+impl Folder {
+    /// Names the folder of the plan with this digest.
+    pub fn new(path: &Path, plan: String) -> Self {
+        let path = path.to_owned();
+        Self { path, plan }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn plan(&self) -> &str {
+        &self.plan
+    }
+
+    /// Returns the path of the published result.
+    pub fn result(&self, item: &Name) -> PathBuf {
+        self.path.join(format!("{item}.{RESULT}"))
+    }
+
+    fn log(&self, item: &Name) -> PathBuf {
+        self.path.join(format!("{item}.{LOG}"))
+    }
+
+    /// Reads and checks the published result. Returns `None` if there is none.
+    pub fn read(&self, item: &Name) -> Result<Option<Written>, Error> {
+        Written::read(&self.result(item), &self.plan, item)
+    }
+
+    /// Adds a failed attempt to the item's log.
+    pub fn record(&self, item: &Name, error: &Error) -> Result<(), Error> {
+        let failed = Failed {
+            host: host(),
+            pid: std::process::id(),
+            at: now(),
+            retry: error.retry(),
+            text: error.to_string(),
+        };
+        let line = serde_json::to_string(&failed).expect("a failure is JSON") + "\n";
+        let path = self.log(item);
+        let log = OpenOptions::new().create(true).append(true).open(&path);
+        // One write, so that lines of several attempts do not mix.
+        let stored = log.and_then(|mut log| log.write_all(line.as_bytes()));
+        stored.map_err(|error| Error::at(&path, &error))
+    }
+
+    /// Reads the item's log, oldest attempt first. A line that was cut off is left out.
+    pub fn failures(&self, item: &Name) -> Vec<Failed> {
+        let text = fs::read_to_string(self.log(item)).unwrap_or_default();
+        let lines = text.lines().map(serde_json::from_str);
+        lines.filter_map(Result::ok).collect()
+    }
+
+    /// Finds out what is published and what has begun. `survey` is what was found earlier: each
+    /// result is read only once. `planned` are the weights of the plan's items.
+    pub fn survey(&self, planned: &[u64], survey: &mut Survey) -> Result<(), Error> {
+        let names = self.names()?;
+        survey.begun = names
+            .iter()
+            .filter_map(|name| attempt(name, RUNNING))
+            .collect();
+        let mut different = names
+            .iter()
+            .filter_map(|name| Some((attempt(name, DIFFERENT)?, name)));
+        if let Some((other, name)) = different.next() {
+            let first = self.result(&other.item);
+            return Err(differ(&other.item, &first, &self.path.join(name)));
+        }
+        let planned = planned.iter().enumerate();
+        let mut open: Vec<_> = planned
+            .map(|(number, weight)| (Name::planned(number), *weight))
+            .collect();
+        while let Some((item, weight)) = open.pop() {
+            if !survey.published.contains_key(&item) && names.contains(&format!("{item}.{RESULT}"))
+            {
+                let trailer = self.trailer(&item)?;
+                survey.published.insert(item.clone(), trailer);
+            }
+            if let Some(trailer) = survey.published.get(&item) {
+                let rest = trailer.rest.iter().enumerate();
+                open.extend(rest.map(|(number, weight)| (item.child(number), *weight)));
+            }
+            survey.weights.insert(item, weight);
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Result<std::collections::HashSet<String>, Error> {
+        let failed = |error| Error::at(&self.path, &error);
+        let entries = fs::read_dir(&self.path).map_err(failed)?;
+        let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name()));
+        let names = names.filter_map(|name| name.map(|name| name.into_string().ok()).transpose());
+        names.collect()
+    }
+
+    /// Reads only the trailer of a result.
+    fn trailer(&self, item: &Name) -> Result<Trailer, Error> {
+        let path = self.result(item);
+        let failed = |error| Error::at(&path, &error);
+        let mut file = File::open(&path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let mut size = 4096.min(length);
+        loop {
+            file.seek(SeekFrom::Start(length - size)).map_err(failed)?;
+            let mut end = Vec::new();
+            file.read_to_end(&mut end).map_err(failed)?;
+            let line = end.strip_suffix(b"\n").unwrap_or(&end);
+            if let Some(start) = line.iter().rposition(|byte| *byte == b'\n') {
+                if let Ok(trailer) = serde_json::from_slice::<Trailer>(&line[start + 1..])
+                    && (&trailer.plan, &trailer.item) == (&self.plan, item)
+                {
+                    return Ok(trailer);
+                }
+                break;
+            }
+            if size == length {
+                break;
+            }
+            size = length.min(size * 16);
+        }
+        // This says what is wrong with the result.
+        let read = self.read(item)?;
+        let gone = || Error::perhaps(format!("{} was removed", path.display()));
+        read.map(|written| written.trailer).ok_or_else(gone)
+    }
+}
+
+impl Survey {
+    /// Returns the items without a result, in the order of the plan.
+    pub fn missing(&self) -> impl Iterator<Item = &Name> {
+        let is_missing = |item: &&Name| !self.published.contains_key(*item);
+        self.weights.keys().filter(is_missing)
+    }
+
+    /// Returns the published items, each with the weight of what its piece has done. What it has
+    /// left to others counts with them.
+    pub fn done(&self) -> impl Iterator<Item = (&Trailer, u64)> {
+        self.published.iter().map(|(item, trailer)| {
+            let rest = trailer.rest.iter().sum();
+            (trailer, self.weights[item].saturating_sub(rest))
+        })
+    }
+
+    /// Returns the weight that is published, and that of the whole work.
+    pub fn weight(&self) -> (u64, u64) {
+        let done: u64 = self.done().map(|(_, weight)| weight).sum();
+        let missing: u64 = self.missing().map(|item| self.weights[item]).sum();
+        (done, done + missing)
+    }
+}
+
+/// Returns the attempt whose file has a name such as `12.3~host~77~MICROSECONDS.KIND`.
+fn attempt(name: &str, kind: &str) -> Option<Begun> {
+    let stem = name.strip_suffix(kind)?.strip_suffix('.')?;
+    let mut parts = stem.split('~');
+    Some(Begun {
+        file: name.to_owned(),
+        item: parts.next()?.parse().ok()?,
+        host: parts.next()?.to_owned(),
+        pid: parts.next()?.parse().ok()?,
+        began: parts.next()?.parse::<u64>().ok()? as f64 / 1e6,
+    })
+}
+
+/// Creates the folder if it is missing, and checks that pieces can publish in it.
+pub fn prepare(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|error| Error::at(path, &error))?;
+    let one = path.join(format!(".link~{}~{}", host(), std::process::id()));
+    let other = one.with_extension("probe");
+    fs::write(&one, "").map_err(|error| Error::at(&one, &error))?;
+    let linked = fs::hard_link(&one, &other).map_err(|error| no_link(&other, &error));
+    let _ = (fs::remove_file(&one), fs::remove_file(&other));
+    linked
+}
+
+/// Makes the names in a folder durable.
+pub fn sync(path: &Path) -> Result<(), Error> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    match synced {
+        // Some network file systems cannot do this, and do not need it.
+        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(Error::at(path, &error)),
+        _ => Ok(()),
+    }
+}

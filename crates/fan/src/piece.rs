@@ -1,0 +1,122 @@
+//! The verb `piece`: does the work of one item, and publishes its result.
+
+use std::env;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::folder::Folder;
+use crate::name::Name;
+use crate::plan::Plan;
+use crate::publish::Attempt;
+use crate::{Budget, Error, Split};
+
+/// An item whose name has more characters is done to its end, whatever the budget.
+const LONGEST_SPLIT: usize = 100;
+
+/// What an engine is given for each piece: an entry of the file that lists a submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The digest of the plan.
+    pub plan: String,
+    pub item: Name,
+}
+
+/// Which item a piece is asked for.
+pub struct Asked<'a> {
+    pub plan: &'a Path,
+    pub item: Option<&'a str>,
+    /// The file that lists the submission, if the engine knows only numbers.
+    pub list: Option<&'a Path>,
+    pub out: &'a Path,
+}
+
+/// Does the work of an item, unless its result is published already. An error goes into the
+/// item's log as well, and to where the engine shows it.
+pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> {
+    let done = Plan::<P>::read(asked.plan).and_then(|plan| {
+        let folder = Folder::new(asked.out, plan.digest().to_owned());
+        let item = item(asked, folder.plan())?;
+        let done = attempt(plan, &folder, &item, budget);
+        done.map_err(|error| match folder.record(&item, &error) {
+            Ok(()) => error,
+            Err(unrecorded) => error.and(&unrecorded),
+        })
+    });
+    if let (Err(error), Some(path)) = (&done, env::var_os("HQ_ERROR_FILENAME")) {
+        // HyperQueue reads the file only after a failure. Without it, it shows the exit code.
+        let _ = fs::write(PathBuf::from(path), error.to_string());
+    }
+    done
+}
+
+fn attempt<P: Split>(
+    plan: Plan<P>,
+    folder: &Folder,
+    item: &Name,
+    budget: &Budget,
+) -> Result<(), Error> {
+    if folder.read(item)?.is_some() {
+        return Ok(());
+    }
+    let (arguments, work) = plan.take(folder, item)?;
+    let attempt = Attempt::begin(folder, item)?;
+    // Each generation has a longer name, and a file's name can only be so long.
+    let unlimited = Budget::unlimited();
+    let is_long = item.to_string().len() > LONGEST_SPLIT;
+    let budget = if is_long { &unlimited } else { budget };
+    let run = AssertUnwindSafe(|| arguments.run(work, budget));
+    let done = catch_unwind(run).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let text = text.unwrap_or("no message");
+        Err(Error::perhaps(format!("item {item} panicked: {text}")))
+    })?;
+    attempt.publish::<P>(&done)
+}
+
+/// Returns the name of the item, which the engine gives in a variable if the command line does not.
+fn item(asked: &Asked<'_>, plan: &str) -> Result<Name, Error> {
+    if let Some(item) = asked.item {
+        return item.parse();
+    }
+    if let Ok(entry) = env::var("HQ_ENTRY") {
+        let entry: Entry = serde_json::from_str(&entry)
+            .map_err(|error| Error::never(format!("HQ_ENTRY is no entry of a plan: {error}")))?;
+        return named(entry, plan, "HQ_ENTRY");
+    }
+    let number = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
+        .into_iter()
+        .find_map(|name| Some((name, env::var(name).ok()?)));
+    let (variable, number) = number.ok_or_else(|| {
+        Error::never(
+            "no item: pass --item, or set HQ_ENTRY, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX",
+        )
+    })?;
+    let Some(list) = asked.list else {
+        return number.parse();
+    };
+    let text = fs::read(list).map_err(|error| Error::at(list, &error))?;
+    let entries: Vec<Entry> = serde_json::from_slice(&text)
+        .map_err(|error| Error::never(format!("{}: is no list: {error}", list.display())))?;
+    let entry = number
+        .parse()
+        .ok()
+        .and_then(|at: usize| entries.get(at).cloned());
+    let entry = entry.ok_or_else(|| {
+        let list = list.display();
+        Error::never(format!("{variable}={number} is not in {list}"))
+    })?;
+    named(entry, plan, &list.display().to_string())
+}
+
+fn named(entry: Entry, plan: &str, source: &str) -> Result<Name, Error> {
+    match entry.plan == plan {
+        true => Ok(entry.item),
+        false => Err(Error::never(format!(
+            "{source} names an item of another plan"
+        ))),
+    }
+}

@@ -1,0 +1,158 @@
+//! Plans: what a program is asked for, and the items into which it was split.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::folder::Folder;
+use crate::name::Name;
+use crate::{Error, Split, Weighted};
+
+/// The format of plans and results.
+const FORMAT: u32 = 1;
+
+/// What a program is asked for. It tells plans apart, because planning again may find another input.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Header<P> {
+    format: u32,
+    program: String,
+    version: String,
+    pieces: usize,
+    arguments: P,
+}
+
+/// A plan. Planning again with the same arguments and the same input gives the same bytes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "P: Split", deserialize = "P: Split"))]
+pub struct Plan<P: Split> {
+    header: Header<P>,
+    /// The items, in the order in which their results are merged.
+    items: Vec<Weighted<P::Item>>,
+    /// The digest of the plan's file.
+    #[serde(skip)]
+    digest: String,
+}
+
+/// The header of a plan that may be of another program or version.
+#[derive(Deserialize)]
+struct Outline {
+    header: Header<serde_json::Value>,
+}
+
+impl<A> Header<A> {
+    /// Checks that this build can carry out the plan.
+    fn check<P: Split>(&self) -> Result<(), String> {
+        let (format, program, version) = (self.format, &*self.program, &*self.version);
+        if (format, program, version) == (FORMAT, P::NAME, P::VERSION) {
+            return Ok(());
+        }
+        Err(format!(
+            "is a plan of {program} {version}, format {format}, and this is {} {}, format {FORMAT}: plan again",
+            P::NAME,
+            P::VERSION
+        ))
+    }
+}
+
+impl<P: Split> Header<P> {
+    /// Describes the plan of the program for about `pieces` items.
+    pub fn new(arguments: P, pieces: usize) -> Self {
+        Self {
+            format: FORMAT,
+            program: P::NAME.to_owned(),
+            version: P::VERSION.to_owned(),
+            pieces,
+            arguments,
+        }
+    }
+
+    /// Returns the digest of everything that a user may ask for.
+    pub fn digest(&self) -> String {
+        sha256(&serde_json::to_vec(self).expect("arguments are JSON"))
+    }
+}
+
+impl<P: Split> Plan<P> {
+    /// Splits the program.
+    pub fn new(header: Header<P>) -> Result<Self, Error> {
+        let items = header.arguments.plan(header.pieces)?;
+        let mut plan = Self {
+            header,
+            items,
+            digest: String::new(),
+        };
+        plan.digest = sha256(plan.to_text().as_bytes());
+        Ok(plan)
+    }
+
+    /// Reads a plan, and refuses one that this build cannot carry out.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = fs::read(path).map_err(|error| Error::at(path, &error))?;
+        let plan = Self::parse(&text);
+        plan.map_err(|why| Error::never(format!("{}: {why}", path.display())))
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, String> {
+        let no_plan = |error| format!("is not a plan: {error}");
+        let parsed = serde_json::from_slice::<Self>(text).or_else(|error| {
+            let outline: Outline = serde_json::from_slice(text).map_err(no_plan)?;
+            outline.header.check::<P>()?;
+            Err(no_plan(error))
+        });
+        let mut plan = parsed?;
+        plan.header.check::<P>()?;
+        plan.digest = sha256(text);
+        Ok(plan)
+    }
+
+    /// Returns the text of the plan's file.
+    pub fn to_text(&self) -> String {
+        let text = serde_json::to_string(self);
+        text.expect("items and arguments are JSON") + "\n"
+    }
+
+    /// Returns the digest that results of this plan carry.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Returns the header.
+    pub fn header(&self) -> &Header<P> {
+        &self.header
+    }
+
+    /// Returns what the program is asked for.
+    pub fn arguments(&self) -> &P {
+        &self.header.arguments
+    }
+
+    /// Returns the weights of the planned items.
+    pub fn weights(&self) -> Vec<u64> {
+        self.items.iter().map(|item| item.weight).collect()
+    }
+
+    /// Takes an item out of the plan, or out of the result of the piece that has left it.
+    pub fn take(mut self, folder: &Folder, name: &Name) -> Result<(P, P::Item), Error> {
+        let (parent, number) = name.origin();
+        let mut items = match parent {
+            None => std::mem::take(&mut self.items),
+            Some(parent) => {
+                let written = folder.read(&parent)?;
+                let none = || Error::elsewhere(format!("item {name}: {parent} has no result yet"));
+                written.ok_or_else(none)?.done::<P>()?.rest
+            }
+        };
+        let count = items.len();
+        let none = || Error::never(format!("there is no item {name}: {number} of {count}"));
+        let item = (number < count).then(|| items.swap_remove(number).item);
+        Ok((self.header.arguments, item.ok_or_else(none)?))
+    }
+}
+
+/// Returns the SHA-256 of `bytes` in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

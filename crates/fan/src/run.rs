@@ -1,0 +1,120 @@
+//! The verb `run`: plans, lets an engine run the pieces, and merges their results. The protocol is
+//! in `docs/fan.md`.
+
+pub mod book;
+mod driver;
+mod progress;
+pub mod schedule;
+pub mod table;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf, absolute};
+
+use crate::engine::{Engine, EngineOptions, Launch};
+use crate::folder::{Folder, Survey};
+use crate::interrupt::Interrupt;
+use crate::merge::merge;
+use crate::plan::{Header, Plan};
+use crate::{Error, Split};
+use book::Book;
+use driver::{Driver, End};
+
+/// How a program is run in pieces.
+pub struct Options {
+    pub pieces: usize,
+    pub engine: EngineOptions,
+    /// The folder of the results, if the user has named one.
+    pub dir: Option<PathBuf>,
+    pub retries: usize,
+    /// The seconds after which a piece leaves the rest of its work to others.
+    pub budget: f64,
+    pub cpus: Option<usize>,
+    /// The arguments of this program that lead to the verbs.
+    pub prefix: Vec<OsString>,
+}
+
+/// A program that is planned, and the folder where its pieces publish.
+struct Prepared<P: Split> {
+    plan: Plan<P>,
+    folder: Folder,
+    engine: Box<dyn Engine>,
+}
+
+/// Runs the program, and returns what its pieces have found, and the folder of their results.
+pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, PathBuf), Error> {
+    let interrupt = Interrupt::listen()?;
+    let Prepared {
+        plan,
+        folder,
+        engine,
+    } = prepare(arguments, options)?;
+    let book = Book {
+        folder: &folder,
+        engine: options.engine.engine.name(),
+    };
+    let mut driver = Driver::new(&book, plan.weights(), engine, options.retries, interrupt);
+    let end = driver.run();
+    let survey = driver.finish();
+    match end? {
+        End::Interrupted(signal) => {
+            let (done, all) = (survey.published.len(), survey.weights.len());
+            let path = folder.path().display();
+            let text = format!(
+                "interrupted: {done} of {all} results are in {path}; the same command goes on"
+            );
+            Err(Error::interrupted(signal, text))
+        }
+        End::Failed(error) => Err(error),
+        End::Published => Ok((merge(&plan, folder.path())?, folder.path().to_owned())),
+    }
+}
+
+/// Writes the plan and a list of the missing items, and returns what would be submitted.
+pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Error> {
+    let Prepared {
+        plan,
+        folder,
+        engine,
+    } = prepare(arguments, options)?;
+    let mut survey = Survey::default();
+    folder.survey(&plan.weights(), &mut survey)?;
+    let missing: Vec<_> = survey.missing().take(engine.capacity()).cloned().collect();
+    if missing.is_empty() {
+        return Ok(String::new());
+    }
+    let book = Book {
+        folder: &folder,
+        engine: options.engine.engine.name(),
+    };
+    Ok(engine.manifest(&book.list(missing)?))
+}
+
+fn prepare<P: Split>(arguments: P, options: &Options) -> Result<Prepared<P>, Error> {
+    let header = Header::new(arguments, options.pieces);
+    let path = options.dir.clone();
+    let path = path.unwrap_or_else(|| format!("fan-{}-{}", P::NAME, &header.digest()[..8]).into());
+    let path = absolute(&path).map_err(|error| Error::at(&path, &error))?;
+    let engine = options.engine.choose(launch(&path, options)?)?;
+    let plan = book::plan(header, &path)?;
+    let folder = Folder::new(&path, plan.digest().to_owned());
+    Ok(Prepared {
+        plan,
+        folder,
+        engine,
+    })
+}
+
+fn launch(out: &Path, options: &Options) -> Result<Launch, Error> {
+    let program = env::current_exe();
+    let program = program.map_err(|error| Error::elsewhere(format!("this program: {error}")))?;
+    let mut program = vec![program.into_os_string()];
+    program.extend(options.prefix.iter().cloned());
+    Ok(Launch {
+        program,
+        plan: book::plan_path(out),
+        out: out.to_owned(),
+        budget: options.budget,
+        cpus: options.cpus,
+    })
+}

@@ -1,0 +1,125 @@
+//! The files of `run` in the folder: the plan, the lists of the submissions, and the jobs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::engine::{Job, Submission};
+use crate::folder::{self, Folder};
+use crate::name::Name;
+use crate::piece::Entry;
+use crate::plan::{Header, Plan};
+use crate::publish::{host, no_link, now};
+use crate::{Error, Split};
+
+const PLAN: &str = "plan.json";
+const JOBS: &str = "jobs";
+
+/// Returns the path of the plan in a folder.
+pub fn plan_path(folder: &Path) -> PathBuf {
+    folder.join(PLAN)
+}
+
+/// Returns the plan of a folder. If there is none, plans, and links the plan into the folder.
+pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error> {
+    let path = plan_path(folder);
+    if path.exists() {
+        folder::prepare(folder)?;
+        return present(&header.digest(), &path);
+    }
+    let plan = Plan::new(header)?;
+    folder::prepare(folder)?;
+    let draft = folder.join(format!(".plan~{}~{}", host(), std::process::id()));
+    let mut file = File::create(&draft).map_err(|error| Error::at(&draft, &error))?;
+    let written = file.write_all(plan.to_text().as_bytes());
+    let written = written.and_then(|()| file.sync_all());
+    let linked = written.map(|()| fs::hard_link(&draft, &path));
+    let _ = fs::remove_file(&draft);
+    match linked.map_err(|error| Error::at(&draft, &error))? {
+        Ok(()) => folder::sync(folder).map(|()| plan),
+        // Another `run` has been faster.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            present(&plan.header().digest(), &path)
+        }
+        Err(error) => Err(no_link(&path, &error)),
+    }
+}
+
+/// Returns the plan that is there, if its header has this digest. Its items are those that `run`
+/// goes on with, even if planning again would find others.
+fn present<P: Split>(header: &str, path: &Path) -> Result<Plan<P>, Error> {
+    let plan = Plan::<P>::read(path)?;
+    if plan.header().digest() == header {
+        return Ok(plan);
+    }
+    let path = path.display();
+    Err(Error::never(format!(
+        "{path}: is a plan for other arguments or another --pieces: repeat these, or choose another --dir"
+    )))
+}
+
+/// The lists and the jobs of an engine.
+pub struct Book<'a> {
+    pub folder: &'a Folder,
+    pub engine: &'static str,
+}
+
+impl Book<'_> {
+    /// Writes the list of a submission.
+    pub fn list(&self, items: Vec<Name>) -> Result<Submission, Error> {
+        let plan = self.folder.plan();
+        let entries = items.iter().map(|item| Entry {
+            plan: plan.to_owned(),
+            item: item.clone(),
+        });
+        let entries: Vec<_> = entries.collect();
+        let text = serde_json::to_string(&entries).expect("names are JSON") + "\n";
+        let (time, pid) = ((now() * 1e6) as u64, std::process::id());
+        let name = format!("fan-{}-{time:x}-{pid:x}", &plan[..8]);
+        let list = self.file(&text)?;
+        Ok(Submission { name, list, items })
+    }
+
+    /// Returns the first list with this text. Lists are never changed, because pieces read them.
+    fn file(&self, text: &str) -> Result<PathBuf, Error> {
+        let mut number = 0;
+        loop {
+            let name = match number {
+                0 => format!("{}.json", self.engine),
+                _ => format!("{}.{number}.json", self.engine),
+            };
+            let path = self.folder.path().join(name);
+            let written = match File::create_new(&path) {
+                Ok(mut file) => file.write_all(text.as_bytes()),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read(&path) {
+                    Ok(present) if present == text.as_bytes() => Ok(()),
+                    _ => {
+                        number += 1;
+                        continue;
+                    }
+                },
+                Err(error) => Err(error),
+            };
+            return written
+                .map(|()| path.clone())
+                .map_err(|error| Error::at(&path, &error));
+        }
+    }
+
+    /// Adds a job that the engine has taken.
+    pub fn add(&self, job: &Job) -> Result<(), Error> {
+        let path = self.folder.path().join(JOBS);
+        let line = serde_json::to_string(job).expect("a job is JSON") + "\n";
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.map_err(|error| Error::at(&path, &error))
+    }
+
+    /// Returns the engine's jobs. A line that was cut off is left out.
+    pub fn jobs(&self) -> Vec<Job> {
+        let text = fs::read_to_string(self.folder.path().join(JOBS)).unwrap_or_default();
+        let jobs = text.lines().map(serde_json::from_str::<Job>);
+        let jobs = jobs.filter_map(Result::ok);
+        jobs.filter(|job| job.engine == self.engine).collect()
+    }
+}

@@ -1,0 +1,239 @@
+//! Engines that fail in the ways that `docs/fan.md` lists.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::*;
+use crate::folder::Folder;
+use crate::publish::Attempt;
+use crate::{Budget, Done, Split, Weighted};
+
+/// A program without results.
+#[derive(clap::Args, Serialize, Deserialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+struct Report;
+
+impl fmt::Display for Report {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+impl Split for Nothing {
+    const NAME: &'static str = "nothing";
+    const VERSION: &'static str = "1";
+    type Item = ();
+    type Out = ();
+    type Report = Report;
+
+    fn plan(&self, _: usize) -> Result<Vec<Weighted<()>>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn run(&self, (): (), _: &Budget) -> Result<Done<(), ()>, Error> {
+        Ok(Done::whole(()))
+    }
+
+    fn merge(&self, _: Vec<()>) -> Result<Report, Error> {
+        Ok(Report)
+    }
+}
+
+/// How a fake engine fails.
+#[derive(Clone, Copy, Default)]
+struct Faults {
+    /// `submit` fails.
+    refuses: bool,
+    /// But the pieces run, and `find` knows the job.
+    takes: bool,
+    /// No piece publishes.
+    loses: bool,
+    /// `ended` fails.
+    is_silent: bool,
+    /// The pieces publish and end between the first call of `ended` and the second.
+    is_slow: bool,
+}
+
+/// What a fake engine was asked for.
+#[derive(Default)]
+struct Asked {
+    submissions: Vec<Submission>,
+    polls: usize,
+    cancelled: usize,
+}
+
+struct Fake {
+    folder: Folder,
+    faults: Faults,
+    asked: Rc<RefCell<Asked>>,
+}
+
+impl Fake {
+    fn publish(&self, items: &[Name]) {
+        if !self.faults.loses {
+            for item in items {
+                let attempt = Attempt::begin(&self.folder, item).expect("a file");
+                attempt
+                    .publish::<Nothing>(&Done::whole(()))
+                    .expect("a result");
+            }
+        }
+    }
+}
+
+impl Engine for Fake {
+    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+        self.asked.borrow_mut().submissions.push(submission.clone());
+        if !self.faults.refuses || self.faults.takes {
+            self.publish(&submission.items);
+        }
+        match self.faults.refuses {
+            true => Err(Error::perhaps("no luck")),
+            false => Ok(submission.name.clone()),
+        }
+    }
+
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
+        Ok(self.faults.takes.then(|| submission.to_owned()))
+    }
+
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+        if self.faults.is_silent {
+            return Err(Error::perhaps("no answer"));
+        }
+        let mut asked = self.asked.borrow_mut();
+        asked.polls += 1;
+        if self.faults.is_slow {
+            match asked.polls {
+                1 => return Ok(Vec::new()),
+                _ => self.publish(&job.submission.items),
+            }
+        }
+        let ended = |item: &Name| Ended {
+            item: item.clone(),
+            code: Some(0),
+            text: String::new(),
+        };
+        Ok(job.submission.items.iter().map(ended).collect())
+    }
+
+    fn cancel(&mut self, _: &Job) {
+        self.asked.borrow_mut().cancelled += 1;
+    }
+
+    fn manifest(&self, _: &Submission) -> String {
+        String::new()
+    }
+}
+
+/// Runs two items, with two retries. Returns how that ended, what the engine was asked for, and the
+/// jobs that are recorded. If `is_resumed`, a job with both items is recorded before.
+fn run(faults: Faults, is_resumed: bool) -> (Result<End, Error>, Asked, Vec<Job>) {
+    let dir = TempDir::new().expect("a folder");
+    let folder = || Folder::new(dir.path(), "0123456789".to_owned());
+    let asked = Rc::new(RefCell::new(Asked::default()));
+    let engine = Fake {
+        folder: folder(),
+        faults,
+        asked: Rc::clone(&asked),
+    };
+    let folder = folder();
+    let book = Book {
+        folder: &folder,
+        engine: "fake",
+    };
+    if is_resumed {
+        let items = [0, 1].map(Name::planned).to_vec();
+        let submission = book.list(items).expect("a list");
+        let job = Job {
+            engine: "fake".to_owned(),
+            id: "old".to_owned(),
+            submission,
+        };
+        book.add(&job).expect("a line");
+    }
+    let interrupt = Interrupt::default();
+    let mut driver = Driver::new(&book, vec![1, 1], Box::new(engine), 2, interrupt);
+    driver.poll = Duration::ZERO;
+    let end = driver.run();
+    driver.finish();
+    let jobs = book.jobs();
+    (end, asked.take(), jobs)
+}
+
+#[test]
+fn faultless_engine_is_asked_once() {
+    let (end, asked, jobs) = run(Faults::default(), false);
+    assert!(matches!(end, Ok(End::Published)));
+    assert_eq!((asked.submissions.len(), asked.cancelled), (1, 0));
+    assert_eq!(jobs[0].id, asked.submissions[0].name);
+}
+
+#[test]
+fn started_job_is_found() {
+    let faults = Faults {
+        refuses: true,
+        takes: true,
+        ..Faults::default()
+    };
+    let (end, asked, jobs) = run(faults, false);
+    assert!(matches!(end, Ok(End::Published)));
+    assert_eq!((asked.submissions.len(), jobs.len()), (1, 1));
+}
+
+#[test]
+fn refusing_engine_ends_the_run() {
+    let faults = Faults {
+        refuses: true,
+        ..Faults::default()
+    };
+    let (end, asked, jobs) = run(faults, false);
+    assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
+    assert_eq!((asked.submissions.len(), jobs.len()), (3, 0));
+}
+
+#[test]
+fn lost_results_fail() {
+    let faults = Faults {
+        loses: true,
+        ..Faults::default()
+    };
+    let (end, asked, _) = run(faults, false);
+    assert!(matches!(end, Ok(End::Failed(error)) if error.code() == 1));
+    assert_eq!(asked.submissions.len(), 3);
+}
+
+#[test]
+fn results_count_without_an_answer() {
+    let faults = Faults {
+        is_silent: true,
+        ..Faults::default()
+    };
+    let (end, asked, _) = run(faults, false);
+    assert!(matches!(end, Ok(End::Published)));
+    assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
+}
+
+#[test]
+fn recorded_job_is_waited_for() {
+    let faults = Faults {
+        is_slow: true,
+        ..Faults::default()
+    };
+    let (end, asked, jobs) = run(faults, true);
+    assert!(matches!(end, Ok(End::Published)));
+    assert_eq!((asked.submissions.len(), jobs.len()), (0, 1));
+}
+
+#[test]
+fn forgotten_job_is_submitted_again() {
+    let (end, asked, jobs) = run(Faults::default(), true);
+    assert!(matches!(end, Ok(End::Published)));
+    assert_eq!((asked.submissions.len(), jobs.len()), (1, 2));
+}

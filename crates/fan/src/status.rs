@@ -1,0 +1,97 @@
+//! The verb `status`: what a folder says about a run. It changes nothing.
+
+mod estimate;
+mod report;
+mod text;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::folder::{Folder, Survey};
+use crate::parent::has_ended;
+use crate::plan::Plan;
+use crate::publish::{host, now};
+use crate::run::book::plan_path;
+use crate::verbs::print;
+use crate::{Error, Split};
+use report::{Status, View};
+
+/// Which run is shown, and how.
+#[derive(Args, Debug)]
+pub struct StatusArguments {
+    /// The folder of the results
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Write a picture of the pieces over time to this file, or only that to standard output for -
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Carries out the verb. `prefix` are the arguments that lead to the verbs of this crate.
+pub fn carry_out<P: Split>(asked: &StatusArguments, prefix: &[OsString]) -> Result<(), Error> {
+    let view = view::<P>(&asked.dir)?;
+    let timeline = view.timeline();
+    let status = Status::new(&view, &timeline, merge_command(&asked.dir, prefix));
+    if let Some(path) = &asked.svg {
+        let svg = timeline.svg(&status.headline());
+        if path.as_os_str() == "-" {
+            return print(svg.as_bytes());
+        }
+        fs::write(path, svg).map_err(|error| Error::at(path, &error))?;
+    }
+    let text = match asked.json {
+        true => serde_json::to_string_pretty(&status).expect("a status is JSON") + "\n",
+        false => status.to_string(),
+    };
+    print(text.as_bytes())
+}
+
+fn view<P: Split>(dir: &Path) -> Result<View, Error> {
+    fs::read_dir(dir).map_err(|error| Error::at(dir, &error))?;
+    let path = plan_path(dir);
+    if !path.exists() {
+        let text = format!("{}: no verb `run` has written a plan here", path.display());
+        return Err(Error::never(text));
+    }
+    let plan = Plan::<P>::read(&path)?;
+    let folder = Folder::new(dir, plan.digest().to_owned());
+    let mut survey = Survey::default();
+    folder.survey(&plan.weights(), &mut survey)?;
+    let items = survey.weights.keys();
+    let failures = items.map(|item| (item.clone(), folder.failures(item)));
+    let failures = failures.filter(|(_, failures)| !failures.is_empty());
+    let failures = failures.collect();
+    let here = host();
+    let (dead, begun) = survey
+        .begun
+        .drain(..)
+        .partition(|begun| begun.host == here && has_ended(begun.pid));
+    survey.begun = begun;
+    Ok(View {
+        program: format!("{} {}", P::NAME, P::VERSION),
+        survey,
+        dead,
+        failures,
+        here,
+        now: now(),
+    })
+}
+
+/// Returns the command that merges the results.
+fn merge_command(dir: &Path, prefix: &[OsString]) -> String {
+    let program = std::env::args_os().next();
+    let words = program.iter().chain(prefix);
+    let mut command = String::new();
+    for word in words {
+        command += &word.to_string_lossy();
+        command.push(' ');
+    }
+    let plan = plan_path(dir);
+    command + &format!("merge --plan {} {}", plan.display(), dir.display())
+}

@@ -1,0 +1,237 @@
+//! The command line: the verbs that a program gets.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, FromArgMatches, Parser, Subcommand};
+
+use crate::engine::EngineOptions;
+use crate::merge::merge;
+use crate::parent;
+use crate::piece::{Asked, piece};
+use crate::plan::{Header, Plan};
+use crate::run::{self, Options};
+use crate::status::{self, StatusArguments};
+use crate::{Budget, Error, Split};
+
+/// A verb of a program that can be split.
+#[derive(Debug, Subcommand)]
+pub enum Verb<P: Split> {
+    /// Print the plan: the program's arguments, and the items into which it was split
+    Plan {
+        /// How finely the program is split
+        #[command(flatten)]
+        pieces: Pieces,
+        /// What the program is asked for
+        #[command(flatten)]
+        arguments: P,
+    },
+    /// Do the work of one item: what an engine runs
+    Piece(PieceArguments),
+    /// Merge the results of all items, and print the report
+    Merge(MergeArguments),
+    /// Plan, let an engine run the pieces, merge their results, and print the report
+    Run {
+        /// How it is run
+        #[command(flatten)]
+        options: RunArguments,
+        /// What the program is asked for
+        #[command(flatten)]
+        arguments: P,
+    },
+    /// Show which results are published, what runs, what has failed, and the time left
+    Status(StatusArguments),
+}
+
+/// How finely a program is split.
+#[derive(Args, Debug)]
+pub struct Pieces {
+    /// About how many pieces
+    // The id is unlike that of any parameter of a program.
+    #[arg(id = "fan-pieces", long = "pieces", value_name = "N", default_value_t = 64, global = true, value_parser = number())]
+    pub pieces: usize,
+}
+
+/// What runs the pieces, and how. All of these may follow a subcommand of the program.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    #[command(flatten)]
+    pieces: Pieces,
+    #[command(flatten)]
+    engine: EngineOptions,
+    /// The folder of the results [default: fan-NAME-DIGEST in the current folder]
+    #[arg(long, value_name = "DIR", global = true)]
+    dir: Option<PathBuf>,
+    /// Write the plan, print what would be submitted, and start nothing
+    #[arg(long, global = true)]
+    dry_run: bool,
+    /// How often an item whose piece has failed is tried again
+    #[arg(long, value_name = "N", default_value_t = 2, global = true)]
+    retries: u8,
+    /// After how many seconds a piece leaves the rest of its work to others
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, global = true, value_parser = seconds)]
+    budget: f64,
+    /// The processors of each piece [default: all that the engine gives it]
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    cpus: Option<u16>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+fn number() -> impl clap::builder::TypedValueParser<Value = usize> {
+    use clap::builder::TypedValueParser as _;
+    clap::value_parser!(u32)
+        .range(1..=1_000_000)
+        .map(|pieces| pieces as usize)
+}
+
+/// Which item a piece does, and where the plan and the results are.
+#[derive(Args, Debug)]
+pub struct PieceArguments {
+    /// The plan
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// The item [default: what HQ_ENTRY, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX names]
+    #[arg(long, value_name = "K")]
+    item: Option<String>,
+    /// The list of a submission, which tells the item of each number of an engine
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
+    /// The folder of the results
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// After how many seconds the piece leaves the rest of its work to others
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    budget: f64,
+    /// End when this process ends, which has started the piece
+    #[arg(long, value_name = "PID", hide = true)]
+    parent: Option<u32>,
+}
+
+/// Parses a positive number of seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok();
+    let valid = seconds.filter(|seconds| (0.0..=1e9).contains(seconds));
+    valid.ok_or_else(|| "expected a number of seconds from 0 to 1000000000".to_owned())
+}
+
+/// Which results are merged.
+#[derive(Args, Debug)]
+pub struct MergeArguments {
+    /// The plan
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// The folder of the results
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The command line of a program of its own.
+#[derive(Debug, Parser)]
+struct Command<P: Split> {
+    #[command(subcommand)]
+    verb: Verb<P>,
+}
+
+/// Gives a program the verbs of this crate: call it from `main`. Prints errors to standard error.
+///
+/// The exit code is 0 after success, 1 if results are missing or wrong or a piece panicked, 2 if
+/// the plan, the item or the command line is wrong, 3 if another machine may succeed, and 128 and
+/// its number if a signal has interrupted the verb `run`.
+pub fn main<P: Split>() -> ExitCode {
+    let command = <Command<P> as clap::CommandFactory>::command()
+        .name(P::NAME)
+        .version(P::VERSION);
+    let matches = command.get_matches();
+    let verb = match Command::<P>::from_arg_matches(&matches) {
+        Ok(command) => command.verb,
+        Err(error) => error.exit(),
+    };
+    match carry_out(verb, &[]) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", P::NAME);
+            ExitCode::from(error.code())
+        }
+    }
+}
+
+/// Carries out a verb, for a program that has other verbs as well. `prefix` are the arguments that
+/// lead to the verbs of this crate, such as `fan`.
+///
+/// # Errors
+/// Returns an error whose [code](Error::code) should be the process's exit code.
+pub fn carry_out<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Error> {
+    match verb {
+        Verb::Plan { pieces, arguments } => {
+            let plan = Plan::new(Header::new(arguments, pieces.pieces))?;
+            print(plan.to_text().as_bytes())
+        }
+        Verb::Piece(asked) => {
+            asked.parent.map_or(Ok(()), parent::follow)?;
+            let budget = Budget::new(Duration::from_secs_f64(asked.budget));
+            let asked = Asked {
+                plan: &asked.plan,
+                item: asked.item.as_deref(),
+                list: asked.list.as_deref(),
+                out: &asked.out,
+            };
+            piece::<P>(&asked, &budget)
+        }
+        Verb::Merge(arguments) => {
+            let plan = Plan::<P>::read(&arguments.plan)?;
+            print_report::<P>(&merge(&plan, &arguments.dir)?, arguments.json)
+        }
+        Verb::Run { options, arguments } => carry_out_run(options, arguments, prefix),
+        Verb::Status(asked) => status::carry_out::<P>(&asked, prefix),
+    }
+}
+
+fn carry_out_run<P: Split>(
+    asked: RunArguments,
+    arguments: P,
+    prefix: &[OsString],
+) -> Result<(), Error> {
+    let options = Options {
+        pieces: asked.pieces.pieces,
+        engine: asked.engine,
+        dir: asked.dir,
+        retries: asked.retries.into(),
+        budget: asked.budget,
+        cpus: asked.cpus.map(usize::from),
+        prefix: prefix.to_vec(),
+    };
+    if asked.dry_run {
+        return print(run::dry_run(arguments, &options)?.as_bytes());
+    }
+    let (report, dir) = run::run(arguments, &options)?;
+    print_report::<P>(&report, asked.json)?;
+    eprintln!("the results of the pieces are in {}", dir.display());
+    Ok(())
+}
+
+fn print_report<P: Split>(report: &P::Report, json: bool) -> Result<(), Error> {
+    let text = match json {
+        true => serde_json::to_string_pretty(report).expect("a report is JSON") + "\n",
+        false => report.to_string(),
+    };
+    print(text.as_bytes())
+}
+
+/// Writes to standard output. A reader that has read enough, such as `head`, is no error.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::elsewhere(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,85 @@
+# Read by the fake engines. A test links all files of this folder into one of its own, and puts that
+# on the path. The folder has what the engine knows:
+#
+#   jobs/ID/     name, size; INDEX.code once a piece has ended; INDEX.pids; `cancelled`
+#   fault.NAME   made by the test. The next submission takes the fault:
+#                hang    it starts the pieces, and never answers
+#                kill    each piece is killed as it starts
+#                lost    each piece is killed, and run again, while another attempt of it goes on
+#                twice   each piece is run twice at once
+#                lie     the engine says that all pieces have succeeded
+#   fault.silent the next N calls hang, where N is what the file contains
+#   fault.forget the next call finds no jobs
+
+state=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$state/jobs"
+
+# Succeeds if there is such a fault, once.
+take() {
+    rm "$state/fault.$1" 2>/dev/null
+}
+
+hang() {
+    exec sleep 1000
+}
+
+# Ends with a message.
+refuse() {
+    echo "$1" >&2
+    exit 1
+}
+
+# The faults of every call.
+begin() {
+    if [ -e "$state/fault.silent" ]; then
+        left=$(cat "$state/fault.silent")
+        if [ "$left" -gt 1 ]; then echo $((left - 1)) >"$state/fault.silent"; else take silent; fi
+        hang
+    fi
+    if take forget; then
+        mv "$state/jobs" "$state/forgotten.$$"
+        mkdir "$state/jobs"
+    fi
+}
+
+# Creates a job, and sets `id` and `job`.
+create() { # name size [id]
+    id=${3:-1}
+    until mkdir "$state/jobs/$id" 2>/dev/null; do id=$((id + 1)); done
+    job=$state/jobs/$id
+    echo "$1" >"$job/name"
+    echo "$2" >"$job/size"
+    for fault in kill lost twice lie; do
+        if take $fault; then : >"$job/$fault"; fi
+    done
+}
+
+# Starts the piece of an index, as a worker's direct process.
+start() { # index command..
+    setsid "$state/worker" "$job" "$@" </dev/null >/dev/null 2>&1 &
+}
+
+# Prints the state of an index: running, finished, failed or cancelled.
+look() { # index
+    code=$(cat "$job/$1.code" 2>/dev/null)
+    if [ -e "$job/lie" ] || [ "$code" = 0 ]; then
+        echo finished
+    elif [ -e "$job/cancelled" ]; then
+        echo cancelled
+    elif [ -n "$code" ]; then
+        echo failed
+    else
+        echo running
+    fi
+}
+
+cancel() {
+    : >"$job/cancelled"
+    for pids in "$job"/*.pids; do
+        [ -e "$pids" ] && kill -9 $(cat "$pids") 2>/dev/null
+    done
+}
+
+indexes() {
+    seq 0 $(($(cat "$job/size") - 1))
+}

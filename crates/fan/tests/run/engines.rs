@@ -1,0 +1,116 @@
+//! Runs with the fake engines of `tests/fake`, which inject faults.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::thread;
+
+use crate::kills::wait_for;
+use crate::support::{Ended, Fan};
+
+pub const TESTS: &[(&str, fn())] = &[
+    (
+        "engines::results_are_those_of_local",
+        results_are_those_of_local,
+    ),
+    ("engines::failures_are_told", failures_are_told),
+    (
+        "engines::forgotten_jobs_are_submitted_again",
+        forgotten_jobs_are_submitted_again,
+    ),
+    ("engines::missing_hq", missing_hq),
+];
+
+const SUM: &str = "sum --below 100 --pieces 7";
+
+/// Faults that happen to the same run. Each has the content of its file.
+const FAULTS: &[&[(&str, &str)]] = &[
+    &[],
+    &[("kill", "")],
+    &[("kill", ""), ("lie", "")],
+    &[("lost", "")],
+    &[("twice", "")],
+    &[("hang", "")],
+    &[("silent", "2")],
+];
+
+/// Links the fakes into a folder `bin`, and makes faults.
+fn fakes(fan: &Fan, faults: &[(&str, &str)]) {
+    fs::create_dir(fan.path("bin")).expect("a folder");
+    let fakes = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake");
+    for fake in fs::read_dir(fakes).expect("the fakes") {
+        let fake = fake.expect("a fake");
+        let link = fan.path("bin").join(fake.file_name());
+        symlink(fake.path(), link).expect("a link");
+    }
+    for (name, text) in faults {
+        fs::write(fan.path(&format!("bin/fault.{name}")), text).expect("a file");
+    }
+}
+
+/// Runs the program with this path, on which it finds the commands of engines.
+fn run_on(path: &str, fan: &Fan, words: &str) -> Ended {
+    let output = fan.command(words).env("PATH", path).output();
+    Ended::of(output.expect("a process"))
+}
+
+fn run(fan: &Fan, engine: &str, options: &str) -> Ended {
+    let mut words = format!("run {SUM} --dir D --call-limit 5 --engine {engine} {options}");
+    if engine == "k8s" {
+        words += &format!(" --image i --claim data:{}", fan.path("").display());
+    }
+    let path = std::env::var("PATH").expect("a path");
+    let path = format!("{}:{path}", fan.path("bin").display());
+    run_on(&path, fan, &words)
+}
+
+fn results_are_those_of_local() {
+    let local = &Fan::new().output(&format!("run {SUM}")).done();
+    // Most of the time, these wait.
+    thread::scope(|scope| {
+        for engine in ["hq", "slurm", "k8s"] {
+            for faults in FAULTS {
+                scope.spawn(move || {
+                    let fan = Fan::new();
+                    fakes(&fan, faults);
+                    let ended = run(&fan, engine, "");
+                    assert_eq!(ended.code, Some(0), "{engine} {faults:?} {ended:?}");
+                    assert_eq!(&ended.out, local, "{engine} {faults:?}");
+                });
+            }
+        }
+    });
+}
+
+fn failures_are_told() {
+    for engine in ["hq", "slurm", "k8s"] {
+        let fan = Fan::new();
+        fakes(&fan, &[]);
+        let ended = run(&fan, engine, "--at 55 --fault never");
+        assert_eq!(ended.code, Some(2), "{engine} {ended:?}");
+        assert!(ended.err.contains("bad 55"), "{engine} {ended:?}");
+    }
+}
+
+fn forgotten_jobs_are_submitted_again() {
+    let local = Fan::new().output(&format!("run {SUM}")).done();
+    for engine in ["hq", "slurm", "k8s"] {
+        let fan = Fan::new();
+        fakes(&fan, &[]);
+        thread::scope(|scope| {
+            let run = scope.spawn(|| run(&fan, engine, "--from 0"));
+            let pid = fan.held(0, &[]);
+            wait_for("job", || fan.path("D/jobs").exists().then_some(()));
+            fs::write(fan.path("bin/fault.forget"), "").expect("a file");
+            fan.held(0, &[pid]);
+            fan.go();
+            assert_eq!(run.join().expect("a run").done(), local, "{engine}");
+        });
+        assert_eq!(fan.read("D/jobs").lines().count(), 2, "{engine}");
+    }
+}
+
+fn missing_hq() {
+    let fan = Fan::new();
+    let ended = run_on("", &fan, &format!("run {SUM} --engine hq --dir D"));
+    ended.refused(2, &["hq is not on the path", "cargo build"]);
+}

@@ -1,0 +1,113 @@
+//! Runs that cannot succeed.
+
+use std::fs;
+
+use crate::support::Fan;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("refusals::code_2_is_final", code_2_is_final),
+    ("refusals::panics_are_tried_again", panics_are_tried_again),
+    (
+        "refusals::aborts_show_their_last_line",
+        aborts_show_their_last_line,
+    ),
+    (
+        "refusals::folder_cannot_be_written",
+        folder_cannot_be_written,
+    ),
+    ("refusals::folder_of_another_plan", folder_of_another_plan),
+    ("refusals::plan_of_another_version", plan_of_another_version),
+    ("refusals::torn_result", torn_result),
+    #[cfg(unix)]
+    ("refusals::piece_of_another_parent", piece_of_another_parent),
+];
+
+/// Runs ten pieces, of which that with the number 55 has a fault, and checks the code. Checks the
+/// item, the attempts, the code and the message in the row of the table.
+fn fault(fan: &Fan, options: &str, code: i32, row: [&str; 4]) {
+    let run = format!("run sum --below 100 --pieces 10 --dir D --at 55 {options}");
+    let run = fan.output(&run);
+    assert_eq!(run.code, Some(code), "{run:?}");
+    assert!(run.out.is_empty(), "{run:?}");
+    let lines: Vec<_> = run.err.lines().collect();
+    assert_eq!(lines.len(), 3, "{run:?}");
+    let cells: Vec<_> = lines[1].split_whitespace().collect();
+    assert_eq!([cells[0], cells[1], cells[3]], row[..3], "{run:?}");
+    assert!(lines[1].ends_with(row[3]), "{run:?}");
+    assert!(lines[2].contains("1 of 10 items have failed"), "{run:?}");
+    let results = fan.names("D");
+    let results = results.iter().filter(|name| name.ends_with(".out"));
+    assert_eq!(results.count(), 9);
+}
+
+fn code_2_is_final() {
+    let row = ["5", "1", "2", "bad 55"];
+    fault(&Fan::new(), "--fault never", 2, row);
+}
+
+fn panics_are_tried_again() {
+    for (retries, attempts) in [("", "3"), ("--retries 0", "1")] {
+        let options = format!("--fault panic {retries}");
+        let row = ["5", attempts, "1", "item 5 panicked: no luck with 55"];
+        fault(&Fan::new(), &options, 1, row);
+    }
+}
+
+fn aborts_show_their_last_line() {
+    let fan = Fan::new();
+    let code = if cfg!(unix) { "-" } else { "1" };
+    let row = ["5", "1", code, "55 is the end"];
+    fault(&fan, "--fault abort --retries 0", 1, row);
+    let names = fan.names("D");
+    let has_running = names.iter().any(|name| name.ends_with(".running"));
+    assert_eq!(has_running, cfg!(not(unix)), "{names:?}");
+}
+
+fn folder_cannot_be_written() {
+    let fan = Fan::new();
+    fs::write(fan.path("file"), "").expect("a file");
+    let run = fan.output("run sum --below 3 --dir file/D");
+    run.refused(3, &["file/D"]);
+}
+
+fn folder_of_another_plan() {
+    let fan = Fan::new();
+    fan.output("run sum --below 3 --dir D").done();
+    for other in ["--below 4", "--below 3 --pieces 2"] {
+        let run = fan.output(&format!("run sum --dir D {other}"));
+        run.refused(2, &["plan.json", "--dir"]);
+    }
+    fan.output("run sum --below 3 --dir D").done();
+}
+
+fn plan_of_another_version() {
+    let fan = Fan::new();
+    fan.output("run sum --below 3 --dir D").done();
+    let plan = fan.read("D/plan.json");
+    let other = plan.replace(r#""version":"1""#, r#""version":"0""#);
+    assert_ne!(plan, other);
+    fs::write(fan.path("D/plan.json"), other).expect("a file");
+    let run = fan.output("run sum --below 3 --dir D");
+    run.refused(2, &["sums 0", "sums 1"]);
+}
+
+fn torn_result() {
+    let fan = Fan::new();
+    fan.output("run sum --below 3 --dir D").done();
+    fs::write(fan.path("D/1.out"), "{\n").expect("a file");
+    let run = fan.output("run sum --below 3 --dir D");
+    run.refused(1, &["1.out", "torn"]);
+}
+
+#[cfg(unix)]
+fn piece_of_another_parent() {
+    let fan = Fan::new();
+    fan.output("run sum --below 1 --dir D --dry-run").done();
+    let piece = |parent| format!("piece --plan D/plan.json --out D --item 0 --parent {parent}");
+    let other = std::os::unix::process::parent_id();
+    let refused = fan.output(&piece(other));
+    refused.refused(3, &["which started this piece, has ended"]);
+    assert!(!fan.path("D/0.out").exists());
+    fan.output(&piece(std::process::id())).done();
+    assert!(fan.path("D/0.out").exists());
+}

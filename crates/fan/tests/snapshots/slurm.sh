@@ -1,0 +1,7 @@
+#!/bin/sh
+#SBATCH --job-name=fan-Uts_8a6f.1
+#SBATCH --array=0-63
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=4
+#SBATCH --output=/dev/null
+exec '/opt/it'\''s/tidegate' fan piece --plan '/data/my run/plan.json' --out '/data/my run' --budget 60 --list '/data/my run/list.1.json'
