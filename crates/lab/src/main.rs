@@ -4,6 +4,7 @@
 //! | subcommand | purpose |
 //! |---|---|
 //! | [`reproduce`] | reproduces published experiments |
+//! | [`mod@fan`] | does so in pieces, on many machines |
 //! | [`report`] | renders their results as an HTML page |
 //! | [`mod@bench`] | measures queues, places, intervals, memory, and jobs that run together |
 //! | [`compare`] | compares runtimes on a single mechanism, such as wake-ups or iterators |
@@ -18,6 +19,7 @@ mod bench;
 mod cargo;
 mod compare;
 mod engine;
+mod fan;
 mod report;
 mod reproduce;
 
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
 fn carry_out(command: Command) -> Result<(), Failure> {
     match command {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Fan(arguments) => fan::fan(arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),

@@ -12,6 +12,8 @@ fn helps() {
     for command in [
         "",
         "reproduce",
+        "fan",
+        "fan plan reproduce",
         "report",
         "compare",
         "compare wake",
@@ -53,6 +55,9 @@ fn bad_values() {
         "compare nothing",
         "compare wake --workers 1",
         "reproduce adaptive --runs -1",
+        "fan plan reproduce adaptive",
+        "fan plan reproduce adaptive --real",
+        "fan plan reproduce intervals --sim --only nothing",
     ];
     assert_shown("bad values", &lines, lab);
 }

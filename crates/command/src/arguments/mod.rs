@@ -7,6 +7,7 @@ use std::process::{ExitCode, Termination};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 mod chosen;
 mod whole;
@@ -41,7 +42,8 @@ pub struct TableFormat {
 }
 
 /// The problem size, which sets the defaults of parameters.
-#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 #[expect(
     missing_docs,
     reason = "the parser would print each variant's text in every help"

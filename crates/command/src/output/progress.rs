@@ -44,6 +44,14 @@ impl Progress {
         progress
     }
 
+    /// Creates a progress line that is never shown.
+    pub fn hidden() -> Self {
+        Self {
+            bar: ProgressBar::hidden(),
+            revealer: None,
+        }
+    }
+
     /// Adds `steps` to the total number of steps.
     pub fn expect(&self, steps: u64) {
         self.bar.inc_length(steps);

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod comparison;
+mod fan;
 mod keep;
 mod reproduction;
 
@@ -13,9 +14,11 @@ pub use bench::{
     TwoLevelArguments,
 };
 pub use comparison::{Case, CompareArguments};
+use fan::AFTER_FAN;
+pub use fan::{FanArguments, Program, Programs, Reproduction};
 pub use keep::KeepFlags;
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
-pub use reproduction::{Experiments, ReportArguments, ReproduceArguments};
+pub use reproduction::{Experiments, ReportArguments, ReproduceArguments, Selection};
 pub use tidegate_command::arguments::Size;
 pub use tidegate_command::compare::Rival;
 
@@ -34,6 +37,9 @@ pub enum Command {
     /// Reproduce published experiments, in simulation and on this machine
     #[command(after_help = AFTER_REPRODUCE)]
     Reproduce(ReproduceArguments),
+    /// Reproduce simulated experiments in pieces, on many machines
+    #[command(disable_help_subcommand = true, after_help = AFTER_FAN)]
+    Fan(FanArguments),
     /// Render `reproduce` results as an HTML report
     #[command(after_help = AFTER_REPORT)]
     Report(ReportArguments),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use tidegate_command::arguments::TableFormat;
 
@@ -51,15 +52,29 @@ Exit codes: 0 success, 1 wrong answer, 2 invalid usage or value, 3 the request c
 /// The arguments of `reproduce`.
 #[derive(Args, Debug)]
 pub struct ReproduceArguments {
-    /// The experiment to reproduce
-    #[arg(value_enum)]
-    pub experiment: Experiments,
+    /// What is reproduced.
+    #[command(flatten)]
+    pub selection: Selection,
     /// Run only on simulated machines
     #[arg(long, conflicts_with = "real")]
     pub sim: bool,
     /// Run only on this machine
     #[arg(long)]
     pub real: bool,
+    /// Where finished runs are stored.
+    #[command(flatten)]
+    pub keep: KeepFlags,
+    /// How the results are printed.
+    #[command(flatten)]
+    pub format: TableFormat,
+}
+
+/// What is reproduced: an experiment, or a part of it.
+#[derive(Args, Serialize, Deserialize, Debug)]
+pub struct Selection {
+    /// The experiment to reproduce
+    #[arg(value_enum)]
+    pub experiment: Experiments,
     /// Problem size: very short runs for tests (tiny), short runs (small), or as published (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
@@ -71,16 +86,11 @@ pub struct ReproduceArguments {
     /// rule or a load
     #[arg(long, value_name = "PART,..", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Where finished runs are stored.
-    #[command(flatten)]
-    pub keep: KeepFlags,
-    /// How the results are printed.
-    #[command(flatten)]
-    pub format: TableFormat,
 }
 
 /// The published experiments, and one of ours.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
 pub enum Experiments {
     /// All of the experiments below
     All,
@@ -101,7 +111,7 @@ pub enum Experiments {
 
 impl Experiments {
     /// The experiments that `all` stands for.
-    pub const EACH: [Self; 6] = [
+    const EACH: [Self; 6] = [
         Self::Adaptive,
         Self::TwoLevel,
         Self::MultiSteal,
@@ -109,6 +119,14 @@ impl Experiments {
         Self::Intervals,
         Self::Scaling,
     ];
+
+    /// Returns the experiment, or each of them.
+    pub fn each(self) -> Vec<Self> {
+        match self {
+            Self::All => Self::EACH.into(),
+            one => vec![one],
+        }
+    }
 
     /// Returns the experiment's name on the command line.
     pub fn name(self) -> String {

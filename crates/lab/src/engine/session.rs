@@ -1,6 +1,6 @@
 //! Runs cells, in parallel or interleaved.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,8 @@ use tidegate_command::failure::Failure;
 use tidegate_command::output::Progress;
 
 use super::build;
-use super::store::{Head, Store};
+use super::part::Part;
+use super::store::{Head, Runs, Store};
 use crate::arguments::{KeepFlags, Size};
 
 /// A measurement that a session repeats.
@@ -40,7 +41,18 @@ pub struct Plan {
     pub runs: u64,
     /// Run only cells whose names contain one of these parts. If this is empty, run all cells.
     pub only: Vec<String>,
-    pub keep: KeepFlags,
+    pub source: Source,
+}
+
+/// Where a session's runs come from.
+pub enum Source {
+    /// They are made, and kept in a file.
+    File(KeepFlags),
+    /// Some of them are made, for another process that merges them. The cells get no runs, so the
+    /// page says nothing. For simulated runs only.
+    Part(Arc<Part>),
+    /// They were made earlier: a missing one is an error.
+    Given(Runs),
 }
 
 pub struct Session {
@@ -55,7 +67,10 @@ impl Session {
     pub fn new(plan: Plan) -> Self {
         Self {
             store: OnceLock::new(),
-            progress: Progress::start(0),
+            progress: match plan.source {
+                Source::File(_) => Progress::start(0),
+                Source::Part(_) | Source::Given(_) => Progress::hidden(),
+            },
             plan,
             notes: Mutex::default(),
             parts: Mutex::default(),
@@ -69,7 +84,7 @@ impl Session {
             size,
             runs: u64::MAX,
             only: Vec::new(),
-            keep: keep.clone(),
+            source: Source::File(keep.clone()),
         })
     }
 
@@ -99,11 +114,14 @@ impl Session {
         lock(&self.notes).clone()
     }
 
-    /// Opens the store unless it is open already. All cells must have been
+    /// Opens the store unless it is open already or the runs are not kept. All cells must have been
     /// [registered](Self::expect) before. Fails, without touching any file, if `--only` names a
     /// part that no cell has.
     pub fn begin(&self) -> Result<(), Failure> {
         self.check_parts()?;
+        let Source::File(keep) = &self.plan.source else {
+            return Ok(());
+        };
         if self.store.get().is_some() {
             return Ok(());
         }
@@ -115,7 +133,7 @@ impl Session {
             size: format!("{size:?}").to_lowercase(),
             build: build::name()?.to_owned(),
         };
-        let store = Store::open(&self.plan.keep, &head)?;
+        let store = Store::open(keep, &head)?;
         self.store.get_or_init(|| Mutex::new(store));
         Ok(())
     }
@@ -139,6 +157,10 @@ impl Session {
         T: Serialize + DeserializeOwned + Send + Sync,
     {
         let chosen = self.choose(cells);
+        if let Source::Part(part) = &self.plan.source {
+            part.take(&chosen, runs)?;
+            return Ok(cells.iter().map(|_| Vec::new()).collect());
+        }
         let count = chosen.len() * runs as usize;
         let slots: Vec<OnceLock<Result<T, Failure>>> =
             (0..count).map(|_| OnceLock::new()).collect();
@@ -255,9 +277,13 @@ impl Session {
     where
         T: Serialize + DeserializeOwned,
     {
-        let value = match self.kept(cell, run) {
-            Some(value) => value,
-            None => {
+        let value = match (self.kept(cell, run), &self.plan.source) {
+            (Some(value), _) => value,
+            (None, Source::Given(_)) => {
+                let missing = format!("run {run} of {cell} is missing");
+                return Err(Failure::Wrong(missing));
+            }
+            (None, _) => {
                 self.progress.say(cell);
                 let value = take()?;
                 let json = serde_json::to_value(&value).expect("runs are JSON");
@@ -270,8 +296,11 @@ impl Session {
     }
 
     fn kept<T: DeserializeOwned>(&self, cell: &str, run: u64) -> Option<T> {
-        let store = self.store();
-        serde_json::from_value(store.get(cell, run)?.clone()).ok()
+        let value = match &self.plan.source {
+            Source::Given(runs) => runs.get(&(cell.to_owned(), run)).cloned(),
+            _ => self.store().get(cell, run).cloned(),
+        };
+        serde_json::from_value(value?).ok()
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -315,10 +344,10 @@ mod tests {
             size: Size::Tiny,
             runs: 3,
             only: only.iter().map(|&name| name.to_owned()).collect(),
-            keep: KeepFlags {
+            source: Source::File(KeepFlags {
                 dir: folder.path().to_owned(),
                 resume,
-            },
+            }),
         })
     }
 
@@ -388,6 +417,25 @@ mod tests {
         };
         assert_eq!(take(false, 1), (vec![vec![1], vec![12]], 2));
         assert_eq!(take(true, 2), (vec![vec![1, 3], vec![12, 14]], 4));
+    }
+
+    #[test]
+    fn given_runs_are_never_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let given = |runs: &[(&str, u64)]| {
+            let runs = runs
+                .iter()
+                .map(|&(cell, run)| ((cell.to_owned(), run), 7.into()));
+            let mut session = session(&folder, &[], false);
+            session.plan.source = Source::Given(runs.collect());
+            session.begin().unwrap();
+            session.side_by_side(&cells(&AtomicU64::new(0)), 1)
+        };
+        let taken = given(&[("part/1", 0), ("part/2", 0)]).unwrap();
+        assert_eq!(taken, [[7], [7]]);
+        let missing = given(&[("part/1", 0), ("part/2", 1)]).unwrap_err();
+        assert_eq!(missing.to_string(), "run 0 of part/2 is missing");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 
     #[test]

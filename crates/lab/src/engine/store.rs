@@ -23,17 +23,21 @@ pub struct Head {
     pub build: String,
 }
 
+/// A finished run.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-struct Run {
-    cell: String,
-    run: u64,
-    value: Value,
+pub struct Run {
+    pub cell: String,
+    pub run: u64,
+    pub value: Value,
 }
+
+/// Finished runs, by the cell's name and the run's number.
+pub type Runs = BTreeMap<(String, u64), Value>;
 
 pub struct Store {
     path: PathBuf,
     file: File,
-    runs: BTreeMap<(String, u64), Value>,
+    runs: Runs,
 }
 
 impl Store {
@@ -96,7 +100,7 @@ fn line(value: &impl Serialize) -> String {
 }
 
 /// Parses the runs in a file, or explains why the file does not belong to `head`.
-fn read(text: &str, head: &Head) -> Result<BTreeMap<(String, u64), Value>, String> {
+fn read(text: &str, head: &Head) -> Result<Runs, String> {
     let mut lines = text.split_inclusive('\n');
     let found: Head = lines
         .next()

@@ -18,33 +18,54 @@ mod simulated;
 mod slowed;
 mod two_level;
 
-use crate::arguments::{Experiments, ReproduceArguments};
-use crate::engine::{Plan, Session};
-use page::{Page, Setting};
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{print_json, to_stdout};
 
+use crate::arguments::{Experiments, ReproduceArguments, Selection};
+use crate::engine::{Plan, Session, Source};
+use page::{Page, Setting};
+
+/// The pages of a command. As JSON, a single page stands alone.
+pub struct Pages(pub Vec<Page>);
+
+/// The machines on which experiments run.
+#[derive(Clone, Copy)]
+pub struct Machines {
+    sim: bool,
+    real: bool,
+}
+
+impl Machines {
+    pub const SIMULATED: Self = Self {
+        sim: true,
+        real: false,
+    };
+}
+
 /// Reproduces the experiment, or all of them, and prints the results.
 pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
-    let pages = match arguments.experiment {
-        Experiments::All => {
-            let all = Experiments::EACH.into_iter();
-            all.filter(|one| !arguments.real || *one != Experiments::Scaling)
-                .map(|one| page(one, arguments))
-                .collect::<Result<Vec<_>, _>>()?
-        }
-        one => vec![page(one, arguments)?],
+    let machines = Machines {
+        sim: !arguments.real,
+        real: !arguments.sim,
     };
+    let asked = arguments.selection.experiment;
+    let is_possible =
+        |one: &Experiments| one == &asked || machines.sim || *one != Experiments::Scaling;
+    let each = asked.each().into_iter().filter(is_possible);
+    let pages = each.map(|one| {
+        let source = Source::File(arguments.keep.clone());
+        page(one, &arguments.selection, machines, source)
+    });
+    let pages = Pages(pages.collect::<Result<_, _>>()?);
     let format = &arguments.format;
     if format.json {
-        let value = match &pages[..] {
-            [page] => serde_json::to_value(page),
-            pages => serde_json::to_value(pages),
-        };
-        return print_json(&value.expect("pages are JSON"));
+        return print_json(&serde_json::to_value(pages).expect("pages are JSON"));
     }
     to_stdout(|out| {
-        let mut pages = pages.iter();
+        let mut pages = pages.0.iter();
         pages.try_for_each(|page| match format.csv {
             true => print::csv(out, page),
             false => print::page(out, page, format.wide),
@@ -52,16 +73,23 @@ pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
     })
 }
 
-fn page(experiment: Experiments, arguments: &ReproduceArguments) -> Result<Page, Failure> {
-    let name = experiment.name();
+/// Makes the page of an experiment.
+pub fn page(
+    experiment: Experiments,
+    selection: &Selection,
+    Machines { sim, real }: Machines,
+    source: Source,
+) -> Result<Page, Failure> {
+    let Selection {
+        size, runs, only, ..
+    } = selection;
     let session = Session::new(Plan {
-        experiment: name.clone(),
-        size: arguments.size,
-        runs: arguments.runs,
-        only: arguments.only.clone(),
-        keep: arguments.keep.clone(),
+        experiment: experiment.name(),
+        size: *size,
+        runs: *runs,
+        only: only.clone(),
+        source,
     });
-    let (sim, real) = (!arguments.real, !arguments.sim);
     let mut page = match experiment {
         Experiments::Adaptive => adaptive::page(&session, sim, real)?,
         Experiments::TwoLevel => two_level::page(&session, sim, real)?,
@@ -71,13 +99,32 @@ fn page(experiment: Experiments, arguments: &ReproduceArguments) -> Result<Page,
         Experiments::Scaling => scaling::page(&session, sim)?,
         Experiments::All => unreachable!("the caller names one"),
     };
-    if !arguments.only.is_empty() {
+    if !only.is_empty() {
         page.leave_out_unmeasured();
     }
-    let size = format!("{:?}", arguments.size).to_lowercase();
+    let size = format!("{size:?}").to_lowercase();
     page.made.insert(0, Setting::new("size", size));
     let notes = session.notes();
     page.made
         .extend(notes.iter().map(|note| Setting::new("note", note)));
     Ok(page)
+}
+
+impl Serialize for Pages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [page] => page.serialize(serializer),
+            pages => pages.serialize(serializer),
+        }
+    }
+}
+
+impl fmt::Display for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        for page in &self.0 {
+            print::page(&mut text, page, false).expect("memory can be written");
+        }
+        f.write_str(str::from_utf8(&text).expect("pages are text"))
+    }
 }

@@ -1,0 +1,210 @@
+//! A part of an experiment's runs, which one process of several makes.
+
+use std::collections::BTreeSet;
+use std::mem;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tidegate_command::failure::Failure;
+
+use super::session::Cell;
+use super::store::Runs;
+
+/// A run: the cell's name, and the run's number.
+pub type Key = (String, u64);
+
+/// Consecutive runs of a cell.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+pub struct Stretch {
+    pub cell: String,
+    pub runs: Range<u64>,
+}
+
+/// The runs that a process is asked for, and what became of them.
+pub struct Part {
+    /// `None` for all runs.
+    asked: Option<BTreeSet<Key>>,
+    /// Whether another run may begin.
+    goes_on: Box<dyn Fn() -> bool + Send + Sync>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    made: Runs,
+    left: BTreeSet<Key>,
+}
+
+impl Part {
+    /// Asks for these runs, as long as `goes_on` allows another one to begin.
+    pub fn of(asked: &[Stretch], goes_on: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let runs = |stretch: &Stretch| {
+            let cell = stretch.cell.clone();
+            stretch.runs.clone().map(move |run| (cell.clone(), run))
+        };
+        Self {
+            asked: Some(asked.iter().flat_map(runs).collect()),
+            goes_on: Box::new(goes_on),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Asks for all runs, and makes none of them: this lists them.
+    pub fn list() -> Self {
+        Self {
+            asked: None,
+            goes_on: Box::new(|| false),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Makes those runs of these cells that were asked for, in parallel.
+    pub fn take<T: Serialize>(&self, cells: &[&Cell<'_, T>], runs: u64) -> Result<(), Failure> {
+        let is_asked = |cell: &str, run| match &self.asked {
+            Some(asked) => asked.contains(&(cell.to_owned(), run)),
+            None => true,
+        };
+        let all = (0..runs).flat_map(|run| cells.iter().map(move |cell| (cell, run)));
+        let all: Vec<_> = all
+            .filter(|(cell, run)| is_asked(&cell.name, *run))
+            .collect();
+        let failed = OnceLock::new();
+        tidegate::for_each(0..all.len(), |number| {
+            let (cell, run) = all[number];
+            let key = (cell.name.clone(), run);
+            if failed.get().is_some() || !(self.goes_on)() {
+                self.with_state(|state| state.left.insert(key));
+                return;
+            }
+            match (cell.take)(run) {
+                Ok(value) => {
+                    let value = serde_json::to_value(value).expect("runs are JSON");
+                    self.with_state(|state| state.made.insert(key, value));
+                }
+                Err(failure) => drop(failed.set(failure)),
+            }
+        });
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Returns the runs that were made.
+    pub fn made(&self) -> Runs {
+        self.with_state(|state| mem::take(&mut state.made))
+    }
+
+    /// Returns the runs that were asked for and not made.
+    pub fn left(&self) -> Vec<Key> {
+        let left = self.with_state(|state| mem::take(&mut state.left));
+        left.into_iter().collect()
+    }
+
+    fn with_state<R>(&self, then: impl FnOnce(&mut State) -> R) -> R {
+        // If a run panics, the command ends, so no later run sees the poisoned state.
+        then(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Divides runs into at most `parts` parts of about equal size.
+pub fn divide(runs: &[Key], parts: usize) -> Vec<Vec<Stretch>> {
+    let parts = parts.min(runs.len());
+    let start = |part: usize| runs.len() * part / parts;
+    let part = |part| stretches(&runs[start(part)..start(part + 1)]);
+    (0..parts).map(part).collect()
+}
+
+/// Returns how many runs these are.
+pub fn count(stretches: &[Stretch]) -> u64 {
+    let lengths = stretches.iter().map(|one| one.runs.end - one.runs.start);
+    lengths.sum()
+}
+
+/// Joins consecutive runs of a cell.
+fn stretches(runs: &[Key]) -> Vec<Stretch> {
+    let joined = runs.chunk_by(|(cell, run), (next, after)| cell == next && run + 1 == *after);
+    joined
+        .map(|joined| Stretch {
+            cell: joined[0].0.clone(),
+            runs: joined[0].1..joined[0].1 + joined.len() as u64,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn cells() -> Vec<Cell<'static, u64>> {
+        let cell = |number: u64| Cell::new(number.to_string(), move |run| Ok(10 * number + run));
+        vec![cell(1), cell(2)]
+    }
+
+    fn take(part: &Part, runs: u64) {
+        let cells = cells();
+        part.take(&cells.iter().collect::<Vec<_>>(), runs).unwrap();
+    }
+
+    fn stretch(cell: &str, runs: Range<u64>) -> Stretch {
+        let cell = cell.to_owned();
+        Stretch { cell, runs }
+    }
+
+    #[test]
+    fn a_list_divides_all_runs() {
+        for (parts, expected) in [
+            (1, vec![vec![stretch("1", 0..3), stretch("2", 0..3)]]),
+            (
+                4,
+                vec![
+                    vec![stretch("1", 0..1)],
+                    vec![stretch("1", 1..3)],
+                    vec![stretch("2", 0..1)],
+                    vec![stretch("2", 1..3)],
+                ],
+            ),
+        ] {
+            let part = Part::list();
+            take(&part, 3);
+            assert_eq!(divide(&part.left(), parts), expected);
+            assert!(part.made().is_empty());
+        }
+        let part = Part::list();
+        take(&part, 3);
+        let each = divide(&part.left(), 100);
+        assert_eq!(each.len(), 6);
+        assert!(each.iter().all(|part| count(part) == 1));
+    }
+
+    #[test]
+    fn a_part_makes_what_it_was_asked_for() {
+        let part = Part::of(&[stretch("2", 1..3)], || true);
+        take(&part, 5);
+        let made: Vec<_> = part.made().into_iter().collect();
+        let run = |run: u64| (("2".to_owned(), run), (20 + run).into());
+        assert_eq!(made, [run(1), run(2)]);
+        assert!(divide(&part.left(), 2).is_empty());
+    }
+
+    #[test]
+    fn a_spent_part_leaves_the_rest() {
+        let begun = AtomicU64::new(0);
+        let goes_on = move || begun.fetch_add(1, Ordering::Relaxed) < 2;
+        let part = Part::of(&[stretch("1", 0..4)], goes_on);
+        take(&part, 4);
+        let (made, left) = (part.made(), divide(&part.left(), 2).concat());
+        assert_eq!((made.len(), count(&left)), (2, 2));
+        let left = Part::of(&left, || true);
+        take(&left, 4);
+        assert!(left.made().keys().all(|run| !made.contains_key(run)));
+    }
+
+    #[test]
+    fn an_error_ends_a_part() {
+        let part = Part::of(&[stretch("1", 0..2)], || true);
+        let cell = Cell::new("1", |_| Err::<u64, _>(Failure::Usage("no".to_owned())));
+        let failure = part.take(&[&cell], 2).unwrap_err();
+        assert!(matches!(failure, Failure::Usage(_)), "{failure}");
+    }
+}

@@ -1,0 +1,167 @@
+//! `tidegate-lab fan`: reproduces experiments on simulated machines, in pieces that an engine runs
+//! on many real ones.
+//!
+//! An item is some runs of some cells of an experiment. What its piece finds are the values that a
+//! session would keep in its file. Merging gives all of them to a session, which makes the page
+//! without any further run. So the page is that of one process: it depends only on the kept values,
+//! and these are read back as they were written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+use tidegate_command::failure::Failure;
+use tidegate_fan::{Budget, Done, Error, Retry, Split, Weighted, carry_out};
+
+use crate::arguments::{Experiments, FanArguments, Program, Programs, Reproduction};
+use crate::engine::{Key, Part, Run, Runs, Source, Stretch, build, count, divide};
+use crate::reproduce::page::Page;
+use crate::reproduce::{Machines, Pages, page};
+
+/// Into how many items a piece divides the runs that it leaves. With two, the runs of a slow item
+/// spread quickly over idle machines, and a piece that was a little too slow leaves few items.
+const LEFT: usize = 2;
+
+/// Carries out a verb of `fan`.
+pub fn fan(arguments: FanArguments) -> Result<(), Failure> {
+    carry_out(arguments.verb, &["fan".into()]).map_err(|error| {
+        let text = error.to_string();
+        match error.retry() {
+            Retry::Perhaps => Failure::Wrong(text),
+            Retry::Never => Failure::Usage(text),
+            Retry::Elsewhere => Failure::Impossible(text),
+        }
+    })
+}
+
+/// Some runs of an experiment.
+#[derive(Serialize, Deserialize)]
+pub struct Item {
+    experiment: Experiments,
+    runs: Vec<Stretch>,
+}
+
+/// The values of runs of an experiment.
+#[derive(Serialize, Deserialize)]
+pub struct Made {
+    experiment: Experiments,
+    runs: Vec<Run>,
+}
+
+impl Split for Programs {
+    const NAME: &'static str = "tidegate-lab";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    type Item = Item;
+    type Out = Made;
+    type Report = Pages;
+
+    fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Error> {
+        let Program::Reproduce(asked) = &self.program;
+        asked.plan(pieces).map_err(failed)
+    }
+
+    fn run(&self, item: Item, budget: &Budget) -> Result<Done<Item, Made>, Error> {
+        let Program::Reproduce(asked) = &self.program;
+        asked.run(&item, *budget).map_err(failed)
+    }
+
+    fn merge(&self, outs: Vec<Made>) -> Result<Pages, Error> {
+        let Program::Reproduce(asked) = &self.program;
+        asked.merge(outs).map_err(failed)
+    }
+}
+
+/// Keeps the exit code of a failure.
+fn failed(failure: Failure) -> Error {
+    match failure {
+        Failure::Wrong(text) => Error::perhaps(text),
+        Failure::Usage(text) => Error::never(text),
+        Failure::Impossible(text) => Error::elsewhere(text),
+    }
+}
+
+impl Reproduction {
+    fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Failure> {
+        if self.real || !self.sim {
+            let text = "fan: measurements of this machine cannot be split; use --sim";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        self.check_build()?;
+        let list = |experiment| {
+            let part = Arc::new(Part::list());
+            self.page(experiment, Source::Part(part.clone()))?;
+            Ok((experiment, part.left()))
+        };
+        let experiments = self.selection.experiment.each().into_iter();
+        let lists = experiments.map(list).collect::<Result<Vec<_>, Failure>>()?;
+        let total: usize = lists.iter().map(|(_, runs)| runs.len()).sum();
+        let items = lists.iter().flat_map(|(experiment, runs)| {
+            // Each experiment gets its share of the pieces.
+            let share = (pieces * runs.len()).div_ceil(total.max(1));
+            items(*experiment, runs, share)
+        });
+        Ok(items.collect())
+    }
+
+    fn run(&self, item: &Item, budget: Budget) -> Result<Done<Item, Made>, Failure> {
+        self.check_build()?;
+        // One run is always made, so that pieces come to an end.
+        let is_first = AtomicBool::new(true);
+        let goes_on = move || is_first.swap(false, Ordering::Relaxed) || !budget.is_spent();
+        let part = Arc::new(Part::of(&item.runs, goes_on));
+        self.page(item.experiment, Source::Part(part.clone()))?;
+        let made = part.made().into_iter();
+        let runs = made.map(|((cell, run), value)| Run { cell, run, value });
+        Ok(Done {
+            out: Made {
+                experiment: item.experiment,
+                runs: runs.collect(),
+            },
+            rest: items(item.experiment, &part.left(), LEFT).collect(),
+        })
+    }
+
+    fn merge(&self, mut outs: Vec<Made>) -> Result<Pages, Failure> {
+        self.check_build()?;
+        let pages = self
+            .selection
+            .experiment
+            .each()
+            .into_iter()
+            .map(|experiment| {
+                let of = outs.extract_if(.., |out| out.experiment == experiment);
+                let runs = of.flat_map(|out| out.runs);
+                let runs: Runs = runs.map(|run| ((run.cell, run.run), run.value)).collect();
+                self.page(experiment, Source::Given(runs))
+            });
+        pages.collect::<Result<_, _>>().map(Pages)
+    }
+
+    fn page(&self, experiment: Experiments, source: Source) -> Result<Page, Failure> {
+        page(experiment, &self.selection, Machines::SIMULATED, source)
+    }
+
+    /// Refuses a plan of another build. Its cells may have other names, or simulate something else.
+    fn check_build(&self) -> Result<(), Failure> {
+        let (theirs, ours) = (&self.build, build::name()?);
+        match theirs == ours {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!(
+                "the plan is of build {theirs}, this is build {ours}: plan again"
+            ))),
+        }
+    }
+}
+
+/// Divides runs of an experiment into at most `parts` items. Runs count alike, although they do not
+/// take equally long: a piece whose budget is spent leaves some of its runs.
+fn items(
+    experiment: Experiments,
+    runs: &[Key],
+    parts: usize,
+) -> impl Iterator<Item = Weighted<Item>> {
+    divide(runs, parts).into_iter().map(move |runs| Weighted {
+        weight: count(&runs),
+        item: Item { experiment, runs },
+    })
+}
