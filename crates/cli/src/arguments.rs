@@ -23,11 +23,12 @@ pub use exec::How;
 pub use other_program::OtherProgram;
 use replay::AFTER_REPLAY;
 pub use replay::{ReplayArguments, TraceArguments};
-pub use simulation::{JobsArguments, Simulation, SimulationFlags};
+pub use simulation::{JobsArguments, Simulated, SimulatedMachine, Simulation, SimulationFlags};
 use tidegate_command::arguments::{Chosen, Format, Size, TableFormat, repetitions};
 use tidegate_command::compare::{AFTER_COMPARE, ComparisonFlags};
 use tidegate_command::options::{self, Flags};
 
+use crate::fan::Programs;
 use crate::top;
 
 /// Run and benchmark programs on the Tidegate work-stealing runtime.
@@ -81,6 +82,9 @@ pub enum Command {
     Table(TableCommand),
     /// Run any program as a job that shares the processors
     Exec(ExecArguments),
+    /// Split a program into pieces, run them on many machines, and merge their results
+    #[command(subcommand, disable_help_subcommand = true, after_help = AFTER_FAN)]
+    Fan(tidegate_fan::Verb<Programs>),
     /// Waits until `exec` ends, and restores what it has confined if it died
     #[cfg(target_os = "linux")]
     #[command(name = tidegate_exec::SUBCOMMAND, hide = true)]
@@ -150,6 +154,14 @@ its use in that period. A yellow bar means that the job used fewer processors th
 
 Exit codes: 0 success, 2 invalid usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system \
 has no table.";
+
+const AFTER_FAN: &str = "\
+The programs are uts, digest and sim with --seeds. The merged result is that of `tidegate run` or `tidegate sim`, \
+whichever machines run the pieces, even if some of them run twice. All machines need the same version of this command \
+and a folder that they share. docs/fan.md describes what is published there.
+
+Exit codes: 0 success, 1 a result is missing, torn or wrong, 2 invalid usage, plan or item, 3 another machine or \
+another time may succeed.";
 
 const AFTER_CHECK: &str = "\
 JSON: table (the path), why (how it was chosen), exists (whether there is a table), rows (capacity), alive, dead \
@@ -243,12 +255,8 @@ pub struct CompareArguments {
 pub struct SimArguments {
     #[command(subcommand)]
     pub simulation: Simulation,
-    #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), allow_negative_numbers = true, help = simulation::processors_help())]
-    pub processors: Option<usize>,
-    /// Simulate the machine in this topology file, with one processor per CPU and the same
-    /// distances; - for standard input [format: see `tidegate machine --help`]
-    #[arg(long, value_name = "FILE", global = true)]
-    pub topology: Option<PathBuf>,
+    #[command(flatten)]
+    pub machine: SimulatedMachine,
 }
 
 const AFTER_SIM: &str = "\

@@ -18,6 +18,7 @@
 //! | [`top`] | monitors these jobs |
 //! | [`table`] | checks the table of jobs |
 //! | [`exec`] | runs any program as a job that shares the machine |
+//! | [`fan`] | runs a program in pieces, on many machines |
 //!
 //! The result goes to standard output, which contains only JSON with `--json`. Progress, notes and
 //! errors go to standard error, and so does the result if an output file is `-`.
@@ -31,6 +32,7 @@
 mod arguments;
 mod compare;
 mod exec;
+mod fan;
 mod jobs;
 mod machine;
 mod replay;
@@ -78,6 +80,7 @@ fn choose(command: Command) -> Result<ExitCode, Failure> {
         Command::Top(arguments) => top::run(&arguments),
         Command::Table(TableCommand::Check(format)) => table::check(format),
         Command::Exec(arguments) => return exec::run(arguments),
+        Command::Fan(verb) => fan::carry_out(verb),
         #[cfg(target_os = "linux")]
         Command::ExecWatch { record } => exec::watch(&record),
     };

@@ -27,6 +27,13 @@ fn helps() {
         "table",
         "table check",
         "exec",
+        "fan",
+        "fan plan",
+        "fan plan uts",
+        "fan plan digest",
+        "fan plan sim",
+        "fan piece",
+        "fan merge",
     ] {
         let line = format!("{command} --help");
         assert_shown(&format!("help {command}"), &[line.trim()], tidegate);

@@ -14,7 +14,7 @@ use tidegate_sim::{Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use tidegate_command::arguments::{
-    Chosen, Format, Size, TableFormat, entry, grouped_help, open, program, unknown, whole,
+    Chosen, Format, Size, TableFormat, grouped_help, open, program, unknown, whole,
 };
 use tidegate_command::options::{est_cycle, help, help_of_policy};
 
@@ -26,9 +26,27 @@ const JOBS: &str = "jobs";
 #[derive(Clone, Debug)]
 pub enum Simulation {
     /// A program on the machine, as one job or several.
-    Program(Chosen, Box<SimulationFlags>),
+    Program(Simulated, TableFormat),
     /// The allotments of jobs that arrive, change their desires and leave.
     Jobs(JobsArguments),
+}
+
+/// A program that is simulated, and how.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    pub chosen: Chosen,
+    pub flags: Box<SimulationFlags>,
+}
+
+/// The machine that is simulated.
+#[derive(Args, Clone, Debug)]
+pub struct SimulatedMachine {
+    #[arg(long, value_name = "P", global = true, value_parser = processors(), allow_negative_numbers = true, help = processors_help())]
+    pub processors: Option<usize>,
+    /// Simulate the machine in this topology file, with one processor per CPU and the same
+    /// distances; - for standard input [format: see `tidegate machine --help`]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub topology: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -87,8 +105,6 @@ pub struct SimulationFlags {
     /// (small), or as published (paper)
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
-    #[command(flatten)]
-    pub format: TableFormat,
 }
 
 fn desire_help() -> String {
@@ -118,14 +134,14 @@ fn allot_help() -> String {
 }
 
 /// Returns the parser of `--processors`.
-pub fn processors() -> impl TypedValueParser<Value = usize> {
+fn processors() -> impl TypedValueParser<Value = usize> {
     match tunables::SIM_PROCESSORS.allowed {
         Allowed::Between(least, most) => whole(least, most),
         Allowed::OneOf(_) => whole(1, usize::MAX),
     }
 }
 
-pub fn processors_help() -> String {
+fn processors_help() -> String {
     let default = tunables::SIM_PROCESSORS.default;
     format!("Processors of the simulated machine [default: {default}, or the CPUs of --topology]")
 }
@@ -137,8 +153,7 @@ pub(super) fn simulated() -> impl Iterator<Item = &'static Entry> {
 /// Returns a program's subcommand. Its help describes no result, because a simulation does not
 /// compute the program's result.
 fn command(entry: &Entry) -> Command {
-    let command = SimulationFlags::augment_args(program(entry)).about(entry.summary);
-    command.after_help("JSON: see `sim --help`.")
+    SimulationFlags::augment_args(program(entry)).about(entry.summary)
 }
 
 fn jobs() -> Command {
@@ -150,13 +165,10 @@ impl FromArgMatches for Simulation {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         match matches.subcommand() {
             Some((JOBS, matches)) => JobsArguments::from_arg_matches(matches).map(Self::Jobs),
-            Some((name, flags)) if entry(name).is_some_and(|entry| entry.simulated) => {
-                let flags = SimulationFlags::from_arg_matches(flags)?;
-                Ok(Self::Program(
-                    Chosen::from_arg_matches(matches)?,
-                    Box::new(flags),
-                ))
-            }
+            Some((name, flags)) if is_simulated(name) => Ok(Self::Program(
+                Simulated::from_arg_matches(matches)?,
+                TableFormat::from_arg_matches(flags)?,
+            )),
             _ => {
                 let programs = simulated().map(|entry| entry.name);
                 Err(unknown(matches, programs.chain([JOBS])))
@@ -172,7 +184,10 @@ impl FromArgMatches for Simulation {
 
 impl Subcommand for Simulation {
     fn augment_subcommands(parent: Command) -> Command {
-        let programs = simulated().map(|entry| command(entry).hide(true));
+        let programs = simulated().map(|entry| {
+            let command = TableFormat::augment_args(command(entry)).about(entry.summary);
+            command.after_help("JSON: see `sim --help`.").hide(true)
+        });
         let help = grouped_help(|entry| entry.simulated);
         open(parent)
             .help_template(help)
@@ -185,7 +200,44 @@ impl Subcommand for Simulation {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        name == JOBS || simulated().any(|entry| entry.name == name)
+        name == JOBS || is_simulated(name)
+    }
+}
+
+fn is_simulated(name: &str) -> bool {
+    simulated().any(|entry| entry.name == name)
+}
+
+impl FromArgMatches for Simulated {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        match matches.subcommand() {
+            Some((name, flags)) if is_simulated(name) => Ok(Self {
+                chosen: Chosen::from_arg_matches(matches)?,
+                flags: Box::new(SimulationFlags::from_arg_matches(flags)?),
+            }),
+            _ => Err(unknown(matches, simulated().map(|entry| entry.name))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Simulated {
+    fn augment_subcommands(parent: Command) -> Command {
+        let programs = simulated().map(|entry| command(entry).hide(true));
+        let help = grouped_help(|entry| entry.simulated);
+        open(parent).help_template(help).subcommands(programs)
+    }
+
+    fn augment_subcommands_for_update(parent: Command) -> Command {
+        Self::augment_subcommands(parent)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        is_simulated(name)
     }
 }
 
@@ -201,6 +253,7 @@ mod tests {
         cli.build();
         let sim = cli.find_subcommand("sim").unwrap();
         let flags = SimulationFlags::augment_args(Command::new("flags"));
+        let flags = TableFormat::augment_args(flags);
         let options = sim.get_arguments().chain(flags.get_arguments());
         let options: Vec<_> = options.filter_map(Arg::get_long).collect();
         for name in [

@@ -34,11 +34,11 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Lists the files with problems, and the files that changed between runs.
+/// Lists the files with problems, and the files that changed.
 pub struct Details<'a> {
     pub found: &'a Report,
-    /// The paths of files that changed between the runs.
-    pub changed: &'a [String],
+    /// The paths of files that changed, below this title.
+    pub changed: (&'static str, &'a [String]),
     /// Whether to list all files, even if there are more than [`NAMED`].
     pub all: bool,
 }
@@ -58,7 +58,8 @@ impl fmt::Display for Details<'_> {
             });
             self.group(f, kind.name(), &lines.collect::<Vec<_>>())?;
         }
-        self.group(f, "changed during the runs, ignored", self.changed)
+        let (title, changed) = self.changed;
+        self.group(f, title, changed)
     }
 }
 

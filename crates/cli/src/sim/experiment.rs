@@ -14,8 +14,7 @@ use tidegate_sim::{
 use super::costs;
 use super::processors::Processors;
 use super::subject::{Subject, labels, subjects};
-use crate::arguments::SimulationFlags;
-use tidegate_command::arguments::Chosen;
+use crate::arguments::{Simulated, SimulationFlags};
 use tidegate_command::failure::Failure;
 use tidegate_command::options::value;
 use tidegate_command::output::{Progress, show_count, show_seconds};
@@ -46,8 +45,7 @@ pub struct Done {
 
 impl Experiment {
     pub fn new(
-        chosen: &Chosen,
-        flags: &SimulationFlags,
+        Simulated { chosen, flags }: &Simulated,
         processors: &Processors,
     ) -> Result<Self, Failure> {
         let subjects = subjects(chosen, flags)?;
@@ -129,8 +127,7 @@ impl Experiment {
                     ));
                 }
             };
-            let seed = self.settings.seed + number as u64;
-            let done = self.once(seed, &mut far);
+            let done = self.once(number, &mut far);
             progress.step();
             done
         };
@@ -151,7 +148,9 @@ impl Experiment {
         all.unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    fn once(&self, seed: u64, far: &mut dyn FnMut(u64, Nanos)) -> Result<Done, Failure> {
+    /// Runs the programs with the seed of this number. Calls `far` now and then.
+    pub fn once(&self, number: usize, far: &mut dyn FnMut(u64, Nanos)) -> Result<Done, Failure> {
+        let seed = self.settings.seed + number as u64;
         let under = match self.settings.memory {
             MemoryPolicy::None | MemoryPolicy::Hybrid(_) => String::new(),
             memory => format!(" with --memory {memory}"),

@@ -18,27 +18,31 @@ mod head;
 mod jobs;
 mod processors;
 mod report;
+mod runs;
 mod sheet;
 mod subject;
 
 use crate::arguments::{SimArguments, Simulation};
-use experiment::{Done, Experiment};
+use experiment::Done;
 use head::Head;
-use processors::Processors;
 use report::Report;
 use sheet::Sheet;
 use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
 
+pub use experiment::Experiment;
+pub use processors::Processors;
+pub use runs::{Figures, Runs};
+
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
-    let processors = Processors::of(arguments.processors, arguments.topology.as_deref())?;
+    let processors = Processors::of(&arguments.machine)?;
     match &arguments.simulation {
-        Simulation::Program(chosen, flags) => {
+        Simulation::Program(simulated, format) => {
             let printed = Printed {
-                experiment: Experiment::new(chosen, flags, &processors)?,
-                format: flags.format,
-                by_seed: flags.seeds.is_some(),
+                experiment: Experiment::new(simulated, &processors)?,
+                format: *format,
+                by_seed: simulated.flags.seeds.is_some(),
             };
             printed.simulate()
         }
@@ -57,63 +61,59 @@ impl Printed {
     fn simulate(&self) -> Result<(), Failure> {
         let experiment = &self.experiment;
         let runs = experiment.run()?;
-        let head = Head::new(experiment);
         let TableFormat { json, csv, wide } = self.format;
         match &runs[..] {
             [run] if !self.by_seed && experiment.instances > 1 => {
-                self.print(&head, &runs, &Sheet::of_jobs(experiment, run))?;
+                self.print(&runs[0], Sheet::of_jobs(experiment, run))?;
             }
             [run] if !(self.by_seed || csv || wide) => {
-                let report = Report::new(head, experiment, run);
+                let report = Report::new(Head::new(experiment), experiment, run);
                 if json {
                     output::print_json(&report.to_json())?;
                 } else {
                     output::to_stdout(|out| write!(out, "{report}"))?;
                 }
             }
-            _ => self.print(&head, &runs, &Sheet::of_runs(&runs))?,
+            _ => {
+                let rows = runs.iter().map(sheet::row).collect();
+                self.print(&runs[0], Sheet::of_runs(rows))?;
+            }
         }
-        judge(experiment, &runs)
+        let mut broken = runs.iter().filter_map(|run| broken(experiment, run));
+        broken.next().map_or(Ok(()), |why| Err(Failure::Wrong(why)))
     }
 
     /// Prints a table with a row for each run or for each job.
-    fn print(&self, head: &Head<'_>, runs: &[Done], sheet: &Sheet) -> Result<(), Failure> {
+    fn print(&self, first: &Done, sheet: Sheet) -> Result<(), Failure> {
         let experiment = &self.experiment;
+        let runs = Runs {
+            experiment,
+            seed: (!self.by_seed).then_some(experiment.settings.seed),
+            sizes: experiment.sizes(&first.outcome),
+            sheet,
+        };
         if self.format.json {
-            let seed = (!self.by_seed).then_some(experiment.settings.seed);
-            let mut fields = head.to_json(seed);
-            let arrivals = experiment.arrivals.as_ref().map(ToString::to_string);
-            fields.insert("instances".into(), experiment.instances.into());
-            fields.insert("arrivals".into(), arrivals.into());
-            fields.extend(experiment.sizes(&runs[0].outcome));
-            fields.extend(sheet.to_json());
-            return output::print_json(&fields.into());
+            return output::print_json(&runs.to_json());
         }
         if !self.format.csv {
-            let jobs = output::show_count(experiment.instances, "job");
-            let seeds = output::show_count(experiment.seeds, "seed");
-            output::to_stdout(|out| writeln!(out, "{head}, {jobs}, {seeds}"))?;
+            output::to_stdout(|out| writeln!(out, "{}", runs.title()))?;
         }
-        sheet.to_table().print(self.format)
+        runs.sheet.to_table().print(self.format)
     }
 }
 
-/// Returns a failure if any run exceeded a bound.
-fn judge(experiment: &Experiment, runs: &[Done]) -> Result<(), Failure> {
-    for run in runs {
-        for (job, bounds) in run.bounds.iter().enumerate() {
-            if let Some(bound) = bounds.iter().find(|bound| !bound.holds()) {
-                return Err(Failure::Wrong(format!(
-                    "--sim-seed {1}, job {job} ({2}) breaks the bound {0}: {3} of {4}; either the theory does not apply here, or the \
-                     simulator is wrong",
-                    bound.name,
-                    run.seed,
-                    experiment.subject(job).label,
-                    bound.value,
-                    bound.limit
-                )));
-            }
-        }
-    }
-    Ok(())
+/// Says which bound the run exceeded, if any.
+fn broken(experiment: &Experiment, run: &Done) -> Option<String> {
+    run.bounds.iter().enumerate().find_map(|(job, bounds)| {
+        let bound = bounds.iter().find(|bound| !bound.holds())?;
+        Some(format!(
+            "--sim-seed {1}, job {job} ({2}) breaks the bound {0}: {3} of {4}; either the theory does not apply here, or the \
+             simulator is wrong",
+            bound.name,
+            run.seed,
+            experiment.subject(job).label,
+            bound.value,
+            bound.limit
+        ))
+    })
 }

@@ -6,6 +6,7 @@ use tidegate::machine::Topology;
 use tidegate_policy::PlaceTree;
 use tidegate_policy::tunables::SIM_PROCESSORS;
 
+use crate::arguments::SimulatedMachine;
 use crate::topology;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::show_count;
@@ -17,8 +18,9 @@ pub struct Processors<'a> {
 
 impl<'a> Processors<'a> {
     /// Combines `--processors` and `--topology`. Fails if they contradict each other.
-    pub fn of(count: Option<usize>, file: Option<&'a Path>) -> Result<Self, Failure> {
-        let Some(file) = file else {
+    pub fn of(machine: &'a SimulatedMachine) -> Result<Self, Failure> {
+        let count = machine.processors;
+        let Some(file) = machine.topology.as_deref() else {
             let count = count.unwrap_or(SIM_PROCESSORS.default);
             return Ok(Self {
                 count,

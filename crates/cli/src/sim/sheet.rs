@@ -48,12 +48,15 @@ const OF_BOTH: &[Column] = &[
     Column("bounds_broken", Unit::Count),
 ];
 
+/// The number of a row, which is the seed of a run or the number of a job, and its figures.
+pub type Row = (u64, Vec<f64>);
+
 /// A table of figures whose rows are numbered.
 pub struct Sheet {
     /// The JSON names of the list of rows and of a row's number.
     names: [&'static str; 2],
     columns: Vec<&'static Column>,
-    rows: Vec<(u64, Vec<f64>)>,
+    rows: Vec<Row>,
     /// The program of each row; `None` if there is only one program.
     programs: Option<Vec<String>>,
 }
@@ -88,26 +91,28 @@ fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
     ]
 }
 
+/// Returns the row of a run.
+pub fn row(run: &Done) -> Row {
+    let jobs = &run.outcome.jobs;
+    let first = jobs.iter().map(|job| job.arrived).min().unwrap_or(0);
+    let times: Vec<f64> = jobs.iter().map(|job| seconds(job.time())).collect();
+    let mut row = vec![
+        seconds(run.outcome.end() - first),
+        times.iter().sum::<f64>() / times.len() as f64,
+    ];
+    let broken = run.bounds.iter().map(|bounds| broken(bounds)).sum();
+    row.extend(of_both(jobs, broken));
+    row.push(times.iter().copied().fold(0.0, f64::max));
+    (run.seed, row)
+}
+
 impl Sheet {
     /// Creates a table with a row for each run.
-    pub fn of_runs(runs: &[Done]) -> Self {
-        let row = |run: &Done| {
-            let jobs = &run.outcome.jobs;
-            let first = jobs.iter().map(|job| job.arrived).min().unwrap_or(0);
-            let times: Vec<f64> = jobs.iter().map(|job| seconds(job.time())).collect();
-            let mut row = vec![
-                seconds(run.outcome.end() - first),
-                times.iter().sum::<f64>() / times.len() as f64,
-            ];
-            let broken = run.bounds.iter().map(|bounds| broken(bounds)).sum();
-            row.extend(of_both(jobs, broken));
-            row.push(times.iter().copied().fold(0.0, f64::max));
-            (run.seed, row)
-        };
+    pub fn of_runs(rows: Vec<Row>) -> Self {
         Self {
             names: ["runs", "sim_seed"],
             columns: OF_RUN.iter().chain(OF_BOTH).chain(LAST_OF_RUN).collect(),
-            rows: runs.iter().map(row).collect(),
+            rows,
             programs: None,
         }
     }

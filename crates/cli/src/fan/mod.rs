@@ -1,0 +1,240 @@
+//! `tidegate fan`: runs a program in pieces, on many machines.
+//!
+//! `tidegate-fan` plans, runs the pieces and merges their results. This module splits the programs:
+//! [`uts`] by subtrees, [`digest`] by files, and [`sim`] by seeds.
+
+mod digest;
+mod sim;
+mod uts;
+mod words;
+
+use std::fmt;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tidegate_fan::{Budget, Done, Error, Retry, Split, Verb, Weighted};
+use tidegate_workloads::Program as _;
+use tidegate_workloads::digest::Bytes;
+
+use tidegate_command::failure::Failure;
+
+/// Into how many items a piece packs what it leaves to others.
+const REST: usize = 16;
+
+/// The programs that can be split, and what the user asks them for. A plan stores the command line,
+/// so it is read back by the same parser.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Bytes>", into = "Vec<Bytes>")]
+pub struct Programs {
+    words: Vec<Bytes>,
+    program: Program,
+}
+
+#[derive(Clone, Debug)]
+enum Program {
+    Uts(uts::Split),
+    Digest(digest::Split),
+    Sim(sim::Split),
+}
+
+/// The results of all pieces, as text and as JSON.
+pub struct Report {
+    text: String,
+    json: Value,
+}
+
+/// How one program is split: see [`Split`].
+trait Part {
+    type Item: Serialize + DeserializeOwned;
+    type Out: Serialize + DeserializeOwned;
+
+    fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Self::Item>>, Error>;
+    fn run(&self, item: Self::Item, budget: &Budget) -> Result<Done<Self::Item, Self::Out>, Error>;
+    fn merge(&self, outs: Vec<Self::Out>) -> Result<Report, Error>;
+}
+
+/// Carries out a verb of `tidegate fan`.
+pub fn carry_out(verb: Verb<Programs>) -> Result<(), Failure> {
+    tidegate_fan::carry_out(verb, &["fan".into()]).map_err(|error| {
+        let text = error.to_string();
+        match error.retry() {
+            Retry::Perhaps => Failure::Wrong(text),
+            Retry::Never => Failure::Usage(text),
+            Retry::Elsewhere => Failure::Impossible(text),
+        }
+    })
+}
+
+/// Converts a failure to the error with the same exit code.
+fn failed(failure: impl Into<Failure>) -> Error {
+    match failure.into() {
+        Failure::Wrong(text) => Error::perhaps(text),
+        Failure::Usage(text) => Error::never(text),
+        Failure::Impossible(text) => Error::elsewhere(text),
+    }
+}
+
+fn commands(parent: Command) -> Command {
+    parent
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .subcommand_value_name("PROGRAM")
+        .subcommand_help_heading("Programs")
+        .subcommands([uts::command(), digest::command(), sim::command()])
+}
+
+impl Args for Programs {
+    fn augment_args(command: Command) -> Command {
+        commands(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        commands(command)
+    }
+}
+
+impl FromArgMatches for Programs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let program = match matches.subcommand() {
+            Some((sim::NAME, sim)) => Program::Sim(sim::Split::from_arg_matches(sim)?),
+            Some((tidegate_workloads::digest::Digest::NAME, _)) => {
+                Program::Digest(digest::Split::from_arg_matches(matches)?)
+            }
+            _ => Program::Uts(uts::Split::from_arg_matches(matches)?),
+        };
+        Ok(Self {
+            words: words::of(&commands(Command::new("fan")), matches),
+            program,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl From<Programs> for Vec<Bytes> {
+    fn from(programs: Programs) -> Self {
+        programs.words
+    }
+}
+
+impl TryFrom<Vec<Bytes>> for Programs {
+    type Error = String;
+
+    fn try_from(words: Vec<Bytes>) -> Result<Self, String> {
+        let command = commands(Command::new("fan").no_binary_name(true));
+        let matches = command.try_get_matches_from(words.iter().map(Bytes::to_os_string));
+        let programs = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        programs.map_err(|error| error.to_string())
+    }
+}
+
+impl Split for Programs {
+    const NAME: &'static str = "tidegate";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    /// The JSON of the program's item, so that a plan is read without knowing which program it is.
+    type Item = Box<RawValue>;
+    type Out = Box<RawValue>;
+    type Report = Report;
+
+    fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Self::Item>>, Error> {
+        match &self.program {
+            Program::Uts(uts) => plan(uts, pieces),
+            Program::Digest(digest) => plan(digest, pieces),
+            Program::Sim(sim) => plan(sim, pieces),
+        }
+    }
+
+    fn run(&self, item: Self::Item, budget: &Budget) -> Result<Done<Self::Item, Self::Out>, Error> {
+        match &self.program {
+            Program::Uts(uts) => run(uts, &item, budget),
+            Program::Digest(digest) => run(digest, &item, budget),
+            Program::Sim(sim) => run(sim, &item, budget),
+        }
+    }
+
+    fn merge(&self, outs: Vec<Self::Out>) -> Result<Report, Error> {
+        match &self.program {
+            Program::Uts(uts) => merge(uts, &outs),
+            Program::Digest(digest) => merge(digest, &outs),
+            Program::Sim(sim) => merge(sim, &outs),
+        }
+    }
+}
+
+fn plan<P: Part>(part: &P, pieces: usize) -> Result<Vec<Weighted<Box<RawValue>>>, Error> {
+    Ok(part.plan(pieces)?.into_iter().map(raw_item).collect())
+}
+
+fn run<P: Part>(
+    part: &P,
+    item: &RawValue,
+    budget: &Budget,
+) -> Result<Done<Box<RawValue>, Box<RawValue>>, Error> {
+    let Done { out, rest } = part.run(read(item)?, budget)?;
+    Ok(Done {
+        out: raw(&out),
+        rest: rest.into_iter().map(raw_item).collect(),
+    })
+}
+
+fn merge<P: Part>(part: &P, outs: &[Box<RawValue>]) -> Result<Report, Error> {
+    let outs = outs.iter().map(|out| read(out));
+    part.merge(outs.collect::<Result<_, _>>()?)
+}
+
+fn raw_item<I: Serialize>(Weighted { item, weight }: Weighted<I>) -> Weighted<Box<RawValue>> {
+    let item = raw(&item);
+    Weighted { item, weight }
+}
+
+fn raw<T: Serialize>(value: &T) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).expect("items and results are JSON")
+}
+
+fn read<T: DeserializeOwned>(raw: &RawValue) -> Result<T, Error> {
+    serde_json::from_str(raw.get()).map_err(|error| {
+        Error::never(format!(
+            "an item or a result is not of this program: {error}"
+        ))
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json.serialize(serializer)
+    }
+}
+
+impl Report {
+    /// Creates the report on an answer, which has the same rows as that of `tidegate run`.
+    fn of_answer<P: tidegate_workloads::Program>(
+        program: &P,
+        result: &tidegate_workloads::Answer,
+    ) -> Self {
+        use tidegate_command::output::{show_fields, show_value};
+        let parameters = program.parameters();
+        let mut text = format!("{} {}\n", P::NAME, show_fields(&parameters));
+        for (name, value) in result {
+            text += &row(name, &show_value(value));
+        }
+        let json = json!({"workload": P::NAME, "parameters": parameters, "result": result});
+        Self { text, json }
+    }
+}
+
+fn row(label: &str, value: &str) -> String {
+    format!("{label:<12}{value}\n")
+}

@@ -1,0 +1,395 @@
+//! Tests that pieces of a program give the result of one process, however it is split.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use support::{complaint, json, tidegate};
+use tempfile::TempDir;
+
+/// A plan, and the folder of its results.
+struct Fan {
+    home: TempDir,
+    items: usize,
+    /// How many items were left by pieces.
+    left: usize,
+}
+
+fn text(command: &mut assert_cmd::Command) -> String {
+    let output = command.assert().success().get_output().clone();
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn plan(words: &str, pieces: usize, path: &Path) -> assert_cmd::Command {
+    let mut command = tidegate("fan plan");
+    command.args(words.split_whitespace());
+    if words.starts_with("digest") {
+        command.arg(path);
+    }
+    command.arg(format!("--pieces={pieces}"));
+    command
+}
+
+impl Fan {
+    fn new(words: &str, pieces: usize, path: &Path) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let planned = text(&mut plan(words, pieces, path));
+        assert_eq!(planned, text(&mut plan(words, pieces, path)));
+        fs::write(home.path().join("plan.json"), &planned).unwrap();
+        let planned: Value = serde_json::from_str(&planned).unwrap();
+        let items = planned["items"].as_array().unwrap().len();
+        assert!((1..=pieces).contains(&items), "{items} of {pieces}");
+        Self {
+            home,
+            items,
+            left: 0,
+        }
+    }
+
+    fn verb(&self, verb: &str) -> assert_cmd::Command {
+        let mut command = tidegate(&format!("fan {verb}"));
+        command
+            .arg("--plan")
+            .arg(self.home.path().join("plan.json"));
+        command
+    }
+
+    fn piece(&self, item: &str, budget: u32) -> assert_cmd::Command {
+        let mut command = self.verb("piece");
+        command.arg(format!("--item={item}"));
+        command.arg(format!("--budget={budget}"));
+        command.arg("--out").arg(self.home.path());
+        command
+    }
+
+    /// Runs the piece of an item and those of what it leaves. Every second one has no budget.
+    fn run(&mut self, item: &str, has_budget: bool) {
+        let budget = if has_budget { 600 } else { 0 };
+        self.piece(item, budget).assert().success().stderr("");
+        let result = fs::read_to_string(self.home.path().join(format!("{item}.out"))).unwrap();
+        let trailer: Value = serde_json::from_str(result.lines().last().unwrap()).unwrap();
+        let rest = trailer["rest"].as_array().unwrap().len();
+        assert!(rest <= 16, "{rest}");
+        self.left += rest;
+        for child in 0..rest {
+            self.run(&format!("{item}.{child}"), child % 2 == 1);
+        }
+    }
+
+    fn run_all(&mut self) {
+        for item in 0..self.items {
+            self.run(&item.to_string(), item % 2 == 1);
+        }
+    }
+
+    fn merge(&self, options: &str) -> assert_cmd::Command {
+        let mut command = self.verb("merge");
+        command.args(options.split_whitespace());
+        command.arg(self.home.path());
+        command
+    }
+}
+
+/// Splits the program in several ways. Each time, `check` gets the merged text and JSON.
+fn in_pieces(words: &str, path: &Path, check: impl Fn(&str, &Value)) {
+    let mut left = 0;
+    for pieces in [1, 2, 5, 64] {
+        let mut fan = Fan::new(words, pieces, path);
+        fan.run_all();
+        check(&text(&mut fan.merge("")), &json(&mut fan.merge("--json")));
+        left += fan.left;
+    }
+    assert!(left > 0, "no piece of {words} has left work");
+}
+
+/// The rows of the result are the first ones in the report of `run`.
+fn agrees_with_run(run: &str, result: &Value, merged: &str, json: &Value) {
+    assert_eq!(json["result"], result["result"]);
+    assert_eq!(json["parameters"], result["parameters"]);
+    assert_eq!(json["workload"], result["workload"]);
+    let rows = 1 + result["result"].as_object().unwrap().len();
+    let (run, merged): (Vec<_>, Vec<_>) = (run.lines().collect(), merged.lines().collect());
+    assert_eq!(run[1..rows], merged[1..rows]);
+    let title = run[0].split(", ").next().unwrap();
+    assert_eq!(title, merged[0]);
+}
+
+const NOWHERE: &str = "/";
+
+#[test]
+fn uts_in_pieces_has_the_known_counts() {
+    let program = "uts --tree tiny";
+    let run = text(&mut tidegate(&format!("run {program} --repeat 1")));
+    let result = json(&mut tidegate(&format!("run {program} --repeat 1 --json")));
+    in_pieces(program, NOWHERE.as_ref(), |merged, json| {
+        agrees_with_run(&run, &result, merged, json);
+        assert_eq!(json["verified"], true);
+        assert!(
+            merged.contains("\nverified    same answer as the counts known"),
+            "{merged}"
+        );
+    });
+}
+
+#[test]
+fn uts_without_known_counts_is_not_verified() {
+    let program = "uts --tree tiny --seed 7 --depth 4";
+    let result = json(&mut tidegate(&format!("run {program} --repeat 1 --json")));
+    let mut fan = Fan::new(program, 7, NOWHERE.as_ref());
+    fan.run_all();
+    let merged = json(&mut fan.merge("--json"));
+    assert_eq!(merged["result"], result["result"]);
+    assert_eq!(merged["verified"], false);
+}
+
+#[test]
+fn tree_of_one_node_has_one_item() {
+    let program = "uts --type balanced --b0 0 --depth 1";
+    let mut fan = Fan::new(program, 5, NOWHERE.as_ref());
+    fan.run_all();
+    let merged = json(&mut fan.merge("--json"));
+    assert_eq!(
+        merged["result"],
+        serde_json::json!({"nodes": 1, "depth": 0, "leaves": 1})
+    );
+}
+
+#[test]
+fn wrong_counts_are_an_error() {
+    let fan = Fan::new("uts --tree tiny", 1, NOWHERE.as_ref());
+    let path = fan.home.path().join("plan.json");
+    let planned = fs::read_to_string(&path).unwrap();
+    let above = planned.replacen("\"above\":{\"nodes\":", "\"above\":{\"nodes\":1", 1);
+    assert_ne!(planned, above);
+    fs::write(&path, above).unwrap();
+    fan.piece("0", 600).assert().success();
+    let error = complaint(&mut fan.merge(""), 1);
+    assert!(
+        error.contains("does not match the counts known for this tree"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+/// A tree with names of all kinds, an empty folder, one that only root can read, a link, a FIFO and
+/// a deep folder.
+struct Tree(TempDir);
+
+impl Tree {
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn set_mode(&self, mode: u32) -> std::io::Result<()> {
+        fs::set_permissions(self.path().join("closed"), Permissions::from_mode(mode))
+    }
+}
+
+/// Makes the closed folder readable, so that it can be removed.
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = self.set_mode(0o700);
+    }
+}
+
+fn folder() -> Tree {
+    let folder = Tree(tempfile::tempdir().unwrap());
+    let deep = folder.path().join("d/".repeat(200));
+    fs::create_dir_all(&deep).unwrap();
+    for name in ["empty", "closed"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    for name in [
+        &b"plain"[..],
+        b"with space",
+        b"line\nbreak",
+        b"\xff\xfe",
+        b"d.txt",
+        b"-",
+    ] {
+        fs::write(folder.path().join(OsStr::from_bytes(name)), name).unwrap();
+        fs::write(deep.join(OsStr::from_bytes(name)), name).unwrap();
+    }
+    std::os::unix::fs::symlink("plain", folder.path().join("link")).unwrap();
+    fs::write(folder.path().join("closed/file"), "closed").unwrap();
+    folder.set_mode(0).unwrap();
+    let fifo = folder.path().join("fifo");
+    let made = Command::new("mkfifo").arg(fifo).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    folder
+}
+
+fn run_digest(options: &str, path: &Path) -> assert_cmd::Command {
+    let mut command = tidegate(&format!("run digest --repeat 1 {options}"));
+    command.arg(path);
+    command
+}
+
+#[test]
+fn digest_in_pieces_has_the_digest_of_one_run() {
+    let folder = folder();
+    let run = text(&mut run_digest("", folder.path()));
+    let result = json(&mut run_digest("--json", folder.path()));
+    let details = &run[run.find("odd_names: ").unwrap()..];
+    let details = details.split("note  ").next().unwrap();
+    assert_eq!(result["result"]["special"], 1, "{result}");
+    in_pieces("digest", folder.path(), |merged, json| {
+        agrees_with_run(&run, &result, merged, json);
+        assert!(merged.ends_with(details), "{merged}\n{run}");
+        assert_eq!(json["changed"], serde_json::json!([]));
+    });
+}
+
+#[test]
+fn root_that_is_not_utf8_survives() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join(OsStr::from_bytes(b"-\xff"));
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("file"), "text").unwrap();
+    let mut fan = Fan::new("digest", 3, &root);
+    fan.run_all();
+    assert_eq!(json(&mut fan.merge("--json"))["result"]["files"], 1);
+}
+
+#[test]
+fn changed_and_vanished_files_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["grows", "goes", "stays"] {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    let mut fan = Fan::new("digest", 2, folder.path());
+    fs::write(folder.path().join("grows"), "it has grown").unwrap();
+    fs::remove_file(folder.path().join("goes")).unwrap();
+    fan.run_all();
+    let found = json(&mut fan.merge("--json"));
+    assert_eq!(found["result"]["vanished"], 1);
+    assert_eq!(found["result"]["files"], 2);
+    assert_eq!(found["changed"], serde_json::json!(["grows"]));
+    let merged = text(&mut fan.merge(""));
+    assert!(merged.contains("vanished: 1\n  goes"), "{merged}");
+    assert!(
+        merged.contains("changed since the plan: 1\n  grows\n"),
+        "{merged}"
+    );
+}
+
+#[test]
+fn run_goes_on_with_its_plan_after_the_tree_has_changed() {
+    let (home, tree) = (tempfile::tempdir().unwrap(), folder());
+    let run = || {
+        let mut command = tidegate("fan run digest --pieces 4 --json");
+        command.arg(tree.path()).current_dir(home.path());
+        let output = command.assert().success().get_output().clone();
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let before = run();
+    let folders = fs::read_dir(home.path()).unwrap();
+    let results = folders.map(|entry| entry.unwrap().path()).next().unwrap();
+    let read = |name: &str| fs::read(results.join(name)).unwrap();
+    let (plan, kept) = (read("plan.json"), read("1.out"));
+    fs::remove_file(results.join("0.out")).unwrap();
+    fs::write(tree.path().join("added"), "later").unwrap();
+    assert_eq!(run(), before);
+    assert_eq!((read("plan.json"), read("1.out")), (plan, kept));
+    assert!(results.join("0.out").exists());
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn machine_without_the_root_is_the_wrong_one() {
+    let folder = folder();
+    let fan = Fan::new("digest", 1, folder.path());
+    drop(folder);
+    let error = complaint(&mut fan.piece("0", 600), 3);
+    assert!(error.contains("No such file"), "{error}");
+}
+
+/// A mount point is an empty folder where nothing is mounted.
+#[test]
+fn machine_with_an_empty_root_is_the_wrong_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "text").unwrap();
+    let fan = Fan::new("digest", 1, folder.path());
+    fs::remove_file(file).unwrap();
+    let error = complaint(&mut fan.piece("0", 600), 3);
+    assert!(error.contains("is empty"), "{error}");
+}
+
+/// This program has a parameter with the name of an option.
+#[test]
+fn number_of_pieces_is_no_parameter() {
+    let fan = Fan::new("sim sortmany --size tiny --seeds 4", 2, NOWHERE.as_ref());
+    assert_eq!(fan.items, 2);
+    let words = "sim sortmany --size tiny --seeds 4 --sortmany-pieces 3";
+    let fan = Fan::new(words, 4, NOWHERE.as_ref());
+    assert_eq!(fan.items, 4);
+}
+
+#[test]
+fn simulations_in_pieces_print_the_same_bytes() {
+    for program in [
+        "sim fib 8 --processors 3 --seeds 7 --sim-seed 5",
+        "sim fib 8 --processors 3 --job knary --size tiny --instances 3 --arrivals poisson:1ms --desire wsap --seeds 5",
+    ] {
+        let alone = text(&mut tidegate(program));
+        let alone_json = text(&mut tidegate(&format!("{program} --json")));
+        for pieces in [1, 2, 5, 64] {
+            let mut fan = Fan::new(program, pieces, NOWHERE.as_ref());
+            fan.run_all();
+            assert_eq!(text(&mut fan.merge("")), alone);
+            assert_eq!(text(&mut fan.merge("--json")), alone_json);
+            assert!(pieces > 1 || fan.left > 0, "{program}");
+        }
+    }
+}
+
+#[test]
+fn other_settings_on_a_machine_are_an_error() {
+    let fan = Fan::new("sim fib 8 --processors 3 --seeds 2", 1, NOWHERE.as_ref());
+    let mut piece = fan.piece("0", 600);
+    let error = complaint(piece.env("TIDEGATE_STEAL", "half"), 3);
+    assert!(
+        error.contains("the settings are not those of the plan"),
+        "{error}"
+    );
+    fan.piece("0", 600).assert().success();
+    complaint(fan.merge("").env("TIDEGATE_STEAL", "half"), 3);
+    fan.merge("").assert().success();
+}
+
+#[test]
+fn spelling_does_not_change_the_plan() {
+    let one = text(&mut tidegate("fan plan sim fib 8 --seeds 3 --processors 2"));
+    let other = text(&mut tidegate("fan plan sim --processors=2 fib --seeds=3 8"));
+    assert_eq!(one, other);
+}
+
+#[test]
+fn wrong_arguments_end_with_code_two_and_one_line() {
+    for (words, part) in [
+        ("uts --tree T9", "invalid value \"T9\" for tree"),
+        ("uts --form spawn", "only with --form join"),
+        ("uts --type binomial --depth 3", "depth has no effect"),
+        ("sim fib 8", "expected --seeds N"),
+        ("sim fib x --seeds 2", "invalid value \"x\" for n"),
+        (
+            "sim fib 8 --seeds 2 --topology -",
+            "cannot read standard input",
+        ),
+        ("sim fib 8 --seeds 2 --allot dp", "requires --desire"),
+    ] {
+        let error = complaint(&mut tidegate(&format!("fan plan {words}")), 2);
+        assert!(error.contains(part), "{words}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    let error = complaint(&mut tidegate("fan plan digest /nowhere/at/all"), 3);
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
