@@ -23,13 +23,14 @@ mod soak;
 mod step;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::slice;
 
 use clap::Parser;
 
 use crate::loom::GROUPS;
-use crate::soak::SOAKS;
+use crate::soak::{SOAKS, fan_hq};
 use crate::step::Tally;
 use crate::workspace::Workspace;
 
@@ -75,10 +76,14 @@ enum Task {
     },
     /// Every test of the published rayon, on our rayon-core.
     Rayon,
-    /// The tests with a scale, or one of them, with all of their work. Takes hours.
+    /// The tests with a scale, or one of them, with all of their work; and `fan-hq`, which runs
+    /// pieces on a real HyperQueue server. Takes hours.
     Soak {
         /// The soak.
         name: Option<String>,
+        /// The program `hq` for `fan-hq`, which is skipped without it.
+        #[arg(long, value_name = "PATH")]
+        hq: Option<PathBuf>,
     },
 }
 
@@ -114,9 +119,18 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
         Task::Tsan => nightly::tsan(workspace, &mut tally),
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name } => {
-            let soaks = some_of(SOAKS, name.as_ref(), |soak| soak.0)?;
-            soak::run(workspace, &mut tally, soaks);
+        Task::Soak { name, hq } => {
+            let is_hq = name.as_deref() == Some(fan_hq::NAME);
+            if !is_hq {
+                let soaks = some_of(SOAKS, name.as_ref(), |soak| soak.0)?;
+                soak::run(workspace, &mut tally, soaks);
+            }
+            if is_hq || name.is_none() {
+                fan_hq::run(workspace, &mut tally, hq.as_deref());
+            }
+            // A soak that was named and could not run has not passed.
+            let has_run = name.is_none() || tally.skipped == 0;
+            return Ok(tally.close() && has_run);
         }
     }
     Ok(tally.close())

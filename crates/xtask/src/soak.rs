@@ -5,6 +5,8 @@
 //! that the test could have found. Each test prints its size on a line that begins with `soak:`; a
 //! test that prints no such line does not read the scale. The times of soaks are not measured.
 
+pub mod fan_hq;
+
 use crate::beside::BESIDE;
 use crate::command::{Cmd, NIGHT};
 use crate::libtest;
@@ -44,6 +46,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("rayon-programs", "crates/rayon-core", 500, "programs::run_every_task_of_rayon_once"),
     Soak("planted", "tidegate --features testing", 100, "ordinary::ordinary_runs_miss_the_bugs"),
     Soak("exec-kills", "tidegate-exec", 100, "follow::tests::kills::killed_commands_leave_no_confined_thread"),
+    Soak("fan", "tidegate-fan", 100, "deaths::lose_nothing"),
     Soak("kills", "tidegate", 20, "survivor_inherits_killed_job_processors"),
 ];
 

@@ -1,26 +1,27 @@
 //! The guide shows its example programs in full, so that readers can copy them. A program on a page
 //! must be identical to the example.
 //!
-//! The documentation tests of `tidegate` run these programs.
+//! The documentation tests of `tidegate` and `tidegate-fan` run or compile these programs.
 
 use super::{Repo, violation};
 
-/// The pages of the guide, and the examples of `tidegate` that they show.
-const SHOWN: [(&str, &str); 7] = [
-    ("word-count", "wordcount"),
-    ("stream", "checksums"),
-    ("task-graph", "task_graph"),
-    ("server", "server"),
-    ("search", "search"),
-    ("batch-memory", "batch_memory"),
-    ("rare-orders", "rare_orders"),
+/// The pages of the guide, and the crates and examples that they show.
+const SHOWN: [(&str, &str, &str); 8] = [
+    ("word-count", "tidegate", "wordcount"),
+    ("stream", "tidegate", "checksums"),
+    ("task-graph", "tidegate", "task_graph"),
+    ("server", "tidegate", "server"),
+    ("search", "tidegate", "search"),
+    ("batch-memory", "tidegate", "batch_memory"),
+    ("rare-orders", "tidegate", "rare_orders"),
+    ("many-machines", "fan", "primes"),
 ];
 
 /// Finds pages that do not show their example unchanged.
 pub fn check(repo: &Repo) -> Vec<String> {
-    let differs = SHOWN.iter().filter_map(|(page, example)| {
+    let differs = SHOWN.iter().filter_map(|(page, name, example)| {
         let page = format!("docs/guide/{page}.md");
-        let example = format!("crates/tidegate/examples/{example}.rs");
+        let example = format!("crates/{name}/examples/{example}.rs");
         let text = repo.text(&page)?;
         let is_shown = repo
             .text(&example)
@@ -31,10 +32,13 @@ pub fn check(repo: &Repo) -> Vec<String> {
     differs.collect()
 }
 
-/// Whether the page shows the program without its module documentation.
+/// Whether the page shows the program without its module documentation. A program that needs
+/// arguments is not run.
 fn shows(page: &str, program: &str) -> bool {
     let body = program.split_once("\n\n").map_or("", |(_, body)| body);
-    page.contains(&format!("```rust\n{body}```\n"))
+    ["rust", "rust,no_run"]
+        .iter()
+        .any(|kind| page.contains(&format!("```{kind}\n{body}```\n")))
 }
 
 #[cfg(test)]
