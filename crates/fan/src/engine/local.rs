@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use super::words::line;
 use super::{Ended, Engine, Job, Launch, Submission};
 use crate::Error;
 use crate::name::Name;
@@ -154,8 +155,8 @@ impl Engine for Local {
         let variables = variables.unwrap_or_default();
         let lines = submission.items.iter().map(|item| {
             let words = self.words(item);
-            let words: Vec<_> = words.iter().map(quoted).collect();
-            format!("{variables}{}\n", words.join(" "))
+            let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+            format!("{variables}{}\n", line(&words.collect::<Vec<_>>()))
         });
         lines.collect()
     }
@@ -198,15 +199,5 @@ fn describe(status: ExitStatus, last_line: String) -> String {
         (Some(_), false) => last_line,
         (_, true) => status.to_string(),
         (None, false) => format!("{status}: {last_line}"),
-    }
-}
-
-/// Returns the word as a POSIX shell reads it.
-fn quoted(word: &OsString) -> String {
-    let word = word.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.into_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
