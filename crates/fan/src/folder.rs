@@ -144,6 +144,20 @@ impl Folder {
         Ok(())
     }
 
+    /// Looks up the result of an item by its name, because a network file system may list a folder
+    /// as it was some time ago. Adds it to the survey, and returns whether there is one.
+    pub fn look_up(&self, item: &Name, survey: &mut Survey) -> Result<bool, Error> {
+        if !self.result(item).exists() {
+            return Ok(false);
+        }
+        let trailer = self.trailer(item)?;
+        let rest = trailer.rest.iter().enumerate();
+        let rest = rest.map(|(number, weight)| (item.child(number), *weight));
+        survey.weights.extend(rest);
+        survey.published.insert(item.clone(), trailer);
+        Ok(true)
+    }
+
     fn names(&self) -> Result<std::collections::HashSet<String>, Error> {
         let failed = |error| Error::at(&self.path, &error);
         let entries = fs::read_dir(&self.path).map_err(failed)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::folder::{Folder, Survey};
+use crate::name::Name;
 use crate::plan::Plan;
 use crate::words::list;
 use crate::{Error, Split};
@@ -12,6 +13,9 @@ pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> 
     let folder = Folder::new(path, plan.digest().to_owned());
     let mut survey = Survey::default();
     folder.survey(&plan.weights(), &mut survey)?;
+    while let Some(item) = unlisted(&folder, &survey) {
+        folder.look_up(&item, &mut survey)?;
+    }
     let missing: Vec<_> = survey.missing().collect();
     if !missing.is_empty() {
         return Err(incomplete(&missing, &survey, path));
@@ -32,7 +36,13 @@ pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> 
     plan.arguments().merge(outs)
 }
 
-fn incomplete(missing: &[&crate::name::Name], survey: &Survey, path: &Path) -> Error {
+/// Returns a missing item whose result is there, although the folder's listing does not have it.
+fn unlisted(folder: &Folder, survey: &Survey) -> Option<Name> {
+    let mut missing = survey.missing();
+    missing.find(|item| folder.result(item).exists()).cloned()
+}
+
+fn incomplete(missing: &[&Name], survey: &Survey, path: &Path) -> Error {
     Error::perhaps(format!(
         "{}: {} of {} results are missing: items {}",
         path.display(),

@@ -120,3 +120,74 @@ fn named(entry: Entry, plan: &str, source: &str) -> Result<Name, Error> {
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::plan::Header;
+    use crate::{Done, Weighted};
+
+    /// A program whose pieces leave one item if their budget is spent.
+    #[derive(clap::Args, Serialize, Deserialize)]
+    struct Endless {}
+
+    fn left() -> Vec<Weighted<()>> {
+        vec![Weighted {
+            item: (),
+            weight: 1,
+        }]
+    }
+
+    impl Split for Endless {
+        const NAME: &'static str = "endless";
+        const VERSION: &'static str = "1";
+        type Item = ();
+        type Out = ();
+        type Report = String;
+
+        fn plan(&self, _: usize) -> Result<Vec<Weighted<()>>, Error> {
+            Ok(left())
+        }
+
+        fn run(&self, (): (), budget: &Budget) -> Result<Done<(), ()>, Error> {
+            let rest = if budget.is_spent() {
+                left()
+            } else {
+                Vec::new()
+            };
+            Ok(Done { out: (), rest })
+        }
+
+        fn merge(&self, _: Vec<()>) -> Result<String, Error> {
+            Ok(String::new())
+        }
+    }
+
+    #[test]
+    fn long_names_are_not_split() {
+        let dir = TempDir::new().unwrap();
+        let mut parent = Name::planned(0);
+        for (depth, is_split) in [(49, true), (50, false)] {
+            let plan = Plan::new(Header::new(Endless {}, 1)).unwrap();
+            let folder = Folder::new(dir.path(), plan.digest().to_owned());
+            while parent.to_string().split('.').count() < depth {
+                parent = parent.child(0);
+            }
+            let done = Done {
+                out: (),
+                rest: left(),
+            };
+            let begun = Attempt::begin(&folder, &parent).unwrap();
+            begun.publish::<Endless>(&done).unwrap();
+            let item = parent.child(0);
+            attempt(plan, &folder, &item, &Budget::new(Duration::ZERO)).unwrap();
+            let written = folder.read(&item).unwrap().unwrap();
+            assert_eq!(!written.trailer.rest.is_empty(), is_split, "{item}");
+            parent = item;
+        }
+    }
+}

@@ -89,7 +89,7 @@ impl<'a> Driver<'a> {
             let ended = self.ask()?;
             self.survey()?;
             for ended in ended {
-                self.count(ended);
+                self.count(ended)?;
             }
             if self.schedule.is_over(self.survey.missing()) {
                 return Ok(self.end());
@@ -158,15 +158,14 @@ impl<'a> Driver<'a> {
     }
 
     /// Counts an ended piece as a failed attempt, unless its item is published.
-    fn count(&mut self, ended: Ended) {
-        if self.survey.published.contains_key(&ended.item) {
-            return;
+    fn count(&mut self, ended: Ended) -> Result<(), Error> {
+        let folder = self.book.folder;
+        if self.survey.published.contains_key(&ended.item)
+            || folder.look_up(&ended.item, &mut self.survey)?
+        {
+            return Ok(());
         }
-        // A network file system may list a folder as it was some time ago.
-        if let Ok(Some(_)) = self.book.folder.read(&ended.item) {
-            return;
-        }
-        let failures = self.book.folder.failures(&ended.item);
+        let failures = folder.failures(&ended.item);
         let before = self.logged.insert(ended.item.clone(), failures.len());
         let new = failures.get(before.unwrap_or(0)..).unwrap_or_default();
         let cause = match new.last() {
@@ -178,6 +177,7 @@ impl<'a> Driver<'a> {
             None => self.unlogged(&ended),
         };
         self.schedule.failed(&ended.item, cause);
+        Ok(())
     }
 
     /// Returns what is known about an attempt that was killed before it could write to the log.

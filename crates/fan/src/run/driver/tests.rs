@@ -58,6 +58,8 @@ struct Faults {
     is_silent: bool,
     /// The pieces publish and end between the first call of `ended` and the second.
     is_slow: bool,
+    /// The engine's command is missing, so `ended` can never succeed.
+    is_missing: bool,
 }
 
 /// What a fake engine was asked for.
@@ -104,6 +106,9 @@ impl Engine for Fake {
     }
 
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+        if self.faults.is_missing {
+            return Err(Error::never("no command"));
+        }
         if self.faults.is_silent {
             return Err(Error::perhaps("no answer"));
         }
@@ -135,6 +140,15 @@ impl Engine for Fake {
 /// Runs two items, with two retries. Returns how that ended, what the engine was asked for, and the
 /// jobs that are recorded. If `is_resumed`, a job with both items is recorded before.
 fn run(faults: Faults, is_resumed: bool) -> (Result<End, Error>, Asked, Vec<Job>) {
+    run_in(|_| (), faults, is_resumed)
+}
+
+/// Like `run`, but in a folder that was prepared.
+fn run_in(
+    prepare: impl Fn(&Folder),
+    faults: Faults,
+    is_resumed: bool,
+) -> (Result<End, Error>, Asked, Vec<Job>) {
     let dir = TempDir::new().expect("a folder");
     let folder = || Folder::new(dir.path(), "0123456789".to_owned());
     let asked = Rc::new(RefCell::new(Asked::default()));
@@ -144,6 +158,7 @@ fn run(faults: Faults, is_resumed: bool) -> (Result<End, Error>, Asked, Vec<Job>
         asked: Rc::clone(&asked),
     };
     let folder = folder();
+    prepare(&folder);
     let book = Book {
         folder: &folder,
         engine: "fake",
@@ -236,4 +251,78 @@ fn forgotten_job_is_submitted_again() {
     let (end, asked, jobs) = run(Faults::default(), true);
     assert!(matches!(end, Ok(End::Published)));
     assert_eq!((asked.submissions.len(), jobs.len()), (1, 2));
+}
+
+#[test]
+fn missing_command_ends_a_resumed_run() {
+    let faults = Faults {
+        is_missing: true,
+        ..Faults::default()
+    };
+    let (end, asked, _) = run(faults, true);
+    assert!(matches!(end, Err(error) if error.to_string() == "no command"));
+    assert!(asked.submissions.is_empty());
+}
+
+#[test]
+fn old_failures_are_not_final() {
+    let fail = |folder: &Folder| {
+        let item = Name::planned(0);
+        folder.record(&item, &Error::never("old")).expect("a line");
+    };
+    let faults = Faults {
+        is_slow: true,
+        loses: true,
+        ..Faults::default()
+    };
+    let (end, asked, _) = run_in(fail, faults, true);
+    assert!(matches!(end, Ok(End::Failed(error)) if error.code() == 1));
+    assert_eq!(asked.submissions.len(), 2);
+}
+
+#[test]
+fn unrecorded_job_is_cancelled() {
+    let block = |folder: &Folder| fs::create_dir(folder.path().join("jobs")).expect("a folder");
+    let faults = Faults {
+        loses: true,
+        ..Faults::default()
+    };
+    let (end, asked, _) = run_in(block, faults, false);
+    assert!(end.is_err());
+    assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
+}
+
+/// A network file system may list a folder as it was before the result was published.
+#[test]
+fn unlisted_result_is_no_failure() {
+    let dir = TempDir::new().expect("a folder");
+    let folder = Folder::new(dir.path(), "0123456789".to_owned());
+    let book = Book {
+        folder: &folder,
+        engine: "fake",
+    };
+    let engine = Fake {
+        folder: Folder::new(dir.path(), "0123456789".to_owned()),
+        faults: Faults::default(),
+        asked: Rc::default(),
+    };
+    let interrupt = Interrupt::default();
+    let mut driver = Driver::new(&book, vec![1], Box::new(engine), 2, interrupt);
+    driver.survey().expect("a survey");
+    let item = Name::planned(0);
+    let rest = vec![Weighted {
+        item: (),
+        weight: 1,
+    }];
+    let attempt = Attempt::begin(&folder, &item).expect("a file");
+    let split = Done { out: (), rest };
+    attempt.publish::<Nothing>(&split).expect("a result");
+    let ended = Ended {
+        item: item.clone(),
+        code: Some(0),
+        text: String::new(),
+    };
+    driver.count(ended).expect("a result");
+    assert!(driver.schedule.failures([&item].into_iter()).is_empty());
+    assert!(driver.survey.missing().eq([&item.child(0)]));
 }
