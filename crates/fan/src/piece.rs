@@ -190,4 +190,24 @@ mod tests {
             parent = item;
         }
     }
+
+    #[test]
+    fn removed_file_is_written_again() {
+        let dir = TempDir::new().unwrap();
+        let folder = Folder::new(dir.path(), "0123456789".to_owned());
+        let item = Name::planned(0);
+        let done = Done {
+            out: (),
+            rest: Vec::new(),
+        };
+        for _ in 0..2 {
+            let attempt = Attempt::begin(&folder, &item).unwrap();
+            let files = fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap());
+            let paths = files.map(|file| file.path());
+            let mut running = paths.filter(|path| path.extension() == Some("running".as_ref()));
+            fs::remove_file(running.next().unwrap()).unwrap();
+            attempt.publish::<Endless>(&done).unwrap();
+            assert!(folder.read(&item).unwrap().is_some());
+        }
+    }
 }

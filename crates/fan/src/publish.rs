@@ -28,7 +28,7 @@ impl<'a> Attempt<'a> {
         // The time tells apart processes of one number, in containers or after one another.
         let stem = format!("{item}~{host}~{pid}~{}", (began * 1e6) as u64);
         let path = folder.path().join(format!("{stem}.{}", folder::RUNNING));
-        let file = File::create_new(&path).map_err(|error| Error::at(&path, &error))?;
+        let file = create(&path)?;
         Ok(Self {
             folder,
             item: item.clone(),
@@ -49,17 +49,31 @@ impl<'a> Attempt<'a> {
             seconds: self.clock.elapsed().as_secs_f64(),
         };
         let written = Written::new::<P>(self.folder.plan(), &self.item, done, origin);
-        let stored = self.file.write_all(&written.bytes);
-        let stored = stored.and_then(|()| self.file.sync_all());
-        stored.map_err(|error| Error::at(&self.path, &error))?;
+        self.store(&written)?;
         let result = self.folder.result(&self.item);
-        match fs::hard_link(&self.path, &result) {
+        let mut linked = fs::hard_link(&self.path, &result);
+        if linked
+            .as_ref()
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        {
+            // The attempt's file was removed, perhaps by a user who took it for that of a killed one.
+            self.file = create(&self.path)?;
+            self.store(&written)?;
+            linked = fs::hard_link(&self.path, &result);
+        }
+        match linked {
             Ok(()) => folder::sync(self.folder.path()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 self.compare(&written, &result)
             }
             Err(error) => Err(no_link(&result, &error)),
         }
+    }
+
+    fn store(&mut self, written: &Written) -> Result<(), Error> {
+        let stored = self.file.write_all(&written.bytes);
+        let stored = stored.and_then(|()| self.file.sync_all());
+        stored.map_err(|error| Error::at(&self.path, &error))
     }
 
     /// Compares the result with the one that is published. Keeps it if they contradict each other.
@@ -73,6 +87,10 @@ impl<'a> Attempt<'a> {
         folder::sync(self.folder.path())?;
         Err(differ(&self.item, published, &kept))
     }
+}
+
+fn create(path: &Path) -> Result<File, Error> {
+    File::create_new(path).map_err(|error| Error::at(path, &error))
 }
 
 /// Returns the error of two results that contradict each other.

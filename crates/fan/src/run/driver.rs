@@ -113,17 +113,12 @@ impl<'a> Driver<'a> {
         self.survey
     }
 
-    /// Removes the files of killed attempts. Those of other machines are known to be of no use once
-    /// everything is published.
+    /// Removes the files of attempts that were killed on this machine. Those of other machines stay,
+    /// because an attempt there may still run, and what it finds must be compared.
     fn remove_dead(&self) {
-        let is_done = self.survey.missing().next().is_none();
         let here = host();
         for begun in &self.survey.begun {
-            let is_dead = match begun.host == here {
-                true => has_ended(begun.pid),
-                false => is_done,
-            };
-            if is_dead {
+            if begun.host == here && has_ended(begun.pid) {
                 let _ = fs::remove_file(self.book.folder.path().join(&begun.file));
             }
         }

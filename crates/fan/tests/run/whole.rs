@@ -14,6 +14,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("whole::names_its_folder", names_its_folder),
     ("whole::dry_run_starts_nothing", dry_run_starts_nothing),
     ("whole::no_items", no_items),
+    (
+        "whole::attempts_elsewhere_are_left_alone",
+        attempts_elsewhere_are_left_alone,
+    ),
 ];
 
 const SUM: &str = "sum --below 100 --pieces 7";
@@ -91,4 +95,14 @@ fn dry_run_starts_nothing() {
 fn no_items() {
     let fan = Fan::new();
     assert_eq!(fan.output("run sum --below 0").done(), "sum 0\n");
+}
+
+fn attempts_elsewhere_are_left_alone() {
+    let fan = Fan::new();
+    let run = format!("run {SUM} --dir D");
+    fan.output(&run).done();
+    let file = fan.path("D/3~elsewhere~1~5.running");
+    fs::write(&file, "").expect("a file");
+    fan.output(&run).done();
+    assert!(file.exists());
 }
