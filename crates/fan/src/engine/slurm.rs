@@ -1,9 +1,12 @@
 //! The engine `slurm`: an array of Slurm, with an element for each item.
 
+use std::env;
+
 use crate::Error;
 use crate::engine::call::Commands;
 use crate::engine::words::{Words, line};
 use crate::engine::{Ended, Engine, Job, Launch, Submission};
+use crate::name::Name;
 
 /// The states of elements that have ended. `squeue` lists them for some minutes.
 const ENDED: [&str; 10] = [
@@ -46,13 +49,11 @@ impl Slurm {
 
 impl Engine for Slurm {
     fn manifest(&self, submission: &Submission) -> String {
-        let name = &submission.name;
         let last = submission.items.len().saturating_sub(1);
         let cpus = self.cpus;
         let exec = line(&self.words.with_list(submission));
         format!(
             "#!/bin/sh
-#SBATCH --job-name={name}
 #SBATCH --array=0-{last}
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task={cpus}
@@ -68,7 +69,11 @@ exec {exec}
 
     fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
         let script = self.manifest(submission);
-        let answer = self.commands.call("sbatch", &["--parsable"], &script)?;
+        // In the script, it would not win against `SBATCH_JOB_NAME`.
+        let name = format!("--job-name={}", submission.name);
+        let answer = self
+            .commands
+            .call("sbatch", &["--parsable", &name], &script)?;
         if answer.err.contains("Invalid job array specification") {
             let size = submission.items.len();
             return Err(Error::never(format!(
@@ -77,21 +82,35 @@ exec {exec}
         }
         let unknown = answer.refused("the answer has no number of a job");
         let out = answer.success()?;
-        // After the number, there may be the name of the cluster.
-        let id = out.trim().split(';').next().unwrap_or_default();
-        let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+        let id = out.trim();
+        let (number, _) = split(id);
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| id.to_owned()).ok_or(unknown)
     }
 
     fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
-        let arguments = ["-h", "-t", "all", "-n", submission, "-o", "%F"];
+        let clusters = env::var("SBATCH_CLUSTERS").ok();
+        let mut arguments = on(clusters.as_deref());
+        arguments.extend(["-h", "-t", "all", "-n", submission, "-o", "%F"]);
         let out = self.commands.call("squeue", &arguments, "")?.success()?;
-        Ok(out.lines().map(|id| id.trim().to_owned()).next())
+        let mut cluster = None;
+        for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            match (line.strip_prefix("CLUSTER: "), cluster) {
+                (Some(name), _) => cluster = Some(name),
+                (None, Some(cluster)) => return Ok(Some(format!("{line};{cluster}"))),
+                (None, None) => return Ok(Some(line.to_owned())),
+            }
+        }
+        Ok(None)
     }
 
-    /// Elements that `squeue` does not list have ended.
+    /// Elements that `squeue` does not list have ended. The number alone may be that of another job,
+    /// because Slurm uses numbers again.
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
-        let arguments = ["-r", "-h", "-t", "all", "-j", &job.id, "-o", "%i %T"];
+        let (id, cluster) = split(&job.id);
+        let mut arguments = on(cluster);
+        let name = &job.submission.name;
+        arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-o", "%i %T"]);
         let answer = self.commands.call("squeue", &arguments, "")?;
         if answer.err.contains("Invalid job id specified") {
             return Ok(job.lost("squeue does not list it"));
@@ -99,7 +118,7 @@ exec {exec}
         let mut states = vec![""; job.submission.items.len()];
         let out = answer.success()?;
         for (element, state) in out.lines().filter_map(|line| line.trim().split_once(' ')) {
-            let number = element.strip_prefix(&format!("{}_", job.id));
+            let number = element.strip_prefix(&format!("{id}_"));
             let number = number.and_then(|number| number.parse::<usize>().ok());
             if let Some(known) = number.and_then(|number| states.get_mut(number)) {
                 *known = state.trim();
@@ -112,13 +131,31 @@ exec {exec}
     }
 
     fn cancel(&mut self, job: &Job) {
-        let _ = self.commands.call("scancel", &[&job.id], "");
+        let (id, cluster) = split(&job.id);
+        let name = format!("--name={}", job.submission.name);
+        let mut arguments = on(cluster);
+        arguments.extend([&name, id]);
+        let _ = self.commands.call("scancel", &arguments, "");
     }
+}
+
+/// Splits what `sbatch` calls a job: its number, and, after a semicolon, its cluster, if
+/// `SBATCH_CLUSTERS` names any.
+fn split(id: &str) -> (&str, Option<&str>) {
+    match id.split_once(';') {
+        Some((number, cluster)) => (number, Some(cluster)),
+        None => (id, None),
+    }
+}
+
+/// Returns the option that names clusters.
+fn on(clusters: Option<&str>) -> Vec<&str> {
+    clusters.map_or_else(Vec::new, |clusters| vec!["-M", clusters])
 }
 
 /// Returns how an element has ended, if it has. An empty state is that of an element that is not
 /// listed.
-fn ended(item: crate::name::Name, state: &str) -> Option<Ended> {
+fn ended(item: Name, state: &str) -> Option<Ended> {
     let (code, text) = match state {
         "" => (None, "squeue does not list it"),
         "COMPLETED" => (Some(0), ""),

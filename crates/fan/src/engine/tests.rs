@@ -325,7 +325,11 @@ fn cancel_ends_the_pieces(fake: &Fake) {
 
 #[test]
 fn another_job_of_the_same_number_is_left_alone() {
-    let fake = Fake::new("hq");
+    another_job_is_left_alone(&Fake::new("hq"));
+    another_job_is_left_alone(&Fake::new("slurm"));
+}
+
+fn another_job_is_left_alone(fake: &Fake) {
     let (_, lost) = fake.start("");
     fake.fault("forget", "");
     fake.tell("hold", "");
@@ -375,4 +379,17 @@ fn an_array_that_is_too_large_is_refused() {
     assert_eq!(error.retry(), Retry::Never);
     let text = "sbatch refuses an array of 4: use fewer --pieces; `scontrol show config` tells MaxArraySize";
     assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn jobs_of_another_cluster_are_found_and_cancelled() {
+    let fake = Fake::new("slurm");
+    fake.fault("cluster", "b");
+    fake.tell("hold", "");
+    let (mut engine, job) = fake.start("");
+    assert!(job.id.ends_with(";b"), "{}", job.id);
+    assert_eq!(engine.find("first").unwrap(), Some(job.id.clone()));
+    assert!(engine.ended(&job).unwrap().is_empty());
+    engine.cancel(&job);
+    assert_eq!(codes(&all_ended(&mut *engine, &job)), [None; 4]);
 }

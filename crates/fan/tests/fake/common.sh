@@ -80,6 +80,17 @@ cancel() {
     done
 }
 
+# Refuses to act on a job of Slurm's cluster unless `-M` names it, and sets how many words that took.
+cluster() { # words..
+    skipped=0
+    if [ "$1" = -M ]; then
+        skipped=2
+        [ "$2" = "$(cat "$state/fault.cluster")" ] || refuse "No cluster '$2' known by database"
+    elif [ -e "$state/fault.cluster" ] && [ "$3" != all ]; then
+        refuse "slurm_load_jobs error: Invalid job id specified"
+    fi
+}
+
 indexes() {
     seq 0 $(($(cat "$job/size") - 1))
 }

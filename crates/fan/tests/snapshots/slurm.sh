@@ -1,5 +1,4 @@
 #!/bin/sh
-#SBATCH --job-name=fan-Uts_8a6f.1
 #SBATCH --array=0-63
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=4
