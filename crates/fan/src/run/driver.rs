@@ -183,7 +183,8 @@ impl<'a> Driver<'a> {
         let text = match (ended.code, ended.text.is_empty()) {
             (Some(0), _) => "the piece has ended, and there is no result".to_owned(),
             (_, true) => "the piece has ended, and nothing is known about it".to_owned(),
-            (_, false) => ended.text.clone(),
+            // In the table, it has one line.
+            (_, false) => ended.text.replace(['\r', '\n'], " "),
         };
         Cause {
             host: last.map(|begun| begun.host.clone()),

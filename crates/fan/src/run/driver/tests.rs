@@ -120,12 +120,8 @@ impl Engine for Fake {
                 _ => self.publish(&job.submission.items),
             }
         }
-        let ended = |item: &Name| Ended {
-            item: item.clone(),
-            code: Some(0),
-            text: String::new(),
-        };
-        Ok(job.submission.items.iter().map(ended).collect())
+        let items = job.submission.items.iter();
+        Ok(items.map(|item| ended(item, 0, "")).collect())
     }
 
     fn cancel(&mut self, _: &Job) {
@@ -292,37 +288,56 @@ fn unrecorded_job_is_cancelled() {
     assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
 }
 
-/// A network file system may list a folder as it was before the result was published.
-#[test]
-fn unlisted_result_is_no_failure() {
+/// Makes a driver for one item, which has surveyed its folder.
+fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
     let dir = TempDir::new().expect("a folder");
-    let folder = Folder::new(dir.path(), "0123456789".to_owned());
+    let folder = || Folder::new(dir.path(), "0123456789".to_owned());
+    let engine = Fake {
+        folder: folder(),
+        faults: Faults::default(),
+        asked: Rc::default(),
+    };
+    let folder = folder();
     let book = Book {
         folder: &folder,
         engine: "fake",
     };
-    let engine = Fake {
-        folder: Folder::new(dir.path(), "0123456789".to_owned()),
-        faults: Faults::default(),
-        asked: Rc::default(),
-    };
     let interrupt = Interrupt::default();
     let mut driver = Driver::new(&book, vec![1], Box::new(engine), 2, interrupt);
     driver.survey().expect("a survey");
-    let item = Name::planned(0);
-    let rest = vec![Weighted {
-        item: (),
-        weight: 1,
-    }];
-    let attempt = Attempt::begin(&folder, &item).expect("a file");
-    let split = Done { out: (), rest };
-    attempt.publish::<Nothing>(&split).expect("a result");
-    let ended = Ended {
+    test(driver, &folder);
+}
+
+fn ended(item: &Name, code: i32, text: &str) -> Ended {
+    Ended {
         item: item.clone(),
-        code: Some(0),
-        text: String::new(),
-    };
-    driver.count(ended).expect("a result");
-    assert!(driver.schedule.failures([&item].into_iter()).is_empty());
-    assert!(driver.survey.missing().eq([&item.child(0)]));
+        code: Some(code),
+        text: text.to_owned(),
+    }
+}
+
+/// A network file system may list a folder as it was before the result was published.
+#[test]
+fn unlisted_result_is_no_failure() {
+    with_driver(|mut driver, folder| {
+        let item = Name::planned(0);
+        let rest = vec![Weighted {
+            item: (),
+            weight: 1,
+        }];
+        let attempt = Attempt::begin(folder, &item).expect("a file");
+        let split = Done { out: (), rest };
+        attempt.publish::<Nothing>(&split).expect("a result");
+        driver.count(ended(&item, 0, "")).expect("a result");
+        assert!(driver.schedule.failures([&item].into_iter()).is_empty());
+        assert!(driver.survey.missing().eq([&item.child(0)]));
+    });
+}
+
+#[test]
+fn message_has_one_line() {
+    with_driver(|driver, _| {
+        let ended = ended(&Name::planned(0), 1, "no\nluck");
+        assert_eq!(driver.unlogged(&ended).text, "no luck");
+    });
 }
