@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
@@ -95,19 +96,12 @@ impl Folder {
             retry: error.retry(),
             text: error.to_string(),
         };
-        let line = serde_json::to_string(&failed).expect("a failure is JSON") + "\n";
-        let path = self.log(item);
-        let log = OpenOptions::new().create(true).append(true).open(&path);
-        // One write, so that lines of several attempts do not mix.
-        let stored = log.and_then(|mut log| log.write_all(line.as_bytes()));
-        stored.map_err(|error| Error::at(&path, &error))
+        append(&self.log(item), &failed)
     }
 
-    /// Reads the item's log, oldest attempt first. A line that was cut off is left out.
+    /// Reads the item's log, oldest attempt first.
     pub fn failures(&self, item: &Name) -> Vec<Failed> {
-        let text = fs::read_to_string(self.log(item)).unwrap_or_default();
-        let lines = text.lines().map(serde_json::from_str);
-        lines.filter_map(Result::ok).collect()
+        lines(&self.log(item))
     }
 
     /// Finds out what is published and what has begun. `survey` is what was found earlier: each
@@ -233,6 +227,24 @@ fn attempt(name: &str, kind: &str) -> Option<Begun> {
         pid: parts.next()?.parse().ok()?,
         began: parts.next()?.parse::<u64>().ok()? as f64 / 1e6,
     })
+}
+
+/// Adds a line. It begins with a line break, because a full disk may have cut off the line before.
+/// One write, so that the lines of several processes do not mix.
+pub fn append(path: &Path, value: &impl Serialize) -> Result<(), Error> {
+    let json = serde_json::to_string(value).expect("a line is JSON");
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(format!("\n{json}\n").as_bytes()));
+    written.map_err(|error| Error::at(path, &error))
+}
+
+/// Reads the lines of a file. Those that are empty or were cut off are left out.
+pub fn lines<T: DeserializeOwned>(path: &Path) -> Vec<T> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let lines = bytes.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
 }
 
 /// Creates the folder if it is missing, and checks that pieces can publish in it.

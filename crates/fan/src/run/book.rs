@@ -1,6 +1,6 @@
 //! The files of `run` in the folder: the plan, the lists of the submissions, and the jobs.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -108,18 +108,13 @@ impl Book<'_> {
 
     /// Adds a job that the engine has taken.
     pub fn add(&self, job: &Job) -> Result<(), Error> {
-        let path = self.folder.path().join(JOBS);
-        let line = serde_json::to_string(job).expect("a job is JSON") + "\n";
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
-        written.map_err(|error| Error::at(&path, &error))
+        folder::append(&self.folder.path().join(JOBS), job)
     }
 
-    /// Returns the engine's jobs. A line that was cut off is left out.
+    /// Returns the engine's jobs.
     pub fn jobs(&self) -> Vec<Job> {
-        let text = fs::read_to_string(self.folder.path().join(JOBS)).unwrap_or_default();
-        let jobs = text.lines().map(serde_json::from_str::<Job>);
-        let jobs = jobs.filter_map(Result::ok);
-        jobs.filter(|job| job.engine == self.engine).collect()
+        let jobs = folder::lines(&self.folder.path().join(JOBS));
+        let jobs = jobs.into_iter();
+        jobs.filter(|job: &Job| job.engine == self.engine).collect()
     }
 }

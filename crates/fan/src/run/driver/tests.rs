@@ -341,3 +341,24 @@ fn message_has_one_line() {
         assert_eq!(driver.unlogged(&ended).text, "no luck");
     });
 }
+
+#[test]
+fn cut_off_lines_cost_no_others() {
+    with_driver(|driver, folder| {
+        let item = Name::planned(0);
+        let cut = [b"{\"host\":\"", &"ä".as_bytes()[..1]].concat();
+        for name in ["0.err", "jobs"] {
+            fs::write(folder.path().join(name), &cut).expect("a file");
+        }
+        folder.record(&item, &Error::never("no")).expect("a line");
+        let submission = driver.book.list(vec![item.clone()]).expect("a list");
+        let job = Job {
+            engine: "fake".to_owned(),
+            id: "1".to_owned(),
+            submission,
+        };
+        driver.book.add(&job).expect("a line");
+        assert_eq!(folder.failures(&item).len(), 1);
+        assert_eq!(driver.book.jobs().len(), 1);
+    });
+}
