@@ -8,7 +8,7 @@ mod options;
 mod slurm;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
-mod words;
+pub mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::engine::words::line;
 use crate::folder::{Folder, Survey};
 use crate::parent::has_ended;
 use crate::plan::Plan;
@@ -86,12 +87,12 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
 /// Returns the command that merges the results.
 fn merge_command(dir: &Path, prefix: &[OsString]) -> String {
     let program = std::env::args_os().next();
-    let words = program.iter().chain(prefix);
-    let mut command = String::new();
-    for word in words {
-        command += &word.to_string_lossy();
-        command.push(' ');
-    }
-    let plan = plan_path(dir);
-    command + &format!("merge --plan {} {}", plan.display(), dir.display())
+    let mut words: Vec<OsString> = program.iter().chain(prefix).cloned().collect();
+    words.extend([
+        "merge".into(),
+        "--plan".into(),
+        plan_path(dir).into(),
+        dir.into(),
+    ]);
+    line(&words)
 }

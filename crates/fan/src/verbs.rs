@@ -112,7 +112,7 @@ pub struct PieceArguments {
     parent: Option<u32>,
 }
 
-/// Parses a positive number of seconds.
+/// Parses a number of seconds.
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok();
     let valid = seconds.filter(|seconds| (0.0..=1e9).contains(seconds));

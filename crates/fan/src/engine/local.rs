@@ -22,6 +22,9 @@ const WORKERS: &str = "TIDEGATE_WORKERS";
 /// How long after its end a piece's standard error may be held open by a process that it started.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How many bytes of a line are kept. Progress may be written without line breaks.
+const LONGEST_LINE: u64 = 64 << 10;
+
 pub struct Local {
     launch: Launch,
     /// How many pieces run at once.
@@ -128,8 +131,14 @@ impl Engine for Local {
     }
 
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
-        if let Some(ended) = self.ended.get_mut(&job.id) {
-            return Ok(std::mem::take(ended));
+        let has_more = self.waiting.iter().any(|(other, _)| *other == job.id)
+            || self.running.iter().any(|piece| piece.job == job.id);
+        let ended = match has_more {
+            true => self.ended.get_mut(&job.id).map(std::mem::take),
+            false => self.ended.remove(&job.id),
+        };
+        if let Some(ended) = ended {
+            return Ok(ended);
         }
         // Pieces of another `run` have ended with it, or are its own.
         let gone = |item: &Name| Ended {
@@ -153,11 +162,8 @@ impl Engine for Local {
         let variables = self.variables();
         let variables = variables.map(|(name, value)| format!("{name}={value} "));
         let variables = variables.unwrap_or_default();
-        let lines = submission.items.iter().map(|item| {
-            let words = self.words(item);
-            let words = words.iter().map(|word| word.to_string_lossy().into_owned());
-            format!("{variables}{}\n", line(&words.collect::<Vec<_>>()))
-        });
+        let items = submission.items.iter();
+        let lines = items.map(|item| format!("{variables}{}\n", line(&self.words(item))));
         lines.collect()
     }
 
@@ -177,16 +183,23 @@ impl Engine for Local {
 }
 
 /// Reads standard error, so that the piece never waits for a reader. Sends the last line at the
-/// end.
+/// end, or the last part of a longer one.
 fn last_line(stderr: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
-        let mut last = String::new();
-        for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line);
-            if !line.trim().is_empty() {
-                line.trim().clone_into(&mut last);
+        let mut stderr = BufReader::new(stderr);
+        let (mut last, mut line) = (String::new(), Vec::new());
+        while let Ok(1..) = (&mut stderr)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            let text = String::from_utf8_lossy(&line);
+            // After a carriage return, progress is written over.
+            let shown = text.trim().rsplit('\r').next().unwrap_or_default();
+            if !shown.is_empty() {
+                shown.clone_into(&mut last);
             }
+            line.clear();
         }
         let _ = sender.send(last);
     });
@@ -199,5 +212,28 @@ fn describe(status: ExitStatus, last_line: String) -> String {
         (Some(_), false) => last_line,
         (_, true) => status.to_string(),
         (None, false) => format!("{status}: {last_line}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last(text: &str) -> String {
+        let text = std::io::Cursor::new(text.to_owned());
+        last_line(text).recv().unwrap()
+    }
+
+    #[test]
+    fn last_line_is_sent() {
+        assert_eq!(last("one\n two \n\n"), "two");
+        assert_eq!(last("1 %\r2 %\r3 %\r"), "3 %");
+        assert_eq!(last(""), "");
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let long = last(&"x".repeat(3 * LONGEST_LINE as usize));
+        assert_eq!(long.len(), LONGEST_LINE as usize);
     }
 }

@@ -39,8 +39,9 @@ fn text(word: &OsStr) -> Result<String, Error> {
 }
 
 /// Joins words to a line that a shell splits into the same words.
-pub fn line(words: &[String]) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+pub fn line(words: &[impl AsRef<OsStr>]) -> String {
+    let words = words.iter().map(|word| word.as_ref().to_string_lossy());
+    let quoted: Vec<_> = words.map(|word| quoted(&word)).collect();
     quoted.join(" ")
 }
 

@@ -9,6 +9,7 @@ use crate::support::Fan;
 pub const TESTS: &[(&str, fn())] = &[
     ("status::shows_a_published_run", shows_a_published_run),
     ("status::shows_failed_attempts", shows_failed_attempts),
+    ("status::quotes_paths", quotes_paths),
     ("status::refuses_other_folders", refuses_other_folders),
 ];
 
@@ -80,6 +81,16 @@ nothing runs: repeat the command `run` to go on
     assert!(
         svg.contains("<title>item 1, at 5.0 s: bad &lt;15&gt;</title>"),
         "{svg}"
+    );
+}
+
+fn quotes_paths() {
+    let fan = Fan::new();
+    fan.output("run sum --below 3 --dir D(1)").done();
+    let text = fan.output("status D(1)").done();
+    assert!(
+        text.ends_with(" merge --plan 'D(1)/plan.json' 'D(1)'\n"),
+        "{text}"
     );
 }
 
