@@ -152,6 +152,18 @@ impl Folder {
         Ok(true)
     }
 
+    /// Looks up the results of all missing items, and of what their pieces have left.
+    pub fn look_up_missing(&self, survey: &mut Survey) -> Result<(), Error> {
+        let mut open: Vec<_> = survey.missing().cloned().collect();
+        while let Some(item) = open.pop() {
+            if self.look_up(&item, survey)? {
+                let rest = survey.published[&item].rest.len();
+                open.extend((0..rest).map(|number| item.child(number)));
+            }
+        }
+        Ok(())
+    }
+
     fn names(&self) -> Result<std::collections::HashSet<String>, Error> {
         let failed = |error| Error::at(&self.path, &error);
         let entries = fs::read_dir(&self.path).map_err(failed)?;

@@ -13,9 +13,7 @@ pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> 
     let folder = Folder::new(path, plan.digest().to_owned());
     let mut survey = Survey::default();
     folder.survey(&plan.weights(), &mut survey)?;
-    while let Some(item) = unlisted(&folder, &survey) {
-        folder.look_up(&item, &mut survey)?;
-    }
+    folder.look_up_missing(&mut survey)?;
     let missing: Vec<_> = survey.missing().collect();
     if !missing.is_empty() {
         return Err(incomplete(&missing, &survey, path));
@@ -34,12 +32,6 @@ pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> 
     });
     let outs = outs.collect::<Result<Vec<_>, _>>()?;
     plan.arguments().merge(outs)
-}
-
-/// Returns a missing item whose result is there, although the folder's listing does not have it.
-fn unlisted(folder: &Folder, survey: &Survey) -> Option<Name> {
-    let mut missing = survey.missing();
-    missing.find(|item| folder.result(item).exists()).cloned()
 }
 
 fn incomplete(missing: &[&Name], survey: &Survey, path: &Path) -> Error {

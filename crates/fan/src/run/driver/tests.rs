@@ -331,6 +331,14 @@ fn unlisted_result_is_no_failure() {
         driver.count(ended(&item, 0, "")).expect("a result");
         assert!(driver.schedule.failures([&item].into_iter()).is_empty());
         assert!(driver.survey.missing().eq([&item.child(0)]));
+        let attempt = Attempt::begin(folder, &item.child(0)).expect("a file");
+        let whole = Done::whole(());
+        attempt.publish::<Nothing>(&whole).expect("a result");
+        // So does `merge`.
+        let mut survey = Survey::default();
+        survey.weights.insert(item, 1);
+        folder.look_up_missing(&mut survey).expect("results");
+        assert_eq!((survey.published.len(), survey.weights.len()), (2, 2));
     });
 }
 
