@@ -1,6 +1,7 @@
 //! What runs pieces. What is expected of an engine is in `docs/fan.md`.
 
 mod call;
+mod cluster;
 mod hq;
 mod k8s;
 mod local;
@@ -57,10 +58,9 @@ pub struct Submission {
     pub items: Vec<Name>,
 }
 
-/// What an engine has taken: a line of the file `jobs`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What an engine has taken.
+#[derive(Clone, Debug)]
 pub struct Job {
-    pub engine: String,
     /// What the engine calls it.
     pub id: String,
     pub submission: Submission,
@@ -91,7 +91,7 @@ pub struct Ended {
 
 pub trait Engine {
     /// Starts a piece for each item, and returns what the engine calls the job. It may have started
-    /// them although this fails.
+    /// them although this fails, or start them later, unless no attempt can succeed.
     fn submit(&mut self, submission: &Submission) -> Result<String, Error>;
 
     /// Returns what the engine calls the job of the submission with this name, if it has one.
@@ -101,8 +101,8 @@ pub trait Engine {
     /// engine does not know the job, these are all.
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error>;
 
-    /// Ends the pieces of the job.
-    fn cancel(&mut self, job: &Job);
+    /// Ends the pieces of the job. Fails if the engine does not answer.
+    fn cancel(&mut self, job: &Job) -> Result<(), Error>;
 
     /// Returns what would be submitted, as text for the user.
     fn manifest(&self, submission: &Submission) -> String;

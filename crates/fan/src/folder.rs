@@ -78,30 +78,14 @@ impl Folder {
         self.path.join(format!("{item}.{RESULT}"))
     }
 
-    fn log(&self, item: &Name) -> PathBuf {
-        self.path.join(format!("{item}.{LOG}"))
-    }
-
     /// Reads and checks the published result. Returns `None` if there is none.
     pub fn read(&self, item: &Name) -> Result<Option<Written>, Error> {
         Written::read(&self.result(item), &self.plan, item)
     }
 
-    /// Adds a failed attempt to the item's log.
-    pub fn record(&self, item: &Name, error: &Error) -> Result<(), Error> {
-        let failed = Failed {
-            host: host(),
-            pid: std::process::id(),
-            at: now(),
-            retry: error.retry(),
-            text: error.to_string(),
-        };
-        append(&self.log(item), &failed)
-    }
-
     /// Reads the item's log, oldest attempt first.
     pub fn failures(&self, item: &Name) -> Vec<Failed> {
-        lines(&self.log(item))
+        lines(&log(&self.path, item))
     }
 
     /// Finds out what is published and what has begun. `survey` is what was found earlier: each
@@ -226,6 +210,22 @@ impl Survey {
         let missing: u64 = self.missing().map(|item| self.weights[item]).sum();
         (done, done + missing)
     }
+}
+
+/// Adds a failed attempt to an item's log in the folder at `path`.
+pub fn record(path: &Path, item: &Name, error: &Error) -> Result<(), Error> {
+    let failed = Failed {
+        host: host(),
+        pid: std::process::id(),
+        at: now(),
+        retry: error.retry(),
+        text: error.to_string(),
+    };
+    append(&log(path, item), &failed)
+}
+
+fn log(path: &Path, item: &Name) -> PathBuf {
+    path.join(format!("{item}.{LOG}"))
 }
 
 /// Returns the attempt whose file has a name such as `12.3~host~77~MICROSECONDS.KIND`.

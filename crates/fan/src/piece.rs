@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder::Folder;
+use crate::folder::{self, Folder};
 use crate::name::Name;
 use crate::plan::Plan;
 use crate::publish::Attempt;
@@ -33,23 +33,45 @@ pub struct Asked<'a> {
     pub out: &'a Path,
 }
 
+/// Which item a piece is to do.
+struct Order {
+    item: Name,
+    /// The digest of the plan that has the item, if that is known, and what says so.
+    plan: Option<(String, String)>,
+}
+
 /// Does the work of an item, unless its result is published already. An error goes into the
 /// item's log as well, and to where the engine shows it.
 pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> {
-    let done = Plan::<P>::read(asked.plan).and_then(|plan| {
-        let folder = Folder::new(asked.out, plan.digest().to_owned());
-        let item = item(asked, folder.plan())?;
-        let done = attempt(plan, &folder, &item, budget);
-        done.map_err(|error| match folder.record(&item, &error) {
-            Ok(()) => error,
-            Err(unrecorded) => error.and(&unrecorded),
-        })
+    let done = order(asked).and_then(|order| {
+        let done = open::<P>(asked, &order)
+            .and_then(|(plan, folder)| attempt(plan, &folder, &order.item, budget));
+        done.map_err(
+            |error| match folder::record(asked.out, &order.item, &error) {
+                Ok(()) => error,
+                Err(unrecorded) => error.and(&unrecorded),
+            },
+        )
     });
     if let (Err(error), Some(path)) = (&done, env::var_os("HQ_ERROR_FILENAME")) {
         // HyperQueue reads the file only after a failure. Without it, it shows the exit code.
         let _ = fs::write(PathBuf::from(path), error.to_string());
     }
     done
+}
+
+/// Reads the plan, which must be that of the order.
+fn open<P: Split>(asked: &Asked<'_>, order: &Order) -> Result<(Plan<P>, Folder), Error> {
+    let plan = Plan::<P>::read(asked.plan)?;
+    if let Some((digest, source)) = &order.plan
+        && digest != plan.digest()
+    {
+        return Err(Error::never(format!(
+            "{source} names an item of another plan"
+        )));
+    }
+    let folder = Folder::new(asked.out, plan.digest().to_owned());
+    Ok((plan, folder))
 }
 
 fn attempt<P: Split>(
@@ -77,15 +99,15 @@ fn attempt<P: Split>(
     attempt.publish::<P>(&done)
 }
 
-/// Returns the name of the item, which the engine gives in a variable if the command line does not.
-fn item(asked: &Asked<'_>, plan: &str) -> Result<Name, Error> {
+/// Returns the item, which the engine names in a variable if the command line does not.
+fn order(asked: &Asked<'_>) -> Result<Order, Error> {
     if let Some(item) = asked.item {
-        return item.parse();
+        return bare(item);
     }
     if let Ok(entry) = env::var("HQ_ENTRY") {
         let entry: Entry = serde_json::from_str(&entry)
             .map_err(|error| Error::never(format!("HQ_ENTRY is no entry of a plan: {error}")))?;
-        return named(entry, plan, "HQ_ENTRY");
+        return Ok(entry.of("HQ_ENTRY"));
     }
     let number = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
         .into_iter()
@@ -96,28 +118,29 @@ fn item(asked: &Asked<'_>, plan: &str) -> Result<Name, Error> {
         )
     })?;
     let Some(list) = asked.list else {
-        return number.parse();
+        return bare(&number);
     };
     let text = fs::read(list).map_err(|error| Error::at(list, &error))?;
+    let list = list.display().to_string();
     let entries: Vec<Entry> = serde_json::from_slice(&text)
-        .map_err(|error| Error::never(format!("{}: is no list: {error}", list.display())))?;
-    let entry = number
-        .parse()
-        .ok()
-        .and_then(|at: usize| entries.get(at).cloned());
-    let entry = entry.ok_or_else(|| {
-        let list = list.display();
-        Error::never(format!("{variable}={number} is not in {list}"))
-    })?;
-    named(entry, plan, &list.display().to_string())
+        .map_err(|error| Error::never(format!("{list}: is no list: {error}")))?;
+    let at: Option<usize> = number.parse().ok();
+    let entry = at.and_then(|at| entries.into_iter().nth(at));
+    let missing = || Error::never(format!("{variable}={number} is not in {list}"));
+    Ok(entry.ok_or_else(missing)?.of(&list))
 }
 
-fn named(entry: Entry, plan: &str, source: &str) -> Result<Name, Error> {
-    match entry.plan == plan {
-        true => Ok(entry.item),
-        false => Err(Error::never(format!(
-            "{source} names an item of another plan"
-        ))),
+fn bare(item: &str) -> Result<Order, Error> {
+    let item = item.parse()?;
+    Ok(Order { item, plan: None })
+}
+
+impl Entry {
+    fn of(self, source: &str) -> Order {
+        Order {
+            item: self.item,
+            plan: Some((self.plan, source.to_owned())),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod book;
 mod driver;
+mod lock;
 mod progress;
 pub mod schedule;
 pub mod table;
@@ -19,6 +20,7 @@ use crate::plan::{Header, Plan};
 use crate::{Error, Split};
 use book::Book;
 use driver::{Driver, End};
+use lock::Lock;
 
 /// How a program is run in pieces.
 pub struct Options {
@@ -43,19 +45,21 @@ struct Prepared<P: Split> {
 
 /// Runs the program, and returns what its pieces have found, and the folder of their results.
 pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, PathBuf), Error> {
-    let interrupt = Interrupt::listen()?;
     let Prepared {
         plan,
         folder,
         engine,
     } = prepare(arguments, options)?;
+    let _lock = Lock::take(folder.path())?;
+    let interrupt = Interrupt::listen()?;
     let book = Book {
         folder: &folder,
         engine: options.engine.engine.name(),
     };
-    let mut driver = Driver::new(&book, plan.weights(), engine, options.retries, interrupt);
+    let mut driver = Driver::new(&book, plan.weights(), engine, options.retries, &interrupt);
     let end = driver.run();
     let survey = driver.finish();
+    interrupt.stop_listening();
     match end? {
         End::Interrupted(signal) => {
             let (done, all) = (survey.published.len(), survey.weights.len());

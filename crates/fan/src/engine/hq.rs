@@ -5,18 +5,15 @@ use serde::de::DeserializeOwned;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::words::{Words, line, list};
+use crate::engine::cluster::Cluster;
+use crate::engine::words::{line, list};
 use crate::engine::{Ended, Engine, Job, Launch, Submission};
 
 /// After how many lost workers a task fails.
 const CRASH_LIMIT: &str = "5";
 
 /// Gives pieces to the workers of HyperQueue. Its command must find the server.
-pub struct Hq {
-    commands: Commands,
-    words: Words,
-    cpus: usize,
-}
+pub struct Hq(Cluster);
 
 /// The answer to `submit`.
 #[derive(Deserialize)]
@@ -56,19 +53,13 @@ impl Hq {
     pub const ADVICE: &str = "get a release binary of HyperQueue, or run `cargo build --no-default-features --features microlp -p hyperqueue` in its source";
 
     pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
-        let words = Words::new(launch)?;
-        let cpus = launch.cpus.unwrap_or(1);
-        Ok(Self {
-            commands,
-            words,
-            cpus,
-        })
+        Cluster::new(launch, commands).map(Self)
     }
 
     /// Returns the arguments of `hq`. Without `--wait`, which has been seen to hang. Each task gets
     /// a folder, because only then does HyperQueue read its error message.
     fn submission(&self, submission: &Submission) -> Vec<String> {
-        let cpus = self.cpus.to_string();
+        let cpus = self.0.cpus.to_string();
         let list = list(submission);
         let options = [
             ["--output-mode=json", "submit"],
@@ -81,11 +72,11 @@ impl Hq {
             ["--task-dir", "--"],
         ];
         let options = options.iter().flatten().map(ToString::to_string);
-        options.chain(self.words.bare()).collect()
+        options.chain(self.0.words.bare()).collect()
     }
 
     fn call<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<T, Error> {
-        let answer = self.commands.call("hq", arguments, "")?;
+        let answer = self.0.commands.call("hq", arguments, "")?;
         if let Ok(refusal) = serde_json::from_str::<Refusal>(&answer.out) {
             let text = refusal.error.lines().next().unwrap_or_default();
             return Err(answer.refused(text));
@@ -136,11 +127,12 @@ impl Engine for Hq {
             .collect())
     }
 
-    fn cancel(&mut self, job: &Job) {
-        if let Ok(Some(_)) = self.tasks(job) {
+    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
+        if self.tasks(job)?.is_some() {
             let arguments = ["--output-mode=json", "job", "cancel", &job.id];
-            let _ = self.commands.call("hq", &arguments, "");
+            self.0.commands.call("hq", &arguments, "")?;
         }
+        Ok(())
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::Error;
 use crate::engine::call::Commands;
+use crate::engine::cluster::Cluster;
 use crate::engine::options::Claim;
-use crate::engine::words::Words;
 use crate::engine::{Ended, Engine, Job, Launch, Submission};
 
 /// How many indexes a Job may have.
@@ -25,10 +25,8 @@ pub struct Container {
 
 /// Gives pieces to the cluster and namespace of `kubectl`'s current context.
 pub struct K8s {
-    commands: Commands,
-    words: Words,
+    cluster: Cluster,
     container: Container,
-    cpus: usize,
 }
 
 /// The answer to `get job`.
@@ -70,17 +68,15 @@ impl K8s {
             }
         }
         Ok(Self {
-            commands,
-            words: Words::new(launch)?,
+            cluster: Cluster::new(launch, commands)?,
             container: container.clone(),
-            cpus: launch.cpus.unwrap_or(1),
         })
     }
 
     /// Returns the Job, or `None` if the cluster has none of this name.
     fn status(&self, name: &str) -> Result<Option<Status>, Error> {
         let arguments = ["get", "job", name, "--ignore-not-found", "-o", "json"];
-        let answer = self.commands.call("kubectl", &arguments, "")?;
+        let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
         let unknown = answer.refused("the answer is unknown");
         let out = answer.success()?;
         if out.trim().is_empty() {
@@ -95,10 +91,10 @@ impl Engine for K8s {
     fn manifest(&self, submission: &Submission) -> String {
         let size = submission.items.len();
         let Container { image, claim } = &self.container;
-        let words = self.words.with_list(submission);
+        let words = self.cluster.words.with_list(submission);
         // Kubernetes replaces $(NAME) by variables, and $$ by $.
         let command: Vec<_> = words.iter().map(|word| word.replace('$', "$$")).collect();
-        let cpu = json!({ "cpu": self.cpus.to_string() });
+        let cpu = json!({ "cpu": self.cluster.cpus.to_string() });
         let container = json!({
             "name": "piece",
             "image": image,
@@ -146,6 +142,7 @@ impl Engine for K8s {
     fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
         let manifest = self.manifest(submission);
         let answer = self
+            .cluster
             .commands
             .call("kubectl", &["apply", "-f", "-"], &manifest)?;
         answer.success()?;
@@ -180,7 +177,7 @@ impl Engine for K8s {
         Ok(ended.collect())
     }
 
-    fn cancel(&mut self, job: &Job) {
+    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
         let arguments = [
             "delete",
             "job",
@@ -188,7 +185,8 @@ impl Engine for K8s {
             "--ignore-not-found",
             "--wait=false",
         ];
-        let _ = self.commands.call("kubectl", &arguments, "");
+        self.cluster.commands.call("kubectl", &arguments, "")?;
+        Ok(())
     }
 }
 

@@ -149,13 +149,14 @@ impl Engine for Local {
         Ok(job.submission.items.iter().map(gone).collect())
     }
 
-    fn cancel(&mut self, job: &Job) {
+    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
         self.waiting.retain(|(other, _)| *other != job.id);
         for piece in &mut self.running {
             if piece.job == job.id {
                 let _ = (piece.process.kill(), piece.process.wait());
             }
         }
+        Ok(())
     }
 
     fn manifest(&self, submission: &Submission) -> String {

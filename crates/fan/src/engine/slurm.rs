@@ -4,7 +4,8 @@ use std::env;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::words::{Words, line};
+use crate::engine::cluster::Cluster;
+use crate::engine::words::line;
 use crate::engine::{Ended, Engine, Job, Launch, Submission};
 use crate::name::Name;
 
@@ -27,31 +28,21 @@ const CAPACITY: usize = 1000;
 
 /// Gives pieces to Slurm. The partition, account and time limit come from the variables of
 /// `sbatch`, such as `SBATCH_PARTITION`.
-pub struct Slurm {
-    commands: Commands,
-    words: Words,
-    cpus: usize,
-}
+pub struct Slurm(Cluster);
 
 impl Slurm {
     pub const ADVICE: &str = "run this on a machine that submits to the cluster";
 
     pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
-        let words = Words::new(launch)?;
-        let cpus = launch.cpus.unwrap_or(1);
-        Ok(Self {
-            commands,
-            words,
-            cpus,
-        })
+        Cluster::new(launch, commands).map(Self)
     }
 }
 
 impl Engine for Slurm {
     fn manifest(&self, submission: &Submission) -> String {
         let last = submission.items.len().saturating_sub(1);
-        let cpus = self.cpus;
-        let exec = line(&self.words.with_list(submission));
+        let cpus = self.0.cpus;
+        let exec = line(&self.0.words.with_list(submission));
         format!(
             "#!/bin/sh
 #SBATCH --array=0-{last}
@@ -72,6 +63,7 @@ exec {exec}
         // In the script, it would not win against `SBATCH_JOB_NAME`.
         let name = format!("--job-name={}", submission.name);
         let answer = self
+            .0
             .commands
             .call("sbatch", &["--parsable", &name], &script)?;
         if answer.err.contains("Invalid job array specification") {
@@ -92,7 +84,7 @@ exec {exec}
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
         arguments.extend(["-h", "-t", "all", "-n", submission, "-o", "%F"]);
-        let out = self.commands.call("squeue", &arguments, "")?.success()?;
+        let out = self.0.commands.call("squeue", &arguments, "")?.success()?;
         let mut cluster = None;
         for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match (line.strip_prefix("CLUSTER: "), cluster) {
@@ -111,7 +103,7 @@ exec {exec}
         let mut arguments = on(cluster);
         let name = &job.submission.name;
         arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-o", "%i %T"]);
-        let answer = self.commands.call("squeue", &arguments, "")?;
+        let answer = self.0.commands.call("squeue", &arguments, "")?;
         if answer.err.contains("Invalid job id specified") {
             return Ok(job.lost("squeue does not list it"));
         }
@@ -130,12 +122,13 @@ exec {exec}
             .collect())
     }
 
-    fn cancel(&mut self, job: &Job) {
+    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
         let (id, cluster) = split(&job.id);
         let name = format!("--name={}", job.submission.name);
         let mut arguments = on(cluster);
         arguments.extend([&name, id]);
-        let _ = self.commands.call("scancel", &arguments, "");
+        self.0.commands.call("scancel", &arguments, "")?;
+        Ok(())
     }
 }
 

@@ -103,7 +103,6 @@ impl Fake {
 
     fn job(&self, id: &str, submission: Submission) -> Job {
         Job {
-            engine: self.kind.to_owned(),
             id: id.to_owned(),
             submission,
         }
@@ -272,7 +271,7 @@ fn an_engine_that_lies(fake: &Fake) {
     let (mut engine, job) = fake.start("lie");
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
     assert!(fake.lines("done").is_empty());
-    engine.cancel(&job);
+    engine.cancel(&job).unwrap();
 }
 
 fn killed_pieces_have_failed(fake: &Fake) {
@@ -315,12 +314,12 @@ fn cancel_ends_the_pieces(fake: &Fake) {
     fake.tell("hold", "");
     let (mut engine, job) = fake.start("");
     until("the start", || fake.lines("ran").len() == 4);
-    engine.cancel(&job);
+    engine.cancel(&job).unwrap();
     let ended = all_ended(&mut *engine, &job);
     assert_eq!(codes(&ended), [None; 4]);
     fake.release();
     assert!(fake.lines("done").is_empty());
-    engine.cancel(&job);
+    engine.cancel(&job).unwrap();
 }
 
 #[test]
@@ -338,7 +337,7 @@ fn another_job_is_left_alone(fake: &Fake) {
     let id = engine.submit(&submission).unwrap();
     assert_eq!(id, lost.id);
     assert_eq!(codes(&engine.ended(&lost).unwrap()), [None; 4]);
-    engine.cancel(&lost);
+    engine.cancel(&lost).unwrap();
     fake.release();
     let job = fake.job(&id, submission);
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
@@ -390,6 +389,6 @@ fn jobs_of_another_cluster_are_found_and_cancelled() {
     assert!(job.id.ends_with(";b"), "{}", job.id);
     assert_eq!(engine.find("first").unwrap(), Some(job.id.clone()));
     assert!(engine.ended(&job).unwrap().is_empty());
-    engine.cancel(&job);
+    engine.cancel(&job).unwrap();
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [None; 4]);
 }

@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::engine::{Job, Submission};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Submission;
 use crate::folder::{self, Folder};
 use crate::name::Name;
 use crate::piece::Entry;
@@ -29,8 +31,10 @@ pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error
     }
     let plan = Plan::new(header)?;
     folder::prepare(folder)?;
-    let draft = folder.join(format!(".plan~{}~{}", host(), std::process::id()));
-    let mut file = File::create(&draft).map_err(|error| Error::at(&draft, &error))?;
+    // A killed `run` may have left a draft that is the plan, by its other name.
+    let (host, pid, time) = (host(), std::process::id(), (now() * 1e6) as u64);
+    let draft = folder.join(format!(".plan~{host}~{pid}~{time}"));
+    let mut file = File::create_new(&draft).map_err(|error| Error::at(&draft, &error))?;
     let written = file.write_all(plan.to_text().as_bytes());
     let written = written.and_then(|()| file.sync_all());
     let linked = written.map(|()| fs::hard_link(&draft, &path));
@@ -56,6 +60,19 @@ fn present<P: Split>(header: &str, path: &Path) -> Result<Plan<P>, Error> {
     Err(Error::never(format!(
         "{path}: is a plan for other arguments or another --pieces: repeat these, or choose another --dir"
     )))
+}
+
+/// A line of the file `jobs`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Line {
+    /// The engine is about to be given this.
+    Submission {
+        engine: String,
+        submission: Submission,
+    },
+    /// What the engine calls the submission of this name.
+    Job { name: String, id: String },
 }
 
 /// The lists and the jobs of an engine.
@@ -106,15 +123,40 @@ impl Book<'_> {
         }
     }
 
-    /// Adds a job that the engine has taken.
-    pub fn add(&self, job: &Job) -> Result<(), Error> {
-        folder::append(&self.folder.path().join(JOBS), job)
+    /// Notes a submission before the engine gets it, because it may take it and not answer.
+    pub fn note_submission(&self, submission: &Submission) -> Result<(), Error> {
+        self.add(&Line::Submission {
+            engine: self.engine.to_owned(),
+            submission: submission.clone(),
+        })
     }
 
-    /// Returns the engine's jobs.
-    pub fn jobs(&self) -> Vec<Job> {
-        let jobs = folder::lines(&self.folder.path().join(JOBS));
-        let jobs = jobs.into_iter();
-        jobs.filter(|job: &Job| job.engine == self.engine).collect()
+    /// Notes what the engine calls a submission.
+    pub fn note_job(&self, name: &str, id: &str) -> Result<(), Error> {
+        let (name, id) = (name.to_owned(), id.to_owned());
+        self.add(&Line::Job { name, id })
+    }
+
+    fn add(&self, line: &Line) -> Result<(), Error> {
+        folder::append(&self.folder.path().join(JOBS), line)
+    }
+
+    /// Returns the submissions to the engine, and what it calls them if it has answered.
+    pub fn jobs(&self) -> Vec<(Submission, Option<String>)> {
+        let mut jobs: Vec<(Submission, Option<String>)> = Vec::new();
+        for line in folder::lines(&self.folder.path().join(JOBS)) {
+            match line {
+                Line::Submission { engine, submission } if engine == self.engine => {
+                    jobs.push((submission, None));
+                }
+                Line::Submission { .. } => {}
+                Line::Job { name, id } => {
+                    let job = jobs.iter_mut().find(|(given, _)| given.name == name);
+                    job.into_iter()
+                        .for_each(|(_, known)| *known = Some(id.clone()));
+                }
+            }
+        }
+        jobs
     }
 }

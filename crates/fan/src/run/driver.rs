@@ -20,7 +20,7 @@ use crate::{Error, Retry};
 const POLL: Duration = Duration::from_secs(1);
 /// How often an engine's own work is done, and a signal is noticed.
 const TICK: Duration = Duration::from_millis(2);
-/// The longest pause after a submission that the engine did not take.
+/// The longest pause after a submission that the engine did not take, and between questions.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How a run has ended.
@@ -39,14 +39,18 @@ pub struct Driver<'a> {
     engine: Box<dyn Engine>,
     schedule: Schedule,
     survey: Survey,
+    /// Submissions for which the engine has named no job. It may have one, or start one later.
+    unanswered: Vec<Submission>,
     /// How many failed attempts are in the log of a submitted item.
     logged: BTreeMap<Name, usize>,
-    interrupt: Interrupt,
+    interrupt: &'a Interrupt,
     progress: Progress,
+    /// When the engine may be asked again.
+    next_question: Instant,
     /// When the next submission may be tried.
     next_submission: Instant,
     has_told_of_silence: bool,
-    /// How often the folder is surveyed and the engine is asked.
+    /// How often the folder is surveyed, and the engine is asked if it answers soon.
     poll: Duration,
 }
 
@@ -56,17 +60,19 @@ impl<'a> Driver<'a> {
         planned: Vec<u64>,
         engine: Box<dyn Engine>,
         retries: usize,
-        interrupt: Interrupt,
+        interrupt: &'a Interrupt,
     ) -> Self {
         Self {
             book,
             planned,
             engine,
             schedule: Schedule::new(retries),
+            unanswered: Vec::new(),
             survey: Survey::default(),
             logged: BTreeMap::new(),
             interrupt,
             progress: Progress::new(),
+            next_question: Instant::now(),
             next_submission: Instant::now(),
             has_told_of_silence: false,
             poll: POLL,
@@ -75,9 +81,12 @@ impl<'a> Driver<'a> {
 
     /// Runs the items that have no result.
     pub fn run(&mut self) -> Result<End, Error> {
-        for job in self.book.jobs() {
-            self.note_log(&job.submission.items);
-            self.schedule.adopt(job);
+        for (submission, id) in self.book.jobs() {
+            self.note_log(&submission.items);
+            match id {
+                Some(id) => self.schedule.adopt(Job { id, submission }),
+                None => self.unanswered.push(submission),
+            }
         }
         self.survey()?;
         self.remove_dead();
@@ -104,13 +113,30 @@ impl<'a> Driver<'a> {
     /// says then.
     pub fn finish(mut self) -> Survey {
         self.progress.clear();
-        for job in self.schedule.jobs() {
-            self.engine.cancel(job);
+        if let Err(error) = self.cancel() {
+            let engine = self.book.engine;
+            self.progress.tell(&format!(
+                "{engine} does not answer, so pieces may go on there: {error}"
+            ));
         }
         // What is wrong with the folder, if anything, was found by `run` or is found by `merge`.
         let _ = self.survey();
         self.remove_dead();
         self.survey
+    }
+
+    /// Cancels all jobs, including those for which the engine has not answered. Stops if it does not
+    /// answer now: each question may take as long.
+    fn cancel(&mut self) -> Result<(), Error> {
+        for job in self.schedule.jobs() {
+            self.engine.cancel(job)?;
+        }
+        for submission in std::mem::take(&mut self.unanswered) {
+            if let Some(id) = self.engine.find(&submission.name)? {
+                self.engine.cancel(&Job { id, submission })?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the files of attempts that were killed on this machine. Those of other machines stay,
@@ -130,16 +156,26 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns the ended pieces whose items have no other. Fails if the engine can never answer.
+    /// Asks for as long as a tenth of the time, because each question is work for its server.
     fn ask(&mut self) -> Result<Vec<Ended>, Error> {
+        let begin = Instant::now();
+        if begin < self.next_question {
+            return Ok(Vec::new());
+        }
         let jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
         let mut last = Vec::new();
         for job in jobs {
+            if self.interrupt.caught().is_some() {
+                break;
+            }
             match self.engine.ended(&job) {
                 Ok(ended) => last.extend(self.schedule.ended(&job.id, ended)),
                 Err(error) if error.retry() == Retry::Never => return Err(error),
                 Err(error) => self.tell_of_silence(&error),
             }
         }
+        let pause = begin.elapsed() * 10;
+        self.next_question = Instant::now() + pause.min(LONGEST_PAUSE);
         Ok(last)
     }
 
@@ -212,24 +248,72 @@ impl<'a> Driver<'a> {
     }
 
     fn submit(&mut self) -> Result<(), Error> {
-        let mut items = self.schedule.ready(self.survey.missing());
-        items.truncate(self.engine.capacity());
-        if items.is_empty() || Instant::now() < self.next_submission {
+        if self.ready().is_empty() || Instant::now() < self.next_submission {
+            return Ok(());
+        }
+        self.find_unanswered()?;
+        let items = self.ready();
+        if items.is_empty() {
             return Ok(());
         }
         self.note_log(&items);
         let submission = self.book.list(items)?;
-        if let Some(id) = self.take(&submission)? {
-            let engine = self.book.engine.to_owned();
-            let job = Job {
-                engine,
-                id,
-                submission,
-            };
-            // If it cannot be written down, it is cancelled at the end.
-            self.schedule.submitted(job.clone());
-            self.book.add(&job)?;
+        self.book.note_submission(&submission)?;
+        match self.engine.submit(&submission) {
+            Ok(id) => self.open(submission, id),
+            Err(error) => self.refused(submission, error),
         }
+    }
+
+    /// Returns the items to submit.
+    fn ready(&self) -> Vec<Name> {
+        let mut items = self.schedule.ready(self.survey.missing());
+        items.truncate(self.engine.capacity());
+        items
+    }
+
+    fn open(&mut self, submission: Submission, id: String) -> Result<(), Error> {
+        let noted = self.book.note_job(&submission.name, &id);
+        // If that has failed, the job is cancelled at the end.
+        self.schedule.submitted(Job { id, submission });
+        noted
+    }
+
+    /// Opens the jobs that the engine has started without an answer. Returns whether there are any.
+    fn find_unanswered(&mut self) -> Result<bool, Error> {
+        let before = self.unanswered.len();
+        let mut unanswered = std::mem::take(&mut self.unanswered).into_iter();
+        for submission in unanswered.by_ref() {
+            match self.engine.find(&submission.name) {
+                Ok(Some(id)) => self.open(submission, id)?,
+                Ok(None) => self.unanswered.push(submission),
+                Err(_) => {
+                    // The next question may take as long as this one.
+                    self.unanswered.push(submission);
+                    break;
+                }
+            }
+        }
+        self.unanswered.extend(unanswered);
+        Ok(self.unanswered.len() < before)
+    }
+
+    /// Counts a submission that has failed, unless the engine has taken it all the same. Fails if no
+    /// other should be tried.
+    fn refused(&mut self, submission: Submission, error: Error) -> Result<(), Error> {
+        if error.retry() == Retry::Never {
+            return Err(error);
+        }
+        self.unanswered.push(submission);
+        if self.find_unanswered()? {
+            return Ok(());
+        }
+        if self.schedule.refused() {
+            return Err(error);
+        }
+        self.tell_of_silence(&error);
+        let pause = self.poll * (1 << self.schedule.refusals().min(6));
+        self.next_submission = Instant::now() + pause.min(LONGEST_PAUSE);
         Ok(())
     }
 
@@ -239,25 +323,6 @@ impl<'a> Driver<'a> {
             let logged = self.book.folder.failures(item).len();
             self.logged.insert(item.clone(), logged);
         }
-    }
-
-    /// Submits, and returns what the engine calls the job, or nothing if it is to be tried again.
-    fn take(&mut self, submission: &Submission) -> Result<Option<String>, Error> {
-        let error = match self.engine.submit(submission) {
-            Ok(id) => return Ok(Some(id)),
-            Err(error) => error,
-        };
-        // The engine may have taken it all the same.
-        if let Ok(Some(id)) = self.engine.find(&submission.name) {
-            return Ok(Some(id));
-        }
-        if error.retry() == Retry::Never || self.schedule.refused() {
-            return Err(error);
-        }
-        self.tell_of_silence(&error);
-        let pause = self.poll * (1 << self.schedule.refusals().min(6));
-        self.next_submission = Instant::now() + pause.min(LONGEST_PAUSE);
-        Ok(None)
     }
 
     /// Lets the engine work until the next survey.

@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 use std::thread;
 
-use crate::kills::wait_for;
+use rustix::process::Signal;
+
+use crate::kills::{signal, wait_for};
 use crate::support::{Ended, Fan};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -18,6 +21,10 @@ pub const TESTS: &[(&str, fn())] = &[
         forgotten_jobs_are_submitted_again,
     ),
     ("engines::missing_hq", missing_hq),
+    (
+        "engines::second_interrupt_does_not_wait",
+        second_interrupt_does_not_wait,
+    ),
 ];
 
 const SUM: &str = "sum --below 100 --pieces 7";
@@ -47,20 +54,21 @@ fn fakes(fan: &Fan, faults: &[(&str, &str)]) {
     }
 }
 
-/// Runs the program with this path, on which it finds the commands of engines.
-fn run_on(path: &str, fan: &Fan, words: &str) -> Ended {
-    let output = fan.command(words).env("PATH", path).output();
-    Ended::of(output.expect("a process"))
+fn run(fan: &Fan, engine: &str, options: &str) -> Ended {
+    Ended::of(command(fan, engine, options).output().expect("a process"))
 }
 
-fn run(fan: &Fan, engine: &str, options: &str) -> Ended {
-    let mut words = format!("run {SUM} --dir D --call-limit 5 --engine {engine} {options}");
+/// Returns a run of the program, which finds the fakes on its path.
+fn command(fan: &Fan, engine: &str, options: &str) -> Command {
+    let mut words = format!("run {SUM} --dir D --engine {engine} {options}");
     if engine == "k8s" {
         words += &format!(" --image i --claim data:{}", fan.path("").display());
     }
     let path = std::env::var("PATH").expect("a path");
     let path = format!("{}:{path}", fan.path("bin").display());
-    run_on(&path, fan, &words)
+    let mut command = fan.command(&words);
+    command.env("PATH", path);
+    command
 }
 
 fn results_are_those_of_local() {
@@ -72,7 +80,7 @@ fn results_are_those_of_local() {
                 scope.spawn(move || {
                     let fan = Fan::new();
                     fakes(&fan, faults);
-                    let ended = run(&fan, engine, "");
+                    let ended = run(&fan, engine, "--call-limit 5");
                     assert_eq!(ended.code, Some(0), "{engine} {faults:?} {ended:?}");
                     assert_eq!(&ended.out, local, "{engine} {faults:?}");
                 });
@@ -107,12 +115,35 @@ fn forgotten_jobs_are_submitted_again() {
         });
         let jobs = fan.read("D/jobs");
         let jobs = jobs.lines().filter(|line| !line.is_empty());
-        assert_eq!(jobs.count(), 2, "{engine}");
+        // Each is a submission, and its job.
+        assert_eq!(jobs.count(), 4, "{engine}");
     }
 }
 
 fn missing_hq() {
     let fan = Fan::new();
-    let ended = run_on("", &fan, &format!("run {SUM} --engine hq --dir D"));
+    let mut command = command(&fan, "hq", "");
+    let ended = Ended::of(command.env("PATH", "").output().expect("a process"));
     ended.refused(2, &["hq is not on the path", "cargo build"]);
+}
+
+/// The first one asks an engine to cancel its pieces, which may not answer.
+fn second_interrupt_does_not_wait() {
+    let fan = Fan::new();
+    fakes(&fan, &[]);
+    let mut run = command(&fan, "hq", "--from 0 --call-limit 1000");
+    let mut run = run.spawn().expect("a process");
+    fan.held(0, &[]);
+    let silent = fan.path("bin/fault.silent");
+    fs::write(&silent, "1000").expect("a file");
+    wait_for("hanging call", || {
+        let left = fs::read_to_string(&silent).unwrap_or_default();
+        (left == "999\n").then_some(())
+    });
+    let status = wait_for("end", || {
+        signal(run.id(), Signal::INT);
+        run.try_wait().expect("a state")
+    });
+    assert_eq!(status.code(), Some(130));
+    fan.go();
 }

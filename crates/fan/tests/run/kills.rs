@@ -21,7 +21,7 @@ pub const TESTS: &[(&str, fn())] = &[
         status_shows_living_pieces,
     ),
     ("kills::interrupts_end_pieces", interrupts_end_pieces),
-    ("kills::two_runs_share_a_folder", two_runs_share_a_folder),
+    ("kills::second_run_is_refused", second_run_is_refused),
 ];
 
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -66,7 +66,7 @@ impl Fan {
 /// Two items, of which the other one holds.
 const HALF: &str = "run sum --below 20 --pieces 2 --from 10 --dir D";
 
-fn signal(pid: u32, signal: Signal) {
+pub fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).expect("a process");
     kill_process(pid, signal).expect("a signal");
 }
@@ -170,18 +170,13 @@ fn status_shows_living_pieces() {
     assert!(status.contains("nothing runs"), "{status}");
 }
 
-fn two_runs_share_a_folder() {
+fn second_run_is_refused() {
     let fan = Fan::new();
-    let runs = [fan.start(HALF), fan.start(HALF)];
-    let first = fan.held(10, &[]);
-    fan.held(10, &[first]);
+    let run = fan.start(HALF);
+    let (first, _) = half(&fan);
+    let process = format!("as process {} on ", run.id());
+    fan.output(HALF).refused(3, &["D/run.lock", &process]);
     fan.go();
-    for run in runs {
-        assert_eq!(ended(run).done(), "sum 190\n");
-    }
-    let names = fan.names("D");
-    assert!(
-        !names.iter().any(|name| name.ends_with(".differs")),
-        "{names:?}"
-    );
+    assert_eq!(ended(run).done(), "sum 190\n");
+    resume(&fan, &first);
 }

@@ -89,6 +89,10 @@ fn plan_of_another_version() {
     fs::write(fan.path("D/plan.json"), other).expect("a file");
     let run = fan.output("run sum --below 3 --dir D");
     run.refused(2, &["sums 0", "sums 1"]);
+    let piece = fan.output("piece --plan D/plan.json --out D --item 1");
+    piece.refused(2, &["sums 0", "sums 1"]);
+    // An engine may show neither the message nor the code.
+    assert!(fan.read("D/1.err").contains("sums 0"));
 }
 
 fn torn_result() {

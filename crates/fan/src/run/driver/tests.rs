@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::*;
-use crate::folder::Folder;
+use crate::folder::{Folder, record};
 use crate::publish::Attempt;
 use crate::{Budget, Done, Split, Weighted};
 
@@ -50,23 +50,29 @@ impl Split for Nothing {
 struct Faults {
     /// `submit` fails.
     refuses: bool,
-    /// But the pieces run, and `find` knows the job.
-    takes: bool,
+    /// But it has the job, and `find` knows it when it is called so many times.
+    takes: Option<usize>,
     /// No piece publishes.
     loses: bool,
     /// `ended` fails.
     is_silent: bool,
     /// The pieces publish and end between the first call of `ended` and the second.
     is_slow: bool,
+    /// After `submit`, nothing can be written into `jobs`.
+    blocks: bool,
     /// The engine's command is missing, so `ended` can never succeed.
     is_missing: bool,
 }
+
+/// What `jobs` says of a submission.
+type Recorded = (Submission, Option<String>);
 
 /// What a fake engine was asked for.
 #[derive(Default)]
 struct Asked {
     submissions: Vec<Submission>,
     polls: usize,
+    searches: usize,
     cancelled: usize,
 }
 
@@ -92,8 +98,13 @@ impl Fake {
 impl Engine for Fake {
     fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
         self.asked.borrow_mut().submissions.push(submission.clone());
-        if !self.faults.refuses || self.faults.takes {
+        if !self.faults.refuses {
             self.publish(&submission.items);
+        }
+        if self.faults.blocks {
+            let jobs = self.folder.path().join("jobs");
+            fs::remove_file(&jobs).expect("a file");
+            fs::create_dir(&jobs).expect("a folder");
         }
         match self.faults.refuses {
             true => Err(Error::perhaps("no luck")),
@@ -102,7 +113,21 @@ impl Engine for Fake {
     }
 
     fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
-        Ok(self.faults.takes.then(|| submission.to_owned()))
+        let mut asked = self.asked.borrow_mut();
+        asked.searches += 1;
+        let has_started = self
+            .faults
+            .takes
+            .is_some_and(|start| asked.searches >= start);
+        if has_started {
+            let taken = asked
+                .submissions
+                .iter()
+                .find(|taken| taken.name == submission);
+            let items = taken.map_or_else(both, |taken| taken.items.clone());
+            self.publish(&items);
+        }
+        Ok(has_started.then(|| submission.to_owned()))
     }
 
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
@@ -124,8 +149,9 @@ impl Engine for Fake {
         Ok(items.map(|item| ended(item, 0, "")).collect())
     }
 
-    fn cancel(&mut self, _: &Job) {
+    fn cancel(&mut self, _: &Job) -> Result<(), Error> {
         self.asked.borrow_mut().cancelled += 1;
+        Ok(())
     }
 
     fn manifest(&self, _: &Submission) -> String {
@@ -133,9 +159,13 @@ impl Engine for Fake {
     }
 }
 
+fn both() -> Vec<Name> {
+    [0, 1].map(Name::planned).to_vec()
+}
+
 /// Runs two items, with two retries. Returns how that ended, what the engine was asked for, and the
 /// jobs that are recorded. If `is_resumed`, a job with both items is recorded before.
-fn run(faults: Faults, is_resumed: bool) -> (Result<End, Error>, Asked, Vec<Job>) {
+fn run(faults: Faults, is_resumed: bool) -> (Result<End, Error>, Asked, Vec<Recorded>) {
     run_in(|_| (), faults, is_resumed)
 }
 
@@ -144,7 +174,7 @@ fn run_in(
     prepare: impl Fn(&Folder),
     faults: Faults,
     is_resumed: bool,
-) -> (Result<End, Error>, Asked, Vec<Job>) {
+) -> (Result<End, Error>, Asked, Vec<Recorded>) {
     let dir = TempDir::new().expect("a folder");
     let folder = || Folder::new(dir.path(), "0123456789".to_owned());
     let asked = Rc::new(RefCell::new(Asked::default()));
@@ -160,17 +190,12 @@ fn run_in(
         engine: "fake",
     };
     if is_resumed {
-        let items = [0, 1].map(Name::planned).to_vec();
-        let submission = book.list(items).expect("a list");
-        let job = Job {
-            engine: "fake".to_owned(),
-            id: "old".to_owned(),
-            submission,
-        };
-        book.add(&job).expect("a line");
+        let submission = book.list(both()).expect("a list");
+        book.note_submission(&submission).expect("a line");
+        book.note_job(&submission.name, "old").expect("a line");
     }
     let interrupt = Interrupt::default();
-    let mut driver = Driver::new(&book, vec![1, 1], Box::new(engine), 2, interrupt);
+    let mut driver = Driver::new(&book, vec![1, 1], Box::new(engine), 2, &interrupt);
     driver.poll = Duration::ZERO;
     let end = driver.run();
     driver.finish();
@@ -183,14 +208,14 @@ fn faultless_engine_is_asked_once() {
     let (end, asked, jobs) = run(Faults::default(), false);
     assert!(matches!(end, Ok(End::Published)));
     assert_eq!((asked.submissions.len(), asked.cancelled), (1, 0));
-    assert_eq!(jobs[0].id, asked.submissions[0].name);
+    assert_eq!(jobs[0].1.as_ref(), Some(&asked.submissions[0].name));
 }
 
 #[test]
 fn started_job_is_found() {
     let faults = Faults {
         refuses: true,
-        takes: true,
+        takes: Some(1),
         ..Faults::default()
     };
     let (end, asked, jobs) = run(faults, false);
@@ -206,7 +231,8 @@ fn refusing_engine_ends_the_run() {
     };
     let (end, asked, jobs) = run(faults, false);
     assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
-    assert_eq!((asked.submissions.len(), jobs.len()), (3, 0));
+    assert_eq!((asked.submissions.len(), jobs.len()), (3, 3));
+    assert!(jobs.iter().all(|(_, id)| id.is_none()));
 }
 
 #[test]
@@ -264,7 +290,7 @@ fn missing_command_ends_a_resumed_run() {
 fn old_failures_are_not_final() {
     let fail = |folder: &Folder| {
         let item = Name::planned(0);
-        folder.record(&item, &Error::never("old")).expect("a line");
+        record(folder.path(), &item, &Error::never("old")).expect("a line");
     };
     let faults = Faults {
         is_slow: true,
@@ -278,14 +304,70 @@ fn old_failures_are_not_final() {
 
 #[test]
 fn unrecorded_job_is_cancelled() {
-    let block = |folder: &Folder| fs::create_dir(folder.path().join("jobs")).expect("a folder");
     let faults = Faults {
         loses: true,
+        blocks: true,
         ..Faults::default()
     };
-    let (end, asked, _) = run_in(block, faults, false);
+    let (end, asked, _) = run(faults, false);
     assert!(end.is_err());
     assert_eq!((asked.submissions.len(), asked.cancelled), (1, 1));
+}
+
+#[test]
+fn nothing_is_submitted_without_a_record() {
+    let block = |folder: &Folder| fs::create_dir(folder.path().join("jobs")).expect("a folder");
+    let (end, asked, _) = run_in(block, Faults::default(), false);
+    assert!(end.is_err());
+    assert!(asked.submissions.is_empty());
+}
+
+#[test]
+fn late_job_is_found_before_the_next_submission() {
+    let faults = Faults {
+        refuses: true,
+        takes: Some(2),
+        ..Faults::default()
+    };
+    let (end, asked, jobs) = run(faults, false);
+    assert!(matches!(end, Ok(End::Published)));
+    assert_eq!((asked.submissions.len(), asked.searches), (1, 2));
+    assert_eq!(jobs[0].1.as_ref(), Some(&jobs[0].0.name));
+}
+
+#[test]
+fn late_job_is_cancelled_at_the_end() {
+    let faults = Faults {
+        refuses: true,
+        loses: true,
+        // Each submission asks once before and once after it about all that had no answer.
+        takes: Some(1 + 3 + 5 + 1),
+        ..Faults::default()
+    };
+    let (end, asked, _) = run(faults, false);
+    assert!(matches!(end, Err(error) if error.to_string() == "no luck"));
+    assert_eq!((asked.submissions.len(), asked.cancelled), (3, 3));
+}
+
+/// The earlier `run` was killed before the engine answered.
+#[test]
+fn unanswered_submission_of_an_earlier_run_is_found() {
+    let submit = |folder: &Folder| {
+        let book = Book {
+            folder,
+            engine: "fake",
+        };
+        let submission = book.list(both()).expect("a list");
+        book.note_submission(&submission).expect("a line");
+    };
+    let faults = Faults {
+        takes: Some(1),
+        ..Faults::default()
+    };
+    let (end, asked, jobs) = run_in(submit, faults, false);
+    assert!(matches!(end, Ok(End::Published)));
+    assert!(asked.submissions.is_empty());
+    assert_eq!(jobs[0].1.as_ref(), Some(&jobs[0].0.name));
 }
 
 /// Makes a driver for one item, which has surveyed its folder.
@@ -303,7 +385,7 @@ fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
         engine: "fake",
     };
     let interrupt = Interrupt::default();
-    let mut driver = Driver::new(&book, vec![1], Box::new(engine), 2, interrupt);
+    let mut driver = Driver::new(&book, vec![1], Box::new(engine), 2, &interrupt);
     driver.survey().expect("a survey");
     test(driver, &folder);
 }
@@ -358,14 +440,9 @@ fn cut_off_lines_cost_no_others() {
         for name in ["0.err", "jobs"] {
             fs::write(folder.path().join(name), &cut).expect("a file");
         }
-        folder.record(&item, &Error::never("no")).expect("a line");
+        record(folder.path(), &item, &Error::never("no")).expect("a line");
         let submission = driver.book.list(vec![item.clone()]).expect("a list");
-        let job = Job {
-            engine: "fake".to_owned(),
-            id: "1".to_owned(),
-            submission,
-        };
-        driver.book.add(&job).expect("a line");
+        driver.book.note_submission(&submission).expect("a line");
         assert_eq!(folder.failures(&item).len(), 1);
         assert_eq!(driver.book.jobs().len(), 1);
     });

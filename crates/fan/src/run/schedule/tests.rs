@@ -25,7 +25,6 @@ fn names(text: &str) -> impl Iterator<Item = Name> {
 
 fn job(id: &str, items: &str) -> Job {
     Job {
-        engine: "fake".to_owned(),
         id: id.to_owned(),
         submission: Submission {
             name: id.to_owned(),
