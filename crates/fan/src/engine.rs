@@ -89,20 +89,34 @@ pub struct Ended {
     pub text: String,
 }
 
+/// Why an engine has not done what it was asked for.
+#[derive(Debug)]
+pub enum Fault {
+    /// It has not answered in time, and may do it yet.
+    Silent(Error),
+    /// It has answered that it does not, or cannot be asked.
+    Refused(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
 pub trait Engine {
-    /// Starts a piece for each item, and returns what the engine calls the job. It may have started
-    /// them although this fails, or start them later, unless no attempt can succeed.
-    fn submit(&mut self, submission: &Submission) -> Result<String, Error>;
+    /// Starts a piece for each item, and returns what the engine calls the job.
+    fn submit(&mut self, submission: &Submission) -> Result<String, Fault>;
 
     /// Returns what the engine calls the job of the submission with this name, if it has one.
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Error>;
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault>;
 
     /// Returns the pieces of the job that have ended. They may have been returned before. If the
     /// engine does not know the job, these are all.
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error>;
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault>;
 
-    /// Ends the pieces of the job. Fails if the engine does not answer.
-    fn cancel(&mut self, job: &Job) -> Result<(), Error>;
+    /// Ends the pieces of the job. A job that has ended or is unknown is no fault.
+    fn cancel(&mut self, job: &Job) -> Result<(), Fault>;
 
     /// Returns what would be submitted, as text for the user.
     fn manifest(&self, submission: &Submission) -> String;

@@ -84,7 +84,7 @@ impl Folder {
     }
 
     /// Reads the item's log, oldest attempt first.
-    pub fn failures(&self, item: &Name) -> Vec<Failed> {
+    pub fn failures(&self, item: &Name) -> Result<Vec<Failed>, Error> {
         lines(&log(&self.path, item))
     }
 
@@ -250,20 +250,27 @@ pub fn append(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     written.map_err(|error| Error::at(path, &error))
 }
 
-/// Reads the lines of a file. Those that are empty or were cut off are left out.
-pub fn lines<T: DeserializeOwned>(path: &Path) -> Vec<T> {
-    let bytes = fs::read(path).unwrap_or_default();
+/// Reads the lines of a file, which has none if it is missing. Those that are empty or were cut off
+/// are left out.
+pub fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read.map_err(|error| Error::at(path, &error))?,
+    };
     let lines = bytes.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect()
+    let lines = lines.filter_map(|line| serde_json::from_slice(line).ok());
+    Ok(lines.collect())
 }
 
 /// Creates the folder if it is missing, and checks that pieces can publish in it.
 pub fn prepare(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|error| Error::at(path, &error))?;
-    let one = path.join(format!(".link~{}~{}", host(), std::process::id()));
-    let other = one.with_extension("probe");
+    if let Some(parent) = path.parent() {
+        sync(parent)?;
+    }
+    let (host, pid, time) = (host(), std::process::id(), (now() * 1e6) as u64);
+    let one = path.join(format!(".link~{host}~{pid}~{time}"));
+    let other = path.join(format!(".probe~{host}~{pid}~{time}"));
     fs::write(&one, "").map_err(|error| Error::at(&one, &error))?;
     let linked = fs::hard_link(&one, &other).map_err(|error| no_link(&other, &error));
     let _ = (fs::remove_file(&one), fs::remove_file(&other));

@@ -9,7 +9,7 @@ use signal_hook::flag;
 use crate::Error;
 
 /// The signal that has interrupted this process, if any. A second one ends the process at once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
     /// Whether the next signal ends the process.
@@ -36,6 +36,11 @@ impl Interrupt {
     pub fn stop_listening(&self) {
         // Relaxed: the handler reads nothing else.
         self.ends.store(true, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    pub fn catch(&self, signal: usize) {
+        self.signal.store(signal, Ordering::Relaxed);
     }
 
     /// Returns the number of the signal that was caught last.

@@ -48,7 +48,7 @@ impl<'a> Attempt<'a> {
             began: self.began,
             seconds: self.clock.elapsed().as_secs_f64(),
         };
-        let written = Written::new::<P>(self.folder.plan(), &self.item, done, origin);
+        let written = Written::new::<P>(self.folder.plan(), &self.item, done, origin)?;
         self.store(&written)?;
         let result = self.folder.result(&self.item);
         let mut linked = fs::hard_link(&self.path, &result);

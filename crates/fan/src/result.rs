@@ -51,8 +51,10 @@ impl Written {
         item: &Name,
         done: &Done<P::Item, P::Out>,
         origin: Origin,
-    ) -> Self {
-        let mut bytes = serde_json::to_vec(done).expect("results are JSON");
+    ) -> Result<Self, Error> {
+        let mut bytes = serde_json::to_vec(done).map_err(|error| {
+            Error::never(format!("what item {item} has found is not JSON: {error}"))
+        })?;
         bytes.push(b'\n');
         let trailer = Trailer {
             plan: plan.to_owned(),
@@ -67,7 +69,7 @@ impl Written {
         };
         serde_json::to_writer(&mut bytes, &trailer).expect("a trailer is JSON");
         bytes.push(b'\n');
-        Self { trailer, bytes }
+        Ok(Self { trailer, bytes })
     }
 
     /// Reads and checks a result. Returns `None` if there is none.

@@ -13,13 +13,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf, absolute};
 
 use crate::engine::{Engine, EngineOptions, Launch};
-use crate::folder::{Folder, Survey};
+use crate::folder::{self, Folder, Survey};
 use crate::interrupt::Interrupt;
 use crate::merge::merge;
 use crate::plan::{Header, Plan};
 use crate::{Error, Split};
 use book::Book;
-use driver::{Driver, End};
+use driver::Driver;
 use lock::Lock;
 
 /// How a program is run in pieces.
@@ -59,19 +59,18 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
     let mut driver = Driver::new(&book, plan.weights(), engine, options.retries, &interrupt);
     let end = driver.run();
     let survey = driver.finish();
-    interrupt.stop_listening();
-    match end? {
-        End::Interrupted(signal) => {
-            let (done, all) = (survey.published.len(), survey.weights.len());
-            let path = folder.path().display();
-            let text = format!(
-                "interrupted: {done} of {all} results are in {path}; the same command goes on"
-            );
-            Err(Error::interrupted(signal, text))
-        }
-        End::Failed(error) => Err(error),
-        End::Published => Ok((merge(&plan, folder.path())?, folder.path().to_owned())),
+    if let Some(signal) = interrupt.caught() {
+        let (done, all) = (survey.published.len(), survey.weights.len());
+        let path = folder.path().display();
+        let text =
+            format!("interrupted: {done} of {all} results are in {path}; the same command goes on");
+        return Err(Error::interrupted(signal, text));
     }
+    interrupt.stop_listening();
+    end?;
+    // A piece may have been killed between its link and this.
+    folder::sync(folder.path())?;
+    Ok((merge(&plan, folder.path())?, folder.path().to_owned()))
 }
 
 /// Writes the plan and a list of the missing items, and returns what would be submitted.

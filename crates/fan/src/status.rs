@@ -4,6 +4,7 @@ mod estimate;
 mod report;
 mod text;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,9 +66,9 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
     let mut survey = Survey::default();
     folder.survey(&plan.weights(), &mut survey)?;
     let items = survey.weights.keys();
-    let failures = items.map(|item| (item.clone(), folder.failures(item)));
-    let failures = failures.filter(|(_, failures)| !failures.is_empty());
-    let failures = failures.collect();
+    let failures = items.map(|item| Ok((item.clone(), folder.failures(item)?)));
+    let mut failures = failures.collect::<Result<BTreeMap<_, _>, Error>>()?;
+    failures.retain(|_, failures| !failures.is_empty());
     let here = host();
     let (dead, begun) = survey
         .begun

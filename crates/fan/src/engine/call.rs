@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Error;
+use crate::engine::Fault;
 
 /// The commands of an engine.
 pub struct Commands {
@@ -30,7 +31,7 @@ pub struct Answer {
 impl Commands {
     /// Calls a command with what it reads from standard input. Fails if it cannot be started or
     /// does not end in time; then it is killed.
-    pub fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Error> {
+    pub fn call(&self, program: &str, arguments: &[&str], input: &str) -> Result<Answer, Fault> {
         let verb = arguments.iter().find(|word| !word.starts_with("--"));
         let command = match verb {
             Some(verb) if !verb.starts_with('-') => format!("{program} {verb}"),
@@ -46,9 +47,8 @@ impl Commands {
         let Some(status) = self.wait(&mut child) else {
             kill(child);
             let limit = self.limit.as_secs_f64();
-            return Err(Error::elsewhere(format!(
-                "{command} has not answered within {limit} seconds"
-            )));
+            let text = format!("{command} has not answered within {limit} seconds");
+            return Err(Fault::Silent(Error::elsewhere(text)));
         };
         let end = Instant::now() + self.limit.min(Duration::from_secs(1));
         Ok(Answer {
@@ -95,8 +95,13 @@ impl Commands {
 impl Answer {
     /// Returns what the command has printed, or an error if it has failed.
     pub fn success(self) -> Result<String, Error> {
+        self.check().map(|()| self.out)
+    }
+
+    /// Returns an error if the command has failed.
+    pub fn check(&self) -> Result<(), Error> {
         match self.status.success() {
-            true => Ok(self.out),
+            true => Ok(()),
             false => Err(self.failure()),
         }
     }

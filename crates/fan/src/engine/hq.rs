@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
-use crate::engine::call::Commands;
+use crate::engine::call::{Answer, Commands};
 use crate::engine::cluster::Cluster;
 use crate::engine::words::{line, list};
-use crate::engine::{Ended, Engine, Job, Launch, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
 
 /// After how many lost workers a task fails.
 const CRASH_LIMIT: &str = "5";
@@ -75,21 +75,28 @@ impl Hq {
         options.chain(self.0.words.bare()).collect()
     }
 
-    fn call<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<T, Error> {
+    fn call(&self, arguments: &[&str]) -> Result<Answer, Fault> {
         let answer = self.0.commands.call("hq", arguments, "")?;
         if let Ok(refusal) = serde_json::from_str::<Refusal>(&answer.out) {
             let text = refusal.error.lines().next().unwrap_or_default();
-            return Err(answer.refused(text));
+            return Err(answer.refused(text).into());
         }
-        let unknown = answer.refused("the answer is unknown");
-        serde_json::from_str(&answer.success()?).map_err(|_| unknown)
+        answer.check()?;
+        Ok(answer)
+    }
+
+    /// Returns the answer, which must be of this type.
+    fn ask<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<T, Fault> {
+        let answer = self.call(arguments)?;
+        let unknown = |_| answer.refused("the answer is unknown").into();
+        serde_json::from_str(&answer.out).map_err(unknown)
     }
 
     /// Returns the tasks of the job, or `None` if the server does not know it. A server that was
     /// started anew counts from 1 again, so the number may be that of another job.
-    fn tasks(&self, job: &Job) -> Result<Option<Vec<Task>>, Error> {
+    fn tasks(&self, job: &Job) -> Result<Option<Vec<Task>>, Fault> {
         let arguments = ["--output-mode=json", "job", "info", &job.id];
-        let details: Vec<Detail> = self.call(&arguments)?;
+        let details: Vec<Detail> = self.ask(&arguments)?;
         let mut details = details.into_iter();
         let ours = details.find(|detail| detail.info.name == job.submission.name);
         Ok(ours.map(|detail| detail.tasks))
@@ -103,21 +110,21 @@ impl Engine for Hq {
         line(&words) + "\n"
     }
 
-    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
         let words = self.submission(submission);
         let words: Vec<_> = words.iter().map(String::as_str).collect();
-        let submitted: Submitted = self.call(&words)?;
+        let submitted: Submitted = self.ask(&words)?;
         Ok(submitted.id.to_string())
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
-        let jobs: Vec<Info> = self.call(&["--output-mode=json", "job", "list", "--all"])?;
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
+        let jobs: Vec<Info> = self.ask(&["--output-mode=json", "job", "list", "--all"])?;
         let mut jobs = jobs.into_iter();
         let ours = jobs.find(|job| job.name == submission);
         Ok(ours.map(|job| job.id.to_string()))
     }
 
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
         let Some(tasks) = self.tasks(job)? else {
             return Ok(job.lost("hq does not know the job"));
         };
@@ -127,10 +134,9 @@ impl Engine for Hq {
             .collect())
     }
 
-    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
+    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
         if self.tasks(job)?.is_some() {
-            let arguments = ["--output-mode=json", "job", "cancel", &job.id];
-            self.0.commands.call("hq", &arguments, "")?;
+            self.call(&["--output-mode=json", "job", "cancel", &job.id])?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::engine::call::Commands;
 use crate::engine::cluster::Cluster;
 use crate::engine::options::Claim;
-use crate::engine::{Ended, Engine, Job, Launch, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
 
 /// How many indexes a Job may have.
 const CAPACITY: usize = 100_000;
@@ -74,7 +74,7 @@ impl K8s {
     }
 
     /// Returns the Job, or `None` if the cluster has none of this name.
-    fn status(&self, name: &str) -> Result<Option<Status>, Error> {
+    fn status(&self, name: &str) -> Result<Option<Status>, Fault> {
         let arguments = ["get", "job", name, "--ignore-not-found", "-o", "json"];
         let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
         let unknown = answer.refused("the answer is unknown");
@@ -139,7 +139,7 @@ impl Engine for K8s {
         CAPACITY
     }
 
-    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
         let manifest = self.manifest(submission);
         let answer = self
             .cluster
@@ -149,12 +149,12 @@ impl Engine for K8s {
         Ok(name(&submission.name))
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let name = name(submission);
         Ok(self.status(&name)?.map(|_| name))
     }
 
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
         let Some(status) = self.status(&job.id)? else {
             return Ok(job.lost("the cluster does not know the Job"));
         };
@@ -177,7 +177,7 @@ impl Engine for K8s {
         Ok(ended.collect())
     }
 
-    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
+    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
         let arguments = [
             "delete",
             "job",
@@ -185,7 +185,8 @@ impl Engine for K8s {
             "--ignore-not-found",
             "--wait=false",
         ];
-        self.cluster.commands.call("kubectl", &arguments, "")?;
+        let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
+        answer.check()?;
         Ok(())
     }
 }

@@ -12,8 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::words::line;
-use super::{Ended, Engine, Job, Launch, Submission};
-use crate::Error;
+use super::{Ended, Engine, Fault, Job, Launch, Submission};
 use crate::name::Name;
 
 /// The variable by which a program of Tidegate learns how many workers it has.
@@ -116,7 +115,7 @@ impl Local {
 }
 
 impl Engine for Local {
-    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
         let job = &submission.name;
         let items = submission.items.iter();
         self.waiting
@@ -125,12 +124,12 @@ impl Engine for Local {
         Ok(job.clone())
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let known = self.ended.contains_key(submission);
         Ok(known.then(|| submission.to_owned()))
     }
 
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
         let has_more = self.waiting.iter().any(|(other, _)| *other == job.id)
             || self.running.iter().any(|piece| piece.job == job.id);
         let ended = match has_more {
@@ -149,7 +148,7 @@ impl Engine for Local {
         Ok(job.submission.items.iter().map(gone).collect())
     }
 
-    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
+    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
         self.waiting.retain(|(other, _)| *other != job.id);
         for piece in &mut self.running {
             if piece.job == job.id {

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::engine::call::Commands;
 use crate::engine::cluster::Cluster;
 use crate::engine::words::line;
-use crate::engine::{Ended, Engine, Job, Launch, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
 use crate::name::Name;
 
 /// The states of elements that have ended. `squeue` lists them for some minutes.
@@ -58,7 +58,7 @@ exec {exec}
         CAPACITY
     }
 
-    fn submit(&mut self, submission: &Submission) -> Result<String, Error> {
+    fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
         let script = self.manifest(submission);
         // In the script, it would not win against `SBATCH_JOB_NAME`.
         let name = format!("--job-name={}", submission.name);
@@ -68,19 +68,20 @@ exec {exec}
             .call("sbatch", &["--parsable", &name], &script)?;
         if answer.err.contains("Invalid job array specification") {
             let size = submission.items.len();
-            return Err(Error::never(format!(
+            let text = format!(
                 "sbatch refuses an array of {size}: use fewer --pieces; `scontrol show config` tells MaxArraySize"
-            )));
+            );
+            return Err(Error::never(text).into());
         }
         let unknown = answer.refused("the answer has no number of a job");
         let out = answer.success()?;
         let id = out.trim();
         let (number, _) = split(id);
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| id.to_owned()).ok_or(unknown)
+        Ok(is_number.then(|| id.to_owned()).ok_or(unknown)?)
     }
 
-    fn find(&mut self, submission: &str) -> Result<Option<String>, Error> {
+    fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
         arguments.extend(["-h", "-t", "all", "-n", submission, "-o", "%F"]);
@@ -98,7 +99,7 @@ exec {exec}
 
     /// Elements that `squeue` does not list have ended. The number alone may be that of another job,
     /// because Slurm uses numbers again.
-    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Error> {
+    fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
         let (id, cluster) = split(&job.id);
         let mut arguments = on(cluster);
         let name = &job.submission.name;
@@ -122,12 +123,16 @@ exec {exec}
             .collect())
     }
 
-    fn cancel(&mut self, job: &Job) -> Result<(), Error> {
+    fn cancel(&mut self, job: &Job) -> Result<(), Fault> {
         let (id, cluster) = split(&job.id);
         let name = format!("--name={}", job.submission.name);
         let mut arguments = on(cluster);
         arguments.extend([&name, id]);
-        self.0.commands.call("scancel", &arguments, "")?;
+        let answer = self.0.commands.call("scancel", &arguments, "")?;
+        let is_gone = |text| answer.err.contains(text);
+        if !is_gone("Invalid job id specified") && !is_gone("already completing or completed") {
+            answer.check()?;
+        }
         Ok(())
     }
 }

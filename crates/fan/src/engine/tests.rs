@@ -14,14 +14,22 @@ use super::hq::Hq;
 use super::k8s::{Container, K8s};
 use super::options::Claim;
 use super::slurm::Slurm;
-use super::{Ended, Engine, Job, Launch, Submission};
-use crate::Retry;
+use super::{Ended, Engine, Fault, Job, Launch, Submission};
 use crate::name::Name;
+use crate::{Error, Retry};
 
 const FAKES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake");
 /// Long enough for a busy machine. Only what hangs takes so long.
 const LIMIT: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(700);
+
+impl Fault {
+    fn error(self) -> Error {
+        match self {
+            Self::Silent(error) | Self::Refused(error) => error,
+        }
+    }
+}
 
 /// A folder with fake commands, and one for the results, whose path must be quoted.
 struct Fake {
@@ -228,7 +236,7 @@ fn a_hanging_submit_is_killed_and_its_job_found(fake: &Fake) {
     fake.fault("hang", "");
     let mut engine = fake.engine(SHORT);
     let submission = fake.submission("first");
-    let error = engine.submit(&submission).unwrap_err().to_string();
+    let error = engine.submit(&submission).unwrap_err().error().to_string();
     let command = match fake.kind {
         "hq" => "hq submit",
         "slurm" => "sbatch",
@@ -296,7 +304,7 @@ fn an_engine_that_does_not_answer(fake: &Fake) {
     let (mut engine, job) = fake.start("");
     fake.fault("silent", "1");
     let mut hasty = fake.engine(SHORT);
-    let error = hasty.ended(&job).unwrap_err();
+    let error = hasty.ended(&job).unwrap_err().error();
     assert_eq!(error.retry(), Retry::Elsewhere);
     let command = match fake.kind {
         "hq" => "hq job",
@@ -356,7 +364,7 @@ fn the_error_of_hyperqueue_is_one_line() {
     let fake = Fake::new("hq");
     let mut submission = fake.submission("first");
     submission.list = fake.launch.out.join("missing");
-    let error = fake.engine(LIMIT).submit(&submission).unwrap_err();
+    let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
     let text = "hq submit: No such file or directory (os error 2)";
     assert_eq!(error.to_string(), text);
 }
@@ -374,7 +382,7 @@ fn an_array_that_is_too_large_is_refused() {
     let fake = Fake::new("slurm");
     fake.fault("small", "3");
     let submission = fake.submission("first");
-    let error = fake.engine(LIMIT).submit(&submission).unwrap_err();
+    let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
     assert_eq!(error.retry(), Retry::Never);
     let text = "sbatch refuses an array of 4: use fewer --pieces; `scontrol show config` tells MaxArraySize";
     assert_eq!(error.to_string(), text);

@@ -73,6 +73,8 @@ enum Line {
     },
     /// What the engine calls the submission of this name.
     Job { name: String, id: String },
+    /// The engine has not taken the submission of this name.
+    Refusal { name: String },
 }
 
 /// The lists and the jobs of an engine.
@@ -137,14 +139,21 @@ impl Book<'_> {
         self.add(&Line::Job { name, id })
     }
 
+    /// Notes that the engine has not taken a submission.
+    pub fn note_refusal(&self, name: &str) -> Result<(), Error> {
+        let name = name.to_owned();
+        self.add(&Line::Refusal { name })
+    }
+
     fn add(&self, line: &Line) -> Result<(), Error> {
         folder::append(&self.folder.path().join(JOBS), line)
     }
 
-    /// Returns the submissions to the engine, and what it calls them if it has answered.
-    pub fn jobs(&self) -> Vec<(Submission, Option<String>)> {
+    /// Returns the submissions that the engine has not refused, and what it calls those that it has
+    /// taken.
+    pub fn jobs(&self) -> Result<Vec<(Submission, Option<String>)>, Error> {
         let mut jobs: Vec<(Submission, Option<String>)> = Vec::new();
-        for line in folder::lines(&self.folder.path().join(JOBS)) {
+        for line in folder::lines(&self.folder.path().join(JOBS))? {
             match line {
                 Line::Submission { engine, submission } if engine == self.engine => {
                     jobs.push((submission, None));
@@ -155,8 +164,9 @@ impl Book<'_> {
                     job.into_iter()
                         .for_each(|(_, known)| *known = Some(id.clone()));
                 }
+                Line::Refusal { name } => jobs.retain(|(given, _)| given.name != name),
             }
         }
-        jobs
+        Ok(jobs)
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::{Ended, Engine, Job, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Submission};
 use crate::folder::Survey;
 use crate::interrupt::Interrupt;
 use crate::name::Name;
@@ -16,21 +16,13 @@ use crate::run::progress::Progress;
 use crate::run::schedule::{Cause, Schedule};
 use crate::run::table;
 use crate::{Error, Retry};
+use submit::Unanswered;
 
 const POLL: Duration = Duration::from_secs(1);
 /// How often an engine's own work is done, and a signal is noticed.
 const TICK: Duration = Duration::from_millis(2);
 /// The longest pause after a submission that the engine did not take, and between questions.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// How a run has ended.
-pub enum End {
-    Published,
-    /// By the signal of this number.
-    Interrupted(u8),
-    /// Some items have failed for good.
-    Failed(Error),
-}
 
 pub struct Driver<'a> {
     book: &'a Book<'a>,
@@ -39,8 +31,7 @@ pub struct Driver<'a> {
     engine: Box<dyn Engine>,
     schedule: Schedule,
     survey: Survey,
-    /// Submissions for which the engine has named no job. It may have one, or start one later.
-    unanswered: Vec<Submission>,
+    unanswered: Vec<Unanswered>,
     /// How many failed attempts are in the log of a submitted item.
     logged: BTreeMap<Name, usize>,
     interrupt: &'a Interrupt,
@@ -49,7 +40,10 @@ pub struct Driver<'a> {
     next_question: Instant,
     /// When the next submission may be tried.
     next_submission: Instant,
-    has_told_of_silence: bool,
+    /// The place of the job about which the engine is asked first.
+    first: usize,
+    /// What the user was last told about the engine.
+    told: String,
     /// How often the folder is surveyed, and the engine is asked if it answers soon.
     poll: Duration,
 }
@@ -74,26 +68,18 @@ impl<'a> Driver<'a> {
             progress: Progress::new(),
             next_question: Instant::now(),
             next_submission: Instant::now(),
-            has_told_of_silence: false,
+            first: 0,
+            told: String::new(),
             poll: POLL,
         }
     }
 
-    /// Runs the items that have no result.
-    pub fn run(&mut self) -> Result<End, Error> {
-        for (submission, id) in self.book.jobs() {
-            self.note_log(&submission.items);
-            match id {
-                Some(id) => self.schedule.adopt(Job { id, submission }),
-                None => self.unanswered.push(submission),
-            }
-        }
+    /// Runs the items that have no result. Returns once there is none, or once a signal was caught.
+    pub fn run(&mut self) -> Result<(), Error> {
         self.survey()?;
         self.remove_dead();
-        loop {
-            if let Some(signal) = self.interrupt.caught() {
-                return Ok(End::Interrupted(signal));
-            }
+        self.adopt()?;
+        while !self.is_interrupted() {
             // The engine first: what has ended by then is in the folder.
             let ended = self.ask()?;
             self.survey()?;
@@ -101,42 +87,82 @@ impl<'a> Driver<'a> {
                 self.count(ended)?;
             }
             if self.schedule.is_over(self.survey.missing()) {
-                return Ok(self.end());
+                return self.end();
             }
             self.submit()?;
             self.progress.show(&self.survey, self.schedule.living());
             self.pause();
         }
+        Ok(())
     }
 
-    /// Ends what still runs, and removes what killed attempts have left. Returns what the folder
-    /// says then.
-    pub fn finish(mut self) -> Survey {
-        self.progress.clear();
-        if let Err(error) = self.cancel() {
-            let engine = self.book.engine;
-            self.progress.tell(&format!(
-                "{engine} does not answer, so pieces may go on there: {error}"
-            ));
-        }
-        // What is wrong with the folder, if anything, was found by `run` or is found by `merge`.
-        let _ = self.survey();
-        self.remove_dead();
-        self.survey
-    }
-
-    /// Cancels all jobs, including those for which the engine has not answered. Stops if it does not
-    /// answer now: each question may take as long.
-    fn cancel(&mut self) -> Result<(), Error> {
-        for job in self.schedule.jobs() {
-            self.engine.cancel(job)?;
-        }
-        for submission in std::mem::take(&mut self.unanswered) {
-            if let Some(id) = self.engine.find(&submission.name)? {
-                self.engine.cancel(&Job { id, submission })?;
+    /// Adopts the jobs of earlier runs that have items without a result.
+    fn adopt(&mut self) -> Result<(), Error> {
+        let published = &self.survey.published;
+        let mut jobs = self.book.jobs()?;
+        jobs.retain(|(submission, _)| {
+            let mut items = submission.items.iter();
+            items.any(|item| !published.contains_key(item))
+        });
+        for (submission, id) in jobs {
+            self.note_log(&submission.items)?;
+            match id {
+                Some(id) => self.schedule.adopt(Job { id, submission }),
+                None => self.unanswered.push(Unanswered {
+                    submission,
+                    is_old: true,
+                }),
             }
         }
         Ok(())
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.caught().is_some()
+    }
+
+    /// Ends what still runs, removes what killed attempts have left, and shows what has failed.
+    /// Returns what the folder says then.
+    pub fn finish(mut self) -> Survey {
+        self.progress.clear();
+        self.cancel();
+        // What is wrong with the folder, if anything, was found by `run` or is found by `merge`.
+        let _ = self.survey();
+        self.remove_dead();
+        let failures = self.schedule.failures(self.survey.missing());
+        if !failures.is_empty() {
+            self.progress.tell(table::of(&failures).trim_end());
+        }
+        self.survey
+    }
+
+    /// Cancels all jobs, including those that the engine has not named. Stops if it does not answer:
+    /// each question may take as long.
+    fn cancel(&mut self) {
+        let engine = self.book.engine;
+        let jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
+        let unanswered = std::mem::take(&mut self.unanswered).into_iter();
+        let named = jobs.into_iter().map(|job| (job.submission, Some(job.id)));
+        for (submission, id) in named.chain(unanswered.map(|given| (given.submission, None))) {
+            let error = match self.cancel_one(submission, id) {
+                Ok(()) => continue,
+                Err(Fault::Refused(error)) => error,
+                Err(Fault::Silent(error)) => {
+                    let text =
+                        format!("{engine} does not answer, so pieces may go on there: {error}");
+                    return self.progress.tell(&text);
+                }
+            };
+            self.progress.tell(&format!("pieces go on: {error}"));
+        }
+    }
+
+    fn cancel_one(&mut self, submission: Submission, id: Option<String>) -> Result<(), Fault> {
+        let id = match id {
+            Some(id) => Some(id),
+            None => self.engine.find(&submission.name)?,
+        };
+        id.map_or(Ok(()), |id| self.engine.cancel(&Job { id, submission }))
     }
 
     /// Removes the files of attempts that were killed on this machine. Those of other machines stay,
@@ -156,22 +182,31 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns the ended pieces whose items have no other. Fails if the engine can never answer.
-    /// Asks for as long as a tenth of the time, because each question is work for its server.
+    /// Asks for as long as a tenth of the time, because each question is work for its server, but
+    /// once a minute at least.
     fn ask(&mut self) -> Result<Vec<Ended>, Error> {
         let begin = Instant::now();
         if begin < self.next_question {
             return Ok(Vec::new());
         }
-        let jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
+        let mut jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
+        let first = self.first % jobs.len().max(1);
+        jobs.rotate_left(first);
         let mut last = Vec::new();
-        for job in jobs {
-            if self.interrupt.caught().is_some() {
+        for (number, job) in jobs.iter().enumerate() {
+            if self.is_interrupted() {
                 break;
             }
-            match self.engine.ended(&job) {
+            match self.engine.ended(job) {
                 Ok(ended) => last.extend(self.schedule.ended(&job.id, ended)),
-                Err(error) if error.retry() == Retry::Never => return Err(error),
-                Err(error) => self.tell_of_silence(&error),
+                Err(Fault::Silent(error)) => {
+                    self.tell("does not answer", &error);
+                    // The next question may take as long as this one.
+                    self.first = first + number + 1;
+                    break;
+                }
+                Err(Fault::Refused(error)) if error.retry() == Retry::Never => return Err(error),
+                Err(Fault::Refused(error)) => self.tell("does not tell what has ended", &error),
             }
         }
         let pause = begin.elapsed() * 10;
@@ -179,12 +214,13 @@ impl<'a> Driver<'a> {
         Ok(last)
     }
 
-    fn tell_of_silence(&mut self, error: &Error) {
-        if !std::mem::replace(&mut self.has_told_of_silence, true) {
-            let engine = self.book.engine;
-            self.progress.tell(&format!(
-                "{engine} does not answer, and is asked again: {error}"
-            ));
+    /// Tells the user what the engine does, unless that is what was told last.
+    fn tell(&mut self, what: &str, error: &Error) {
+        let engine = self.book.engine;
+        let text = format!("{engine} {what}, and is asked again: {error}");
+        if self.told != text {
+            self.progress.tell(&text);
+            self.told = text;
         }
     }
 
@@ -196,7 +232,7 @@ impl<'a> Driver<'a> {
         {
             return Ok(());
         }
-        let failures = folder.failures(&ended.item);
+        let failures = folder.failures(&ended.item)?;
         let before = self.logged.insert(ended.item.clone(), failures.len());
         let new = failures.get(before.unwrap_or(0)..).unwrap_or_default();
         let cause = match new.last() {
@@ -229,110 +265,42 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn end(&self) -> End {
+    /// Returns an error if some items have failed for good.
+    fn end(&self) -> Result<(), Error> {
         let failures = self.schedule.failures(self.survey.missing());
         if failures.is_empty() {
-            return End::Published;
+            return Ok(());
         }
-        self.progress.tell(table::of(&failures).trim_end());
         let text = format!(
             "{} of {} items have failed; the same command tries them again",
             failures.len(),
             self.survey.weights.len()
         );
         let is_final = failures.iter().any(|(_, failure)| failure.is_final());
-        End::Failed(match is_final {
+        Err(match is_final {
             true => Error::never(text),
             false => Error::perhaps(text),
         })
     }
 
-    fn submit(&mut self) -> Result<(), Error> {
-        if self.ready().is_empty() || Instant::now() < self.next_submission {
-            return Ok(());
-        }
-        self.find_unanswered()?;
-        let items = self.ready();
-        if items.is_empty() {
-            return Ok(());
-        }
-        self.note_log(&items);
-        let submission = self.book.list(items)?;
-        self.book.note_submission(&submission)?;
-        match self.engine.submit(&submission) {
-            Ok(id) => self.open(submission, id),
-            Err(error) => self.refused(submission, error),
-        }
-    }
-
-    /// Returns the items to submit.
-    fn ready(&self) -> Vec<Name> {
-        let mut items = self.schedule.ready(self.survey.missing());
-        items.truncate(self.engine.capacity());
-        items
-    }
-
-    fn open(&mut self, submission: Submission, id: String) -> Result<(), Error> {
-        let noted = self.book.note_job(&submission.name, &id);
-        // If that has failed, the job is cancelled at the end.
-        self.schedule.submitted(Job { id, submission });
-        noted
-    }
-
-    /// Opens the jobs that the engine has started without an answer. Returns whether there are any.
-    fn find_unanswered(&mut self) -> Result<bool, Error> {
-        let before = self.unanswered.len();
-        let mut unanswered = std::mem::take(&mut self.unanswered).into_iter();
-        for submission in unanswered.by_ref() {
-            match self.engine.find(&submission.name) {
-                Ok(Some(id)) => self.open(submission, id)?,
-                Ok(None) => self.unanswered.push(submission),
-                Err(_) => {
-                    // The next question may take as long as this one.
-                    self.unanswered.push(submission);
-                    break;
-                }
-            }
-        }
-        self.unanswered.extend(unanswered);
-        Ok(self.unanswered.len() < before)
-    }
-
-    /// Counts a submission that has failed, unless the engine has taken it all the same. Fails if no
-    /// other should be tried.
-    fn refused(&mut self, submission: Submission, error: Error) -> Result<(), Error> {
-        if error.retry() == Retry::Never {
-            return Err(error);
-        }
-        self.unanswered.push(submission);
-        if self.find_unanswered()? {
-            return Ok(());
-        }
-        if self.schedule.refused() {
-            return Err(error);
-        }
-        self.tell_of_silence(&error);
-        let pause = self.poll * (1 << self.schedule.refusals().min(6));
-        self.next_submission = Instant::now() + pause.min(LONGEST_PAUSE);
-        Ok(())
-    }
-
-    /// Notes how many failed attempts there have been, so that later ones can be told.
-    fn note_log(&mut self, items: &[Name]) {
+    /// Notes how many failed attempts there have been, so that later ones can be told apart.
+    fn note_log(&mut self, items: &[Name]) -> Result<(), Error> {
         for item in items {
-            let logged = self.book.folder.failures(item).len();
+            let logged = self.book.folder.failures(item)?.len();
             self.logged.insert(item.clone(), logged);
         }
+        Ok(())
     }
 
     /// Lets the engine work until the next survey.
     fn pause(&mut self) {
         let end = Instant::now() + self.poll;
-        while Instant::now() < end && self.interrupt.caught().is_none() && !self.engine.attend() {
+        while Instant::now() < end && !self.is_interrupted() && !self.engine.attend() {
             thread::sleep(TICK);
         }
     }
 }
 
+mod submit;
 #[cfg(test)]
 mod tests;

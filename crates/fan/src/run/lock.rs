@@ -48,7 +48,7 @@ fn refused(path: &Path) -> Error {
     let owner = fs::read_to_string(path).unwrap_or_default();
     let path = path.display();
     Error::elsewhere(format!(
-        "{path}: `run` works in this folder already, as {owner}; wait for it, end it, or, if its machine has crashed, remove the file"
+        "{path}: {owner} is already running in this folder: wait for it or stop it; if that machine has crashed, remove this file"
     ))
 }
 

@@ -8,6 +8,7 @@
 #                lost    each piece is killed, and run again, while another attempt of it goes on
 #                twice   each piece is run twice at once
 #                lie     the engine says that all pieces have succeeded
+#   fault.deny   no job can be cancelled
 #   fault.silent the next N calls hang, where N is what the file contains
 #   fault.forget the next call finds no jobs
 
@@ -51,6 +52,7 @@ create() { # name size [id]
     job=$state/jobs/$id
     echo "$1" >"$job/name"
     echo "$2" >"$job/size"
+    echo $$ >"$job/starter"
     for fault in kill lost twice lie; do
         if take $fault; then : >"$job/$fault"; fi
     done
@@ -58,6 +60,7 @@ create() { # name size [id]
 
 # Starts the piece of an index, as a worker's direct process.
 start() { # index command..
+    : >"$job/$1.started"
     setsid "$state/worker" "$job" "$@" </dev/null >/dev/null 2>&1 &
 }
 
@@ -68,6 +71,9 @@ look() { # index
         echo finished
     elif [ -e "$job/cancelled" ]; then
         echo cancelled
+    elif [ ! -e "$job/$1.started" ] && ! kill -0 "$(cat "$job/starter")" 2>/dev/null; then
+        # What submitted it was killed too soon.
+        echo failed
     elif [ -n "$code" ]; then
         echo failed
     else
@@ -76,10 +82,12 @@ look() { # index
 }
 
 cancel() {
+    if [ -e "$state/fault.deny" ]; then refuse "Forbidden"; fi
     : >"$job/cancelled"
     for pids in "$job"/*.pids; do
         [ -e "$pids" ] && kill -9 $(cat "$pids") 2>/dev/null
     done
+    :
 }
 
 # Refuses to act on a job of Slurm's cluster unless `-M` names it, and sets how many words that took.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 
 use rustix::process::Signal;
@@ -21,6 +21,10 @@ pub const TESTS: &[(&str, fn())] = &[
         forgotten_jobs_are_submitted_again,
     ),
     ("engines::missing_hq", missing_hq),
+    (
+        "engines::refused_cancelling_is_told",
+        refused_cancelling_is_told,
+    ),
     (
         "engines::second_interrupt_does_not_wait",
         second_interrupt_does_not_wait,
@@ -125,6 +129,25 @@ fn missing_hq() {
     let mut command = command(&fan, "hq", "");
     let ended = Ended::of(command.env("PATH", "").output().expect("a process"));
     ended.refused(2, &["hq is not on the path", "cargo build"]);
+}
+
+fn refused_cancelling_is_told() {
+    for engine in ["hq", "slurm", "k8s"] {
+        let fan = Fan::new();
+        fakes(&fan, &[("deny", "")]);
+        let mut run = command(&fan, engine, "--from 0");
+        let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let run = run.expect("a process");
+        fan.held(0, &[]);
+        wait_for("job", || fan.path("D/jobs").exists().then_some(()));
+        signal(run.id(), Signal::INT);
+        let run = Ended::of(run.wait_with_output().expect("an end"));
+        fan.go();
+        assert_eq!(run.code, Some(130), "{engine} {run:?}");
+        let parts = ["pieces go on: ", "Forbidden", "interrupted: "];
+        let has_told = parts.iter().all(|part| run.err.contains(part));
+        assert!(has_told, "{engine} {run:?}");
+    }
 }
 
 /// The first one asks an engine to cancel its pieces, which may not answer.

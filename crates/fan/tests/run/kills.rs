@@ -174,7 +174,7 @@ fn second_run_is_refused() {
     let fan = Fan::new();
     let run = fan.start(HALF);
     let (first, _) = half(&fan);
-    let process = format!("as process {} on ", run.id());
+    let process = format!("process {} on ", run.id());
     fan.output(HALF).refused(3, &["D/run.lock", &process]);
     fan.go();
     assert_eq!(ended(run).done(), "sum 190\n");
