@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::fib;
 use support::forks::{WELL, in_child};
-use support::jobs::{Job, PATIENCE, plays, soon, until_told};
+use support::jobs::{Job, PATIENCE, plays, print_line, soon, until_told};
 use tempfile::TempDir;
 use tidegate::Pool;
 
@@ -74,7 +74,7 @@ fn free(fifo: &mut File) -> usize {
 
 fn pool() -> Pool {
     let pool = Pool::builder().workers(WORKERS).build().unwrap();
-    eprintln!("begins with {}", slots(&pool));
+    print_line(format_args!("begins with {}", slots(&pool)));
     pool
 }
 
@@ -105,7 +105,7 @@ fn burst(pool: &Pool) -> bool {
 /// Works until the pool has as many slots as the test said.
 fn work(pool: &Pool) {
     pool.install(|| while !burst(pool) {});
-    eprintln!("has {}", expected());
+    print_line(format_args!("has {}", expected()));
 }
 
 fn wait_for_input() {

@@ -4,7 +4,8 @@
 //! A job works until its standard input ends. The test reads its standard error line by line.
 //! Deadlines only turn a hang into a failure.
 
-use std::io::{BufRead, BufReader, Read};
+use std::fmt;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,6 +112,17 @@ impl Drop for Job {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// In a job, prints a line that the test reads.
+///
+/// The line is written by one call. The runtime prints its own lines past the standard library's
+/// lock, so one of them could get into a line that is written in parts, as `eprintln!` writes one
+/// with arguments.
+pub fn print_line(line: fmt::Arguments<'_>) {
+    let line = format!("{line}\n");
+    let written = std::io::stderr().write_all(line.as_bytes());
+    written.expect("standard error is open");
 }
 
 /// In a job, repeats `work` until the test ends the job.
