@@ -1,6 +1,8 @@
 //! Tests that pieces of a program give the result of one process, however it is split.
 #![cfg(target_os = "linux")]
 
+#[path = "support/jobs.rs"]
+mod jobs;
 mod support;
 
 use std::ffi::OsStr;
@@ -8,8 +10,11 @@ use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use jobs::{Home, Running, eventually};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use support::{complaint, json, tidegate};
 use tempfile::TempDir;
@@ -363,6 +368,27 @@ fn other_settings_on_a_machine_are_an_error() {
     fan.piece("0", 600).assert().success();
     complaint(fan.merge("").env("TIDEGATE_STEAL", "half"), 3);
     fan.merge("").assert().success();
+}
+
+#[test]
+fn interrupted_run_ends_with_the_signals_code() {
+    let home = Home::new();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    let mut run = home.program("fan run sim fib 60 --seeds 1 --dir");
+    run.arg(&results)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut run = Running(run.spawn().unwrap());
+    eventually(|| {
+        let files = fs::read_dir(&results).into_iter().flatten();
+        let mut names = files.map(|file| file.unwrap().file_name());
+        names.any(|name| name.to_string_lossy().ends_with(".running"))
+    });
+    kill(Pid::from_raw(run.0.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(run.0.wait().unwrap().code(), Some(143));
+    let told = std::io::read_to_string(run.0.stderr.take().unwrap()).unwrap();
+    assert!(told.contains("interrupted: 0 of 1 results"), "{told}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use tidegate::memory::ReservationError;
+use tidegate_fan::{Error, Retry};
 use tidegate_workloads::ParameterError;
 
 /// Why a command failed.
@@ -15,6 +16,8 @@ pub enum Failure {
     Usage(String),
     /// Something outside this program prevented the command from finishing.
     Impossible(String),
+    /// A signal ended the command, which has this exit code.
+    Interrupted(u8, String),
 }
 
 impl Failure {
@@ -24,13 +27,17 @@ impl Failure {
             Self::Wrong(_) => 1,
             Self::Usage(_) => 2,
             Self::Impossible(_) => 3,
+            Self::Interrupted(code, _) => *code,
         })
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Wrong(message) | Self::Usage(message) | Self::Impossible(message)) = self;
+        let (Self::Wrong(message)
+        | Self::Usage(message)
+        | Self::Impossible(message)
+        | Self::Interrupted(_, message)) = self;
         f.write_str(message)
     }
 }
@@ -46,5 +53,46 @@ impl From<ReservationError> for Failure {
 impl From<ParameterError> for Failure {
     fn from(error: ParameterError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+/// A verb of `fan` has failed: the exit code stays.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (code, text) = (error.code(), error.to_string());
+        match error.retry() {
+            retry if code != retry as u8 => Self::Interrupted(code, text),
+            Retry::Perhaps => Self::Wrong(text),
+            Retry::Never => Self::Usage(text),
+            Retry::Elsewhere => Self::Impossible(text),
+        }
+    }
+}
+
+/// A piece of `fan` has failed: the exit code stays, and tells whether another attempt can succeed.
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Wrong(text) | Failure::Interrupted(_, text) => Self::perhaps(text),
+            Failure::Usage(text) => Self::never(text),
+            Failure::Impossible(text) => Self::elsewhere(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_fan_keep_their_codes() {
+        for code in 1..=3 {
+            let error = [Error::perhaps, Error::never, Error::elsewhere][code - 1]("why");
+            let failure = Failure::from(error.clone());
+            assert_eq!(failure.code(), ExitCode::from(error.code()));
+            assert_eq!(failure.to_string(), "why");
+            let back = Error::from(failure);
+            assert_eq!((back.code(), back.retry()), (code as u8, error.retry()));
+        }
     }
 }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tidegate_fan::{Budget, Done, Error, Retry, Split, Verb, Weighted};
+use tidegate_fan::{Budget, Done, Error, Split, Verb, Weighted};
 use tidegate_workloads::Program as _;
 use tidegate_workloads::digest::Bytes;
 
@@ -58,23 +58,12 @@ trait Part {
 
 /// Carries out a verb of `tidegate fan`.
 pub fn carry_out(verb: Verb<Programs>) -> Result<(), Failure> {
-    tidegate_fan::carry_out(verb, &["fan".into()]).map_err(|error| {
-        let text = error.to_string();
-        match error.retry() {
-            Retry::Perhaps => Failure::Wrong(text),
-            Retry::Never => Failure::Usage(text),
-            Retry::Elsewhere => Failure::Impossible(text),
-        }
-    })
+    Ok(tidegate_fan::carry_out(verb, &["fan".into()])?)
 }
 
 /// Converts a failure to the error with the same exit code.
 fn failed(failure: impl Into<Failure>) -> Error {
-    match failure.into() {
-        Failure::Wrong(text) => Error::perhaps(text),
-        Failure::Usage(text) => Error::never(text),
-        Failure::Impossible(text) => Error::elsewhere(text),
-    }
+    failure.into().into()
 }
 
 fn commands(parent: Command) -> Command {

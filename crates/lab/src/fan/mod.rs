@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use tidegate_command::failure::Failure;
-use tidegate_fan::{Budget, Done, Error, Retry, Split, Weighted, carry_out};
+use tidegate_fan::{Budget, Done, Error, Split, Weighted, carry_out};
 
 use crate::arguments::{Experiments, FanArguments, Program, Programs, Reproduction};
 use crate::engine::{Key, Part, Run, Runs, Source, Stretch, build, count, divide};
@@ -24,14 +24,7 @@ const LEFT: usize = 2;
 
 /// Carries out a verb of `fan`.
 pub fn fan(arguments: FanArguments) -> Result<(), Failure> {
-    carry_out(arguments.verb, &["fan".into()]).map_err(|error| {
-        let text = error.to_string();
-        match error.retry() {
-            Retry::Perhaps => Failure::Wrong(text),
-            Retry::Never => Failure::Usage(text),
-            Retry::Elsewhere => Failure::Impossible(text),
-        }
-    })
+    Ok(carry_out(arguments.verb, &["fan".into()])?)
 }
 
 /// Some runs of an experiment.
@@ -57,26 +50,17 @@ impl Split for Programs {
 
     fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Error> {
         let Program::Reproduce(asked) = &self.program;
-        asked.plan(pieces).map_err(failed)
+        Ok(asked.plan(pieces)?)
     }
 
     fn run(&self, item: Item, budget: &Budget) -> Result<Done<Item, Made>, Error> {
         let Program::Reproduce(asked) = &self.program;
-        asked.run(&item, *budget).map_err(failed)
+        Ok(asked.run(&item, *budget)?)
     }
 
     fn merge(&self, outs: Vec<Made>) -> Result<Pages, Error> {
         let Program::Reproduce(asked) = &self.program;
-        asked.merge(outs).map_err(failed)
-    }
-}
-
-/// Keeps the exit code of a failure.
-fn failed(failure: Failure) -> Error {
-    match failure {
-        Failure::Wrong(text) => Error::perhaps(text),
-        Failure::Usage(text) => Error::never(text),
-        Failure::Impossible(text) => Error::elsewhere(text),
+        Ok(asked.merge(outs)?)
     }
 }
 
