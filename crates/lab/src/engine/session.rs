@@ -221,8 +221,9 @@ impl Session {
     {
         let watch = Watch::start();
         let names = names.iter().map(|name| name.as_ref()).enumerate();
-        let is_kept = |(_, name): (usize, &str)| self.kept::<T>(name, 0).is_some();
-        if runs > 1 && !names.clone().all(is_kept) {
+        let kept = names.clone().map(|(_, name)| self.kept(name, 0));
+        let kept: Vec<Option<T>> = kept.collect::<Result<_, Failure>>()?;
+        if runs > 1 && kept.iter().any(Option::is_none) {
             self.progress.say("warming up");
             names
                 .clone()
@@ -277,7 +278,7 @@ impl Session {
     where
         T: Serialize + DeserializeOwned,
     {
-        let value = match (self.kept(cell, run), &self.plan.source) {
+        let value = match (self.kept(cell, run)?, &self.plan.source) {
             (Some(value), _) => value,
             (None, Source::Given(_)) => {
                 let missing = format!("run {run} of {cell} is missing");
@@ -295,12 +296,24 @@ impl Session {
         Ok(value)
     }
 
-    fn kept<T: DeserializeOwned>(&self, cell: &str, run: u64) -> Option<T> {
+    /// Returns the stored run, if there is one. It is an error if its value is of another type.
+    fn kept<T: DeserializeOwned>(&self, cell: &str, run: u64) -> Result<Option<T>, Failure> {
         let value = match &self.plan.source {
             Source::Given(runs) => runs.get(&(cell.to_owned(), run)).cloned(),
             _ => self.store().get(cell, run).cloned(),
         };
-        serde_json::from_value(value?).ok()
+        let read = value.map(serde_path_to_error::deserialize).transpose();
+        read.map_err(|error| {
+            let field = match error.path().to_string() {
+                whole if whole == "." => "value".to_owned(),
+                path => format!("value.{path}"),
+            };
+            let why = format!("run {run} of {cell}: {field}: {}", error.inner());
+            match &self.plan.source {
+                Source::Given(_) => Failure::Wrong(why),
+                _ => self.store().refusal(&why),
+            }
+        })
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -436,6 +449,68 @@ mod tests {
         let missing = given(&[("part/1", 0), ("part/2", 1)]).unwrap_err();
         assert_eq!(missing.to_string(), "run 0 of part/2 is missing");
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+
+    fn pairs(session: &Session) -> Result<Vec<Vec<Pair>>, Failure> {
+        session.begin()?;
+        let cell = Cell::new("part/1", |_| {
+            Ok(Pair {
+                first: 1,
+                list: vec![2],
+            })
+        });
+        session.side_by_side(&[cell], 1)
+    }
+
+    #[derive(Serialize, serde::Deserialize, PartialEq, Debug)]
+    struct Pair {
+        first: u64,
+        list: Vec<u64>,
+    }
+
+    #[test]
+    fn stored_run_of_another_type_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        pairs(&session(&folder, &[], false)).unwrap();
+        let file = folder.path().join("test-tiny.jsonl");
+        let text = std::fs::read_to_string(&file).unwrap();
+        for (part, other, expected) in [
+            (
+                "[2]",
+                "[\"two\"]",
+                "value.list[0]: invalid type: string \"two\", expected u64",
+            ),
+            (
+                "{\"first\":1,\"list\":[2]}",
+                "7",
+                "value: invalid type: integer `7`",
+            ),
+        ] {
+            std::fs::write(&file, text.replace(part, other)).unwrap();
+            let Err(Failure::Usage(why)) = pairs(&session(&folder, &[], true)) else {
+                panic!("{other} is read");
+            };
+            let begin = format!("{}: run 0 of part/1: {expected}", file.display());
+            assert!(why.starts_with(&begin), "{why}");
+            assert!(why.ends_with("; start again without --resume"), "{why}");
+        }
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(pairs(&session(&folder, &[], true)).unwrap()[0][0].list, [2]);
+    }
+
+    #[test]
+    fn given_run_of_another_type_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session(&folder, &[], false);
+        let value = serde_json::json!({"first": "one", "list": []});
+        session.plan.source = Source::Given([(("part/1".to_owned(), 0), value)].into());
+        let Err(Failure::Wrong(why)) = pairs(&session) else {
+            panic!("a string is read");
+        };
+        assert!(
+            why.starts_with("run 0 of part/1: value.first: invalid type"),
+            "{why}"
+        );
     }
 
     #[test]

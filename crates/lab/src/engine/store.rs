@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,12 +57,7 @@ impl Store {
         let mut runs = BTreeMap::new();
         if exists && *resume {
             let text = fs::read_to_string(&path).map_err(failed)?;
-            runs = read(&text, head).map_err(|why| {
-                Failure::Usage(format!(
-                    "{}: {why}; start again without --resume",
-                    path.display()
-                ))
-            })?;
+            runs = read(&text, head).map_err(|why| refusal(&path, &why))?;
         } else if exists {
             fs::rename(&path, path.with_extension("jsonl.before")).map_err(failed)?;
         }
@@ -84,6 +79,11 @@ impl Store {
         self.runs.get(&(cell.to_owned(), run))
     }
 
+    /// Returns the error of a stored run that cannot be used.
+    pub fn refusal(&self, why: &str) -> Failure {
+        refusal(&self.path, why)
+    }
+
     pub fn add(&mut self, cell: &str, run: u64, value: Value) -> Result<(), Failure> {
         let cell = cell.to_owned();
         self.file
@@ -93,6 +93,11 @@ impl Store {
                 Failure::Impossible(format!("{path}: a run cannot be kept: {error}"))
             })
     }
+}
+
+fn refusal(path: &Path, why: &str) -> Failure {
+    let path = path.display();
+    Failure::Usage(format!("{path}: {why}; start again without --resume"))
 }
 
 fn line(value: &impl Serialize) -> String {
