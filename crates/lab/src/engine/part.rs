@@ -187,17 +187,29 @@ mod tests {
         assert!(divide(&part.left(), 2).is_empty());
     }
 
+    /// Whatever order the runs begin in, each of them is made once, by the part or by its rest.
     #[test]
     fn a_spent_part_leaves_the_rest() {
-        let begun = AtomicU64::new(0);
-        let goes_on = move || begun.fetch_add(1, Ordering::Relaxed) < 2;
-        let part = Part::of(&[stretch("1", 0..4)], goes_on);
-        take(&part, 4);
-        let (made, left) = (part.made(), divide(&part.left(), 2).concat());
-        assert_eq!((made.len(), count(&left)), (2, 2));
-        let left = Part::of(&left, || true);
-        take(&left, 4);
-        assert!(left.made().keys().all(|run| !made.contains_key(run)));
+        let all = [stretch("1", 0..4), stretch("2", 1..3)];
+        let whole = Part::of(&all, || true);
+        take(&whole, 4);
+        let whole = whole.made();
+        assert_eq!(whole.len(), 6);
+        for budget in 0..=6 {
+            let begun = AtomicU64::new(0);
+            let goes_on = move || begun.fetch_add(1, Ordering::Relaxed) < budget;
+            let part = Part::of(&all, goes_on);
+            take(&part, 4);
+            let (mut made, left) = (part.made(), part.left());
+            assert_eq!((made.len() as u64, left.len() as u64), (budget, 6 - budget));
+            let rest = Part::of(&divide(&left, 2).concat(), || true);
+            take(&rest, 4);
+            let rest_made = rest.made();
+            assert!(rest_made.keys().eq(&left), "{rest_made:?}");
+            assert!(rest.left().is_empty());
+            made.extend(rest_made);
+            assert_eq!(made, whole);
+        }
     }
 
     #[test]
