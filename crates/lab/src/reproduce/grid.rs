@@ -1,5 +1,7 @@
 //! Compares rules for thieves on the same programs under the same loads.
 
+use std::collections::BTreeMap;
+
 use tidegate_policy::desire::DesirePolicy;
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount, VictimPolicy};
 use tidegate_sim::Width;
@@ -164,8 +166,11 @@ impl Plan {
         runs: u64,
         settings: impl Fn(usize) -> tidegate_sim::Settings,
     ) -> Trial {
+        // A machine of thousands of processors takes milliseconds to describe, and is in many cells.
+        let machine = |load: &Load| (load.processors, settings(load.processors));
+        let machines: BTreeMap<_, _> = self.loads.iter().map(machine).collect();
         let cell = |(rule, work, load): (&Rule, &Work, Load)| {
-            let machine = settings(load.processors);
+            let machine = machines[&load.processors].clone();
             let case = Case {
                 work: work.clone(),
                 settings: tidegate_sim::Settings {
