@@ -398,6 +398,22 @@ fn spelling_does_not_change_the_plan() {
     assert_eq!(one, other);
 }
 
+/// Pieces have no standard input, so it is refused.
+#[test]
+fn help_offers_no_standard_input() {
+    let help = |words: &str| {
+        let help = text(&mut tidegate(&format!("{words} --help")));
+        help.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for words in ["fan plan sim fib", "fan run sim lu"] {
+        let help = help(words);
+        assert!(help.contains("--topology <FILE>") && help.contains("--costs <FILE>"));
+        assert!(!help.contains("standard input"), "{help}");
+    }
+    let help = help("sim fib");
+    assert_eq!(help.matches("; - for standard input").count(), 2, "{help}");
+}
+
 #[test]
 fn wrong_arguments_end_with_code_two_and_one_line() {
     for (words, part) in [

@@ -1,6 +1,6 @@
 //! Splits simulations by their seeds.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tidegate_command::standard::is_standard;
@@ -54,10 +54,21 @@ pub fn command() -> Command {
             program.mut_arg(PIECES, |arg| arg.long(long))
         })
     });
-    renamed
+    without_standard_input(renamed)
         .about("a workload on a simulated machine, with --seeds N")
         .subcommand_value_name("WORKLOAD")
         .disable_help_subcommand(true)
+}
+
+/// Removes what the help of files says on `-`: pieces have no standard input.
+fn without_standard_input(command: Command) -> Command {
+    let help = |arg: Arg| match arg.get_help().map(ToString::to_string) {
+        Some(help) => arg.help(help.replace("; - for standard input", "")),
+        None => arg,
+    };
+    command
+        .mut_args(help)
+        .mut_subcommands(move |program| program.mut_args(help))
 }
 
 impl Split {
