@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,34 +62,55 @@ fn printed(line: &str, paths: &[&Path]) -> String {
     String::from_utf8(output.get_output().stdout.clone()).unwrap()
 }
 
-/// Checks that merged pieces give the page of one process, as text and as JSON.
-fn assert_equal_pages(arguments: &str, pieces: &[usize]) {
+/// Checks that merged pieces give the JSON of one process. Returns the plan and its results.
+fn assert_equal_pages(arguments: &str, pieces: usize) -> Fan {
     let arguments = format!("{arguments} --sim --size tiny");
-    let [text, json] =
-        ["", " --json"].map(|flag| printed(&format!("reproduce {arguments}{flag}"), &[]));
-    for pieces in pieces {
-        let fan = Fan::plan(&arguments, *pieces);
-        let items = fan.items();
-        assert_eq!(fan.run(1_000_000), items, "no piece leaves work");
-        assert!(
-            items >= *pieces.min(&3),
-            "{items} items for {pieces} pieces"
-        );
-        assert!(fan.merge("") == text, "{arguments}, {pieces} pieces");
-        assert!(fan.merge("--json") == json, "{arguments}, {pieces} pieces");
+    let fan = Fan::plan(&arguments, pieces);
+    assert_eq!(fan.items(), pieces);
+    assert_eq!(fan.run(1_000_000), pieces, "no piece leaves work");
+    let whole = printed(&format!("reproduce {arguments} --json"), &[]);
+    assert!(fan.merge("--json") == whole, "{arguments}, {pieces} pieces");
+    fan
+}
+
+/// For each experiment, its smallest part that has all types of runs.
+mod merged_pages_are_those_of_one_process {
+    use super::*;
+
+    #[test]
+    fn adaptive() {
+        assert_equal_pages("adaptive --only prefixsum --runs 1", 2);
     }
-}
 
-#[test]
-fn merged_pages_are_those_of_one_process() {
-    assert_equal_pages("intervals --runs 2", &[1, 3, 16]);
-}
+    #[test]
+    fn two_level() {
+        assert_equal_pages("two-level --only O3 --runs 2", 3);
+    }
 
-/// The runs of this experiment are of other types.
-#[test]
-fn other_figures_are_read_back_exactly() {
-    assert_equal_pages("multi-steal --only states --runs 2", &[3]);
-    assert_equal_pages("two-level --only O3 --runs 2", &[3]);
+    #[test]
+    fn multi_steal() {
+        assert_equal_pages("multi-steal --only states,SparseLU --runs 1", 2);
+    }
+
+    #[test]
+    fn memory() {
+        assert_equal_pages("memory --only memfib --runs 1", 2);
+    }
+
+    #[test]
+    fn intervals() {
+        let arguments = "intervals --runs 2";
+        let text = printed(&format!("reproduce {arguments} --sim --size tiny"), &[]);
+        for pieces in [1, 4] {
+            let fan = assert_equal_pages(arguments, pieces);
+            assert!(fan.merge("") == text, "{pieces} pieces");
+        }
+    }
+
+    #[test]
+    fn scaling() {
+        assert_equal_pages("scaling --only 4 --runs 1", 2);
+    }
 }
 
 /// Every piece ends after its first run, and leaves the others.
@@ -114,20 +136,20 @@ fn every_experiment_is_planned_in_the_same_way_each_time() {
     let planned = plan("all");
     assert_eq!(planned, plan("all"));
     let plan: Value = serde_json::from_str(&planned).unwrap();
-    for experiment in [
+    let items = plan["items"].as_array().unwrap().iter();
+    let experiments: BTreeSet<_> = items
+        .map(|item| item["item"]["experiment"].as_str().unwrap())
+        .collect();
+    // Each of them is merged above.
+    let all = [
         "adaptive",
-        "two-level",
-        "multi-steal",
-        "memory",
         "intervals",
+        "memory",
+        "multi-steal",
         "scaling",
-    ] {
-        let mut items = plan["items"].as_array().unwrap().iter();
-        assert!(
-            items.any(|item| item["item"]["experiment"] == experiment),
-            "{experiment}"
-        );
-    }
+        "two-level",
+    ];
+    assert_eq!(experiments, all.into());
 }
 
 #[test]

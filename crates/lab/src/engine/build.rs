@@ -1,10 +1,9 @@
 //! Identifies the running build of this program.
 
-use std::hash::DefaultHasher;
-use std::hash::Hasher;
 use std::sync::OnceLock;
 use std::{env, fs};
 
+use sha2::{Digest, Sha256};
 use tidegate_command::failure::Failure;
 
 /// Returns the version and a hash of this executable. The hash changes whenever linked code
@@ -20,10 +19,10 @@ pub fn name() -> Result<&'static str, Failure> {
     Ok(NAME.get_or_init(|| format!("{} {:016x}", env!("CARGO_PKG_VERSION"), hash(&executable))))
 }
 
+/// Returns the first bytes of the SHA-256, which takes little time even without optimization.
 fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
+    let digest: [u8; 32] = Sha256::digest(bytes).into();
+    u64::from_be_bytes(*digest.first_chunk().expect("32 bytes"))
 }
 
 #[cfg(test)]
