@@ -51,7 +51,7 @@ pub enum Verb<P: Split> {
 pub struct Pieces {
     /// About how many pieces
     // The id is unlike that of any parameter of a program.
-    #[arg(id = "fan-pieces", long = "pieces", value_name = "N", default_value_t = 64, global = true, value_parser = number())]
+    #[arg(id = "fan-pieces", long = "pieces", value_name = "N", default_value_t = 64, global = true, value_parser = number(), allow_negative_numbers = true)]
     pub pieces: usize,
 }
 
@@ -69,13 +69,19 @@ pub struct RunArguments {
     #[arg(long, global = true)]
     dry_run: bool,
     /// How often an item whose piece has failed is tried again
-    #[arg(long, value_name = "N", default_value_t = 2, global = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        global = true,
+        allow_negative_numbers = true
+    )]
     retries: u8,
     /// After how many seconds a piece leaves the rest of its work to others
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, global = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, global = true, value_parser = seconds, allow_negative_numbers = true)]
     budget: f64,
     /// The processors of each piece [default: all that the engine gives it]
-    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=4096), allow_negative_numbers = true)]
     cpus: Option<u16>,
     /// Print JSON
     #[arg(long, global = true)]
@@ -105,7 +111,7 @@ pub struct PieceArguments {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// After how many seconds the piece leaves the rest of its work to others
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
     budget: f64,
     /// End when this process ends, which has started the piece
     #[arg(long, value_name = "PID", hide = true)]

@@ -18,9 +18,29 @@ pub const TESTS: &[(&str, fn())] = &[
     ("refusals::folder_of_another_plan", folder_of_another_plan),
     ("refusals::plan_of_another_version", plan_of_another_version),
     ("refusals::torn_result", torn_result),
+    ("refusals::numbers_out_of_range", numbers_out_of_range),
     #[cfg(unix)]
     ("refusals::piece_of_another_parent", piece_of_another_parent),
 ];
+
+fn numbers_out_of_range() {
+    for (option, range) in [
+        ("--pieces 0", "1..=1000000"),
+        ("--pieces -1", "1..=1000000"),
+        ("--cpus 0", "1..=4096"),
+        ("--call-limit 0", "1..=86400"),
+        ("--retries -1", "0..=255"),
+        ("--budget -1", "from 0 to 1000000000"),
+        ("--budget NaN", "from 0 to 1000000000"),
+    ] {
+        let fan = Fan::new();
+        let run = fan.output(&format!("run sum --below 10 --dir D {option}"));
+        assert_eq!(run.code, Some(2), "{run:?}");
+        let (name, _) = option.split_once(' ').unwrap();
+        assert!(run.err.contains(name) && run.err.contains(range), "{run:?}");
+        assert!(!fan.path("D").exists());
+    }
+}
 
 /// Runs ten pieces, of which that with the number 55 has a fault, and checks the code. Checks the
 /// item, the attempts, the code and the message in the row of the table.
