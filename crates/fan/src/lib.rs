@@ -19,6 +19,7 @@ mod interrupt;
 mod merge;
 mod name;
 mod parent;
+mod phrases;
 mod piece;
 mod plan;
 mod publish;
@@ -27,7 +28,6 @@ mod run;
 mod status;
 mod timeline;
 mod verbs;
-mod words;
 
 use std::fmt;
 

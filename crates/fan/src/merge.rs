@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::folder::{Folder, Survey};
 use crate::name::Name;
+use crate::phrases::list;
 use crate::plan::Plan;
-use crate::words::list;
 use crate::{Error, Split};
 
 /// Reads and checks the results of all items, and merges them.

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use crate::folder::Survey;
-use crate::words::span;
+use crate::phrases::span;
 
 /// A run that ends sooner shows no progress.
 const QUIET: Duration = Duration::from_secs(2);

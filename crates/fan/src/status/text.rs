@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::report::{Attempt, Host, Status};
 use crate::name::Name;
+use crate::phrases::{count, list, span};
 use crate::run::schedule::{Cause, Failure};
 use crate::run::table;
-use crate::words::{count, list, span};
 
 /// How many attempts are listed.
 const ROWS: usize = 20;

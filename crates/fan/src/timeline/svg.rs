@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Bar, Host, Mark, Timeline};
-use crate::words::{count, span};
+use crate::phrases::{count, span};
 
 /// The width of the lanes in pixels.
 const WIDTH: f64 = 1_000.0;

@@ -1,4 +1,4 @@
-//! How times and items are printed.
+//! Phrases of messages: times, lists of items, and numbers with their nouns.
 
 use crate::name::Name;
 
