@@ -161,7 +161,8 @@ whichever machines run the pieces, even if some of them run twice. All machines 
 and a folder that they share. docs/fan.md describes what is published there.
 
 Exit codes: 0 success, 1 a result is missing, torn or wrong, 2 invalid usage, plan or item, 3 another machine or \
-another time may succeed.";
+another time may succeed, \
+128 + n signal n has interrupted `run`.";
 
 const AFTER_CHECK: &str = "\
 JSON: table (the path), why (how it was chosen), exists (whether there is a table), rows (capacity), alive, dead \

@@ -18,7 +18,8 @@ Example, without an engine:
   tidegate-lab fan piece --plan plan.json --item 1 --out results
   tidegate-lab fan merge --plan plan.json results
 
-Exit codes: 0 success, 1 results are missing or wrong, 2 invalid usage, plan or item, 3 another machine may succeed.";
+Exit codes: 0 success, 1 results are missing or wrong, 2 invalid usage, plan or item, 3 another machine may succeed, \
+128 + n signal n has interrupted `run`.";
 
 /// The arguments of `fan`.
 #[derive(Args, Debug)]
