@@ -4,8 +4,10 @@
 //! whose subtrees are counted. A piece whose budget is spent leaves the nodes that it meets.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use clap::builder::EnumValueParser;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
@@ -14,7 +16,7 @@ use tidegate::Pool;
 use tidegate_command::arguments::{Chosen, Size, entry, program};
 use tidegate_command::stack::with_deep_stack;
 use tidegate_fan::{Budget, Done, Error, Weighted};
-use tidegate_workloads::uts::{Counts, Law, Node, State, Uts};
+use tidegate_workloads::uts::{Counts, Law, Node, Place, Uts, count_until};
 use tidegate_workloads::{Form, Program, Values};
 
 use super::{Part, REST, Report, failed, row};
@@ -27,8 +29,11 @@ const UNFOLDED: usize = 100;
 /// take up memory.
 const STACK: usize = 256 << 20;
 
-/// One of so many nodes reads the clock.
-const CLOCK: u32 = 256;
+/// The interval in which a thread of its own looks at the budget, so that no node reads the clock.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The weight of all items together, which is precise enough to be halved often.
+const WEIGHT: u64 = 1 << 50;
 
 /// The program with the user's parameters.
 #[derive(Clone, Debug)]
@@ -42,11 +47,10 @@ pub struct Split {
 pub struct Item {
     /// What the planner has counted: nodes that are above all items.
     above: Counts,
+    /// The weight, which a piece divides among the items that it leaves.
+    weight: u64,
     nodes: Vec<Place>,
 }
-
-/// A node's state and depth, which determine its subtree.
-type Place = (State, u32);
 
 pub fn command() -> Command {
     let size = Arg::new("size")
@@ -91,11 +95,11 @@ impl Part for Split {
     fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Error> {
         let law = Law::new(self.uts()?.tree);
         let (above, nodes) = unfold(&law, pieces);
-        let mut items = items(nodes, pieces);
+        let mut items = items(nodes, pieces, WEIGHT);
         if items.is_empty() {
             items.push(Weighted {
                 item: Item::default(),
-                weight: 1,
+                weight: WEIGHT,
             });
         }
         items[0].item.above = above;
@@ -104,22 +108,20 @@ impl Part for Split {
 
     fn run(&self, item: Item, budget: &Budget) -> Result<Done<Item, Counts>, Error> {
         let law = Law::new(self.uts()?.tree);
-        let walk = Walk {
-            law: &law,
-            budget,
-            spent: AtomicBool::new(false),
-            left: Mutex::default(),
-        };
         let pool = Pool::builder().name(Uts::NAME).stack_size(STACK).build();
         let pool =
             pool.map_err(|error| Error::elsewhere(format!("cannot start a pool: {error}")))?;
-        // The pool may run the first task on this thread's own stack.
-        let count = || pool.install(|| walk.all(&item.nodes));
-        let counts = with_deep_stack(count).map_err(failed)?;
-        let left = walk.left.into_inner().expect("no thread panicked");
+        let spent = AtomicBool::new(budget.is_spent());
+        let (counts, left) = while_watched(budget, &spent, || {
+            // The pool may run the first task on this thread's own stack.
+            let count = || pool.install(|| count_until(&spent, &law, &item.nodes));
+            with_deep_stack(count).map_err(failed)
+        })?;
         Ok(Done {
             out: counts.and(item.above),
-            rest: items(left, REST),
+            // The size of what is left is unknown. Half of the weight makes the progress rise with
+            // each piece.
+            rest: items(left, REST, item.weight / 2),
         })
     }
 
@@ -175,103 +177,91 @@ fn place(node: &Node) -> Place {
 }
 
 /// Distributes nodes in turn among at most `parts` items, so that neighbors, whose subtrees may be
-/// alike, are in different items.
-fn items(nodes: Vec<Place>, parts: usize) -> Vec<Weighted<Item>> {
-    let parts = parts.min(nodes.len());
+/// alike, are in different items. The items share `weight`, and each has some of it.
+fn items(nodes: Vec<Place>, parts: usize, weight: u64) -> Vec<Weighted<Item>> {
+    let weight = weight.max(1);
+    let parts = parts.min(nodes.len()).min(weight as usize);
+    let each = (weight - parts as u64) / nodes.len().max(1) as u64;
     let part = |part| nodes.iter().skip(part).step_by(parts).copied();
     let nodes = (0..parts).map(|number| part(number).collect::<Vec<_>>());
-    let items = nodes.map(|nodes| Weighted {
-        weight: nodes.len() as u64,
-        item: Item {
+    let items = nodes.map(|nodes| {
+        let weight = 1 + each * nodes.len() as u64;
+        let item = Item {
             above: Counts::default(),
+            weight,
             nodes,
-        },
+        };
+        Weighted { item, weight }
     });
     items.collect()
 }
 
-/// Counts nodes in parallel, until the budget is spent.
-struct Walk<'a> {
-    law: &'a Law,
-    budget: &'a Budget,
-    spent: AtomicBool,
-    left: Mutex<Vec<Place>>,
+/// Calls `work`. Meanwhile, another thread sets `spent` once the budget is.
+fn while_watched<T>(
+    budget: &Budget,
+    spent: &AtomicBool,
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    thread::scope(|scope| {
+        // Dropping this end stops the thread, even if `work` panics.
+        let (_working, ended) = channel::<()>();
+        let watch = move || {
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if budget.is_spent() {
+                    // Relaxed: the flag publishes nothing else.
+                    spent.store(true, Ordering::Relaxed);
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("budget".into());
+        thread
+            .spawn_scoped(scope, watch)
+            .map_err(|error| Error::elsewhere(format!("cannot start a thread: {error}")))?;
+        work()
+    })
 }
 
-impl Walk<'_> {
-    /// Counts the subtrees of these nodes. The nodes themselves are always counted, so that every
-    /// piece leaves less than it was given.
-    fn all(&self, nodes: &[Place]) -> Counts {
-        let count = |number: usize| {
-            let (state, depth) = nodes[number];
-            self.count(&self.law.node(state, depth))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watch_sets_the_flag() {
+        let spent = AtomicBool::new(false);
+        let budget = Budget::new(Duration::from_millis(20));
+        // Without the watch, this never ends.
+        let wait = || {
+            while !spent.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
         };
-        tidegate::map_reduce(0..nodes.len(), count, Counts::and).unwrap_or_default()
+        while_watched(&budget, &spent, wait).unwrap();
+        assert!(budget.is_spent());
     }
 
-    #[inline]
-    fn count(&self, node: &Node) -> Counts {
-        match node.children {
-            0 => Counts::leaf(node.depth),
-            children => self.among(node, 0, children).with_parent(),
+    #[test]
+    fn watch_ends_with_the_work() {
+        let spent = AtomicBool::new(false);
+        let failed = || Err::<(), _>(Error::never("failed"));
+        while_watched(&Budget::unlimited(), &spent, failed).unwrap_err();
+        assert!(!spent.into_inner());
+    }
+
+    #[test]
+    fn items_share_their_weight() {
+        let law = Law::new(Uts::named("tiny").expect("a tree").tree);
+        let (_, nodes) = unfold(&law, 40);
+        assert!(nodes.len() >= 40, "{}", nodes.len());
+        for (weight, count) in [(WEIGHT, 16), (17, 16), (5, 5), (1, 1), (0, 1)] {
+            let items = items(nodes.clone(), 16, weight);
+            assert_eq!(items.len(), count);
+            let left: usize = items.iter().map(|part| part.item.nodes.len()).sum();
+            assert_eq!(left, nodes.len());
+            assert!(items.iter().all(|part| part.weight > 0));
+            let sum = items.iter().map(|part| part.weight).sum::<u64>();
+            assert!((weight / 2..=weight.max(1)).contains(&sum), "{sum}");
         }
-    }
-
-    /// Counts the nodes below the children `start..end` of `parent`, including these children. Like
-    /// the walk of one process, it saves stack and time: a half that is a single child takes no
-    /// additional call, and closures capture by value.
-    fn among(&self, parent: &Node, start: u32, end: u32) -> Counts {
-        if end - start == 1 {
-            return self.child(parent, start);
-        }
-        let middle = start + (end - start) / 2;
-        let (a, b) = tidegate::join(
-            move || self.half(parent, start, middle),
-            move || self.half(parent, middle, end),
-        );
-        a.and(b)
-    }
-
-    #[inline]
-    fn half(&self, parent: &Node, start: u32, end: u32) -> Counts {
-        match end - start {
-            1 => self.child(parent, start),
-            _ => self.among(parent, start, end),
-        }
-    }
-
-    #[inline]
-    fn child(&self, parent: &Node, number: u32) -> Counts {
-        let child = self.law.child(parent, number);
-        match child.children > 0 && self.is_spent(&child) {
-            true => self.leave(&child),
-            false => self.count(&child),
-        }
-    }
-
-    /// Returns whether the budget is spent. Whether the node reads the clock depends on bits of its
-    /// state that do not determine its children.
-    #[inline]
-    fn is_spent(&self, node: &Node) -> bool {
-        // Relaxed: the flag publishes nothing else.
-        self.spent.load(Ordering::Relaxed)
-            || (node.state.rand().is_multiple_of(CLOCK) && self.read_clock())
-    }
-
-    #[cold]
-    fn read_clock(&self) -> bool {
-        let is_spent = self.budget.is_spent();
-        if is_spent {
-            self.spent.store(true, Ordering::Relaxed);
-        }
-        is_spent
-    }
-
-    /// Leaves the subtree of the node to another piece.
-    #[cold]
-    fn leave(&self, node: &Node) -> Counts {
-        let mut left = self.left.lock().expect("no thread panicked");
-        left.push(place(node));
-        Counts::default()
     }
 }

@@ -21,11 +21,13 @@ use change::{SHAPES, TYPES, changed, depends_on};
 
 mod change;
 mod named;
+mod pruned;
 mod state;
 mod tree;
 mod walk;
 
 pub use named::{Named, TREES};
+pub use pruned::{Place, count_until};
 pub use state::State;
 pub use tree::{Law, Node, Shape, Tree, Type};
 pub use walk::{Counts, by_joins, by_spawns, serial};

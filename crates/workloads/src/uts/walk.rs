@@ -63,13 +63,56 @@ pub fn serial(law: &Law, node: &Node) -> Counts {
         .with_parent()
 }
 
+/// How a walk unfolds a tree: as its [`Law`] says, or less of it.
+pub(super) trait Unfold: Sync {
+    fn law(&self) -> &Law;
+
+    /// Returns how many children of the node the walk visits: all or none.
+    fn children(&self, node: &Node) -> u32;
+}
+
+impl Unfold for Law {
+    #[inline]
+    fn law(&self) -> &Law {
+        self
+    }
+
+    #[inline]
+    fn children(&self, node: &Node) -> u32 {
+        node.children
+    }
+}
+
 /// Runs the parallel body with joins, which halve the range of a node's children.
 #[inline]
 pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> Counts {
-    match node.children {
+    below::<R>(fork, law, node, node.children)
+}
+
+/// Counts the nodes below `node`, including `node`, if the walk visits `children` of its children.
+#[inline]
+pub(super) fn below<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    tree: &impl Unfold,
+    node: &Node,
+    children: u32,
+) -> Counts {
+    match children {
         0 => Counts::leaf(node.depth),
-        children => among::<R>(fork, law, node, 0, children).with_parent(),
+        children => among::<R>(fork, tree, node, 0, children).with_parent(),
     }
+}
+
+#[inline]
+fn child<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    tree: &impl Unfold,
+    parent: &Node,
+    number: u32,
+) -> Counts {
+    // The node is not copied: the CPU would stall, because its fields were stored separately.
+    let node = tree.law().child(parent, number);
+    below::<R>(fork, tree, &node, tree.children(&node))
 }
 
 /// Counts the nodes below the children `start..end` of `parent`, including these children.
@@ -78,19 +121,19 @@ pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> C
 /// and closures capture by value.
 fn among<R: Runtime>(
     fork: &mut R::Fork<'_>,
-    law: &Law,
+    tree: &impl Unfold,
     parent: &Node,
     start: u32,
     end: u32,
 ) -> Counts {
     if end - start == 1 {
-        return by_joins::<R>(fork, law, &law.child(parent, start));
+        return child::<R>(fork, tree, parent, start);
     }
     let middle = start + (end - start) / 2;
     let (a, b) = R::join(
         fork,
-        move |fork| half::<R>(fork, law, parent, start, middle),
-        move |fork| half::<R>(fork, law, parent, middle, end),
+        move |fork| half::<R>(fork, tree, parent, start, middle),
+        move |fork| half::<R>(fork, tree, parent, middle, end),
     );
     a.and(b)
 }
@@ -98,14 +141,14 @@ fn among<R: Runtime>(
 #[inline]
 fn half<R: Runtime>(
     fork: &mut R::Fork<'_>,
-    law: &Law,
+    tree: &impl Unfold,
     parent: &Node,
     start: u32,
     end: u32,
 ) -> Counts {
     match end - start {
-        1 => by_joins::<R>(fork, law, &law.child(parent, start)),
-        _ => among::<R>(fork, law, parent, start, end),
+        1 => child::<R>(fork, tree, parent, start),
+        _ => among::<R>(fork, tree, parent, start, end),
     }
 }
 
