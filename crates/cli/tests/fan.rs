@@ -22,7 +22,8 @@ use tempfile::TempDir;
 /// A plan, and the folder of its results.
 struct Fan {
     home: TempDir,
-    items: usize,
+    /// The weights of the items.
+    weights: Vec<u64>,
     /// How many items were left by pieces.
     left: usize,
 }
@@ -49,11 +50,13 @@ impl Fan {
         assert_eq!(planned, text(&mut plan(words, pieces, path)));
         fs::write(home.path().join("plan.json"), &planned).unwrap();
         let planned: Value = serde_json::from_str(&planned).unwrap();
-        let items = planned["items"].as_array().unwrap().len();
+        let items = planned["items"].as_array().unwrap().iter();
+        let weights: Vec<_> = items.map(|item| item["weight"].as_u64().unwrap()).collect();
+        let items = weights.len();
         assert!((1..=pieces).contains(&items), "{items} of {pieces}");
         Self {
             home,
-            items,
+            weights,
             left: 0,
         }
     }
@@ -74,23 +77,31 @@ impl Fan {
         command
     }
 
-    /// Runs the piece of an item and those of what it leaves. Every second one has no budget.
-    fn run(&mut self, item: &str, has_budget: bool) {
-        let budget = if has_budget { 600 } else { 0 };
+    /// Runs the piece of an item. Returns the weights of the items that it leaves.
+    fn run_one(&self, item: &str, budget: u32) -> Vec<u64> {
         self.piece(item, budget).assert().success().stderr("");
         let result = fs::read_to_string(self.home.path().join(format!("{item}.out"))).unwrap();
         let trailer: Value = serde_json::from_str(result.lines().last().unwrap()).unwrap();
-        let rest = trailer["rest"].as_array().unwrap().len();
-        assert!(rest <= 16, "{rest}");
-        self.left += rest;
-        for child in 0..rest {
-            self.run(&format!("{item}.{child}"), child % 2 == 1);
+        let rest = trailer["rest"].as_array().unwrap().iter();
+        rest.map(|weight| weight.as_u64().unwrap()).collect()
+    }
+
+    /// Runs the piece of an item and those of what it leaves. Every second one has no budget.
+    fn run(&mut self, item: &str, weight: u64, has_budget: bool) {
+        let rest = self.run_one(item, if has_budget { 600 } else { 0 });
+        assert!(rest.len() <= 16, "{rest:?}");
+        // Otherwise the progress would fall.
+        let sum = rest.iter().sum::<u64>();
+        assert!(sum < weight, "{item}: {rest:?} of {weight}");
+        self.left += rest.len();
+        for (child, weight) in rest.into_iter().enumerate() {
+            self.run(&format!("{item}.{child}"), weight, child % 2 == 1);
         }
     }
 
     fn run_all(&mut self) {
-        for item in 0..self.items {
-            self.run(&item.to_string(), item % 2 == 1);
+        for (item, weight) in self.weights.clone().into_iter().enumerate() {
+            self.run(&item.to_string(), weight, item % 2 == 1);
         }
     }
 
@@ -152,6 +163,16 @@ fn uts_without_known_counts_is_not_verified() {
     let merged = json(&mut fan.merge("--json"));
     assert_eq!(merged["result"], result["result"]);
     assert_eq!(merged["verified"], false);
+}
+
+#[test]
+fn piece_that_leaves_work_counts_half() {
+    let fan = Fan::new("uts --tree tiny", 2, NOWHERE.as_ref());
+    let rest = fan.run_one("0", 0);
+    assert!(!rest.is_empty());
+    let (sum, weight) = (rest.iter().sum::<u64>(), fan.weights[0]);
+    let about_half = weight / 2 - weight / 100..=weight / 2;
+    assert!(about_half.contains(&sum), "{sum} of {weight}");
 }
 
 #[test]
@@ -308,6 +329,79 @@ fn run_goes_on_with_its_plan_after_the_tree_has_changed() {
 }
 
 #[test]
+fn results_below_the_root_are_refused() {
+    let (home, tree) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inside = tree.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&inside, &link).unwrap();
+    let run = |dir: Option<&Path>, start: &Path| {
+        let mut command = tidegate("fan run");
+        command.args(dir.map(|dir| format!("--dir={}", dir.display())));
+        command.args(["digest", "--pieces=2"]).arg(tree.path());
+        command.current_dir(start);
+        command
+    };
+    for (dir, start) in [
+        (Some(inside.join("new/folder")), home.path()),
+        (Some(tree.path().to_owned()), home.path()),
+        (Some(link.join("new")), home.path()),
+        (None, &*inside),
+    ] {
+        for option in ["--json", "--dry-run"] {
+            let error = complaint(run(dir.as_deref(), start).arg(option), 2);
+            assert!(error.contains("would be digested with"), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+    assert_eq!(fs::read_dir(&inside).unwrap().count(), 0);
+    // Its path only begins with the same characters.
+    let mut beside = tree.path().as_os_str().to_owned();
+    beside.push("-beside");
+    run(Some(beside.as_ref()), home.path()).assert().success();
+    fs::remove_dir_all(beside).unwrap();
+}
+
+#[test]
+fn plan_of_many_files_has_each_path_once() {
+    let tree = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for folder in 0..20 {
+        let folder = format!("folder-of-some-files-{folder}");
+        fs::create_dir(tree.path().join(&folder)).unwrap();
+        for file in 0..30 {
+            paths.push(format!("{folder}/file-with-a-name-{file}.text"));
+            fs::write(tree.path().join(paths.last().unwrap()), "text").unwrap();
+        }
+    }
+    let planned = |workers: &str| {
+        let mut command = plan("digest", 8, tree.path());
+        text(command.env("TIDEGATE_WORKERS", workers))
+    };
+    let planned = [planned("1"), planned("4")];
+    assert_eq!(planned[0], planned[1]);
+    for path in &paths {
+        assert_eq!(planned[0].matches(path.as_str()).count(), 1, "{path}");
+    }
+    let bytes: usize = paths.iter().map(String::len).sum();
+    let size = planned[0].len();
+    assert!(size < bytes + bytes / 3, "{size} of {bytes}");
+}
+
+#[test]
+fn all_problem_files_are_in_the_json() {
+    let (home, tree) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for number in 0..12 {
+        fs::write(tree.path().join(format!("strange\\{number}")), "").unwrap();
+    }
+    for (option, named) in [("", 10), ("--json", 12)] {
+        let mut command = tidegate(&format!("fan run digest --pieces 3 {option}"));
+        let printed = text(command.arg(tree.path()).current_dir(home.path()));
+        assert_eq!(printed.matches("strange").count(), named, "{printed}");
+    }
+}
+
+#[test]
 fn machine_without_the_root_is_the_wrong_one() {
     let folder = folder();
     let fan = Fan::new("digest", 1, folder.path());
@@ -332,10 +426,10 @@ fn machine_with_an_empty_root_is_the_wrong_one() {
 #[test]
 fn number_of_pieces_is_no_parameter() {
     let fan = Fan::new("sim sortmany --size tiny --seeds 4", 2, NOWHERE.as_ref());
-    assert_eq!(fan.items, 2);
+    assert_eq!(fan.weights.len(), 2);
     let words = "sim sortmany --size tiny --seeds 4 --sortmany-pieces 3";
     let fan = Fan::new(words, 4, NOWHERE.as_ref());
-    assert_eq!(fan.items, 4);
+    assert_eq!(fan.weights.len(), 4);
 }
 
 #[test]

@@ -1,19 +1,21 @@
 //! Splits `digest` by files.
 //!
 //! The planner lists the tree and packs the files, in the order of their paths, into items of about
-//! as many bytes. The first item carries the listing, which the merge completes with the digests.
+//! as many bytes. The first item carries the listing of everything else, which the merge completes
+//! with the files.
 
 use std::fs;
+use std::path::{Path, PathBuf, absolute};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use clap::{ArgMatches, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use tidegate_command::arguments::{Chosen, entry, program};
 use tidegate_fan::{Budget, Done, Error, Weighted};
-use tidegate_workloads::digest::{Bytes, Digest, Listing, Outcome, printable, read};
+use tidegate_workloads::digest::{Bytes, Digest, Listing, Outcome, ProblemKind, printable, read};
 use tidegate_workloads::{Program, Size, Values};
 
 use super::{Part, REST, Report, failed};
-use crate::run::Details;
+use crate::run::{Details, problems};
 
 /// As many bytes take about as long to read as a file takes to open.
 const OPEN: u64 = 16 << 10;
@@ -22,25 +24,20 @@ const OPEN: u64 = 16 << 10;
 #[derive(Clone, Debug)]
 pub struct Split {
     chosen: Chosen,
+    /// The option `--dir` of the verb `run`.
+    results: Option<PathBuf>,
 }
 
 /// Some files.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Item {
-    /// In the first item of the plan, everything that was listed.
+    /// In the first item of the plan, what was listed besides files.
     listing: Option<Listing>,
     files: Vec<File>,
 }
 
-/// A file of the listing.
-#[derive(Debug, Serialize, Deserialize)]
-struct File {
-    /// Which one.
-    number: usize,
-    /// The path below the root.
-    path: Bytes,
-    bytes: u64,
-}
+/// The path of a file below the root, and how many bytes it had when it was planned.
+type File = (Bytes, u64);
 
 /// What was listed and read.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,26 +48,45 @@ pub struct Out {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Read {
-    /// Which file of the listing.
-    number: usize,
+    /// The path below the root.
+    path: Bytes,
     outcome: Outcome,
     /// Whether the file had another size when it was planned.
     changed: bool,
 }
 
 pub fn command() -> Command {
-    let verbose = Arg::new("verbose")
-        .long("verbose")
-        .action(ArgAction::SetTrue)
-        .help("List all problem files instead of the first ten of each kind");
-    program(entry(Digest::NAME).expect("the program is registered")).arg(verbose)
+    program(entry(Digest::NAME).expect("the program is registered"))
 }
 
 impl Split {
     /// Reads the matches of the command that has the program as its subcommand.
     pub fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let chosen = Chosen::from_arg_matches(matches)?;
-        Ok(Self { chosen })
+        // Only the verb `run` has this option. It is global, so it is also here, below the verb.
+        let below = matches.subcommand_matches(Digest::NAME);
+        let results = below.map(|matches| matches.try_get_one::<PathBuf>("dir"));
+        let results = results.and_then(|results| results.ok().flatten());
+        Ok(Self {
+            chosen: Chosen::from_arg_matches(matches)?,
+            results: results.cloned(),
+        })
+    }
+
+    /// Refuses a folder of results that is below the root, because it would be digested and change
+    /// meanwhile.
+    pub fn check_results(&self) -> Result<(), Error> {
+        let results = self.results.as_deref().unwrap_or(Path::new("."));
+        let digest = self.digest()?;
+        let (Some(results), Ok(root)) = (resolved(results), digest.path().canonicalize()) else {
+            return Ok(());
+        };
+        if results.starts_with(&root) {
+            let [results, root] = [&results, &root].map(|path| path.display());
+            return Err(Error::never(format!(
+                "the results in {results} would be digested with {root}: choose a --dir that is not below it"
+            )));
+        }
+        Ok(())
     }
 
     fn digest(&self) -> Result<Digest, Error> {
@@ -86,16 +102,13 @@ impl Part for Split {
 
     fn plan(&self, pieces: usize) -> Result<Vec<Weighted<Item>>, Error> {
         let digest = self.digest()?;
-        let listing = Listing::new(&digest).map_err(unavailable)?;
-        let files = listing.files().enumerate().map(|(number, path)| {
+        let (listing, paths) = Listing::new(&digest).map_err(unavailable)?;
+        let mut files: Vec<File> = paths.into_iter().map(|path| (path, 0)).collect();
+        tidegate::for_each(&mut files[..], |(path, bytes)| {
             let metadata = fs::symlink_metadata(digest.path().join(path.to_os_string()));
-            File {
-                number,
-                path: path.clone(),
-                bytes: metadata.map_or(0, |metadata| metadata.len()),
-            }
+            *bytes = metadata.map_or(0, |metadata| metadata.len());
         });
-        let mut items = items(files.collect(), pieces);
+        let mut items = items(files, pieces);
         if items.is_empty() {
             items.push(item(Vec::new()));
         }
@@ -116,12 +129,11 @@ impl Part for Split {
             )));
         }
         // The first file is always read, so that every piece leaves less than it was given.
-        let first = item.files.first().map(|file| file.number);
-        let files = item.files.into_iter().map(|file| (file, None));
-        let mut files: Vec<(File, Option<Outcome>)> = files.collect();
-        tidegate::for_each(&mut files[..], |(file, outcome)| {
-            if Some(file.number) == first || !budget.is_spent() {
-                *outcome = Some(read(&digest.path().join(file.path.to_os_string())));
+        let files = item.files.into_iter().enumerate();
+        let mut files: Vec<_> = files.map(|(place, file)| (place, file, None)).collect();
+        tidegate::for_each(&mut files[..], |(place, (path, _), outcome)| {
+            if *place == 0 || !budget.is_spent() {
+                *outcome = Some(read(&digest.path().join(path.to_os_string())));
             }
         });
         let mut out = Out {
@@ -129,12 +141,12 @@ impl Part for Split {
             read: Vec::new(),
         };
         let mut rest = Vec::new();
-        for (file, outcome) in files {
+        for (_, (path, bytes), outcome) in files {
             match outcome {
-                None => rest.push(file),
+                None => rest.push((path, bytes)),
                 Some(outcome) => out.read.push(Read {
-                    number: file.number,
-                    changed: matches!(&outcome, Outcome::Read(now) if now.bytes != file.bytes),
+                    path,
+                    changed: matches!(&outcome, Outcome::Read(now) if now.bytes != bytes),
                     outcome,
                 }),
             }
@@ -150,24 +162,22 @@ impl Part for Split {
         let wrong = || Error::perhaps("the results are not one for each file of the plan");
         let listing = listings.into_iter().flatten().next().ok_or_else(wrong)?;
         let mut reads: Vec<Read> = reads.into_iter().flatten().collect();
-        reads.sort_by_key(|read| read.number);
-        if !reads.iter().map(|read| read.number).eq(0..reads.len()) {
-            return Err(wrong());
-        }
-        let files = listing.files().zip(&reads);
-        let changed = files.filter(|(_, read)| read.changed);
+        reads.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
+        let changed = reads.iter().filter(|read| read.changed);
         let changed: Vec<_> = changed
-            .map(|(path, _)| printable(path.as_bytes()))
+            .map(|read| printable(read.path.as_bytes()))
             .collect();
-        let outcomes = reads.into_iter().map(|read| read.outcome);
-        let found = listing.report(outcomes).ok_or_else(wrong)?;
+        let files = reads.into_iter().map(|read| (read.path, read.outcome));
+        let found = listing.report(files).ok_or_else(wrong)?;
         let mut report = Report::of_answer(&digest, &digest.answer(&(), &found));
         let details = Details {
             found: &found,
             changed: ("changed since the plan", &changed),
-            all: self.chosen.verbose,
+            rest: Some("--json"),
         };
         report.text += &details.to_string();
+        let problems = ProblemKind::ALL.map(|kind| (kind.name(), problems(&found, kind)));
+        report.json["problems"] = problems.into_iter().collect();
         report.json["changed"] = changed.into();
         Ok(report)
     }
@@ -176,6 +186,12 @@ impl Part for Split {
 /// The error of a root that cannot be listed, which another machine may have.
 fn unavailable(error: std::io::Error) -> Error {
     Error::elsewhere(error.to_string())
+}
+
+/// Returns the real path of a folder that may be missing, as far as it exists.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = absolute(path).ok()?;
+    path.ancestors().find_map(|path| path.canonicalize().ok())
 }
 
 /// Packs files, in their order, into at most `parts` items of about as many bytes.
@@ -197,8 +213,8 @@ fn items(files: Vec<File>, parts: usize) -> Vec<Weighted<Item>> {
     items.into_iter().map(item).collect()
 }
 
-fn cost(file: &File) -> u64 {
-    file.bytes.saturating_add(OPEN)
+fn cost((_, bytes): &File) -> u64 {
+    bytes.saturating_add(OPEN)
 }
 
 fn item(files: Vec<File>) -> Weighted<Item> {

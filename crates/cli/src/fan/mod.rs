@@ -58,7 +58,11 @@ trait Part {
 
 /// Carries out a verb of `tidegate fan`.
 pub fn carry_out(verb: Verb<Programs>) -> Result<(), Failure> {
-    Ok(tidegate_fan::carry_out(verb, &["fan".into()])?)
+    let checked = match &verb {
+        Verb::Run { arguments, .. } => arguments.check_results(),
+        _ => Ok(()),
+    };
+    Ok(checked.and_then(|()| tidegate_fan::carry_out(verb, &["fan".into()]))?)
 }
 
 /// Converts a failure to the error with the same exit code.
@@ -104,6 +108,16 @@ impl FromArgMatches for Programs {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+impl Programs {
+    /// Refuses a folder of results in which the program cannot run.
+    fn check_results(&self) -> Result<(), Error> {
+        match &self.program {
+            Program::Digest(digest) => digest.check_results(),
+            Program::Uts(_) | Program::Sim(_) => Ok(()),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use tidegate_workloads::digest::{ProblemKind, Report, printable};
 
 use tidegate_command::output::show_rate;
 
-/// The maximum number of files that are listed for each kind of problem without `--verbose`.
+/// The maximum number of files that are listed for each kind of problem, unless all are.
 const NAMED: usize = 10;
 
 /// Writes a line for each file, in the format of `sha256sum`.
@@ -39,28 +39,33 @@ pub struct Details<'a> {
     pub found: &'a Report,
     /// The paths of files that changed, below this title.
     pub changed: (&'static str, &'a [String]),
-    /// Whether to list all files, even if there are more than [`NAMED`].
-    pub all: bool,
+    /// The option that lists all files if there are more than [`NAMED`]. `None` lists them all.
+    pub rest: Option<&'static str>,
 }
 
 impl fmt::Display for Details<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for kind in ProblemKind::ALL {
-            let lines = self.found.problems_of(kind).map(|problem| {
-                let path = match &problem.path[..] {
-                    [] => ".".into(),
-                    path => printable(path),
-                };
-                match &problem.reason[..] {
-                    "" => path,
-                    reason => format!("{path}: {reason}"),
-                }
-            });
-            self.group(f, kind.name(), &lines.collect::<Vec<_>>())?;
+            self.group(f, kind.name(), &problems(self.found, kind))?;
         }
         let (title, changed) = self.changed;
         self.group(f, title, changed)
     }
+}
+
+/// Returns a line for each file with this problem.
+pub fn problems(found: &Report, kind: ProblemKind) -> Vec<String> {
+    let lines = found.problems_of(kind).map(|problem| {
+        let path = match &problem.path[..] {
+            [] => ".".into(),
+            path => printable(path),
+        };
+        match &problem.reason[..] {
+            "" => path,
+            reason => format!("{path}: {reason}"),
+        }
+    });
+    lines.collect()
 }
 
 impl Details<'_> {
@@ -69,17 +74,15 @@ impl Details<'_> {
             return Ok(());
         }
         writeln!(f, "{title}: {}", lines.len())?;
-        let named = if self.all { lines.len() } else { NAMED };
+        let named = self.rest.map_or(lines.len(), |_| NAMED);
         for line in lines.iter().take(named) {
             writeln!(f, "  {line}")?;
         }
-        if lines.len() > named {
-            writeln!(
-                f,
-                "  and {} more (--verbose lists all)",
-                lines.len() - named
-            )?;
+        match (self.rest, lines.len().checked_sub(named)) {
+            (Some(option), Some(more @ 1..)) => {
+                writeln!(f, "  and {more} more ({option} lists all)")
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

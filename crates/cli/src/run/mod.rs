@@ -23,7 +23,7 @@ mod pictures;
 mod report;
 
 use crate::arguments::RunArguments;
-pub use files::Details;
+pub use files::{Details, problems};
 use measure::{Plan, REPEAT, Run, Runs};
 use report::Report;
 use tidegate_command::failure::Failure;
@@ -116,7 +116,7 @@ fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Res
             "changed during the runs, ignored",
             run.check.as_ref().map_or(&[], |check| &check.changed),
         ),
-        all: arguments.chosen.verbose,
+        rest: (!arguments.chosen.verbose).then_some("--verbose"),
     };
     let report = Report::new(&trial, plan, &run, arguments.stats);
     if arguments.format.json {

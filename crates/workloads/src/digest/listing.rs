@@ -1,4 +1,5 @@
-//! Splits a run: a [`Listing`] of the tree, whose files may be read in any process, in any order.
+//! Splits a run: the paths of a tree's files, which may be read in any process, in any order, and a
+//! [`Listing`] of everything else.
 
 use std::io;
 use std::path::Path;
@@ -11,12 +12,14 @@ use super::tree::{Entry, Folder, Outcome, Trouble, What};
 use super::{Digest, walk};
 use crate::program::{Program, Progress};
 
-/// The entries of a tree, in the order of their paths.
+/// The entries of a tree except for its files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Listing {
     /// Why the root could not be listed entirely.
     trouble: Option<Trouble>,
     entries: Vec<Listed>,
+    /// The number of files.
+    files: usize,
 }
 
 /// An entry, and its path below the root.
@@ -29,7 +32,6 @@ struct Listed {
 #[derive(Debug, Serialize, Deserialize)]
 enum Kind {
     Folder(Option<Trouble>),
-    File,
     Link,
     Special,
 }
@@ -40,58 +42,70 @@ pub fn read(path: &Path) -> Outcome {
 }
 
 impl Listing {
-    /// Lists the tree of the program, without reading a file.
+    /// Lists the tree of the program on the current pool, without reading a file. Also returns the
+    /// paths of the files below the root, in byte order.
     ///
     /// # Errors
     /// If the root is not a directory that can be listed.
-    pub fn new(digest: &Digest) -> io::Result<Self> {
+    pub fn new(digest: &Digest) -> io::Result<(Self, Vec<Bytes>)> {
         digest.prepare()?;
         let mut root = digest.root();
-        walk::list(&mut root);
-        let mut entries = Vec::new();
+        walk::list(&mut root, |level| {
+            tidegate::for_each(level, |folder| folder.list());
+        });
+        let (mut entries, mut files) = (Vec::new(), Vec::new());
         root.walk(&mut Vec::new(), &mut |path, entry| {
+            let path = path.into();
             let kind = match &entry.what {
+                What::File(_) => return files.push(path),
                 What::Folder(folder) => Kind::Folder(folder.trouble.clone()),
-                What::File(_) => Kind::File,
                 What::Link => Kind::Link,
                 What::Special => Kind::Special,
             };
-            let path = path.into();
             entries.push(Listed { path, kind });
         });
-        let trouble = root.trouble;
-        Ok(Self { trouble, entries })
-    }
-
-    /// Returns the paths of the files below the root.
-    pub fn files(&self) -> impl Iterator<Item = &Bytes> {
-        let files = self.entries.iter();
-        let files = files.filter(|entry| matches!(entry.kind, Kind::File));
-        files.map(|entry| &entry.path)
-    }
-
-    /// Returns the report of a run that has read the files with these outcomes, one for each of
-    /// [`files`](Self::files). Returns `None` if there are not as many, or if a path does not follow
-    /// that of its directory.
-    pub fn report(self, outcomes: impl IntoIterator<Item = Outcome>) -> Option<Report> {
-        let mut outcomes = outcomes.into_iter();
-        let mut root = Folder {
-            trouble: self.trouble,
-            ..Folder::default()
+        let listing = Self {
+            trouble: root.trouble,
+            entries,
+            files: files.len(),
         };
-        for Listed { path, kind } in self.entries {
+        Ok((listing, files))
+    }
+
+    /// Returns the report of a run that has read the files with these outcomes, in any order.
+    /// Returns `None` if there are not as many as were listed, if a path occurs twice, or if the
+    /// directory of a path was not listed.
+    pub fn report(self, files: impl IntoIterator<Item = (Bytes, Outcome)>) -> Option<Report> {
+        let files = files.into_iter();
+        let mut entries: Vec<_> = files
+            .map(|(path, outcome)| (path, What::File(outcome)))
+            .collect();
+        if entries.len() != self.files {
+            return None;
+        }
+        entries.extend(self.entries.into_iter().map(|Listed { path, kind }| {
             let what = match kind {
                 Kind::Folder(trouble) => What::Folder(Box::new(Folder {
                     trouble,
                     ..Folder::default()
                 })),
-                Kind::File => What::File(outcomes.next()?),
                 Kind::Link => What::Link,
                 Kind::Special => What::Special,
             };
+            (path, what)
+        }));
+        entries.sort_by(|(one, what), (other, others)| {
+            let key = what.key(one.as_bytes());
+            key.cmp(others.key(other.as_bytes()))
+        });
+        let mut root = Folder {
+            trouble: self.trouble,
+            ..Folder::default()
+        };
+        for (path, what) in entries {
             insert(&mut root, path.as_bytes(), what)?;
         }
-        outcomes.next().is_none().then(|| Report::new(root))
+        Some(Report::new(root))
     }
 }
 
@@ -107,8 +121,9 @@ fn insert(mut folder: &mut Folder, path: &[u8], what: What) -> Option<()> {
             _ => return None,
         };
     }
-    folder.entries.push(Entry::named(os_string(last), what));
-    Some(())
+    let name = os_string(last);
+    let is_first = folder.entries.last().is_none_or(|last| last.name != name);
+    is_first.then(|| folder.entries.push(Entry::named(name, what)))
 }
 
 #[cfg(test)]
@@ -117,7 +132,7 @@ mod tests {
 
     /// Folders whose names sort differently than the paths below them, and a file in each.
     fn report_of_parts(
-        change: impl FnOnce(&mut Listing, &mut Vec<Outcome>),
+        change: impl FnOnce(&mut Listing, &mut Vec<(Bytes, Outcome)>),
     ) -> Option<[String; 2]> {
         let name = format!(
             "tidegate-listing-{}-{:?}",
@@ -130,11 +145,12 @@ mod tests {
             std::fs::write(root.join(folder).join("file"), folder).unwrap();
         }
         let digest = Digest::new(&root);
-        let mut listing = Listing::new(&digest).unwrap();
-        let files = listing.files();
-        let mut outcomes: Vec<_> = files
-            .map(|path| read(&root.join(path.to_os_string())))
-            .collect();
+        let (mut listing, files) = Listing::new(&digest).unwrap();
+        let read = |path: Bytes| {
+            let outcome = read(&root.join(path.to_os_string()));
+            (path, outcome)
+        };
+        let mut outcomes: Vec<_> = files.into_iter().map(read).collect();
         let whole = digest.serial(&mut ());
         std::fs::remove_dir_all(&root).unwrap();
         change(&mut listing, &mut outcomes);
@@ -149,7 +165,7 @@ mod tests {
 
     #[test]
     fn report_of_parts_is_that_of_a_run() {
-        let [whole, parts] = report_of_parts(|_, _| {}).unwrap();
+        let [whole, parts] = report_of_parts(|_, outcomes| outcomes.reverse()).unwrap();
         assert_eq!(whole, parts);
         assert_eq!(parts.lines().count(), 3);
     }
@@ -157,7 +173,14 @@ mod tests {
     #[test]
     fn wrong_parts_have_no_report() {
         assert!(report_of_parts(|_, outcomes| drop(outcomes.pop())).is_none());
-        assert!(report_of_parts(|_, outcomes| outcomes.push(Outcome::Unread)).is_none());
+        let repeat = |_: &mut Listing, outcomes: &mut Vec<(Bytes, Outcome)>| {
+            outcomes[1].0 = outcomes[0].0.clone();
+        };
+        assert!(report_of_parts(repeat).is_none());
+        let add = |_: &mut Listing, outcomes: &mut Vec<(Bytes, Outcome)>| {
+            outcomes.push((b"more"[..].into(), Outcome::Unread));
+        };
+        assert!(report_of_parts(add).is_none());
         for folder in ["a", "a.b", "a/c"] {
             let remove = |listing: &mut Listing, _: &mut _| {
                 let entries = &mut listing.entries;

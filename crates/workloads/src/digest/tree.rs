@@ -5,7 +5,7 @@
 //! root in byte order, so no final sort is needed.
 
 use std::cmp::Ordering;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{FileType, Metadata};
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -136,11 +136,17 @@ impl Entry {
     /// Compares two entries of the same directory by the bytes of their names, with a slash after
     /// the name of a directory.
     pub fn order(&self, other: &Self) -> Ordering {
-        fn key<'a>(name: &'a OsStr, what: &What) -> impl Iterator<Item = u8> + 'a {
-            let slash = matches!(what, What::Folder(_)).then_some(b'/');
-            name.as_encoded_bytes().iter().copied().chain(slash)
-        }
-        key(&self.name, &self.what).cmp(key(&other.name, &other.what))
+        let key = self.what.key(self.name.as_encoded_bytes());
+        key.cmp(other.what.key(other.name.as_encoded_bytes()))
+    }
+}
+
+impl What {
+    /// Returns what entries are sorted by: a name, or a path below the root, with a slash after that
+    /// of a directory.
+    pub fn key<'a>(&self, name: &'a [u8]) -> impl Iterator<Item = u8> + use<'a> {
+        let slash = matches!(self, Self::Folder(_)).then_some(b'/');
+        name.iter().copied().chain(slash)
     }
 }
 

@@ -25,28 +25,28 @@ impl Job<'_> {
     }
 }
 
-/// Lists all directories below `root` without reading any file.
-pub(crate) fn list(root: &mut Folder) {
+/// Lists all directories below `root` without reading any file. `each` lists those of a level.
+pub(crate) fn list(root: &mut Folder, mut each: impl FnMut(&mut [&mut Folder])) {
     let mut level = vec![root];
     while !level.is_empty() {
-        level.iter_mut().for_each(|folder| folder.list());
+        each(&mut level);
         level = below(level);
     }
 }
 
 pub(crate) fn serial(root: &mut Folder, progress: &Progress) {
-    list(root);
+    list(root, |level| {
+        level.iter_mut().for_each(|folder| folder.list())
+    });
     for job in &mut jobs(root) {
         job.run(progress);
     }
 }
 
 pub(crate) fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, root: &mut Folder, progress: &Progress) {
-    let mut level = vec![&mut *root];
-    while !level.is_empty() {
-        each::<R, _>(fork, &mut level, &|folder| folder.list());
-        level = below(level);
-    }
+    list(root, |level| {
+        each::<R, _>(fork, level, &|folder| folder.list())
+    });
     each::<R, _>(fork, &mut jobs(root), &|job| job.run(progress));
 }
 
