@@ -10,12 +10,14 @@ pub mod table;
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
 use crate::engine::{Engine, EngineOptions, Launch};
 use crate::folder::{self, Folder, Survey};
 use crate::interrupt::Interrupt;
 use crate::merge::merge;
+use crate::phrases::span;
 use crate::plan::{Header, Plan};
 use crate::{Error, Split};
 use book::Book;
@@ -51,6 +53,7 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         engine,
     } = prepare(arguments, options)?;
     let _lock = Lock::take(folder.path())?;
+    tell_if_finished(&plan, &folder)?;
     let interrupt = Interrupt::listen()?;
     let book = Book {
         folder: &folder,
@@ -71,6 +74,23 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
     // A piece may have been killed between its link and this.
     folder::sync(folder.path())?;
     Ok((merge(&plan, folder.path())?, folder.path().to_owned()))
+}
+
+/// Tells the user if all results are there, because the program's input may have changed since.
+fn tell_if_finished<P: Split>(plan: &Plan<P>, folder: &Folder) -> Result<(), Error> {
+    let mut survey = Survey::default();
+    folder.survey(&plan.weights(), &mut survey)?;
+    if survey.weights.is_empty() || survey.missing().next().is_some() {
+        return Ok(());
+    }
+    let path = book::plan_path(folder.path());
+    let made = fs::metadata(&path).and_then(|plan| plan.modified());
+    let age = made.ok().and_then(|made| made.elapsed().ok());
+    let age = span(age.unwrap_or_default().as_secs_f64());
+    eprintln!(
+        "nothing to run: all results are there, of a plan made {age} ago; choose another --dir to start anew"
+    );
+    Ok(())
 }
 
 /// Writes the plan and a list of the missing items, and returns what would be submitted.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Fan;
+use crate::support::{Ended, Fan};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("whole::equals_plan_piece_merge", equals_plan_piece_merge),
@@ -46,12 +46,18 @@ fn equals_plan_piece_merge() {
 fn continues_from_results() {
     let fan = Fan::new();
     let run = format!("run {SUM} --dir D");
-    let whole = fan.output(&run).done();
+    let is_told = |ended: &Ended| ended.err.contains("nothing to run");
+    let first = fan.output(&run);
+    assert!(!is_told(&first), "{first:?}");
+    let whole = first.done();
     assert_eq!(whole, "sum 4950\n");
     let kept = fan.read("D/3.out");
     fs::remove_file(fan.path("D/4.out")).expect("a result");
     assert_eq!(fan.output(&run).done(), whole);
     assert_eq!(fan.read("D/3.out"), kept);
+    let again = fan.output(&run);
+    assert!(is_told(&again), "{again:?}");
+    assert_eq!(again.done(), whole);
 }
 
 fn spent_budgets_split_again() {
