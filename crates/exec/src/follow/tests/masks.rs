@@ -24,6 +24,12 @@ struct Scene {
     turn: MutexGuard<'static, ()>,
 }
 
+/// What is left of a scene. The turn must not end before the actor, so it is dropped last.
+struct Released {
+    actor: Actor,
+    _turn: MutexGuard<'static, ()>,
+}
+
 impl Scene {
     fn new() -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,12 +78,14 @@ impl Scene {
         masks
     }
 
-    /// The turn must not end before the actor.
-    fn release(self) -> (MutexGuard<'static, ()>, Actor) {
+    fn release(self) -> Released {
         self.affinity.release(&self.tree).unwrap();
         let files = fs::read_dir(self.folder.path()).unwrap();
         assert_eq!(files.count(), 1, "only the table is left");
-        (self.turn, self.actor)
+        Released {
+            actor: self.actor,
+            _turn: self.turn,
+        }
     }
 }
 
@@ -94,8 +102,9 @@ fn all_threads_are_narrowed_and_widened() {
     assert_eq!(scene.masks(), std::slice::from_ref(&own));
     scene.confine(&own[1..2]);
     assert_eq!(scene.masks(), [&own[1..2]]);
-    let (_turn, actor) = scene.release();
-    assert!(masks(actor.program).iter().all(|mask| *mask == own));
+    let released = scene.release();
+    let masks = masks(released.actor.program);
+    assert!(masks.iter().all(|mask| *mask == own));
 }
 
 /// Threads and processes that come later inherit a confined mask, but get the original one back.
@@ -112,9 +121,10 @@ fn newcomers_are_confined_and_restored() {
     scene.confine(&own[1..2]);
     assert!(all().all(|tid| mask(tid) == own[1..2]));
     let last = [scene.actor.order("thread"), scene.actor.order("fork")];
-    let (_turn, actor) = scene.release();
+    let released = scene.release();
     assert!(all().chain(last).all(|tid| mask(tid) == own));
-    assert!(masks(actor.program).iter().all(|mask| *mask == own));
+    let masks = masks(released.actor.program);
+    assert!(masks.iter().all(|mask| *mask == own));
 }
 
 /// A mask that a thread had before is respected, and is no sign of its creator's confinement.
@@ -153,9 +163,9 @@ fn later_own_mask_is_left_alone() {
     scene.free();
     assert_eq!(mask(thread), own[1..2]);
     scene.confine(&own[1..2]);
-    let (_turn, actor) = scene.release();
+    let released = scene.release();
     assert_eq!(mask(thread), own[1..2]);
-    assert_eq!(mask(actor.program), own);
+    assert_eq!(mask(released.actor.program), own);
 }
 
 /// The first thread has set its mask itself, and then created a process of which no creator is known.
