@@ -263,13 +263,15 @@ impl Following {
         };
         self.chosen = None;
         let released = confinement.release(&self.tree);
+        let left = "some threads may stay confined";
         // Only now, because a process that reads the messages may be slow.
         match (reason, released) {
             (Some(reason), Ok(())) => say(&format!("the program {what}: {reason}")),
             (Some(reason), Err(why)) => {
-                say(&format!("{reason}; some threads may stay confined: {why}"));
+                let what = "will not be confined any more";
+                say(&format!("the program {what}: {reason}; {left}: {why}"));
             }
-            (None, Err(why)) => say(&format!("some threads may stay confined: {why}")),
+            (None, Err(why)) => say(&format!("{left}: {why}")),
             (None, Ok(())) => {}
         }
     }
