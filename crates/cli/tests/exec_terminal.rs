@@ -7,6 +7,7 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -125,6 +126,34 @@ fn stat(pid: &str) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(") ")?;
     Some(fields.split(' ').map(str::to_owned).collect())
+}
+
+/// Returns whether `signal` waits in a process that blocks it or is stopped.
+fn is_pending(pid: &str, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let mut lines = status.lines();
+    let set = lines.find_map(|line| line.strip_prefix("ShdPnd:\t"));
+    let set = u64::from_str_radix(set.expect("a set"), 16).expect("a number");
+    set & 1 << (signal as i32 - 1) != 0
+}
+
+fn send(pid: &str, signal: Signal) {
+    let pid = Pid::from_raw(pid.parse().expect("a number"));
+    kill(pid, signal).expect("it runs");
+}
+
+/// Returns a part of a script that waits until the file exists.
+fn until(file: &Path) -> String {
+    format!("until [ -e {} ]; do sleep 0.01; done", file.display())
+}
+
+/// Waits until the command's parent is in another session, because the shell between them has ended.
+fn wait_for_orphan(command: &str) {
+    eventually(|| {
+        let session = |pid: &str| stat(pid).map(|fields| fields[SESSION].clone());
+        let parent = &stat(command).expect("it runs")[PARENT];
+        session(parent).is_none_or(|parent| Some(parent) != session(command))
+    });
 }
 
 const PARENT: usize = 1;
@@ -319,8 +348,7 @@ fn signal_from_elsewhere_does_not_end_the_script() {
     shell.press("word\n");
     shell.wait_for("<");
     let command = shell.wait_for(">").replace('>', "");
-    let command = Pid::from_raw(command.parse().expect("a number"));
-    kill(command, Signal::SIGINT).expect("it runs");
+    send(&command, Signal::SIGINT);
     shell.wait_for("next");
     shell.wait_for_code(7);
 }
@@ -341,31 +369,188 @@ fn earlier_signal_from_elsewhere_does_not_end_the_script() {
     shell.press("word\n");
     shell.wait_for("<");
     let command = shell.wait_for(">").replace('>', "");
-    let command = Pid::from_raw(command.parse().expect("a number"));
-    kill(command, Signal::SIGINT).expect("it runs");
+    send(&command, Signal::SIGINT);
     shell.wait_for("got");
-    kill(command, Signal::SIGTERM).expect("it runs");
+    send(&command, Signal::SIGTERM);
     shell.wait_for("next");
     shell.wait_for_code(7);
 }
 
-/// Two commands are in a group that no shell could continue. The one that has lent the terminal to
-/// its program takes it back for the other one.
+/// The program needs the terminal and has been stopped, but its command receives SIGINT before it
+/// learns of that.
+#[test]
+fn signal_just_before_the_loan_does_not_end_the_script() {
+    if is_without_bash() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
+    let wait = until(&go);
+    let text = format!("echo \"<$PPID $$>\"\n{wait}\nread x </dev/tty\nexec sleep 60\n");
+    fs::write(&program, text).expect("a file");
+    let mut shell = Shell::start();
+    let program = program.display();
+    shell.press(&format!(
+        "bash -c '$TIDEGATE exec -- sh {program}; echo next; exit 7'\n"
+    ));
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let (command, program) = pids.split_once(' ').expect("two numbers");
+    send(command, Signal::SIGSTOP);
+    fs::write(&go, "").expect("a file");
+    eventually(|| state(program) == Some('T'));
+    // The command receives the signals in the order of their numbers, so SIGINT before SIGCHLD.
+    send(command, Signal::SIGINT);
+    send(command, Signal::SIGCONT);
+    shell.wait_for("next");
+    shell.wait_for_code(7);
+}
+
+/// Two commands in a group that no shell could continue. The first one has lent the terminal to its
+/// program; the program of the second one reads from it as soon as the file `go` exists.
+struct Neighbours {
+    shell: Shell,
+    first: String,
+    go: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Neighbours {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let go = folder.path().join("go");
+        let first = "read x </dev/tty; echo \"<$PPID>\"; exec sleep 60";
+        let wait = until(&go);
+        let second = "read x </dev/tty; echo \"code $? <$x>\"";
+        let command = "$TIDEGATE exec -- sh -c";
+        let script = format!("{command} '{first}' & {wait}; {command} '{second}'; echo done; wait");
+        let mut shell = Shell::of("sh", &["-c", &script]);
+        shell.press("one\n");
+        shell.wait_for("<");
+        let first = shell.wait_for(">").replace('>', "");
+        Self {
+            shell,
+            first,
+            go,
+            _folder: folder,
+        }
+    }
+
+    fn let_second_read(&self) {
+        fs::write(&self.go, "").expect("a file");
+    }
+
+    /// Waits until the second program has read a line, and its command has taken the terminal back,
+    /// so that the end of the shell ends the first command as well.
+    fn end(mut self) {
+        self.shell.press("two\n");
+        self.shell.wait_for("code 0 <two>");
+        self.shell.wait_for("done");
+    }
+}
+
 #[test]
 fn neighbours_without_a_shell_take_turns() {
+    let neighbours = Neighbours::start();
+    neighbours.let_second_read();
+    neighbours.end();
+}
+
+/// The first command never sees the first request: SIGCONT discards it.
+#[test]
+fn lost_request_for_the_terminal_is_repeated() {
+    let neighbours = Neighbours::start();
+    let first = &neighbours.first;
+    send(first, Signal::SIGSTOP);
+    eventually(|| state(first) == Some('T'));
+    neighbours.let_second_read();
+    eventually(|| is_pending(first, Signal::SIGTTIN));
+    send(first, Signal::SIGCONT);
+    neighbours.end();
+}
+
+/// The pager stops the whole job in the background, as if the program were in its group.
+#[test]
+fn request_in_the_background_stops_the_program() {
+    let mut shell = Shell::start();
+    let program = "echo \"$PPID $$\"; exec sleep 60";
+    let pager = "read x; echo \"<$x>\"; read y </dev/tty; echo \"<$y>\"; read z";
+    shell.press(&format!(
+        "$TIDEGATE exec -- sh -c '{program}' | sh -c '{pager}' &\n"
+    ));
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let (command, program) = pids.split_once(' ').expect("two numbers");
+    eventually(|| [command, program].map(state) == [Some('T'); 2]);
+    shell.press("fg\n");
+    eventually(|| [command, program].map(state) == [Some('S'); 2]);
+    shell.press("word\n");
+    shell.wait_for("<word>");
+    shell.press(CTRL_C);
+    shell.wait_for(PROMPT);
+}
+
+/// The group already has the terminal that one of its processes needs.
+#[test]
+fn request_that_is_met_does_not_reach_the_program() {
+    let mut shell = Shell::start();
+    let traps = "trap \"echo request\" TTIN; trap \"echo end; exit\" WINCH";
+    let program = format!("{traps}; echo \"<$PPID>\"; while :; do sleep 0.01; done");
+    shell.press(&format!("$TIDEGATE exec -- sh -c '{program}' | cat\n"));
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    // The command receives the signals in the order of their numbers.
+    send(&command, Signal::SIGTTIN);
+    send(&command, Signal::SIGWINCH);
+    let seen = shell.wait_for("end");
+    assert!(!seen.contains("request"), "{seen}");
+}
+
+/// The program has given the terminal to a job of its own when another process needs it.
+#[test]
+fn loan_outlives_a_request_that_cannot_be_met() {
     let folder = tempfile::tempdir().expect("a folder");
-    let go = folder.path().join("go");
-    let go = go.display();
-    let first = format!("read x </dev/tty; echo \"<$x>\"; : >{go}; exec sleep 1000");
-    let second = "read x </dev/tty; echo \"code $? <$x>\"";
-    let wait = format!("until [ -e {go} ]; do sleep 0.01; done");
-    let command = "$TIDEGATE exec -- sh -c";
-    let script = format!("{command} '{first}' & {wait}; {command} '{second}'; wait");
+    let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
+    let job = format!("echo \"<$1>\"; {}", until(&go));
+    let text = format!("read x </dev/tty\ntrap '' TTIN\nset -m\nsh -c '{job}' sh $PPID\n");
+    fs::write(&program, text).expect("a file");
+    let program = program.display();
+    let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
     let mut shell = Shell::of("sh", &["-c", &script]);
     shell.press("one\n");
-    shell.wait_for("<one>");
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    send(&command, Signal::SIGTTIN);
+    eventually(|| !is_pending(&command, Signal::SIGTTIN));
+    fs::write(&go, "").expect("a file");
     shell.press("two\n");
     shell.wait_for("code 0 <two>");
+}
+
+/// A command leads a group that no shell could continue. The program of another one needs the
+/// terminal, which must not stop the program of the first one.
+#[test]
+fn orphan_that_needs_no_terminal_runs_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [script, first, second, go, end] =
+        ["script", "first", "second", "go", "end"].map(|name| folder.path().join(name));
+    let text = format!("{}\necho done >/dev/tty\n", until(&end));
+    fs::write(&first, text).expect("a file");
+    let read = "read x </dev/tty\necho \"code <$?>\"\n";
+    let text = format!("echo \"<$PPID>\"\n{}\n{read}", until(&go));
+    fs::write(&second, text).expect("a file");
+    let exec = |program: &Path| format!("$TIDEGATE exec -- sh {}", program.display());
+    let text = format!("set -m\n{} | {} &\n", exec(&first), exec(&second));
+    fs::write(&script, text).expect("a file");
+    let mut shell = Shell::start();
+    shell.press(&format!("sh {}\n", script.display()));
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    wait_for_orphan(&command);
+    fs::write(&go, "").expect("a file");
+    shell.wait_for("code <1>");
+    fs::write(&end, "").expect("a file");
+    shell.wait_for("done");
 }
 
 /// A program in a script gets the terminal when it reads, and the script gets it back.
@@ -399,17 +584,12 @@ fn terminal_is_refused_to_an_orphan() {
     let mut shell = Shell::start();
     let folder = tempfile::tempdir().expect("a folder");
     let go = folder.path().join("go");
-    let wait = format!("until [ -e {} ]; do sleep 0.01; done", go.display());
+    let wait = until(&go);
     let program = format!("echo \"<$PPID>\"; {wait}; read x </dev/tty; echo \"code <$?>\"");
     shell.press(&format!("($TIDEGATE exec -- sh -c '{program}' &)\n"));
     shell.wait_for("<");
     let command = shell.wait_for(">").replace('>', "");
-    // Once the subshell has ended, the command's parent is in another session.
-    eventually(|| {
-        let parent = &stat(&command).expect("it runs")[PARENT];
-        stat(parent)
-            .is_none_or(|parent| parent[SESSION] != stat(&command).expect("it runs")[SESSION])
-    });
+    wait_for_orphan(&command);
     fs::write(&go, "").expect("a file");
     shell.wait_for("code <1>");
 }
@@ -422,10 +602,6 @@ fn shell_keeps_the_terminal_that_it_took() {
     shell.wait_for("<");
     let pids = shell.wait_for(">").replace('>', "");
     let (command, program) = pids.split_once(' ').expect("two numbers");
-    let send = |pid: &str, signal| {
-        let pid = Pid::from_raw(pid.parse().expect("a number"));
-        kill(pid, signal).expect("it runs");
-    };
     send(command, Signal::SIGSTOP);
     shell.wait_for("Stopped");
     shell.wait_for(PROMPT);

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{Pid, getpgrp};
+use nix::unistd::{Pid, getpgrp, getpid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The signals that are passed on: all that do not report an error of the command itself, except
 /// real-time signals. SIGKILL and SIGSTOP cannot be received.
@@ -34,6 +35,12 @@ const FORWARDED: [Signal; 19] = [
     Signal::SIGIO,
     Signal::SIGPWR,
 ];
+
+/// The patience of a caller that does not wait.
+pub const AT_ONCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
 
 /// The signals that this process receives by waiting for them.
 pub struct Signals {
@@ -66,18 +73,39 @@ impl Signals {
         }
     }
 
-    /// Stops the process group of the command, as the terminal would, until it is continued.
-    /// Returns false if the kernel ignores the request because no shell could continue the group.
-    pub fn stop_own_group(&self, signal: Signal) -> bool {
+    /// Stops the process group of the command, as the terminal would, until it is continued. If no
+    /// shell could continue the group, the kernel ignores the stop, and this waits for `patience`
+    /// instead. Returns whether the command was sent SIGCONT.
+    pub fn stop_own_group(&self, signal: Signal, patience: Timespec) -> bool {
         let _ = killpg(getpgrp(), signal);
-        // This process stops while the signal is not blocked.
+        self.let_stop(signal);
+        self.take_continuation(patience)
+    }
+
+    /// Stops only this process, after `signal` has stopped the others of its group, until it is
+    /// continued. The kernel ignores this if no shell could continue the group.
+    pub fn stop_self(&self, signal: Signal) {
+        let _ = kill(getpid(), signal);
+        self.let_stop(signal);
+        self.take_continuation(AT_ONCE);
+    }
+
+    /// This process stops while a signal that is pending is not blocked.
+    fn let_stop(&self, signal: Signal) {
         let only = SigSet::from(signal);
         let _ = only.thread_unblock();
         let _ = only.thread_block();
-        // What has continued it is pending.
+    }
+
+    /// Receives SIGCONT, for which this waits for `patience`. Returns false if it does not come.
+    pub fn take_continuation(&self, patience: Timespec) -> bool {
         let awaited = SigSet::from(Signal::SIGCONT);
-        let pending = SignalFd::with_flags(&awaited, SfdFlags::SFD_NONBLOCK);
-        pending.is_ok_and(|pending| matches!(pending.read_signal(), Ok(Some(_))))
+        let Ok(pending) = SignalFd::with_flags(&awaited, SfdFlags::SFD_NONBLOCK) else {
+            return false;
+        };
+        // If this fails, the signal may be pending all the same.
+        let _ = poll(&mut [PollFd::new(&pending, PollFlags::IN)], Some(&patience));
+        matches!(pending.read_signal(), Ok(Some(_)))
     }
 }
 

@@ -102,7 +102,9 @@ impl Program {
                     forward(self.pid, Signal::SIGHUP);
                     terminal.hang_up(self.pid);
                 }
-                Signal::SIGTTIN | Signal::SIGTTOU if terminal.reclaim() => {}
+                signal @ (Signal::SIGTTIN | Signal::SIGTTOU) => {
+                    terminal.requested(self.pid, signal, signals);
+                }
                 signal => terminal.pass_on(self.pid, signal),
             }
         };

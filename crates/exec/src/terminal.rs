@@ -15,18 +15,25 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal};
-use std::thread;
-use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, getpgrp, getpid, setsid, tcgetpgrp, tcsetpgrp};
+use procfs::process::Process;
+use rustix::event::Timespec;
 
-use crate::signals::{Signals, forward};
+use crate::signals::{AT_ONCE, Signals, forward};
 
-/// How often, and after which pause each, the terminal is asked for before the command concludes
-/// that no other command of its group has it.
-const TRIES: u32 = 100;
-const PAUSE: Duration = Duration::from_millis(10);
+/// The signals of the keys that end programs.
+const KEYS: [Signal; 2] = [Signal::SIGINT, Signal::SIGQUIT];
+
+/// How often the terminal is requested before the command concludes that no other command of its
+/// group can give it back.
+const REQUESTS: u32 = 10;
+/// How long to wait for another command to answer a request.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
 
 /// The controlling terminal, if there is one.
 pub struct Terminal {
@@ -35,10 +42,10 @@ pub struct Terminal {
     own: Pid,
     /// Whether to lend the terminal whenever the command is in the foreground.
     is_needed: bool,
-    /// The group to which the terminal is lent.
+    /// The group to which the terminal is lent. It may have given it to a job of its own.
     borrower: Option<Pid>,
-    /// The signals that the command has forwarded while the terminal was lent. Other processes have
-    /// sent them, because the keys reach only the borrower.
+    /// The signals that the program got from the command while the terminal was lent. Other
+    /// processes have sent them, because the keys reach only the borrower.
     sent: SigSet,
 }
 
@@ -78,7 +85,10 @@ impl Terminal {
             Ok(front) => front == group,
             Err(_) => false,
         };
-        self.borrower = is_lent.then_some(group);
+        if is_lent && self.borrower.is_none() {
+            self.borrower = Some(group);
+            self.sent.extend(&pending_keys(group));
+        }
         is_lent
     }
 
@@ -104,24 +114,34 @@ impl Terminal {
         }
     }
 
-    /// Takes the terminal back for another process of the command's group: SIGTTIN or SIGTTOU has
-    /// stopped that group, except the command. Returns false if the program does not have it.
-    pub fn reclaim(&mut self) -> bool {
-        let is_back = self.take_back();
-        if is_back {
+    /// Does what SIGTTIN or SIGTTOU requests, which has stopped the command's group, except the
+    /// commands in it: another process of the group needs the terminal. If the group cannot get it,
+    /// the signal stops the command and the program, too, as if the program were in the group.
+    pub fn requested(&mut self, group: Pid, signal: Signal, signals: &Signals) {
+        self.take_back();
+        let Some(tty) = &self.tty else {
+            // No shell would continue the command.
+            return forward(group, signal);
+        };
+        if tcgetpgrp(tty) == Ok(self.own) {
             self.is_needed = false;
             forward(self.own, Signal::SIGCONT);
+        } else {
+            // Another command of the group may be about to give the terminal back.
+            if !signals.take_continuation(PATIENCE) {
+                forward(group, signal);
+                signals.stop_self(signal);
+            }
+            self.resume(group);
         }
-        is_back
     }
 
     /// Takes the terminal back after the program has ended by `signal`, if any. The keys reach only
     /// the group that has the terminal, but the other processes of the command's group, such as a
     /// script, must end as well. What the command has forwarded was meant only for the program.
     pub fn end(&mut self, signal: Option<i32>) {
-        let keys = [Signal::SIGINT, Signal::SIGQUIT];
         let is_key = |key: &Signal| Some(*key as i32) == signal && !self.sent.contains(*key);
-        let key = keys.into_iter().find(is_key);
+        let key = KEYS.into_iter().find(is_key);
         if let (true, Some(key)) = (self.take_back(), key) {
             forward(self.own, key);
         }
@@ -130,10 +150,14 @@ impl Terminal {
     /// Takes the terminal back if the program has it, and not if a shell has taken it meanwhile.
     /// Returns whether the program had it.
     fn take_back(&mut self) -> bool {
-        let (Some(group), Some(tty)) = (self.borrower.take(), &self.tty) else {
+        let (Some(group), Some(tty)) = (self.borrower, &self.tty) else {
             return false;
         };
-        tcgetpgrp(tty) == Ok(group) && tcsetpgrp(tty, self.own).is_ok()
+        let is_back = tcgetpgrp(tty) == Ok(group) && tcsetpgrp(tty, self.own).is_ok();
+        if is_back {
+            self.borrower = None;
+        }
+        is_back
     }
 
     /// Decides what to do after `signal` has stopped the program: lends it the terminal and
@@ -152,25 +176,35 @@ impl Terminal {
             return;
         }
         self.take_back();
-        let own_signal = if wants { signal } else { Signal::SIGTSTP };
-        if signals.stop_own_group(own_signal) || !wants || self.lend_soon(group) {
-            self.resume(group);
-            return;
-        }
+        // If a job of the program has the terminal, the shell takes it from that.
+        self.borrower = None;
+        let may_run = if wants {
+            self.request(group, signal, signals)
+        } else {
+            signals.stop_own_group(Signal::SIGTSTP, AT_ONCE);
+            true
+        };
         // No shell can continue the command, and the program would only be stopped again. So the
         // command, its parent, leaves the session: then the kernel does not stop the program, but
         // reports an error to it. The leader of a group cannot leave, and the program stays stopped.
-        if setsid().is_ok() {
+        if may_run || setsid().is_ok() {
             self.resume(group);
         }
     }
 
-    /// Lends the terminal once another command of this group gives it back, which it does now: the
-    /// signal that stops the group reaches it, too. Returns false if none does.
-    fn lend_soon(&mut self, group: Pid) -> bool {
-        (0..TRIES).any(|_| {
-            thread::sleep(PAUSE);
-            self.lend(group)
-        })
+    /// Requests the terminal from the other commands of this group, or from the shell by stopping.
+    /// A request or its answer may be lost. Returns false if there is no answer.
+    fn request(&mut self, group: Pid, signal: Signal, signals: &Signals) -> bool {
+        (0..REQUESTS).any(|_| signals.stop_own_group(signal, PATIENCE) || self.lend(group))
     }
+}
+
+/// Returns which signals of keys wait in the first process of the stopped program. The command has
+/// forwarded them before it learned of the stop.
+fn pending_keys(program: Pid) -> SigSet {
+    let status = Process::new(program.as_raw()).and_then(|process| process.status());
+    // Without `/proc`, such a signal is taken for a key.
+    let pending = status.map_or(0, |status| status.shdpnd);
+    let is_pending = |key: &Signal| pending & 1 << (*key as i32 - 1) != 0;
+    KEYS.into_iter().filter(is_pending).collect()
 }
