@@ -1,0 +1,163 @@
+//! Runs programs on a pseudo terminal, and reads their states.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Instant;
+
+use nix::pty::openpty;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::jobs::{Home, PATIENCE, Running, eventually};
+
+/// The shell's prompt.
+pub const PROMPT: &str = "shell> ";
+
+/// An interactive shell with job control, which has a terminal of its own.
+pub struct Shell {
+    pub child: Running,
+    _home: Home,
+    keys: File,
+    output: Receiver<Vec<u8>>,
+    /// What the shell and its programs have printed, and no test has waited for yet.
+    seen: String,
+}
+
+impl Shell {
+    pub fn start() -> Self {
+        let mut shell = Self::of("sh", &["-i"]);
+        shell.wait_for(PROMPT);
+        // Without echo, the output contains only what programs print.
+        shell.press("stty -echo\n");
+        shell.wait_for(PROMPT);
+        shell
+    }
+
+    /// Starts a program that leads a session, as a shell does.
+    pub fn of(program: &str, arguments: &[&str]) -> Self {
+        let home = Home::new();
+        let pair = openpty(None, None).expect("a pseudo terminal");
+        // Use copies, because they are closed on exec.
+        let keys = File::from(pair.master.try_clone().expect("one more of it"));
+        let terminal = || Stdio::from(pair.slave.try_clone().expect("one more of it"));
+        // Gives the program a session, whose terminal is its standard input.
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", program]).args(arguments);
+        command
+            .env("TIDEGATE_TABLE", home.table())
+            .env("PS1", PROMPT)
+            .env_remove("ENV");
+        command.env("TIDEGATE", env!("CARGO_BIN_EXE_tidegate"));
+        command
+            .stdin(terminal())
+            .stdout(terminal())
+            .stderr(terminal());
+        let child = command.spawn().expect("setsid is part of util-linux");
+        let mut reader = keys.try_clone().expect("one more of it");
+        let (sender, output) = mpsc::channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(length @ 1..) = reader.read(&mut bytes) {
+                if sender.send(bytes[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child: Running(child),
+            _home: home,
+            keys,
+            output,
+            seen: String::new(),
+        }
+    }
+
+    pub fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("it reads");
+    }
+
+    /// Waits until `text` is printed. Returns what was printed up to its end.
+    pub fn wait_for(&mut self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                let rest = self.seen.split_off(at + text.len());
+                return std::mem::replace(&mut self.seen, rest);
+            }
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.seen += &String::from_utf8_lossy(&bytes),
+                Err(_) => panic!("{text:?} is missing in {:?}", self.seen),
+            }
+        }
+    }
+
+    /// Lets the shell print the exit code of the last command.
+    pub fn wait_for_code(&mut self, code: u8) {
+        self.wait_for(PROMPT);
+        self.press("echo \"code <$?>\"\n");
+        self.wait_for(&format!("code <{code}>"));
+        self.wait_for(PROMPT);
+    }
+}
+
+pub fn is_without_bash() -> bool {
+    let is_missing = Command::new("bash").arg("--version").output().is_err();
+    if is_missing {
+        eprintln!("skipped: there is no bash");
+    }
+    is_missing
+}
+
+pub fn state(pid: &str) -> Option<char> {
+    stat(pid)?.first()?.chars().next()
+}
+
+/// Returns what the kernel says about a process, without its number and name.
+fn stat(pid: &str) -> Option<Vec<String>> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    Some(fields.split(' ').map(str::to_owned).collect())
+}
+
+/// Returns whether `signal` waits in a process that blocks it or is stopped.
+pub fn is_pending(pid: &str, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let mut lines = status.lines();
+    let set = lines.find_map(|line| line.strip_prefix("ShdPnd:\t"));
+    let set = u64::from_str_radix(set.expect("a set"), 16).expect("a number");
+    set & 1 << (signal as i32 - 1) != 0
+}
+
+pub fn send(pid: &str, signal: Signal) {
+    let pid = Pid::from_raw(pid.parse().expect("a number"));
+    kill(pid, signal).expect("it runs");
+}
+
+/// Returns a part of a script that waits until the file exists, but not for ever after a failed test.
+pub fn until(file: &Path) -> String {
+    let look = format!("[ -e {} ] && break; sleep 0.01", file.display());
+    format!("for i in $(seq 6000); do {look}; done")
+}
+
+/// Waits until the command's parent is in another session, because the shell between them has ended.
+pub fn wait_for_orphan(command: &str) {
+    eventually(|| {
+        let session = |pid: &str| stat(pid).map(|fields| fields[SESSION].clone());
+        let parent = &stat(command).expect("it runs")[PARENT];
+        session(parent).is_none_or(|parent| Some(parent) != session(command))
+    });
+}
+
+const PARENT: usize = 1;
+const SESSION: usize = 3;
+
+pub const CTRL_C: &str = "\x03";
+pub const CTRL_D: &str = "\x04";
+pub const CTRL_Z: &str = "\x1a";
