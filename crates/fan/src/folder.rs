@@ -212,7 +212,7 @@ impl Survey {
     }
 }
 
-/// Adds a failed attempt to an item's log in the folder at `path`.
+/// Adds a failed attempt of this process to an item's log in the folder at `path`.
 pub fn record(path: &Path, item: &Name, error: &Error) -> Result<(), Error> {
     let failed = Failed {
         host: host(),
@@ -221,7 +221,12 @@ pub fn record(path: &Path, item: &Name, error: &Error) -> Result<(), Error> {
         retry: error.retry(),
         text: error.to_string(),
     };
-    append(&log(path, item), &failed)
+    note(path, item, &failed)
+}
+
+/// Adds a failed attempt of any process to an item's log in the folder at `path`.
+pub fn note(path: &Path, item: &Name, failed: &Failed) -> Result<(), Error> {
+    append(&log(path, item), failed)
 }
 
 fn log(path: &Path, item: &Name) -> PathBuf {

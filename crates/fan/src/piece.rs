@@ -2,8 +2,9 @@
 
 use std::env;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
@@ -89,14 +90,34 @@ fn attempt<P: Split>(
     let unlimited = Budget::unlimited();
     let is_long = item.to_string().len() > LONGEST_SPLIT;
     let budget = if is_long { &unlimited } else { budget };
+    let place = note_panics();
     let run = AssertUnwindSafe(|| arguments.run(work, budget));
     let done = catch_unwind(run).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let text = text.unwrap_or("no message");
-        Err(Error::perhaps(format!("item {item} panicked: {text}")))
+        let place = place.lock().map_or(String::new(), |place| place.clone());
+        let text = format!("item {item} panicked{place}: {text}");
+        Err(Error::perhaps(text))
     })?;
     attempt.publish::<P>(&done)
+}
+
+/// Returns where the first panic from now on is noted, as text such as ` at main.rs:7:5`. It may be in
+/// another thread.
+fn note_panics() -> Arc<Mutex<String>> {
+    let place = Arc::new(Mutex::new(String::new()));
+    let noted = Arc::clone(&place);
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if let (Some(at), Ok(mut noted)) = (panic.location(), noted.lock())
+            && noted.is_empty()
+        {
+            *noted = format!(" at {at}");
+        }
+        before(panic);
+    }));
+    place
 }
 
 /// Returns the item, which the engine names in a variable if the command line does not.

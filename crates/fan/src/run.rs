@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
+use crate::engine::words::line;
 use crate::engine::{Engine, EngineOptions, Launch};
 use crate::folder::{self, Folder, Survey};
 use crate::interrupt::Interrupt;
@@ -43,6 +44,8 @@ struct Prepared<P: Split> {
     plan: Plan<P>,
     folder: Folder,
     engine: Box<dyn Engine>,
+    /// The command line of a piece, without its item.
+    piece: String,
 }
 
 /// Runs the program, and returns what its pieces have found, and the folder of their results.
@@ -51,6 +54,7 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         plan,
         folder,
         engine,
+        piece,
     } = prepare(arguments, options)?;
     let _lock = Lock::take(folder.path())?;
     tell_if_finished(&plan, &folder)?;
@@ -59,14 +63,16 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         folder: &folder,
         engine: options.engine.engine.name(),
     };
-    let mut driver = Driver::new(&book, plan.weights(), engine, options.retries, &interrupt);
+    let weights = plan.weights();
+    let mut driver = Driver::new(&book, weights, engine, piece, options.retries, &interrupt);
     let end = driver.run();
     let survey = driver.finish();
     if let Some(signal) = interrupt.caught() {
         let (done, all) = (survey.published.len(), survey.weights.len());
         let path = folder.path().display();
-        let text =
-            format!("interrupted: {done} of {all} results are in {path}; the same command goes on");
+        let text = format!(
+            "interrupted: {done} of {all} results are in {path}; run the same command again to resume"
+        );
         return Err(Error::interrupted(signal, text));
     }
     interrupt.stop_listening();
@@ -99,11 +105,13 @@ pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Erro
         plan,
         folder,
         engine,
+        ..
     } = prepare(arguments, options)?;
     let mut survey = Survey::default();
     folder.survey(&plan.weights(), &mut survey)?;
     let missing: Vec<_> = survey.missing().take(engine.capacity()).cloned().collect();
     if missing.is_empty() {
+        tell_if_finished(&plan, &folder)?;
         return Ok(String::new());
     }
     let book = Book {
@@ -118,13 +126,16 @@ fn prepare<P: Split>(arguments: P, options: &Options) -> Result<Prepared<P>, Err
     let path = options.dir.clone();
     let path = path.unwrap_or_else(|| format!("fan-{}-{}", P::NAME, &header.digest()[..8]).into());
     let path = absolute(&path).map_err(|error| Error::at(&path, &error))?;
-    let engine = options.engine.choose(launch(&path, options)?)?;
+    let launch = launch(&path, options)?;
+    let piece = line(&launch.words());
+    let engine = options.engine.choose(launch)?;
     let plan = book::plan(header, &path)?;
     let folder = Folder::new(&path, plan.digest().to_owned());
     Ok(Prepared {
         plan,
         folder,
         engine,
+        piece,
     })
 }
 

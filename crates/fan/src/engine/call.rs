@@ -47,7 +47,7 @@ impl Commands {
         let Some(status) = self.wait(&mut child) else {
             kill(child);
             let limit = self.limit.as_secs_f64();
-            let text = format!("{command} has not answered within {limit} seconds");
+            let text = format!("{command} has not answered within {limit} s");
             return Err(Fault::Silent(Error::elsewhere(text)));
         };
         let end = Instant::now() + self.limit.min(Duration::from_secs(1));

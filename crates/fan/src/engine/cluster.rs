@@ -5,6 +5,10 @@ use crate::engine::Launch;
 use crate::engine::call::Commands;
 use crate::engine::words::Words;
 
+/// What is said about a piece of which only the engine has told. One that ends by itself writes a
+/// message into its item's log.
+pub const SILENT: &str = "the piece has left no message, so it may have been killed";
+
 /// A cluster, as its commands see it.
 pub struct Cluster {
     pub commands: Commands,

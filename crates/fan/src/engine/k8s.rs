@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::cluster::Cluster;
+use crate::engine::cluster::{Cluster, SILENT};
 use crate::engine::options::Claim;
 use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
 
@@ -165,13 +165,14 @@ impl Engine for K8s {
         let items = job.submission.items.iter().enumerate();
         let ended = items.filter_map(|(index, item)| {
             let (code, text) = if contains(&status.completed_indexes, index) {
-                (Some(0), "")
+                (Some(0), String::new())
             } else if contains(&status.failed_indexes, index) {
-                (None, "the index has failed")
+                let text = format!("Kubernetes says that the index has failed; {SILENT}");
+                (None, text)
             } else {
-                (None, over?.message.as_str())
+                (None, over?.message.clone())
             };
-            let (item, text) = (item.clone(), text.to_owned());
+            let item = item.clone();
             Some(Ended { item, code, text })
         });
         Ok(ended.collect())

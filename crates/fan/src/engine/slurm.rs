@@ -4,7 +4,7 @@ use std::env;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::cluster::Cluster;
+use crate::engine::cluster::{Cluster, SILENT};
 use crate::engine::words::line;
 use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
 use crate::name::Name;
@@ -69,7 +69,7 @@ exec {exec}
         if answer.err.contains("Invalid job array specification") {
             let size = submission.items.len();
             let text = format!(
-                "sbatch refuses an array of {size}: use fewer --pieces; `scontrol show config` tells MaxArraySize"
+                "sbatch refuses an array of {size}: use fewer --pieces and another --dir; `scontrol show config` tells MaxArraySize"
             );
             return Err(Error::never(text).into());
         }
@@ -155,11 +155,10 @@ fn on(clusters: Option<&str>) -> Vec<&str> {
 /// listed.
 fn ended(item: Name, state: &str) -> Option<Ended> {
     let (code, text) = match state {
-        "" => (None, "squeue does not list it"),
-        "COMPLETED" => (Some(0), ""),
-        state if ENDED.contains(&state) => (None, state),
+        "" => (None, "squeue does not list it".to_owned()),
+        "COMPLETED" => (Some(0), String::new()),
+        state if ENDED.contains(&state) => (None, format!("Slurm says {state}; {SILENT}")),
         _ => return None,
     };
-    let text = text.to_owned();
     Some(Ended { item, code, text })
 }

@@ -217,8 +217,10 @@ fn a_failure_is_told(fake: &Fake) {
     assert_eq!(codes(&ended), [Some(0), Some(0), Some(0), None]);
     let text = match fake.kind {
         "hq" => r#"Error: no luck with "2.7""#,
-        "slurm" => "FAILED",
-        _ => "the index has failed",
+        "slurm" => "Slurm says FAILED; the piece has left no message, so it may have been killed",
+        _ => {
+            "Kubernetes says that the index has failed; the piece has left no message, so it may have been killed"
+        }
     };
     assert_eq!(ended[3].text, text);
 }
@@ -242,10 +244,7 @@ fn a_hanging_submit_is_killed_and_its_job_found(fake: &Fake) {
         "slurm" => "sbatch",
         _ => "kubectl apply",
     };
-    assert_eq!(
-        error,
-        format!("{command} has not answered within 0.7 seconds")
-    );
+    assert_eq!(error, format!("{command} has not answered within 0.7 s"));
     let mut engine = fake.engine(LIMIT);
     let mut id = None;
     // A busy machine may have killed the command before it has started the job.
@@ -311,7 +310,7 @@ fn an_engine_that_does_not_answer(fake: &Fake) {
         "slurm" => "squeue",
         _ => "kubectl get",
     };
-    let text = format!("{command} has not answered within 0.7 seconds");
+    let text = format!("{command} has not answered within 0.7 s");
     assert_eq!(error.to_string(), text);
     // A busy machine may have killed the command before it has taken the fault.
     let _ = fs::remove_file(fake.folder.path().join("fault.silent"));
@@ -384,7 +383,7 @@ fn an_array_that_is_too_large_is_refused() {
     let submission = fake.submission("first");
     let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
     assert_eq!(error.retry(), Retry::Never);
-    let text = "sbatch refuses an array of 4: use fewer --pieces; `scontrol show config` tells MaxArraySize";
+    let text = "sbatch refuses an array of 4: use fewer --pieces and another --dir; `scontrol show config` tells MaxArraySize";
     assert_eq!(error.to_string(), text);
 }
 

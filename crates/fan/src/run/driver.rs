@@ -6,11 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::{Ended, Engine, Fault, Job, Submission};
-use crate::folder::Survey;
+use crate::folder::{Failed, Survey, note};
 use crate::interrupt::Interrupt;
 use crate::name::Name;
 use crate::parent::has_ended;
-use crate::publish::host;
+use crate::publish::{host, now};
 use crate::run::book::Book;
 use crate::run::progress::Progress;
 use crate::run::schedule::{Cause, Schedule};
@@ -44,6 +44,8 @@ pub struct Driver<'a> {
     first: usize,
     /// What the user was last told about the engine.
     told: String,
+    /// The command line of a piece, without its item.
+    piece: String,
     /// How often the folder is surveyed, and the engine is asked if it answers soon.
     poll: Duration,
 }
@@ -53,6 +55,7 @@ impl<'a> Driver<'a> {
         book: &'a Book<'a>,
         planned: Vec<u64>,
         engine: Box<dyn Engine>,
+        piece: String,
         retries: usize,
         interrupt: &'a Interrupt,
     ) -> Self {
@@ -70,6 +73,7 @@ impl<'a> Driver<'a> {
             next_submission: Instant::now(),
             first: 0,
             told: String::new(),
+            piece,
             poll: POLL,
         }
     }
@@ -130,8 +134,10 @@ impl<'a> Driver<'a> {
         let _ = self.survey();
         self.remove_dead();
         let failures = self.schedule.failures(self.survey.missing());
-        if !failures.is_empty() {
-            self.progress.tell(table::of(&failures).trim_end());
+        if let Some((item, _)) = failures.first() {
+            let (table, piece) = (table::of(&failures), &self.piece);
+            let by_hand = format!("to see what a piece prints: {piece} --item {item}");
+            self.progress.tell(&format!("{table}{by_hand}"));
         }
         self.survey
     }
@@ -144,6 +150,7 @@ impl<'a> Driver<'a> {
         let unanswered = std::mem::take(&mut self.unanswered).into_iter();
         let named = jobs.into_iter().map(|job| (job.submission, Some(job.id)));
         for (submission, id) in named.chain(unanswered.map(|given| (given.submission, None))) {
+            let name = id.clone().unwrap_or_else(|| submission.name.clone());
             let error = match self.cancel_one(submission, id) {
                 Ok(()) => continue,
                 Err(Fault::Refused(error)) => error,
@@ -153,7 +160,8 @@ impl<'a> Driver<'a> {
                     return self.progress.tell(&text);
                 }
             };
-            self.progress.tell(&format!("pieces go on: {error}"));
+            self.progress
+                .tell(&format!("pieces of {name} go on: {error}"));
         }
     }
 
@@ -233,7 +241,7 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         let failures = folder.failures(&ended.item)?;
-        let before = self.logged.insert(ended.item.clone(), failures.len());
+        let before = self.logged.get(&ended.item).copied();
         let new = failures.get(before.unwrap_or(0)..).unwrap_or_default();
         let cause = match new.last() {
             Some(failed) => Cause {
@@ -241,14 +249,24 @@ impl<'a> Driver<'a> {
                 code: Some(failed.retry as i32),
                 text: failed.text.clone(),
             },
-            None => self.unlogged(&ended),
+            None => {
+                let failed = self.unlogged(&ended);
+                // If the disk is full, only `status` misses it.
+                let _ = note(folder.path(), &ended.item, &failed);
+                Cause {
+                    host: (failed.pid != 0).then_some(failed.host),
+                    code: ended.code,
+                    text: failed.text,
+                }
+            }
         };
+        self.note_log(std::slice::from_ref(&ended.item))?;
         self.schedule.failed(&ended.item, cause);
         Ok(())
     }
 
     /// Returns what is known about an attempt that was killed before it could write to the log.
-    fn unlogged(&self, ended: &Ended) -> Cause {
+    fn unlogged(&self, ended: &Ended) -> Failed {
         let begun = self.survey.begun.iter();
         let begun = begun.filter(|begun| begun.item == ended.item);
         let last = begun.max_by(|one, other| one.began.total_cmp(&other.began));
@@ -258,9 +276,16 @@ impl<'a> Driver<'a> {
             // In the table, it has one line.
             (_, false) => ended.text.replace(['\r', '\n'], " "),
         };
-        Cause {
-            host: last.map(|begun| begun.host.clone()),
-            code: ended.code,
+        let unknown = || "an unknown machine".to_owned();
+        Failed {
+            host: last.map_or_else(unknown, |begun| begun.host.clone()),
+            pid: last.map_or(0, |begun| begun.pid),
+            at: now(),
+            retry: match ended.code {
+                Some(2) => Retry::Never,
+                Some(3) => Retry::Elsewhere,
+                _ => Retry::Perhaps,
+            },
             text,
         }
     }
@@ -271,15 +296,12 @@ impl<'a> Driver<'a> {
         if failures.is_empty() {
             return Ok(());
         }
-        let text = format!(
-            "{} of {} items have failed; the same command tries them again",
-            failures.len(),
-            self.survey.weights.len()
-        );
+        let (failed, all) = (failures.len(), self.survey.weights.len());
+        let text = format!("{failed} of {all} items failed");
         let is_final = failures.iter().any(|(_, failure)| failure.is_final());
         Err(match is_final {
-            true => Error::never(text),
-            false => Error::perhaps(text),
+            true => Error::never(format!("{text}; remove the cause before you run it again")),
+            false => Error::perhaps(format!("{text}; run the same command again to retry")),
         })
     }
 

@@ -105,10 +105,7 @@ fn full_disk_loses_nothing() {
     assert!(dir.join("0.err").exists());
     let failed = fan.output(&run);
     assert_eq!(failed.code, Some(1), "{failed:?}");
-    assert!(
-        failed.err.contains("2 of 2 items have failed"),
-        "{failed:?}"
-    );
+    assert!(failed.err.contains("2 of 2 items failed"), "{failed:?}");
     assert!(failed.err.contains("No space left"), "{failed:?}");
     let names = fs::read_dir(&dir).expect("a folder").flatten();
     let mut names = names.map(|name| name.file_name().into_string().expect("UTF-8"));

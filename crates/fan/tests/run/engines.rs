@@ -144,7 +144,7 @@ fn refused_cancelling_is_told() {
         let run = Ended::of(run.wait_with_output().expect("an end"));
         fan.go();
         assert_eq!(run.code, Some(130), "{engine} {run:?}");
-        let parts = ["pieces go on: ", "Forbidden", "interrupted: "];
+        let parts = [" go on: ", "Forbidden", "interrupted: "];
         let has_told = parts.iter().all(|part| run.err.contains(part));
         assert!(has_told, "{engine} {run:?}");
     }

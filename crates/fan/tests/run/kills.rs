@@ -139,7 +139,7 @@ fn interrupts_end_pieces() {
         let (first, piece) = half(&fan);
         signal(run.id(), number);
         let run = ended(run);
-        run.refused(code, &["interrupted: 1 of 2 results are in", "goes on"]);
+        run.refused(code, &["interrupted: 1 of 2 results are in", "to resume"]);
         wait_for_end(piece);
         assert!(!fan.path("D/1.out").exists());
         resume(&fan, &first);

@@ -43,21 +43,27 @@ fn numbers_out_of_range() {
 }
 
 /// Runs ten pieces, of which that with the number 55 has a fault, and checks the code. Checks the
-/// item, the attempts, the code and the message in the row of the table.
-fn fault(fan: &Fan, options: &str, code: i32, row: [&str; 4]) {
+/// item, the attempts, the code and the end of the message in the row of the table, which it returns.
+fn fault(fan: &Fan, options: &str, code: i32, row: [&str; 4]) -> String {
     let run = format!("run sum --below 100 --pieces 10 --dir D --at 55 {options}");
     let run = fan.output(&run);
     assert_eq!(run.code, Some(code), "{run:?}");
     assert!(run.out.is_empty(), "{run:?}");
     let lines: Vec<_> = run.err.lines().collect();
-    assert_eq!(lines.len(), 3, "{run:?}");
+    assert_eq!(lines.len(), 4, "{run:?}");
     let cells: Vec<_> = lines[1].split_whitespace().collect();
     assert_eq!([cells[0], cells[1], cells[3]], row[..3], "{run:?}");
     assert!(lines[1].ends_with(row[3]), "{run:?}");
-    assert!(lines[2].contains("1 of 10 items have failed"), "{run:?}");
+    let by_hand = "piece --plan ";
+    assert!(
+        lines[2].contains(by_hand) && lines[2].ends_with(" --item 5"),
+        "{run:?}"
+    );
+    assert!(lines[3].contains("1 of 10 items failed"), "{run:?}");
     let results = fan.names("D");
     let results = results.iter().filter(|name| name.ends_with(".out"));
     assert_eq!(results.count(), 9);
+    lines[1].to_owned()
 }
 
 fn code_2_is_final() {
@@ -68,8 +74,9 @@ fn code_2_is_final() {
 fn panics_are_tried_again() {
     for (retries, attempts) in [("", "3"), ("--retries 0", "1")] {
         let options = format!("--fault panic {retries}");
-        let row = ["5", attempts, "1", "item 5 panicked: no luck with 55"];
-        fault(&Fan::new(), &options, 1, row);
+        let row = ["5", attempts, "1", ": no luck with 55"];
+        let line = fault(&Fan::new(), &options, 1, row);
+        assert!(line.contains("item 5 panicked at "), "{line}");
     }
 }
 
@@ -78,6 +85,9 @@ fn aborts_show_their_last_line() {
     let code = if cfg!(unix) { "-" } else { "1" };
     let row = ["5", "1", code, "55 is the end"];
     fault(&fan, "--fault abort --retries 0", 1, row);
+    // The piece could not write that itself.
+    let status = fan.output("status D").done();
+    assert!(status.contains("55 is the end"), "{status}");
     let names = fan.names("D");
     let has_running = names.iter().any(|name| name.ends_with(".running"));
     assert_eq!(has_running, cfg!(not(unix)), "{names:?}");

@@ -202,7 +202,14 @@ fn run_in(
         book.note_submission(&submission).expect("a line");
         book.note_job(&submission.name, "old").expect("a line");
     }
-    let mut driver = Driver::new(&book, vec![1, 1], Box::new(engine), 2, &interrupt);
+    let mut driver = Driver::new(
+        &book,
+        vec![1, 1],
+        Box::new(engine),
+        String::new(),
+        2,
+        &interrupt,
+    );
     driver.poll = Duration::ZERO;
     let end = driver.run();
     driver.finish();
@@ -459,7 +466,14 @@ fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
         engine: "fake",
     };
     let interrupt = Interrupt::default();
-    let mut driver = Driver::new(&book, vec![1], Box::new(engine), 2, &interrupt);
+    let mut driver = Driver::new(
+        &book,
+        vec![1],
+        Box::new(engine),
+        String::new(),
+        2,
+        &interrupt,
+    );
     driver.survey().expect("a survey");
     test(driver, &folder);
 }
