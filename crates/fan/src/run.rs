@@ -57,16 +57,14 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         piece,
     } = prepare(arguments, options)?;
     let _lock = Lock::take(folder.path())?;
-    tell_if_finished(&plan, &folder)?;
+    tell_if_finished(&plan, &folder);
     let interrupt = Interrupt::listen()?;
-    let book = Book {
-        folder: &folder,
-        engine: options.engine.engine.name(),
-    };
+    let book = Book::new(&folder, options.engine.engine.name());
     let weights = plan.weights();
     let mut driver = Driver::new(&book, weights, engine, piece, options.retries, &interrupt);
     let end = driver.run();
     let survey = driver.finish();
+    interrupt.stop_listening();
     if let Some(signal) = interrupt.caught() {
         let (done, all) = (survey.published.len(), survey.weights.len());
         let path = folder.path().display();
@@ -75,7 +73,6 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         );
         return Err(Error::interrupted(signal, text));
     }
-    interrupt.stop_listening();
     end?;
     // A piece may have been killed between its link and this.
     folder::sync(folder.path())?;
@@ -83,20 +80,19 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
 }
 
 /// Tells the user if all results are there, because the program's input may have changed since.
-fn tell_if_finished<P: Split>(plan: &Plan<P>, folder: &Folder) -> Result<(), Error> {
+fn tell_if_finished<P: Split>(plan: &Plan<P>, folder: &Folder) {
     let mut survey = Survey::default();
-    folder.survey(&plan.weights(), &mut survey)?;
-    if survey.weights.is_empty() || survey.missing().next().is_some() {
-        return Ok(());
+    let surveyed = folder.survey(&plan.weights(), &mut survey);
+    if surveyed.is_err() || survey.weights.is_empty() || survey.missing().next().is_some() {
+        return;
     }
     let path = book::plan_path(folder.path());
     let made = fs::metadata(&path).and_then(|plan| plan.modified());
     let age = made.ok().and_then(|made| made.elapsed().ok());
     let age = span(age.unwrap_or_default().as_secs_f64());
     eprintln!(
-        "nothing to run: all results are there, of a plan made {age} ago; choose another --dir to start anew"
+        "nothing to run: all results exist, from a plan made {age} ago; to start over, use another --dir"
     );
-    Ok(())
 }
 
 /// Writes the plan and a list of the missing items, and returns what would be submitted.
@@ -111,13 +107,10 @@ pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Erro
     folder.survey(&plan.weights(), &mut survey)?;
     let missing: Vec<_> = survey.missing().take(engine.capacity()).cloned().collect();
     if missing.is_empty() {
-        tell_if_finished(&plan, &folder)?;
+        tell_if_finished(&plan, &folder);
         return Ok(String::new());
     }
-    let book = Book {
-        folder: &folder,
-        engine: options.engine.engine.name(),
-    };
+    let book = Book::new(&folder, options.engine.engine.name());
     Ok(engine.manifest(&book.list(missing)?))
 }
 

@@ -230,14 +230,17 @@ mod tests {
     fn watch_sets_the_flag() {
         let spent = AtomicBool::new(false);
         let budget = Budget::new(Duration::from_millis(20));
-        // Without the watch, this never ends.
         let wait = || {
-            while !spent.load(Ordering::Relaxed) {
+            let is_spent = || spent.load(Ordering::Relaxed);
+            for _ in 0..60_000 {
+                if is_spent() {
+                    break;
+                }
                 thread::sleep(Duration::from_millis(1));
             }
-            Ok(())
+            Ok(is_spent())
         };
-        while_watched(&budget, &spent, wait).unwrap();
+        assert!(while_watched(&budget, &spent, wait).unwrap());
         assert!(budget.is_spent());
     }
 

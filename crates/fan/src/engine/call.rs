@@ -106,9 +106,12 @@ impl Answer {
         }
     }
 
-    /// Returns the failure: the first line of standard error.
+    /// Returns the failure: the first line of standard error. Lines of the log of `kubectl`, which
+    /// begin with the time, may come before it.
     fn failure(&self) -> Error {
-        let line = self.err.lines().find(|line| !line.trim().is_empty());
+        let mut lines = self.err.lines().filter(|line| !line.trim().is_empty());
+        let first = lines.clone().next();
+        let line = lines.find(|line| !is_logged(line)).or(first);
         let text = line.map_or_else(|| self.status.to_string(), |line| line.trim().to_owned());
         self.refused(&text)
     }
@@ -117,6 +120,16 @@ impl Answer {
     pub fn refused(&self, text: &str) -> Error {
         Error::elsewhere(format!("{}: {text}", self.command))
     }
+}
+
+/// Whether a line begins as in `E0803 10:00:00.123456`.
+fn is_logged(line: &str) -> bool {
+    let start = line.as_bytes().get(..6);
+    start.is_some_and(|start| {
+        b"IWEF".contains(&start[0])
+            && start[1..5].iter().all(u8::is_ascii_digit)
+            && start[5] == b' '
+    })
 }
 
 /// Reads a pipe to its end in another thread, because a child of the command may keep it open.

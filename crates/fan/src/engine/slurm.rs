@@ -9,11 +9,12 @@ use crate::engine::words::line;
 use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
 use crate::name::Name;
 
-/// The states of elements that have ended. `squeue` lists them for some minutes.
-const ENDED: [&str; 10] = [
+/// The states of elements whose pieces have ended. `squeue` lists them for some minutes.
+const ENDED: [&str; 11] = [
     "BOOT_FAIL",
     "CANCELLED",
     "COMPLETED",
+    "COMPLETING",
     "DEADLINE",
     "FAILED",
     "NODE_FAIL",

@@ -1,5 +1,6 @@
 //! The files of `run` in the folder: the plan, the lists of the submissions, and the jobs.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -81,9 +82,19 @@ enum Line {
 pub struct Book<'a> {
     pub folder: &'a Folder,
     pub engine: &'static str,
+    /// The lists with smaller numbers are in use.
+    next: Cell<usize>,
 }
 
-impl Book<'_> {
+impl<'a> Book<'a> {
+    pub fn new(folder: &'a Folder, engine: &'static str) -> Self {
+        Self {
+            folder,
+            engine,
+            next: Cell::new(0),
+        }
+    }
+
     /// Writes the list of a submission.
     pub fn list(&self, items: Vec<Name>) -> Result<Submission, Error> {
         let plan = self.folder.plan();
@@ -101,8 +112,8 @@ impl Book<'_> {
 
     /// Returns the first list with this text. Lists are never changed, because pieces read them.
     fn file(&self, text: &str) -> Result<PathBuf, Error> {
-        let mut number = 0;
         loop {
+            let number = self.next.get();
             let name = match number {
                 0 => format!("{}.json", self.engine),
                 _ => format!("{}.{number}.json", self.engine),
@@ -113,7 +124,7 @@ impl Book<'_> {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read(&path) {
                     Ok(present) if present == text.as_bytes() => Ok(()),
                     _ => {
-                        number += 1;
+                        self.next.set(number + 1);
                         continue;
                     }
                 },

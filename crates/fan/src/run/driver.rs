@@ -24,6 +24,9 @@ const TICK: Duration = Duration::from_millis(2);
 /// The longest pause after a submission that the engine did not take, and between questions.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// After how long a message is repeated.
+const SILENCE: Duration = Duration::from_secs(600);
+
 pub struct Driver<'a> {
     book: &'a Book<'a>,
     /// The weights of the planned items.
@@ -42,8 +45,8 @@ pub struct Driver<'a> {
     next_submission: Instant,
     /// The place of the job about which the engine is asked first.
     first: usize,
-    /// What the user was last told about the engine.
-    told: String,
+    /// What the user was last told about the engine, and when.
+    told: (String, Instant),
     /// The command line of a piece, without its item.
     piece: String,
     /// How often the folder is surveyed, and the engine is asked if it answers soon.
@@ -72,7 +75,7 @@ impl<'a> Driver<'a> {
             next_question: Instant::now(),
             next_submission: Instant::now(),
             first: 0,
-            told: String::new(),
+            told: (String::new(), Instant::now()),
             piece,
             poll: POLL,
         }
@@ -80,9 +83,10 @@ impl<'a> Driver<'a> {
 
     /// Runs the items that have no result. Returns once there is none, or once a signal was caught.
     pub fn run(&mut self) -> Result<(), Error> {
-        self.survey()?;
+        let surveyed = self.survey();
+        // Even without a survey: `finish` cancels the jobs.
+        surveyed.and(self.adopt())?;
         self.remove_dead();
-        self.adopt()?;
         while !self.is_interrupted() {
             // The engine first: what has ended by then is in the folder.
             let ended = self.ask()?;
@@ -108,17 +112,15 @@ impl<'a> Driver<'a> {
             let mut items = submission.items.iter();
             items.any(|item| !published.contains_key(item))
         });
+        let mut noted = Ok(());
         for (submission, id) in jobs {
-            self.note_log(&submission.items)?;
+            noted = noted.and(self.note_log(&submission.items));
             match id {
                 Some(id) => self.schedule.adopt(Job { id, submission }),
-                None => self.unanswered.push(Unanswered {
-                    submission,
-                    is_old: true,
-                }),
+                None => self.unanswered.push(Unanswered::new(submission, true)),
             }
         }
-        Ok(())
+        noted
     }
 
     fn is_interrupted(&self) -> bool {
@@ -200,7 +202,7 @@ impl<'a> Driver<'a> {
         let mut jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
         let first = self.first % jobs.len().max(1);
         jobs.rotate_left(first);
-        let mut last = Vec::new();
+        let (mut last, mut refusal) = (Vec::new(), None);
         for (number, job) in jobs.iter().enumerate() {
             if self.is_interrupted() {
                 break;
@@ -214,28 +216,35 @@ impl<'a> Driver<'a> {
                     break;
                 }
                 Err(Fault::Refused(error)) if error.retry() == Retry::Never => return Err(error),
-                Err(Fault::Refused(error)) => self.tell("does not tell what has ended", &error),
+                Err(Fault::Refused(error)) => refusal = refusal.or(Some(error)),
             }
+        }
+        if let Some(error) = refusal {
+            self.tell("cannot report which pieces have ended", &error);
         }
         let pause = begin.elapsed() * 10;
         self.next_question = Instant::now() + pause.min(LONGEST_PAUSE);
         Ok(last)
     }
 
-    /// Tells the user what the engine does, unless that is what was told last.
+    /// Tells the user what the engine does, unless that was told lately.
     fn tell(&mut self, what: &str, error: &Error) {
         let engine = self.book.engine;
-        let text = format!("{engine} {what}, and is asked again: {error}");
-        if self.told != text {
+        let text = format!("{engine} {what}; `run` tries again: {error}");
+        let (before, at) = &self.told;
+        if *before != text || at.elapsed() > SILENCE {
             self.progress.tell(&text);
-            self.told = text;
+            self.told = (text, Instant::now());
         }
     }
 
     /// Counts an ended piece as a failed attempt, unless its item is published.
     fn count(&mut self, ended: Ended) -> Result<(), Error> {
         let folder = self.book.folder;
-        if self.survey.published.contains_key(&ended.item)
+        // A listing may not show the result of the piece that has left the item.
+        let is_known = self.survey.weights.contains_key(&ended.item);
+        if !is_known
+            || self.survey.published.contains_key(&ended.item)
             || folder.look_up(&ended.item, &mut self.survey)?
         {
             return Ok(());

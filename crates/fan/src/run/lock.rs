@@ -46,6 +46,10 @@ impl Lock {
 
 fn refused(path: &Path) -> Error {
     let owner = fs::read_to_string(path).unwrap_or_default();
+    let owner = match &owner[..] {
+        "" => "another process",
+        owner => owner,
+    };
     let path = path.display();
     Error::elsewhere(format!(
         "{path}: {owner} is already running in this folder: wait for it or stop it; if that machine has crashed, remove this file"

@@ -111,7 +111,9 @@ fn forgotten_jobs_are_submitted_again() {
         thread::scope(|scope| {
             let run = scope.spawn(|| run(&fan, engine, "--from 0"));
             let pid = fan.held(0, &[]);
-            wait_for("job", || fan.path("D/jobs").exists().then_some(()));
+            wait_for("job", || {
+                fan.read("D/jobs").contains("\"id\"").then_some(())
+            });
             fs::write(fan.path("bin/fault.forget"), "").expect("a file");
             fan.held(0, &[pid]);
             fan.go();
@@ -139,7 +141,9 @@ fn refused_cancelling_is_told() {
         let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let run = run.expect("a process");
         fan.held(0, &[]);
-        wait_for("job", || fan.path("D/jobs").exists().then_some(()));
+        wait_for("job", || {
+            fan.read("D/jobs").contains("\"id\"").then_some(())
+        });
         signal(run.id(), Signal::INT);
         let run = Ended::of(run.wait_with_output().expect("an end"));
         fan.go();

@@ -50,6 +50,9 @@ fn a_failure_is_the_first_line_of_standard_error() {
         LIMIT,
     );
     assert_eq!(error.unwrap_err().to_string(), "sh: b");
+    let logged = "echo 'E0803 10:00:00.1 memcache.go:265] c' >&2; echo b >&2; exit 1";
+    let error = shell(logged, "", LIMIT).unwrap_err();
+    assert_eq!(error.to_string(), "sh: b");
     let error = shell("exit 3", "", LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "sh: exit status: 3");
 }

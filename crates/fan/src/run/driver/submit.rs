@@ -8,12 +8,28 @@ use crate::engine::{Fault, Job, Submission};
 use crate::name::Name;
 use crate::{Error, Retry};
 
+/// How often the engine is asked about a submission that it does not know, before that counts as a
+/// refusal.
+const QUESTIONS: usize = 10;
+
 /// A submission that the engine has neither refused nor named. It may have a job, or start one
 /// later.
 pub struct Unanswered {
     pub submission: Submission,
     /// An earlier `run` has submitted it.
     pub is_old: bool,
+    /// How often the engine has said that it has no such job.
+    unknown: usize,
+}
+
+impl Unanswered {
+    pub fn new(submission: Submission, is_old: bool) -> Self {
+        Self {
+            submission,
+            is_old,
+            unknown: 0,
+        }
+    }
 }
 
 impl Driver<'_> {
@@ -22,7 +38,9 @@ impl Driver<'_> {
         if self.ready().is_empty() || Instant::now() < self.next_submission {
             return Ok(());
         }
-        self.find_unanswered()?;
+        if let Err(fault) = self.find_unanswered() {
+            return self.postpone(fault);
+        }
         let items = self.ready();
         if items.is_empty() || self.is_interrupted() {
             return Ok(());
@@ -31,10 +49,7 @@ impl Driver<'_> {
         let submission = self.book.list(items)?;
         self.book.note_submission(&submission)?;
         let taken = self.engine.submit(&submission);
-        let given = Unanswered {
-            submission,
-            is_old: false,
-        };
+        let given = Unanswered::new(submission, false);
         match taken {
             Ok(id) => self.open(given, id),
             Err(fault) => self.failed(given, fault),
@@ -49,7 +64,9 @@ impl Driver<'_> {
     }
 
     fn open(&mut self, given: Unanswered, id: String) -> Result<(), Error> {
-        let Unanswered { submission, is_old } = given;
+        let Unanswered {
+            submission, is_old, ..
+        } = given;
         let noted = self.book.note_job(&submission.name, &id);
         // If that has failed, the job is cancelled at the end.
         let job = Job { id, submission };
@@ -60,46 +77,68 @@ impl Driver<'_> {
         noted
     }
 
-    /// Opens the jobs that the engine has started without an answer.
-    fn find_unanswered(&mut self) -> Result<(), Error> {
-        let mut noted = Ok(());
+    /// Opens the jobs that the engine has started without an answer. Stops at the first fault: the
+    /// next question would meet it, too.
+    fn find_unanswered(&mut self) -> Result<(), Fault> {
         let mut given = mem::take(&mut self.unanswered).into_iter();
-        while !self.is_interrupted()
+        let mut all = Ok(());
+        while all.is_ok()
+            && !self.is_interrupted()
             && let Some(one) = given.next()
         {
-            match self.engine.find(&one.submission.name) {
-                Ok(Some(id)) => noted = noted.and(self.open(one, id)),
-                Ok(None) | Err(Fault::Refused(_)) => self.unanswered.push(one),
-                Err(Fault::Silent(_)) => {
-                    // The next question may take as long as this one.
-                    self.unanswered.push(one);
-                    break;
-                }
-            }
+            all = self.find(one);
         }
         self.unanswered.extend(given);
-        noted
+        all
     }
 
-    /// Counts a submission that has failed, unless the engine has taken it all the same. Fails if no
-    /// other should be tried.
-    fn failed(&mut self, given: Unanswered, fault: Fault) -> Result<(), Error> {
-        let (is_refused, error) = match fault {
-            Fault::Refused(error) => (true, error),
-            Fault::Silent(error) => (false, error),
-        };
+    fn find(&mut self, mut given: Unanswered) -> Result<(), Fault> {
         match self.engine.find(&given.submission.name) {
+            Ok(Some(id)) => self.open(given, id)?,
+            Ok(None) if given.unknown + 1 >= QUESTIONS => {
+                self.book.note_refusal(&given.submission.name)?;
+            }
+            Ok(None) => {
+                given.unknown += 1;
+                self.unanswered.push(given);
+            }
+            Err(fault) => {
+                self.unanswered.push(given);
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a submission that has failed. The engine may have taken it all the same.
+    fn failed(&mut self, given: Unanswered, fault: Fault) -> Result<(), Error> {
+        let is_refused = matches!(fault, Fault::Refused(_));
+        let found = match &fault {
+            // The command is missing, or would refuse this again.
+            Fault::Refused(error) if error.retry() == Retry::Never => Ok(None),
+            _ if self.is_interrupted() => {
+                self.unanswered.push(given);
+                return Ok(());
+            }
+            _ => self.engine.find(&given.submission.name),
+        };
+        match found {
             Ok(Some(id)) => return self.open(given, id),
-            _ if is_refused => self.book.note_refusal(&given.submission.name)?,
+            Ok(None) if is_refused => self.book.note_refusal(&given.submission.name)?,
             _ => self.unanswered.push(given),
         }
+        self.postpone(fault)
+    }
+
+    /// Waits before the next submission. Fails if there should be none.
+    fn postpone(&mut self, fault: Fault) -> Result<(), Error> {
+        let (what, error) = match fault {
+            Fault::Silent(error) => ("does not answer", error),
+            Fault::Refused(error) => ("rejected a submission", error),
+        };
         if error.retry() == Retry::Never || self.schedule.refused() {
             return Err(error);
         }
-        let what = match is_refused {
-            true => "refuses pieces",
-            false => "does not answer",
-        };
         self.tell(what, &error);
         let pause = self.poll * (1 << self.schedule.refusals().min(6));
         self.next_submission = Instant::now() + pause.min(LONGEST_PAUSE);

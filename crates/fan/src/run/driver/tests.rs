@@ -54,6 +54,8 @@ struct Faults {
     is_mute: bool,
     /// But there is a job, which `find` knows when it is called so many times.
     starts: Option<usize>,
+    /// `find` is refused.
+    is_blind: bool,
     /// No piece publishes.
     loses: bool,
     /// `ended` has no answer.
@@ -122,6 +124,9 @@ impl Engine for Fake {
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let mut asked = self.asked.borrow_mut();
         asked.searches += 1;
+        if self.faults.is_blind {
+            return Err(Fault::Refused(Error::perhaps("no list")));
+        }
         let starts = self.faults.starts;
         let has_started = starts.is_some_and(|start| asked.searches >= start);
         if has_started {
@@ -193,10 +198,7 @@ fn run_in(
     };
     let folder = folder();
     prepare(&folder);
-    let book = Book {
-        folder: &folder,
-        engine: "fake",
-    };
+    let book = Book::new(&folder, "fake");
     if is_resumed {
         let submission = book.list(both()).expect("a list");
         book.note_submission(&submission).expect("a line");
@@ -248,6 +250,21 @@ fn refusing_engine_ends_the_run() {
     assert_eq!((asked.submissions.len(), jobs.len()), (3, 0));
     // It was looked for once, because the engine may have taken it all the same.
     assert_eq!(asked.searches, 3);
+}
+
+/// Slurm may have a submission that timed out with an error.
+#[test]
+fn refused_submission_that_cannot_be_looked_up_is_kept() {
+    let faults = Faults {
+        refuses: true,
+        is_blind: true,
+        ..Faults::default()
+    };
+    let (end, asked, jobs) = run(faults, false);
+    assert!(matches!(end, Err(error) if error.to_string() == "no list"));
+    // Nothing else is submitted before it is known whether there is a job.
+    assert_eq!(asked.submissions.len(), 1);
+    assert_eq!((jobs.len(), &jobs[0].1), (1, &None));
 }
 
 #[test]
@@ -368,10 +385,7 @@ fn late_job_is_cancelled_at_the_end() {
 #[test]
 fn unanswered_submission_of_an_earlier_run_is_found() {
     let submit = |folder: &Folder| {
-        let book = Book {
-            folder,
-            engine: "fake",
-        };
+        let book = Book::new(folder, "fake");
         let submission = book.list(both()).expect("a list");
         book.note_submission(&submission).expect("a line");
     };
@@ -461,10 +475,7 @@ fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
         interrupt: Interrupt::default(),
     };
     let folder = folder();
-    let book = Book {
-        folder: &folder,
-        engine: "fake",
-    };
+    let book = Book::new(&folder, "fake");
     let interrupt = Interrupt::default();
     let mut driver = Driver::new(
         &book,
@@ -510,6 +521,30 @@ fn unlisted_result_is_no_failure() {
         folder.look_up_missing(&mut survey).expect("results");
         assert_eq!((survey.published.len(), survey.weights.len()), (2, 2));
     });
+}
+
+/// It was left by a piece whose result the listing does not show.
+#[test]
+fn unknown_item_is_no_failure() {
+    with_driver(|mut driver, folder| {
+        let item = Name::planned(0).child(3);
+        let attempt = Attempt::begin(folder, &item).expect("a file");
+        let whole = Done::whole(());
+        attempt.publish::<Nothing>(&whole).expect("a result");
+        driver.count(ended(&item, 0, "")).expect("no failure");
+        assert_eq!(driver.survey.weight(), (0, 1));
+    });
+}
+
+#[test]
+fn jobs_are_cancelled_without_a_survey() {
+    let contradict = |folder: &Folder| {
+        let file = folder.path().join("0~here~1~1.differs");
+        fs::write(file, "").expect("a file");
+    };
+    let (end, asked, _) = run_in(contradict, Faults::default(), true);
+    assert!(end.is_err());
+    assert_eq!((asked.submissions.len(), asked.cancelled), (0, 1));
 }
 
 #[test]
