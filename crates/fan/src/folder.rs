@@ -252,7 +252,7 @@ pub fn append(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     let json = serde_json::to_string(value).expect("a line is JSON");
     let file = OpenOptions::new().create(true).append(true).open(path);
     let written = file.and_then(|mut file| file.write_all(format!("\n{json}\n").as_bytes()));
-    written.map_err(|error| Error::at(path, &error))
+    written.map_err(|error| unwritable(path.parent().unwrap_or(path), &error))
 }
 
 /// Reads the lines of a file, which has none if it is missing. Those that are empty or were cut off
@@ -267,19 +267,51 @@ pub fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
     Ok(lines.collect())
 }
 
-/// Creates the folder if it is missing, and checks that pieces can publish in it.
+/// Creates the folder if it is missing, and checks that pieces can publish in it. Its parent must
+/// exist, because it may be a place where nothing is mounted here.
 pub fn prepare(path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(|error| Error::at(path, &error))?;
-    if let Some(parent) = path.parent() {
-        sync(parent)?;
+    if !path.is_dir() {
+        create(path)?;
     }
     let (host, pid, time) = (host(), std::process::id(), (now() * 1e6) as u64);
     let one = path.join(format!(".link~{host}~{pid}~{time}"));
     let other = path.join(format!(".probe~{host}~{pid}~{time}"));
-    fs::write(&one, "").map_err(|error| Error::at(&one, &error))?;
+    fs::write(&one, "").map_err(|error| unwritable(path, &error))?;
     let linked = fs::hard_link(&one, &other).map_err(|error| no_link(&other, &error));
     let _ = (fs::remove_file(&one), fs::remove_file(&other));
     linked
+}
+
+fn create(path: &Path) -> Result<(), Error> {
+    let parent = path.parent().unwrap_or(path);
+    match fs::create_dir(path) {
+        Ok(()) => sync(parent),
+        // Another `run` has been faster.
+        Err(_) if path.is_dir() => Ok(()),
+        Err(_) if path.exists() => Err(Error::elsewhere(format!(
+            "{} is not a folder: choose another --dir",
+            path.display()
+        ))),
+        Err(_) if !parent.exists() => Err(Error::elsewhere(format!(
+            "{} does not exist on this machine: mount or create it, or choose another --dir",
+            parent.display()
+        ))),
+        Err(error) => Err(unwritable(parent, &error)),
+    }
+}
+
+/// Returns the error of a folder in which a file cannot be created or written.
+pub fn unwritable(folder: &Path, error: &std::io::Error) -> Error {
+    let way_out = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "make room, and run the same command again"
+        }
+        _ => "choose another --dir, or make this one writable",
+    };
+    let folder = folder.display();
+    Error::elsewhere(format!(
+        "cannot write to the folder {folder}: {error}; {way_out}"
+    ))
 }
 
 /// Makes the names in a folder durable.

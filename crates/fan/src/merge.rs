@@ -21,7 +21,7 @@ pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> 
     let outs = survey.weights.keys().map(|item| {
         let gone = || Error::perhaps(format!("{} was removed", folder.result(item).display()));
         let written = folder.read(item)?.ok_or_else(gone)?;
-        let done = written.done::<P>()?;
+        let done = written.done::<P>(&folder.result(item))?;
         match done.rest.len() == written.trailer.rest.len() {
             true => Ok(done.out),
             false => Err(Error::perhaps(format!(

@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use crate::publish::Attempt;
 use crate::{Budget, Error, Split};
 
-/// An item whose name has more characters is done to its end, whatever the budget.
+/// An item whose name has more characters must be done to its end: its piece has no budget.
 const LONGEST_SPLIT: usize = 100;
 
 /// What an engine is given for each piece: an entry of the file that lists a submission.
@@ -100,6 +100,9 @@ fn attempt<P: Split>(
         let text = format!("item {item} panicked{place}: {text}");
         Err(Error::perhaps(text))
     })?;
+    if is_long && !done.rest.is_empty() {
+        return Err(endless(item));
+    }
     attempt.publish::<P>(&done)
 }
 
@@ -118,6 +121,17 @@ fn note_panics() -> Arc<Mutex<String>> {
         before(panic);
     }));
     place
+}
+
+/// Returns the error of a piece that leaves work although it has no budget.
+fn endless(item: &Name) -> Error {
+    let text = item.to_string();
+    let numbers: Vec<_> = text.split('.').collect();
+    let (first, times) = (numbers[0], numbers.len());
+    Error::never(format!(
+        "{times} times in a row, a piece has left work of item {first} to others, and the last one had no budget: \
+         `run` must leave less than it was given, and nothing before the budget is spent"
+    ))
 }
 
 /// Returns the item, which the engine names in a variable if the command line does not.
@@ -144,7 +158,7 @@ fn order(asked: &Asked<'_>) -> Result<Order, Error> {
     let text = fs::read(list).map_err(|error| Error::at(list, &error))?;
     let list = list.display().to_string();
     let entries: Vec<Entry> = serde_json::from_slice(&text)
-        .map_err(|error| Error::never(format!("{list}: is no list: {error}")))?;
+        .map_err(|error| Error::never(format!("{list} is no list: {error}")))?;
     let at: Option<usize> = number.parse().ok();
     let entry = at.and_then(|at| entries.into_iter().nth(at));
     let missing = || Error::never(format!("{variable}={number} is not in {list}"));
@@ -173,11 +187,15 @@ mod tests {
 
     use super::*;
     use crate::plan::Header;
-    use crate::{Done, Weighted};
+    use crate::{Done, Retry, Weighted};
 
     /// A program whose pieces leave one item if their budget is spent.
     #[derive(clap::Args, Serialize, Deserialize)]
-    struct Endless {}
+    struct Endless {
+        /// They leave it with any budget.
+        #[arg(long)]
+        always: bool,
+    }
 
     fn left() -> Vec<Weighted<()>> {
         vec![Weighted {
@@ -190,49 +208,83 @@ mod tests {
         const NAME: &'static str = "endless";
         const VERSION: &'static str = "1";
         type Item = ();
-        type Out = ();
+        type Out = f64;
         type Report = String;
 
         fn plan(&self, _: usize) -> Result<Vec<Weighted<()>>, Error> {
             Ok(left())
         }
 
-        fn run(&self, (): (), budget: &Budget) -> Result<Done<(), ()>, Error> {
-            let rest = if budget.is_spent() {
+        fn run(&self, (): (), budget: &Budget) -> Result<Done<(), f64>, Error> {
+            let rest = if self.always || budget.is_spent() {
                 left()
             } else {
                 Vec::new()
             };
-            Ok(Done { out: (), rest })
+            Ok(Done { out: 0.0, rest })
         }
 
-        fn merge(&self, _: Vec<()>) -> Result<String, Error> {
+        fn merge(&self, _: Vec<f64>) -> Result<String, Error> {
             Ok(String::new())
         }
     }
 
     #[test]
     fn long_names_are_not_split() {
-        let dir = TempDir::new().unwrap();
-        let mut parent = Name::planned(0);
-        for (depth, is_split) in [(49, true), (50, false)] {
-            let plan = Plan::new(Header::new(Endless {}, 1)).unwrap();
-            let folder = Folder::new(dir.path(), plan.digest().to_owned());
-            while parent.to_string().split('.').count() < depth {
-                parent = parent.child(0);
-            }
-            let done = Done {
-                out: (),
-                rest: left(),
-            };
-            let begun = Attempt::begin(&folder, &parent).unwrap();
-            begun.publish::<Endless>(&done).unwrap();
-            let item = parent.child(0);
-            attempt(plan, &folder, &item, &Budget::new(Duration::ZERO)).unwrap();
-            let written = folder.read(&item).unwrap().unwrap();
-            assert_eq!(!written.trailer.rest.is_empty(), is_split, "{item}");
-            parent = item;
+        for (depth, is_split) in [(50, true), (51, false)] {
+            let (item, published) = at_depth(depth, false);
+            published.unwrap();
+            assert_eq!(item, Some(is_split), "{depth}");
         }
+    }
+
+    #[test]
+    fn leaving_work_without_a_budget_is_final() {
+        let (rest, done) = at_depth(50, true);
+        assert_eq!((rest, done.is_ok()), (Some(true), true));
+        let (rest, done) = at_depth(51, true);
+        let error = done.unwrap_err();
+        assert_eq!((rest, error.retry()), (None, Retry::Never));
+        let text = error.to_string();
+        assert!(
+            text.starts_with("51 times in a row, a piece has left work of item 7 "),
+            "{text}"
+        );
+    }
+
+    /// Runs the piece of an item whose name has so many numbers, the first of which is 7. Returns
+    /// whether its result leaves work, if there is a result.
+    fn at_depth(depth: usize, always: bool) -> (Option<bool>, Result<(), Error>) {
+        let dir = TempDir::new().unwrap();
+        let plan = Plan::new(Header::new(Endless { always }, 1)).unwrap();
+        let folder = Folder::new(dir.path(), plan.digest().to_owned());
+        let parent = (2..depth).fold(Name::planned(7), |name, _| name.child(0));
+        let done = Done {
+            out: 0.0,
+            rest: left(),
+        };
+        let begun = Attempt::begin(&folder, &parent).unwrap();
+        begun.publish::<Endless>(&done).unwrap();
+        let item = parent.child(0);
+        let done = attempt(plan, &folder, &item, &Budget::new(Duration::ZERO));
+        let written = folder.read(&item).unwrap();
+        (
+            written.map(|written| !written.trailer.rest.is_empty()),
+            done,
+        )
+    }
+
+    #[test]
+    fn results_are_read_back_before_they_are_published() {
+        let dir = TempDir::new().unwrap();
+        let folder = Folder::new(dir.path(), "0123456789".to_owned());
+        let attempt = Attempt::begin(&folder, &Name::planned(0)).unwrap();
+        let error = attempt.publish::<Endless>(&Done::whole(f64::NAN));
+        let error = error.unwrap_err();
+        assert_eq!(error.retry(), Retry::Never);
+        let text = "what item 0 has found cannot be read back from JSON: ";
+        assert!(error.to_string().starts_with(text), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]
@@ -240,10 +292,7 @@ mod tests {
         let dir = TempDir::new().unwrap();
         let folder = Folder::new(dir.path(), "0123456789".to_owned());
         let item = Name::planned(0);
-        let done = Done {
-            out: (),
-            rest: Vec::new(),
-        };
+        let done = Done::whole(0.0);
         for _ in 0..2 {
             let attempt = Attempt::begin(&folder, &item).unwrap();
             let files = fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap());

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::engine::words::line;
 use crate::folder::Folder;
 use crate::name::Name;
 use crate::{Error, Split, Weighted};
@@ -48,8 +49,16 @@ impl<A> Header<A> {
         if (format, program, version) == (FORMAT, P::NAME, P::VERSION) {
             return Ok(());
         }
+        let (its, ours) = match format == FORMAT {
+            true => (String::new(), String::new()),
+            false => (format!(", format {format}"), format!(", format {FORMAT}")),
+        };
+        let way_out = match program == P::NAME {
+            true => "version",
+            false => "program",
+        };
         Err(format!(
-            "is a plan of {program} {version}, format {format}, and this is {} {}, format {FORMAT}: plan again",
+            "is a plan of {program} {version}{its}, and this is {} {}{ours}: use that {way_out}, or choose another --dir",
             P::NAME,
             P::VERSION
         ))
@@ -72,6 +81,15 @@ impl<P: Split> Header<P> {
     pub fn digest(&self) -> String {
         sha256(&serde_json::to_vec(self).expect("arguments are JSON"))
     }
+
+    /// Returns what the user asked for, as text: the words of a command line if the arguments are
+    /// words, otherwise their JSON.
+    pub fn asked(&self) -> String {
+        let json = serde_json::to_string(&self.arguments).expect("arguments are JSON");
+        let words: Result<Vec<String>, _> = serde_json::from_str(&json);
+        let text = words.map_or(json, |words| line(&words));
+        format!("`{text}` with --pieces {}", self.pieces)
+    }
 }
 
 impl<P: Split> Plan<P> {
@@ -83,7 +101,11 @@ impl<P: Split> Plan<P> {
             items,
             digest: String::new(),
         };
-        plan.digest = sha256(plan.to_text().as_bytes());
+        let text = plan.to_text();
+        serde_json::from_str::<Self>(&text).map_err(|error| {
+            Error::never(format!("the plan cannot be read back from JSON: {error}"))
+        })?;
+        plan.digest = sha256(text.as_bytes());
         Ok(plan)
     }
 
@@ -91,7 +113,7 @@ impl<P: Split> Plan<P> {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = fs::read(path).map_err(|error| Error::at(path, &error))?;
         let plan = Self::parse(&text);
-        plan.map_err(|why| Error::never(format!("{}: {why}", path.display())))
+        plan.map_err(|why| Error::never(format!("{} {why}", path.display())))
     }
 
     fn parse(text: &[u8]) -> Result<Self, String> {
@@ -141,7 +163,10 @@ impl<P: Split> Plan<P> {
             Some(parent) => {
                 let written = folder.read(&parent)?;
                 let none = || Error::elsewhere(format!("item {name}: {parent} has no result yet"));
-                written.ok_or_else(none)?.done::<P>()?.rest
+                written
+                    .ok_or_else(none)?
+                    .done::<P>(&folder.result(&parent))?
+                    .rest
             }
         };
         let count = items.len();

@@ -28,7 +28,7 @@ impl<'a> Attempt<'a> {
         // The time tells apart processes of one number, in containers or after one another.
         let stem = format!("{item}~{host}~{pid}~{}", (began * 1e6) as u64);
         let path = folder.path().join(format!("{stem}.{}", folder::RUNNING));
-        let file = create(&path)?;
+        let file = create(folder, &path)?;
         Ok(Self {
             folder,
             item: item.clone(),
@@ -57,7 +57,7 @@ impl<'a> Attempt<'a> {
             .is_err_and(|error| error.kind() == ErrorKind::NotFound)
         {
             // The attempt's file was removed, perhaps by a user who took it for that of a killed one.
-            self.file = create(&self.path)?;
+            self.file = create(self.folder, &self.path)?;
             self.store(&written)?;
             linked = fs::hard_link(&self.path, &result);
         }
@@ -73,7 +73,7 @@ impl<'a> Attempt<'a> {
     fn store(&mut self, written: &Written) -> Result<(), Error> {
         let stored = self.file.write_all(&written.bytes);
         let stored = stored.and_then(|()| self.file.sync_all());
-        stored.map_err(|error| Error::at(&self.path, &error))
+        stored.map_err(|error| folder::unwritable(self.folder.path(), &error))
     }
 
     /// Compares the result with the one that is published. Keeps it if they contradict each other.
@@ -89,8 +89,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-fn create(path: &Path) -> Result<File, Error> {
-    File::create_new(path).map_err(|error| Error::at(path, &error))
+fn create(folder: &Folder, path: &Path) -> Result<File, Error> {
+    File::create_new(path).map_err(|error| folder::unwritable(folder.path(), &error))
 }
 
 /// Returns the error of two results that contradict each other.
@@ -104,7 +104,7 @@ pub fn differ(item: &Name, published: &Path, other: &Path) -> Error {
 
 /// Returns the error of a link that could not be made.
 pub fn no_link(path: &Path, error: &std::io::Error) -> Error {
-    let text = format!("{}: cannot be linked: {error}", path.display());
+    let text = format!("{} cannot be linked: {error}", path.display());
     match error.kind() {
         ErrorKind::Unsupported | ErrorKind::PermissionDenied => Error::never(format!(
             "{text}; results are published by hard links, so use a folder on another file system"

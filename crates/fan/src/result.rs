@@ -52,9 +52,15 @@ impl Written {
         done: &Done<P::Item, P::Out>,
         origin: Origin,
     ) -> Result<Self, Error> {
-        let mut bytes = serde_json::to_vec(done).map_err(|error| {
-            Error::never(format!("what item {item} has found is not JSON: {error}"))
-        })?;
+        let refused = |what, error| {
+            Error::never(format!(
+                "what item {item} has found cannot be {what} JSON: {error}"
+            ))
+        };
+        let mut bytes = serde_json::to_vec(done).map_err(|error| refused("written as", error))?;
+        // JSON has no NaN, for example: it becomes `null`, which is no number.
+        serde_json::from_slice::<Done<P::Item, P::Out>>(&bytes)
+            .map_err(|error| refused("read back from", error))?;
         bytes.push(b'\n');
         let trailer = Trailer {
             plan: plan.to_owned(),
@@ -100,13 +106,11 @@ impl Written {
         Ok(Some(Self { trailer, bytes }))
     }
 
-    /// Returns what the piece found and left.
-    pub fn done<P: Split>(&self) -> Result<Done<P::Item, P::Out>, Error> {
+    /// Returns what the piece found and left. `path` is that of the result.
+    pub fn done<P: Split>(&self, path: &Path) -> Result<Done<P::Item, P::Out>, Error> {
         serde_json::from_slice(&self.bytes[..self.trailer.length]).map_err(|error| {
-            let item = &self.trailer.item;
-            Error::never(format!(
-                "the result of item {item} is of another program: {error}"
-            ))
+            let path = path.display();
+            Error::never(format!("{path} cannot be read by this build: {error}"))
         })
     }
 

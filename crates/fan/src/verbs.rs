@@ -66,7 +66,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     /// Write the plan, print what would be submitted, and start nothing
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with = "json")]
     dry_run: bool,
     /// How often an item whose piece has failed is tried again
     #[arg(

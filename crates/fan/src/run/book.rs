@@ -28,38 +28,39 @@ pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error
     let path = plan_path(folder);
     if path.exists() {
         folder::prepare(folder)?;
-        return present(&header.digest(), &path);
+        return present(&header, &path);
     }
     let plan = Plan::new(header)?;
     folder::prepare(folder)?;
     // A killed `run` may have left a draft that is the plan, by its other name.
     let (host, pid, time) = (host(), std::process::id(), (now() * 1e6) as u64);
     let draft = folder.join(format!(".plan~{host}~{pid}~{time}"));
-    let mut file = File::create_new(&draft).map_err(|error| Error::at(&draft, &error))?;
+    let failed = |error| folder::unwritable(folder, &error);
+    let mut file = File::create_new(&draft).map_err(failed)?;
     let written = file.write_all(plan.to_text().as_bytes());
     let written = written.and_then(|()| file.sync_all());
     let linked = written.map(|()| fs::hard_link(&draft, &path));
     let _ = fs::remove_file(&draft);
-    match linked.map_err(|error| Error::at(&draft, &error))? {
+    match linked.map_err(failed)? {
         Ok(()) => folder::sync(folder).map(|()| plan),
         // Another `run` has been faster.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            present(&plan.header().digest(), &path)
-        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => present(plan.header(), &path),
         Err(error) => Err(no_link(&path, &error)),
     }
 }
 
-/// Returns the plan that is there, if its header has this digest. Its items are those that `run`
+/// Returns the plan that is there, if its header is the same. Its items are those that `run`
 /// goes on with, even if planning again would find others.
-fn present<P: Split>(header: &str, path: &Path) -> Result<Plan<P>, Error> {
+fn present<P: Split>(header: &Header<P>, path: &Path) -> Result<Plan<P>, Error> {
     let plan = Plan::<P>::read(path)?;
-    if plan.header().digest() == header {
+    if plan.header().digest() == header.digest() {
         return Ok(plan);
     }
-    let path = path.display();
     Err(Error::never(format!(
-        "{path}: is a plan for other arguments or another --pieces: repeat these, or choose another --dir"
+        "{} is the plan of {}, not of {}: repeat that command, or choose another --dir",
+        path.display(),
+        plan.header().asked(),
+        header.asked()
     )))
 }
 
@@ -132,7 +133,7 @@ impl<'a> Book<'a> {
             };
             return written
                 .map(|()| path.clone())
-                .map_err(|error| Error::at(&path, &error));
+                .map_err(|error| folder::unwritable(self.folder.path(), &error));
         }
     }
 

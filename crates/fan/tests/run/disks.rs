@@ -95,7 +95,8 @@ fn full_disk_loses_nothing() {
     let piece = format!("piece --plan plan --item 0 --out {}", dir.display());
 
     disk.fill(0);
-    fan.output(&run).refused(3, &["No space left"]);
+    let way_out = "make room, and run the same command again";
+    fan.output(&run).refused(3, &["No space left", way_out]);
     fan.output(&piece).refused(3, &["No space left"]);
     assert!(!dir.join("0.out").exists());
 

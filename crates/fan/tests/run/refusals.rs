@@ -15,6 +15,13 @@ pub const TESTS: &[(&str, fn())] = &[
         "refusals::folder_cannot_be_written",
         folder_cannot_be_written,
     ),
+    #[cfg(target_os = "linux")]
+    (
+        "refusals::file_system_is_read_only",
+        file_system_is_read_only,
+    ),
+    ("refusals::parents_are_not_created", parents_are_not_created),
+    ("refusals::dry_run_prints_no_json", dry_run_prints_no_json),
     ("refusals::folder_of_another_plan", folder_of_another_plan),
     ("refusals::plan_of_another_version", plan_of_another_version),
     ("refusals::torn_result", torn_result),
@@ -97,7 +104,38 @@ fn folder_cannot_be_written() {
     let fan = Fan::new();
     fs::write(fan.path("file"), "").expect("a file");
     let run = fan.output("run sum --below 3 --dir file/D");
-    run.refused(3, &["file/D"]);
+    run.refused(3, &["cannot write to the folder ", "/file: ", "--dir"]);
+    let run = fan.output("run sum --below 3 --dir file");
+    run.refused(3, &["/file is not a folder: choose another --dir"]);
+}
+
+/// A folder in which nothing can be created, even by the superuser.
+#[cfg(target_os = "linux")]
+fn file_system_is_read_only() {
+    let fan = Fan::new();
+    for folder in ["/proc/self", "/proc/self/fan"] {
+        let run = fan.output(&format!("run sum --below 3 --dir {folder}"));
+        let part = "cannot write to the folder /proc/self: ";
+        run.refused(3, &[part, "(os error ", "; choose another --dir"]);
+    }
+}
+
+/// A place where nothing is mounted would otherwise get folders.
+fn parents_are_not_created() {
+    let fan = Fan::new();
+    for option in ["", "--dry-run"] {
+        let run = fan.output(&format!("run sum --below 3 --dir shared/D {option}"));
+        run.refused(3, &["/shared does not exist on this machine", "--dir"]);
+        assert!(!fan.path("shared").exists());
+    }
+}
+
+fn dry_run_prints_no_json() {
+    let fan = Fan::new();
+    let run = fan.output("run sum --below 3 --dir D --dry-run --json");
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.err.contains("cannot be used with"), "{run:?}");
+    assert!(!fan.path("D").exists());
 }
 
 fn folder_of_another_plan() {
@@ -105,7 +143,12 @@ fn folder_of_another_plan() {
     fan.output("run sum --below 3 --dir D").done();
     for other in ["--below 4", "--below 3 --pieces 2"] {
         let run = fan.output(&format!("run sum --dir D {other}"));
-        run.refused(2, &["plan.json", "--dir"]);
+        let of = r#"D/plan.json is the plan of `{"what":{"Sum":{"below":3,"#;
+        let not_of = r#"with --pieces 64, not of `{"what":{"Sum":{"below":"#;
+        run.refused(
+            2,
+            &[of, not_of, ": repeat that command, or choose", "--dir"],
+        );
     }
     fan.output("run sum --below 3 --dir D").done();
 }
@@ -116,9 +159,16 @@ fn plan_of_another_version() {
     let plan = fan.read("D/plan.json");
     let other = plan.replace(r#""version":"1""#, r#""version":"0""#);
     assert_ne!(plan, other);
-    fs::write(fan.path("D/plan.json"), other).expect("a file");
+    fs::write(fan.path("D/plan.json"), &other).expect("a file");
     let run = fan.output("run sum --below 3 --dir D");
-    run.refused(2, &["sums 0", "sums 1"]);
+    let text = "D/plan.json is a plan of sums 0, and this is sums 1: use that version, or choose another --dir";
+    run.refused(2, &[text]);
+    let format = plan.replace(r#""format":1"#, r#""format":0"#);
+    assert_ne!(plan, format);
+    fs::write(fan.path("D/plan.json"), format).expect("a file");
+    let run = fan.output("run sum --below 3 --dir D");
+    run.refused(2, &["sums 1, format 0, and this is sums 1, format 1: "]);
+    fs::write(fan.path("D/plan.json"), other).expect("a file");
     let piece = fan.output("piece --plan D/plan.json --out D --item 1");
     piece.refused(2, &["sums 0", "sums 1"]);
     // An engine may show neither the message nor the code.
