@@ -48,10 +48,15 @@ mod shown {
 }
 
 /// A program that can be split into pieces. Its fields are what a user asks it for: options of the
-/// verbs `plan` and `run`, which become a part of the plan.
+/// verbs `plan` and `run`, which become a part of the plan. Its doc comment is the help.
 ///
-/// Everything is written as JSON. It must be written in the same way each time, so that planning
-/// again gives the same plan: no map of random order.
+/// These names are reserved, because they are options of `run`: `pieces`, `engine`, `image`, `claim`,
+/// `call-limit`, `dir`, `dry-run`, `retries`, `budget`, `cpus`, `json`. A program with a field of
+/// such a name ends with an error.
+///
+/// Everything is written as JSON, which has no NaN, and no map whose keys are not strings. It must be
+/// written in the same way each time, so that planning again gives the same plan: no map of random
+/// order.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -92,7 +97,8 @@ mod shown {
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Split: clap::Args + Serialize + DeserializeOwned {
-    /// The name of the program.
+    /// The name of the program, which has only letters, digits, hyphens, underscores and dots.
+    /// Folders are named after it.
     const NAME: &'static str;
     /// The version of the program. A plan of another version is refused.
     const VERSION: &'static str;

@@ -30,19 +30,27 @@ pub struct StatusArguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Write a picture of the pieces over time to this file, or only that to standard output for -
+    /// Write a picture of the pieces over time to this file; with -, print it instead of the text
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
 
 /// Carries out the verb. `prefix` are the arguments that lead to the verbs of this crate.
 pub fn carry_out<P: Split>(asked: &StatusArguments, prefix: &[OsString]) -> Result<(), Error> {
+    let is_picture = asked
+        .svg
+        .as_ref()
+        .is_some_and(|path| path.as_os_str() == "-");
+    if is_picture && asked.json {
+        let text = "--json and --svg - would both print to standard output: use --svg FILE";
+        return Err(Error::never(text));
+    }
     let view = view::<P>(&asked.dir)?;
     let timeline = view.timeline();
     let status = Status::new(&view, &timeline, merge_command(&asked.dir, prefix));
     if let Some(path) = &asked.svg {
         let svg = timeline.svg(&status.headline());
-        if path.as_os_str() == "-" {
+        if is_picture {
             return print(svg.as_bytes());
         }
         fs::write(path, svg).map_err(|error| Error::at(path, &error))?;

@@ -1,21 +1,24 @@
 //! The command line: the verbs that a program gets.
 
+mod own;
+
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, Subcommand};
 
 use crate::engine::EngineOptions;
 use crate::merge::merge;
 use crate::parent;
 use crate::piece::{Asked, piece};
 use crate::plan::{Header, Plan};
-use crate::run::{self, Options};
+use crate::run::{self, Options, book};
 use crate::status::{self, StatusArguments};
 use crate::{Budget, Error, Split};
+
+pub use own::main;
 
 /// A verb of a program that can be split.
 #[derive(Debug, Subcommand)]
@@ -48,6 +51,7 @@ pub enum Verb<P: Split> {
 
 /// How finely a program is split.
 #[derive(Args, Debug)]
+#[group(skip)]
 pub struct Pieces {
     /// About how many pieces
     // The id is unlike that of any parameter of a program.
@@ -57,6 +61,7 @@ pub struct Pieces {
 
 /// What runs the pieces, and how. All of these may follow a subcommand of the program.
 #[derive(Args, Debug)]
+#[group(skip)]
 pub struct RunArguments {
     #[command(flatten)]
     pieces: Pieces,
@@ -80,7 +85,8 @@ pub struct RunArguments {
     /// After how many seconds a piece leaves the rest of its work to others
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, global = true, value_parser = seconds, allow_negative_numbers = true)]
     budget: f64,
-    /// The processors of each piece [default: all that the engine gives it]
+    /// The processors of each piece [default: 1 with hq, slurm and k8s; a share of this machine with
+    /// local]
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=4096), allow_negative_numbers = true)]
     cpus: Option<u16>,
     /// Print JSON
@@ -98,9 +104,9 @@ fn number() -> impl clap::builder::TypedValueParser<Value = usize> {
 /// Which item a piece does, and where the plan and the results are.
 #[derive(Args, Debug)]
 pub struct PieceArguments {
-    /// The plan
+    /// The plan [default: plan.json in the folder of the results]
     #[arg(long, value_name = "FILE")]
-    plan: PathBuf,
+    plan: Option<PathBuf>,
     /// The item [default: what HQ_ENTRY, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX names]
     #[arg(long, value_name = "K")]
     item: Option<String>,
@@ -128,9 +134,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Which results are merged.
 #[derive(Args, Debug)]
 pub struct MergeArguments {
-    /// The plan
+    /// The plan [default: plan.json in the folder]
     #[arg(long, value_name = "FILE")]
-    plan: PathBuf,
+    plan: Option<PathBuf>,
     /// The folder of the results
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -139,42 +145,17 @@ pub struct MergeArguments {
     json: bool,
 }
 
-/// The command line of a program of its own.
-#[derive(Debug, Parser)]
-struct Command<P: Split> {
-    #[command(subcommand)]
-    verb: Verb<P>,
-}
-
-/// Gives a program the verbs of this crate: call it from `main`. Prints errors to standard error.
-///
-/// The exit code is 0 after success, 1 if results are missing or wrong or a piece panicked, 2 if
-/// the plan, the item or the command line is wrong, 3 if another machine may succeed, and 128 and
-/// its number if a signal has interrupted the verb `run`.
-pub fn main<P: Split>() -> ExitCode {
-    let command = <Command<P> as clap::CommandFactory>::command()
-        .name(P::NAME)
-        .version(P::VERSION);
-    let matches = command.get_matches();
-    let verb = match Command::<P>::from_arg_matches(&matches) {
-        Ok(command) => command.verb,
-        Err(error) => error.exit(),
-    };
-    match carry_out(verb, &[]) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}: {error}", P::NAME);
-            ExitCode::from(error.code())
-        }
-    }
-}
-
 /// Carries out a verb, for a program that has other verbs as well. `prefix` are the arguments that
 /// lead to the verbs of this crate, such as `fan`.
 ///
 /// # Errors
 /// Returns an error whose [code](Error::code) should be the process's exit code.
 pub fn carry_out<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Error> {
+    own::check::<P>()?;
+    act(verb, prefix)
+}
+
+fn act<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Error> {
     match verb {
         Verb::Plan { pieces, arguments } => {
             let plan = Plan::new(Header::new(arguments, pieces.pieces))?;
@@ -184,7 +165,7 @@ pub fn carry_out<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Err
             asked.parent.map_or(Ok(()), parent::follow)?;
             let budget = Budget::new(Duration::from_secs_f64(asked.budget));
             let asked = Asked {
-                plan: &asked.plan,
+                plan: &plan_path(asked.plan, &asked.out),
                 item: asked.item.as_deref(),
                 list: asked.list.as_deref(),
                 out: &asked.out,
@@ -192,12 +173,17 @@ pub fn carry_out<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Err
             piece::<P>(&asked, &budget)
         }
         Verb::Merge(arguments) => {
-            let plan = Plan::<P>::read(&arguments.plan)?;
+            let plan = Plan::<P>::read(&plan_path(arguments.plan, &arguments.dir))?;
             print_report::<P>(&merge(&plan, &arguments.dir)?, arguments.json)
         }
         Verb::Run { options, arguments } => carry_out_run(options, arguments, prefix),
         Verb::Status(asked) => status::carry_out::<P>(&asked, prefix),
     }
+}
+
+/// Returns the path of the plan that the user has named, or of that in the folder of the results.
+fn plan_path(named: Option<PathBuf>, folder: &Path) -> PathBuf {
+    named.unwrap_or_else(|| book::plan_path(folder))
 }
 
 fn carry_out_run<P: Split>(
@@ -224,10 +210,13 @@ fn carry_out_run<P: Split>(
 }
 
 fn print_report<P: Split>(report: &P::Report, json: bool) -> Result<(), Error> {
-    let text = match json {
-        true => serde_json::to_string_pretty(report).expect("a report is JSON") + "\n",
+    let mut text = match json {
+        true => serde_json::to_string_pretty(report).expect("a report is JSON"),
         false => report.to_string(),
     };
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
     print(text.as_bytes())
 }
 

@@ -49,8 +49,8 @@ pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error
     }
 }
 
-/// Returns the plan that is there, if its header is the same. Its items are those that `run`
-/// goes on with, even if planning again would find others.
+/// Returns the plan that is there, if its header is the same. Its items are those of this `run`,
+/// even if planning again would find others.
 fn present<P: Split>(header: &Header<P>, path: &Path) -> Result<Plan<P>, Error> {
     let plan = Plan::<P>::read(path)?;
     if plan.header().digest() == header.digest() {

@@ -50,6 +50,9 @@ everything is published, merge it: PROGRAM merge --plan D/plan.json D
     assert_eq!(text, expected);
     let svg = fan.read("time.svg");
     assert_eq!(status(&fan, "--svg -"), svg);
+    let both = fan.output("status D --json --svg -");
+    both.refused(2, &["--json and --svg - ", "use --svg FILE"]);
+    assert!(both.out.is_empty(), "{both:?}");
     let bar = "<g><title>item 1: 8.0 s, from 2.0 s on</title>\
                <rect class=\"p\" x=\"220.00\" y=\"67\" width=\"800.00\" height=\"16\"/>\
                <text class=\"n\" x=\"223.00\" y=\"79\">1</text></g>\n";

@@ -6,6 +6,10 @@ use crate::support::{Ended, Fan};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("whole::equals_plan_piece_merge", equals_plan_piece_merge),
+    (
+        "whole::plan_of_the_folder_is_the_default",
+        plan_of_the_folder_is_the_default,
+    ),
     ("whole::continues_from_results", continues_from_results),
     (
         "whole::spent_budgets_split_again",
@@ -41,6 +45,14 @@ fn equals_plan_piece_merge() {
         assert_eq!(run.done(), by_hand);
     }
     assert_eq!(fan.read("D/plan.json"), plan);
+}
+
+fn plan_of_the_folder_is_the_default() {
+    let fan = Fan::new();
+    let sum = fan.output(&format!("run {SUM} --dir D")).done();
+    fs::remove_file(fan.path("D/3.out")).expect("a result");
+    fan.output("piece --out D --item 3").done();
+    assert_eq!(fan.output("merge D").done(), sum);
 }
 
 fn continues_from_results() {
