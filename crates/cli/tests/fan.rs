@@ -442,6 +442,9 @@ fn simulations_in_pieces_print_the_same_bytes() {
         "sim fib 8 --processors 3 --job knary --size tiny --instances 3 --arrivals poisson:1ms --desire wsap --seeds 5",
     ] {
         let alone = text(&mut tidegate(program));
+        let note = "\n(--wide shows ";
+        assert!(alone.contains(note), "{alone}");
+        let alone = alone.replace(note, "\n(--json has ");
         let alone_json = text(&mut tidegate(&format!("{program} --json")));
         for pieces in [1, 2, 5, 24] {
             let mut fan = Fan::new(program, pieces, NOWHERE.as_ref());
@@ -509,6 +512,20 @@ fn help_offers_no_standard_input() {
     }
     let help = help("sim fib");
     assert_eq!(help.matches("; - for standard input").count(), 2, "{help}");
+}
+
+#[test]
+fn folder_of_other_arguments_is_named_by_both_commands() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |words: &str| {
+        let mut command = tidegate(&format!("fan run {words} --dir D --dry-run"));
+        command.current_dir(home.path());
+        command
+    };
+    run("uts --tree tiny --pieces 3").assert().success();
+    let error = complaint(&mut run("uts --seed 7"), 2);
+    let of = "D/plan.json is the plan of `uts --tree=tiny` with --pieces 3, not of `uts --seed=7` with --pieces 64: ";
+    assert!(error.contains(of), "{error}");
 }
 
 #[test]

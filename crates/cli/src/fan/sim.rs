@@ -40,7 +40,8 @@ pub struct Out {
 }
 
 pub fn command() -> Command {
-    let command = SimulatedMachine::augment_args(Command::new(NAME));
+    let command = Command::new(NAME).next_help_heading("Simulation options");
+    let command = SimulatedMachine::augment_args(command).next_help_heading(None::<&str>);
     let command = Simulated::augment_subcommands(command);
     // `--pieces` is the number of pieces.
     let has_pieces = |program: &&Command| program.get_arguments().any(|arg| arg.get_id() == PIECES);
@@ -175,7 +176,10 @@ impl Part for Split {
         }
         let runs = Runs::new(&experiment, runs).map_err(failed)?;
         Ok(Report {
-            text: runs.to_string(),
+            // The verbs have no `--wide`.
+            text: runs
+                .to_string()
+                .replace("\n(--wide shows ", "\n(--json has "),
             json: runs.to_json(),
         })
     }

@@ -57,6 +57,7 @@ pub fn command() -> Command {
         .long("size")
         .value_name("SIZE")
         .help("Problem size, which sets the tree")
+        .help_heading("Parameters")
         .default_value("small")
         .value_parser(EnumValueParser::<Size>::new());
     let entry = entry(Uts::NAME).expect("the program is registered");
