@@ -181,3 +181,47 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Budget, Done, Retry};
+
+    /// A program whose item is its argument.
+    #[derive(Debug, clap::Args, Serialize, Deserialize)]
+    struct Half {
+        #[arg(long)]
+        of: f64,
+    }
+
+    impl Split for Half {
+        const NAME: &'static str = "half";
+        const VERSION: &'static str = "1";
+        type Item = f64;
+        type Out = f64;
+        type Report = String;
+
+        fn plan(&self, _: usize) -> Result<Vec<Weighted<f64>>, Error> {
+            let item = self.of;
+            Ok(vec![Weighted { item, weight: 1 }])
+        }
+
+        fn run(&self, item: f64, _: &Budget) -> Result<Done<f64, f64>, Error> {
+            Ok(Done::whole(item / 2.0))
+        }
+
+        fn merge(&self, outs: Vec<f64>) -> Result<String, Error> {
+            Ok(outs[0].to_string())
+        }
+    }
+
+    #[test]
+    fn plans_are_read_back() {
+        let plan = |of| Plan::new(Header::new(Half { of }, 1));
+        plan(0.1).unwrap();
+        let error = plan(f64::NAN).unwrap_err();
+        assert_eq!(error.retry(), Retry::Never);
+        let text = "the plan cannot be read back from JSON: ";
+        assert!(error.to_string().starts_with(text), "{error}");
+    }
+}

@@ -71,7 +71,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     /// Write the plan, print what would be submitted, and start nothing
-    #[arg(long, global = true, conflicts_with = "json")]
+    #[arg(long, global = true)]
     dry_run: bool,
     /// How often an item whose piece has failed is tried again
     #[arg(
@@ -191,6 +191,10 @@ fn carry_out_run<P: Split>(
     arguments: P,
     prefix: &[OsString],
 ) -> Result<(), Error> {
+    // For clap, options before and after a subcommand do not conflict.
+    if asked.dry_run && asked.json {
+        return Err(Error::never("--dry-run cannot be used with --json"));
+    }
     let options = Options {
         pieces: asked.pieces.pieces,
         engine: asked.engine,

@@ -46,7 +46,8 @@ fn command<P: Split>() -> clap::Command {
     let about = program.get_about().cloned();
     let about = about.unwrap_or_else(|| format!("{}, split into pieces", P::NAME).into());
     let command = Command::<P>::command().name(P::NAME).version(P::VERSION);
-    command.about(about).after_help(AFTER)
+    let long = program.get_long_about().unwrap_or(&about).clone();
+    command.about(about).long_about(long).after_help(AFTER)
 }
 
 /// Fails if an argument of the program has the name of one of the verb `run`. Of two arguments with
@@ -221,7 +222,8 @@ mod tests {
         let mut command = command::<Odd>();
         command.build();
         let help = command.render_long_help().to_string();
-        assert!(help.starts_with("Counts odd numbers\n"), "{help}");
+        let about = "Counts odd numbers.\n\nMore about them.\n";
+        assert!(help.starts_with(about), "{help}");
         assert!(help.contains("Exit codes: 0 success"), "{help}");
         let run = command.find_subcommand_mut("run").expect("the verb");
         let help = run.render_help().to_string();
