@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::estimate::{Open, left};
+use super::estimate::{self, Open, left};
 use crate::folder::{Begun, Failed, Survey};
 use crate::name::Name;
 use crate::timeline::{Bar, Mark, Timeline};
@@ -179,10 +179,12 @@ impl View {
     }
 
     fn left(&self, running: &[Attempt]) -> Option<f64> {
-        let done = self.survey.done();
-        let done: Vec<_> = done
-            .map(|(trailer, weight)| (weight, trailer.seconds))
-            .collect();
+        let done = self.survey.done().map(|(trailer, weight)| estimate::Done {
+            weight,
+            seconds: trailer.seconds,
+            is_split: !trailer.rest.is_empty(),
+        });
+        let done: Vec<_> = done.collect();
         let mut ages = BTreeMap::<&Name, f64>::new();
         for attempt in running {
             let age = ages.entry(&attempt.item).or_default();

@@ -157,7 +157,6 @@ fn status_shows_living_pieces() {
         status.contains(&line("runs")) && status.contains(&process),
         "{status}"
     );
-    assert!(status.contains(" left\n"), "{status}");
     signal(run.id(), Signal::KILL);
     signal(piece, Signal::KILL);
     wait_for_end(piece);
