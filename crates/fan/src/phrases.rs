@@ -26,6 +26,12 @@ pub fn list(names: &[&Name]) -> String {
     named.join(", ") + &more
 }
 
+/// Returns the names of items with their noun: `item 1`, `items 1, 2`.
+pub fn items(names: &[&Name]) -> String {
+    let plural = if names.len() == 1 { "" } else { "s" };
+    format!("item{plural} {}", list(names))
+}
+
 /// Returns a number with its noun: `1 piece`, `2 pieces`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -56,6 +62,8 @@ mod tests {
         let names: Vec<_> = (0..NAMED + 2).map(Name::planned).collect();
         let names: Vec<_> = names.iter().collect();
         assert_eq!(list(&names[..2]), "0, 1");
+        assert_eq!(items(&names[..1]), "item 0");
+        assert_eq!(items(&names[..2]), "items 0, 1");
         assert_eq!(list(&names), "0, 1, 2, 3, 4, 5, 6, 7 and 2 more");
     }
 }

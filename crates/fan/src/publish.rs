@@ -95,10 +95,9 @@ fn create(folder: &Folder, path: &Path) -> Result<File, Error> {
 
 /// Returns the error of two results that contradict each other.
 pub fn differ(item: &Name, published: &Path, other: &Path) -> Error {
+    let [published, other] = [published, other].map(Path::display);
     Error::never(format!(
-        "item {item} has two results: {} and {} differ; the program does not always compute the same, or its input has changed, or a file is damaged",
-        published.display(),
-        other.display()
+        "item {item} has two results: {published} and {other} differ; the program does not always compute the same, or its input has changed, or a file is damaged: remove {other} to keep the first, or the folder to begin anew"
     ))
 }
 

@@ -2,6 +2,7 @@
 
 mod estimate;
 mod report;
+mod request;
 mod text;
 
 use std::collections::BTreeMap;
@@ -11,15 +12,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::engine::words::line;
-use crate::folder::{Folder, Survey};
+use crate::folder::{DIFFERENT, Folder, Survey};
+use crate::name::Name;
 use crate::parent::has_ended;
 use crate::plan::Plan;
-use crate::publish::{host, now};
+use crate::publish::{differ, host, now};
 use crate::run::book::plan_path;
 use crate::verbs::print;
 use crate::{Error, Split};
-use report::{Status, View};
+use report::{Status, View, Wrong};
+use request::{Commands, Request};
 
 /// Which run is shown, and how.
 #[derive(Args, Debug)]
@@ -47,9 +49,10 @@ pub fn carry_out<P: Split>(asked: &StatusArguments, prefix: &[OsString]) -> Resu
     }
     let view = view::<P>(&asked.dir)?;
     let timeline = view.timeline();
-    let status = Status::new(&view, &timeline, merge_command(&asked.dir, prefix));
+    let commands = Commands::new(&asked.dir, prefix, &view.request);
+    let status = Status::new(&view, &timeline, commands);
     if let Some(path) = &asked.svg {
-        let svg = timeline.svg(&status.headline());
+        let svg = timeline.svg([&status.title(), &status.headline()]);
         if is_picture {
             return print(svg.as_bytes());
         }
@@ -71,8 +74,7 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
     }
     let plan = Plan::<P>::read(&path)?;
     let folder = Folder::new(dir, plan.digest().to_owned());
-    let mut survey = Survey::default();
-    folder.survey(&plan.weights(), &mut survey)?;
+    let (mut survey, wrong) = survey(&folder, &plan.weights())?;
     let items = survey.weights.keys();
     let failures = items.map(|item| Ok((item.clone(), folder.failures(item)?)));
     let mut failures = failures.collect::<Result<BTreeMap<_, _>, Error>>()?;
@@ -85,6 +87,8 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
     survey.begun = begun;
     Ok(View {
         program: format!("{} {}", P::NAME, P::VERSION),
+        request: Request::of(plan.header()),
+        wrong,
         survey,
         dead,
         failures,
@@ -93,15 +97,56 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
     })
 }
 
-/// Returns the command that merges the results.
-fn merge_command(dir: &Path, prefix: &[OsString]) -> String {
-    let program = std::env::args_os().next();
-    let mut words: Vec<OsString> = program.iter().chain(prefix).cloned().collect();
-    words.extend([
-        "merge".into(),
-        "--plan".into(),
-        plan_path(dir).into(),
-        dir.into(),
-    ]);
-    line(&words)
+/// Finds out what is published and what has begun. Where a survey ends with the first result that
+/// cannot be used, this one lists all of them.
+fn survey(folder: &Folder, planned: &[u64]) -> Result<(Survey, Vec<Wrong>), Error> {
+    let mut survey = Survey::default();
+    if folder.survey(planned, &mut survey).is_ok() {
+        return Ok((survey, Vec::new()));
+    }
+    let mut wrong = contradictions(folder)?;
+    let begun = survey.begun;
+    let mut survey = Survey {
+        begun,
+        ..Survey::default()
+    };
+    let planned = planned.iter().enumerate();
+    survey.weights = planned
+        .map(|(number, weight)| (Name::planned(number), *weight))
+        .collect();
+    let mut open: Vec<_> = survey.weights.keys().cloned().collect();
+    while let Some(item) = open.pop() {
+        match folder.look_up(&item, &mut survey) {
+            Ok(false) => {}
+            Ok(true) => {
+                let rest = survey.published[&item].rest.len();
+                open.extend((0..rest).map(|number| item.child(number)));
+            }
+            Err(error) => {
+                let text = error.to_string();
+                wrong.push(Wrong { item, text });
+            }
+        }
+    }
+    wrong.sort_by(|one, other| (&one.item, &one.text).cmp(&(&other.item, &other.text)));
+    Ok((survey, wrong))
+}
+
+/// Returns the results that a second one contradicts.
+fn contradictions(folder: &Folder) -> Result<Vec<Wrong>, Error> {
+    let failed = |error| Error::at(folder.path(), &error);
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(folder.path()).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_none_or(|kind| kind != DIFFERENT) {
+            continue;
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let item = stem.split('~').next().unwrap_or_default().parse::<Name>();
+        if let Ok(item) = item {
+            let text = differ(&item, &folder.result(&item), &path).to_string();
+            wrong.push(Wrong { item, text });
+        }
+    }
+    Ok(wrong)
 }

@@ -79,6 +79,16 @@ enum Line {
     Refusal { name: String },
 }
 
+/// Returns the name of the engine that was given the last submission of a folder.
+pub fn last_engine(folder: &Path) -> Option<String> {
+    let lines = folder::lines(&folder.join(JOBS)).ok()?;
+    let mut engines = lines.into_iter().rev().filter_map(|line| match line {
+        Line::Submission { engine, .. } => Some(engine),
+        Line::Job { .. } | Line::Refusal { .. } => None,
+    });
+    engines.next()
+}
+
 /// The lists and the jobs of an engine.
 pub struct Book<'a> {
     pub folder: &'a Folder,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::estimate::{self, Open, left};
+use super::request::{Commands, Request};
 use crate::folder::{Begun, Failed, Survey};
 use crate::name::Name;
 use crate::timeline::{Bar, Mark, Timeline};
@@ -12,6 +13,10 @@ use crate::timeline::{Bar, Mark, Timeline};
 /// What is known about a run.
 pub struct View {
     pub program: String,
+    /// What the plan asks the program for.
+    pub request: Request,
+    /// The results that cannot be used, and why.
+    pub wrong: Vec<Wrong>,
     /// What the folder says. The attempts that have begun live, as far as is known.
     pub survey: Survey,
     /// The attempts on this machine whose processes have ended.
@@ -28,6 +33,8 @@ pub struct View {
 #[derive(Debug, Serialize)]
 pub struct Status {
     pub program: String,
+    #[serde(flatten)]
+    pub request: Request,
     pub items: usize,
     pub published: usize,
     /// The weight that is published, and that of the whole work.
@@ -38,14 +45,25 @@ pub struct Status {
     /// Attempts on this machine that have ended without a result or an error.
     pub killed: Vec<Attempt>,
     pub failed: Vec<FailedItem>,
+    /// Results that are torn, of another plan, or contradicted by a second one.
+    pub wrong: Vec<Wrong>,
     /// The items without a result, including those whose pieces run.
     pub missing: Vec<Name>,
     /// The items whose pieces have left work to others.
     pub split: Vec<SplitItem>,
     pub elapsed: f64,
     pub left: Option<f64>,
-    /// How to merge, if everything is published.
+    /// The command that merges, if everything is published.
     pub merge: Option<String>,
+    /// The command that does what is missing, if nothing runs.
+    pub resume: Option<String>,
+}
+
+/// A result that cannot be used.
+#[derive(Clone, Debug, Serialize)]
+pub struct Wrong {
+    pub item: Name,
+    pub text: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -204,8 +222,8 @@ fn mark(item: &Name, at: f64, text: String) -> Mark {
 }
 
 impl Status {
-    /// Reports on a run. `merge` is the command that merges its results.
-    pub fn new(view: &View, timeline: &Timeline, merge: String) -> Self {
+    /// Reports on a run.
+    pub fn new(view: &View, timeline: &Timeline, commands: Commands) -> Self {
         let survey = &view.survey;
         let (weight_published, weight) = survey.weight();
         let elapsed = timeline.elapsed();
@@ -227,18 +245,22 @@ impl Status {
         });
         let running = view.attempts(&survey.begun);
         let missing: Vec<_> = survey.missing().cloned().collect();
+        let is_whole = missing.is_empty() && view.wrong.is_empty();
         Self {
             program: view.program.clone(),
+            request: view.request.clone(),
             items: survey.weights.len(),
             published: survey.published.len(),
             weight_published,
             weight,
             hosts: hosts.collect(),
             left: view.left(&running),
-            running,
             killed: view.attempts(&view.dead),
             failed: view.failed(),
-            merge: missing.is_empty().then_some(merge),
+            merge: is_whole.then_some(commands.merge),
+            resume: (!is_whole && running.is_empty()).then_some(commands.resume),
+            running,
+            wrong: view.wrong.clone(),
             missing,
             split: split.collect(),
             elapsed,

@@ -1,10 +1,11 @@
 //! The status as text.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::report::{Attempt, Host, Status};
 use crate::name::Name;
-use crate::phrases::{count, list, span};
+use crate::phrases::{count, items, span};
 use crate::run::schedule::{Cause, Failure};
 use crate::run::table;
 
@@ -12,8 +13,16 @@ use crate::run::table;
 const ROWS: usize = 20;
 
 impl Status {
+    /// Returns the program, with what it was asked for.
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.program, self.request)
+    }
+
     /// Returns how far the run is, in one line.
     pub fn headline(&self) -> String {
+        if self.items == 0 {
+            return "the plan has no items".to_owned();
+        }
         // Not rounded up: 100 % means that nothing is missing.
         let percent = match self.missing.is_empty() {
             true => 100,
@@ -23,38 +32,62 @@ impl Status {
         let elapsed = span(self.elapsed);
         let left = self.left.map(|left| format!(", {} left", span(left)));
         let left = left.unwrap_or_default();
-        let program = &self.program;
-        format!("{program}: {percent} %, {published} of {items} published, {elapsed} elapsed{left}")
+        format!("{percent} %, {published} of {items} published, {elapsed} elapsed{left}")
+    }
+
+    /// Returns the items that neither have a result nor run.
+    fn waiting(&self) -> Vec<&Name> {
+        let running = self.running.iter().map(|attempt| &attempt.item);
+        let wrong = self.wrong.iter().map(|wrong| &wrong.item);
+        let others: BTreeSet<&Name> = running.chain(wrong).collect();
+        let missing = self.missing.iter();
+        missing.filter(|item| !others.contains(item)).collect()
     }
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.title())?;
         writeln!(f, "{}", self.headline())?;
-        for host in &self.hosts {
+        for host in self.hosts.iter().filter(|host| host.published > 0) {
             write_host(f, host)?;
         }
+        self.write_split(f)?;
         attempts(f, "runs", &self.running)?;
         attempts(f, "was killed", &self.killed)?;
         self.write_failed(f)?;
-        for split in self.split.iter().take(ROWS) {
-            let items = count(split.items, "item");
-            writeln!(f, "item {} left work to {items}", split.item)?;
+        for wrong in self.wrong.iter().take(ROWS) {
+            writeln!(f, "{}", wrong.text)?;
         }
-        more(f, self.split.len())?;
+        more(f, self.wrong.len())?;
+        let waiting = self.waiting();
+        if !waiting.is_empty() {
+            let word = match self.running.is_empty() {
+                true => "missing",
+                false => "waiting",
+            };
+            writeln!(f, "{word}: {}", items(&waiting))?;
+        }
         if let Some(merge) = &self.merge {
-            return writeln!(f, "everything is published, merge it: {merge}");
+            writeln!(f, "everything is published; to merge it: {merge}")?;
         }
-        let missing: Vec<&Name> = self.missing.iter().collect();
-        writeln!(f, "missing: items {}", list(&missing))?;
-        match self.running.is_empty() {
-            true => writeln!(f, "nothing runs: repeat the command `run` to go on"),
-            false => Ok(()),
+        if let Some(resume) = &self.resume {
+            writeln!(f, "nothing runs; to resume: {resume}")?;
         }
+        Ok(())
     }
 }
 
 impl Status {
+    fn write_split(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.split.is_empty() {
+            return Ok(());
+        }
+        let left: usize = self.split.iter().map(|split| split.items).sum();
+        let (pieces, left) = (count(self.split.len(), "piece"), count(left, "item"));
+        writeln!(f, "{pieces} left work to others, as {left}")
+    }
+
     fn write_failed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.failed.is_empty() {
             return Ok(());
@@ -81,12 +114,12 @@ impl Status {
 }
 
 fn write_host(f: &mut fmt::Formatter<'_>, host: &Host) -> fmt::Result {
-    let published = host.published;
+    let pieces = count(host.published, "piece");
     let idle = host.idle * 100.0;
     let (name, seconds, at_once) = (&host.host, host.seconds, host.at_once);
     writeln!(
         f,
-        "{name}: {published} published in {seconds:.1} s, up to {at_once} at once, {idle:.0} % idle"
+        "{name}: {pieces}, {seconds:.1} s of work, up to {at_once} at once, {idle:.0} % idle"
     )
 }
 

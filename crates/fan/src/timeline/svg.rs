@@ -33,22 +33,27 @@ const STEPS: [f64; 24] = [
 impl Timeline {
     /// Returns the timeline as SVG: a group of lanes for each machine, and a bar for each piece.
     /// Below a group are its failed attempts. Hovering over a piece shows its item and its times.
-    pub fn svg(&self, title: &str) -> String {
+    /// The title has two lines.
+    pub fn svg(&self, [title, below]: [&str; 2]) -> String {
         let mut lanes = String::new();
-        let mut y = LINE;
+        let top = 2.0 * LINE;
+        let mut y = top;
         for (name, host) in self.hosts() {
             self.draw(&mut lanes, name, host, &mut y);
         }
         let (width, height) = (WIDTH + 2.0 * MARGIN, y + 2.0 * LINE);
-        let title = escaped(title);
+        let room = (WIDTH / CHARACTER) as usize;
+        let shown = escaped(&cut(title, room));
+        let [title, below] = [title, below].map(escaped);
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
              width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" \
-             role=\"img\" aria-label=\"{title}\">\n<style>{STYLE}</style>\n\
+             role=\"img\" aria-label=\"{title}: {below}\">\n<style>{STYLE}</style>\n\
              <rect class=\"b\" width=\"{width}\" height=\"{height}\"/>\n"
         );
-        text(&mut out, MARGIN, LINE * 0.7, &title);
-        self.axis(&mut out, y);
+        text(&mut out, MARGIN, LINE * 0.7, &shown);
+        text(&mut out, MARGIN, LINE * 1.5, &below);
+        self.axis(&mut out, top, y);
         out += &lanes;
         legend(&mut out, y + 2.0 * LINE - 8.0);
         out + "</svg>\n"
@@ -67,10 +72,14 @@ impl Timeline {
 
     /// Draws a machine at the height `y`, which is moved below it.
     fn draw(&self, out: &mut String, name: &str, host: &Host, y: &mut f64) {
-        let (published, seconds) = host.published();
         let idle = host.idle(self.elapsed()) * 100.0;
-        let published = count(published, "piece");
-        let heading = format!("{name}: {published}, {seconds:.1} s, {idle:.0} % idle");
+        let heading = match host.published() {
+            (0, _) => name.to_owned(),
+            (published, seconds) => {
+                let published = count(published, "piece");
+                format!("{name}: {published}, {seconds:.1} s of work, {idle:.0} % idle")
+            }
+        };
         text(out, MARGIN, *y + LINE * 0.7, &escaped(&heading));
         *y += LINE;
         for (bar, lane) in host.bars.iter().zip(&host.lanes) {
@@ -120,8 +129,8 @@ impl Timeline {
         );
     }
 
-    /// Draws the grid from the first lane to `y`, and the times below it.
-    fn axis(&self, out: &mut String, y: f64) {
+    /// Draws the grid from `top` to `y`, and the times below it.
+    fn axis(&self, out: &mut String, top: f64, y: f64) {
         let step = step(self.elapsed());
         let ticks = (0..).map(|number| f64::from(number) * step);
         for tick in ticks.take_while(|tick| *tick <= self.elapsed()) {
@@ -132,7 +141,7 @@ impl Timeline {
             };
             let _ = writeln!(
                 out,
-                "<path class=\"g\" d=\"M{x:.2} {LINE}V{y}\"/>\
+                "<path class=\"g\" d=\"M{x:.2} {top}V{y}\"/>\
                  <text class=\"t\" x=\"{x:.2}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
                 y + LINE * 0.7
             );
@@ -176,6 +185,14 @@ fn text(out: &mut String, x: f64, y: f64, text: &str) {
     );
 }
 
+/// Returns the first characters of a text that is too long.
+fn cut(text: &str, room: usize) -> String {
+    match text.char_indices().nth(room) {
+        Some((end, _)) => format!("{} ..", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {
@@ -200,6 +217,12 @@ mod tests {
         let steps = [0.0, 0.004, 7.0, 60.0, 90.0, 3600.0, 200_000.0, 1e6].map(step);
         let round = [0.001, 0.001, 1.0, 10.0, 20.0, 600.0, 86_400.0, 172_800.0];
         assert_eq!(steps, round);
+    }
+
+    #[test]
+    fn long_titles_are_cut() {
+        assert_eq!(cut("élan", 4), "élan");
+        assert_eq!(cut("élan", 2), "él ..");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The verb `status`, on folders whose results have fixed machines and times.
 
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -9,6 +10,10 @@ use crate::support::Fan;
 pub const TESTS: &[(&str, fn())] = &[
     ("status::shows_a_published_run", shows_a_published_run),
     ("status::shows_failed_attempts", shows_failed_attempts),
+    ("status::shows_what_waits", shows_what_waits),
+    ("status::shows_split_pieces", shows_split_pieces),
+    ("status::shows_wrong_results", shows_wrong_results),
+    ("status::shows_empty_plans", shows_empty_plans),
     ("status::quotes_paths", quotes_paths),
     ("status::refuses_other_folders", refuses_other_folders),
 ];
@@ -34,6 +39,19 @@ fn status(fan: &Fan, options: &str) -> String {
     text.replace(&*program.to_string_lossy(), "PROGRAM")
 }
 
+/// Returns the first line of the status of `RUN`, whose piece meets a fault at a number.
+fn title(at: u64, fault: &Value) -> String {
+    let sum = json!({
+        "below": 30, "from": null, "hold": "hold", "pause": 0, "fault": fault, "at": at,
+    });
+    let arguments = json!({"what": {"Sum": sum}});
+    format!("sums 1: {arguments}, --pieces 3\n")
+}
+
+fn remove(fan: &Fan, name: &str) {
+    fs::remove_file(fan.path(name)).expect("a file");
+}
+
 fn shows_a_published_run() {
     let fan = Fan::new();
     fan.output(RUN).done();
@@ -42,20 +60,20 @@ fn shows_a_published_run() {
     set(&fan, 2, "b", 1000.0, 4.0);
     let text = status(&fan, "--svg time.svg");
     let expected = "\
-sums 1: 100 %, 3 of 3 items published, 10 s elapsed
-a: 2 published in 18.0 s, up to 2 at once, 10 % idle
-b: 1 published in 4.0 s, up to 1 at once, 60 % idle
-everything is published, merge it: PROGRAM merge --plan D/plan.json D
+100 %, 3 of 3 items published, 10 s elapsed
+a: 2 pieces, 18.0 s of work, up to 2 at once, 10 % idle
+b: 1 piece, 4.0 s of work, up to 1 at once, 60 % idle
+everything is published; to merge it: PROGRAM merge --plan D/plan.json D
 ";
-    assert_eq!(text, expected);
+    assert_eq!(text, title(0, &Value::Null) + expected);
     let svg = fan.read("time.svg");
     assert_eq!(status(&fan, "--svg -"), svg);
     let both = fan.output("status D --json --svg -");
     both.refused(2, &["--json and --svg - ", "use --svg FILE"]);
     assert!(both.out.is_empty(), "{both:?}");
     let bar = "<g><title>item 1: 8.0 s, from 2.0 s on</title>\
-               <rect class=\"p\" x=\"220.00\" y=\"67\" width=\"800.00\" height=\"16\"/>\
-               <text class=\"n\" x=\"223.00\" y=\"79\">1</text></g>\n";
+               <rect class=\"p\" x=\"220.00\" y=\"91\" width=\"800.00\" height=\"16\"/>\
+               <text class=\"n\" x=\"223.00\" y=\"103\">1</text></g>\n";
     assert!(svg.contains(bar), "{svg}");
     let json: Value = serde_json::from_str(&status(&fan, "--json")).expect("JSON");
     assert_eq!(json["hosts"][1]["idle"], json!(0.6));
@@ -70,21 +88,104 @@ fn shows_failed_attempts() {
     let failed = r#"{"host":"b","pid":7,"at":1005.0,"retry":"Never","text":"bad <15>"}"#;
     fs::write(fan.path("D/1.err"), format!("{failed}\n")).expect("a file");
     let expected = "\
-sums 1: 66 %, 2 of 3 items published, 10 s elapsed
-a: 2 published in 14.0 s, up to 2 at once, 30 % idle
-b: 0 published in 0.0 s, up to 0 at once, 0 % idle
+66 %, 2 of 3 items published, 10 s elapsed
+a: 2 pieces, 14.0 s of work, up to 2 at once, 30 % idle
 failed attempts:
 item  attempts  machine  code  message
 1     1         b        2     bad <15>
-missing: items 1
-nothing runs: repeat the command `run` to go on
+missing: item 1
+nothing runs; to resume: PROGRAM run --pieces 3 --dir D .., with the arguments above
 ";
-    assert_eq!(status(&fan, ""), expected);
+    assert_eq!(status(&fan, ""), title(15, &json!("Never")) + expected);
     let svg = status(&fan, "--svg -");
     assert!(
         svg.contains("<title>item 1, at 5.0 s: bad &lt;15&gt;</title>"),
         "{svg}"
     );
+}
+
+fn shows_what_waits() {
+    let fan = Fan::new();
+    fan.output("run sum --below 30 --pieces 5 --dir D").done();
+    // Each piece takes 1,000,030 seconds, so the test has some of them to end.
+    set(&fan, 0, "a", 1000.0, 1_000_030.0);
+    for item in 1..5 {
+        remove(&fan, &format!("D/{item}.out"));
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("now");
+    fs::write(
+        fan.path(&format!("D/1~b~7~{}.running", now.as_micros())),
+        "",
+    )
+    .expect("a file");
+    let text = status(&fan, "");
+    let lines: Vec<_> = text.lines().collect();
+    assert!(
+        lines[1].starts_with("20 %, 1 of 5 items published, "),
+        "{text}"
+    );
+    assert!(lines[1].ends_with(", 1111:08 h left"), "{text}");
+    assert_eq!(
+        lines[2],
+        "a: 1 piece, 1000030.0 s of work, up to 1 at once, 100 % idle"
+    );
+    assert!(
+        lines[3].starts_with("item 1 runs on b, process 7, begun "),
+        "{text}"
+    );
+    assert_eq!(lines[4..], ["waiting: items 2, 3, 4"]);
+}
+
+fn shows_split_pieces() {
+    let fan = Fan::new();
+    fan.output("run sum --below 40 --pieces 2 --dir D --budget 0")
+        .done();
+    let text = status(&fan, "");
+    let splits = text.lines().filter(|line| line.contains("left work"));
+    let splits: Vec<_> = splits.collect();
+    let left = fan
+        .names("D")
+        .iter()
+        .filter(|name| name.ends_with(".out"))
+        .count()
+        - 2;
+    let [split] = splits[..] else {
+        panic!("{text}")
+    };
+    assert!(
+        split.ends_with(&format!(" pieces left work to others, as {left} items")),
+        "{text}"
+    );
+}
+
+fn shows_wrong_results() {
+    let fan = Fan::new();
+    fan.output(RUN).done();
+    fs::write(fan.path("D/0.out"), "[0,1").expect("a file");
+    fs::write(fan.path("D/2~b~7~5.differs"), "").expect("a file");
+    let text = status(&fan, "");
+    let lines: Vec<_> = text.lines().collect();
+    let cure = "or a file is damaged: remove D/2~b~7~5.differs to keep the first, \
+                or the folder to begin anew";
+    assert!(
+        lines[1].starts_with("66 %, 2 of 3 items published, "),
+        "{text}"
+    );
+    assert_eq!(lines[3], "D/0.out is torn: remove it, and run again");
+    assert!(lines[4].starts_with("item 2 has two results: "), "{text}");
+    assert!(lines[4].ends_with(cure), "{text}");
+    assert!(lines[5].starts_with("nothing runs; to resume: "), "{text}");
+    fan.output("merge --plan D/plan.json D").refused(2, &[cure]);
+    remove(&fan, "D/0.out");
+    remove(&fan, "D/2~b~7~5.differs");
+    assert_eq!(fan.output(RUN).done(), "sum 435\n");
+}
+
+fn shows_empty_plans() {
+    let fan = Fan::new();
+    fan.output("run sum --below 0 --dir D").done();
+    let text = status(&fan, "");
+    assert_eq!(text.lines().nth(1), Some("the plan has no items"), "{text}");
 }
 
 fn quotes_paths() {
