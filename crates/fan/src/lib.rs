@@ -14,6 +14,7 @@
 mod budget;
 mod engine;
 mod error;
+mod estimate;
 mod folder;
 mod interrupt;
 mod merge;
@@ -23,6 +24,7 @@ mod phrases;
 mod piece;
 mod plan;
 mod publish;
+mod request;
 mod result;
 mod run;
 mod status;

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::engine::words::line;
 use crate::folder::Folder;
 use crate::name::Name;
 use crate::{Error, Split, Weighted};
@@ -80,15 +79,6 @@ impl<P: Split> Header<P> {
     /// Returns the digest of everything that a user may ask for.
     pub fn digest(&self) -> String {
         sha256(&serde_json::to_vec(self).expect("arguments are JSON"))
-    }
-
-    /// Returns what the user asked for, as text: the words of a command line if the arguments are
-    /// words, otherwise their JSON.
-    pub fn asked(&self) -> String {
-        let json = serde_json::to_string(&self.arguments).expect("arguments are JSON");
-        let words: Result<Vec<String>, _> = serde_json::from_str(&json);
-        let text = words.map_or(json, |words| line(&words));
-        format!("`{text}` with --pieces {}", self.pieces)
     }
 }
 

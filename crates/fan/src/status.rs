@@ -1,8 +1,7 @@
 //! The verb `status`: what a folder says about a run. It changes nothing.
 
-mod estimate;
+mod commands;
 mod report;
-mod request;
 mod text;
 
 use std::collections::BTreeMap;
@@ -17,11 +16,12 @@ use crate::name::Name;
 use crate::parent::has_ended;
 use crate::plan::Plan;
 use crate::publish::{differ, host, now};
+use crate::request::Request;
 use crate::run::book::plan_path;
 use crate::verbs::print;
 use crate::{Error, Split};
+use commands::Commands;
 use report::{Status, View, Wrong};
-use request::{Commands, Request};
 
 /// Which run is shown, and how.
 #[derive(Args, Debug)]

@@ -13,6 +13,7 @@ use crate::name::Name;
 use crate::piece::Entry;
 use crate::plan::{Header, Plan};
 use crate::publish::{host, no_link, now};
+use crate::request::Request;
 use crate::{Error, Split};
 
 const PLAN: &str = "plan.json";
@@ -57,10 +58,10 @@ fn present<P: Split>(header: &Header<P>, path: &Path) -> Result<Plan<P>, Error> 
         return Ok(plan);
     }
     Err(Error::never(format!(
-        "{} is the plan of {}, not of {}: repeat that command, or choose another --dir",
+        "{} is the plan of {}, not of {}: repeat the first command, or choose another --dir",
         path.display(),
-        plan.header().asked(),
-        header.asked()
+        Request::of(plan.header()),
+        Request::of(header)
     )))
 }
 

@@ -3,8 +3,10 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
+use crate::estimate;
 use crate::folder::Survey;
 use crate::phrases::span;
+use crate::publish::now;
 
 /// A run that ends sooner shows no progress.
 const QUIET: Duration = Duration::from_secs(2);
@@ -12,8 +14,6 @@ const QUIET: Duration = Duration::from_secs(2);
 pub struct Progress {
     is_terminal: bool,
     began: Instant,
-    /// The weight that was published at the first survey.
-    before: Option<u64>,
 }
 
 impl Progress {
@@ -21,17 +21,15 @@ impl Progress {
         Self {
             is_terminal: stderr().is_terminal(),
             began: Instant::now(),
-            before: None,
         }
     }
 
     /// Replaces the line. `living` is how many pieces the engine has.
-    pub fn show(&mut self, survey: &Survey, living: usize) {
+    pub fn show(&self, survey: &Survey, living: usize) {
         let (done, all) = survey.weight();
-        let before = *self.before.get_or_insert(done);
         let elapsed = self.began.elapsed();
         if self.is_terminal && elapsed >= QUIET {
-            let left = left(done.saturating_sub(before), all - done, elapsed);
+            let left = estimate::of(survey, now());
             // Killed attempts have files as well.
             let running = survey.begun.len().min(living);
             let line = line(survey, done, all, running, left);
@@ -52,18 +50,12 @@ impl Progress {
     }
 }
 
-/// Returns the time that the remaining weight takes, if it is done as fast as that since the start.
-fn left(done: u64, remaining: u64, elapsed: Duration) -> Option<Duration> {
-    let each = elapsed.as_secs_f64() / done as f64;
-    Duration::try_from_secs_f64(each * remaining as f64).ok()
-}
-
-fn line(survey: &Survey, done: u64, all: u64, running: usize, left: Option<Duration>) -> String {
+fn line(survey: &Survey, done: u64, all: u64, running: usize, left: Option<f64>) -> String {
     let percent = 100.0 * done as f64 / all.max(1) as f64;
     let (published, items) = (survey.published.len(), survey.weights.len());
     let mut line = format!("{percent:.0} %, {published} of {items} items, {running} running");
     if let Some(left) = left {
-        line += &format!(", {} left", span(left.as_secs_f64()));
+        line += &format!(", {} left", span(left));
     }
     line
 }
@@ -101,13 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn time_left_follows_the_rate() {
-        let second = Duration::from_secs(1);
-        assert_eq!(left(40, 160, 20 * second), Some(80 * second));
-        assert_eq!(left(0, 160, second), None);
+    fn line_has_the_time_left_if_it_is_known() {
         let line = |left| line(&survey(), 40, 200, 2, left);
         let start = "20 %, 1 of 3 items, 2 running";
         assert_eq!(line(None), start);
-        assert_eq!(line(Some(9 * second)), format!("{start}, 9 s left"));
+        assert_eq!(line(Some(9.0)), format!("{start}, 9 s left"));
     }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::estimate::{self, Open, left};
-use super::request::{Commands, Request};
+use super::commands::Commands;
+use crate::estimate;
 use crate::folder::{Begun, Failed, Survey};
 use crate::name::Name;
+use crate::request::Request;
 use crate::timeline::{Bar, Mark, Timeline};
 
 /// What is known about a run.
@@ -195,25 +196,6 @@ impl View {
         });
         failed.collect()
     }
-
-    fn left(&self, running: &[Attempt]) -> Option<f64> {
-        let done = self.survey.done().map(|(trailer, weight)| estimate::Done {
-            weight,
-            seconds: trailer.seconds,
-            is_split: !trailer.rest.is_empty(),
-        });
-        let done: Vec<_> = done.collect();
-        let mut ages = BTreeMap::<&Name, f64>::new();
-        for attempt in running {
-            let age = ages.entry(&attempt.item).or_default();
-            *age = age.max(attempt.age);
-        }
-        let open = self.survey.missing().map(|item| Open {
-            weight: self.survey.weights[item],
-            runs: ages.get(item).copied(),
-        });
-        left(&done, &open.collect::<Vec<_>>())
-    }
 }
 
 fn mark(item: &Name, at: f64, text: String) -> Mark {
@@ -254,7 +236,7 @@ impl Status {
             weight_published,
             weight,
             hosts: hosts.collect(),
-            left: view.left(&running),
+            left: estimate::of(survey, view.now),
             killed: view.attempts(&view.dead),
             failed: view.failed(),
             merge: is_whole.then_some(commands.merge),

@@ -148,12 +148,9 @@ fn folder_of_another_plan() {
     fan.output("run sum --below 3 --dir D").done();
     for other in ["--below 4", "--below 3 --pieces 2"] {
         let run = fan.output(&format!("run sum --dir D {other}"));
-        let of = r#"plan.json is the plan of `{"what":{"Sum":{"below":3,"#;
-        let not_of = r#"with --pieces 64, not of `{"what":{"Sum":{"below":"#;
-        run.refused(
-            2,
-            &[of, not_of, ": repeat that command, or choose", "--dir"],
-        );
+        let of = r#"plan.json is the plan of {"what":{"Sum":{"at":0,"below":3,"#;
+        let not_of = r#", --pieces 64, not of {"what":{"Sum":{"at":0,"below":"#;
+        run.refused(2, &[of, not_of, ": repeat the first command", "--dir"]);
     }
     fan.output("run sum --below 3 --dir D").done();
 }

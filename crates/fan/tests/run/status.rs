@@ -63,7 +63,7 @@ fn shows_a_published_run() {
 100 %, 3 of 3 items published, 10 s elapsed
 a: 2 pieces, 18.0 s of work, up to 2 at once, 10 % idle
 b: 1 piece, 4.0 s of work, up to 1 at once, 60 % idle
-everything is published; to merge it: PROGRAM merge --plan D/plan.json D
+everything is published; to merge it: PROGRAM merge D
 ";
     assert_eq!(text, title(0, &Value::Null) + expected);
     let svg = fan.read("time.svg");
@@ -192,10 +192,7 @@ fn quotes_paths() {
     let fan = Fan::new();
     fan.output("run sum --below 3 --dir D(1)").done();
     let text = fan.output("status D(1)").done();
-    assert!(
-        text.ends_with(" merge --plan 'D(1)/plan.json' 'D(1)'\n"),
-        "{text}"
-    );
+    assert!(text.ends_with(" merge 'D(1)'\n"), "{text}");
 }
 
 fn refuses_other_folders() {

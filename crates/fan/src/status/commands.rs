@@ -1,50 +1,16 @@
-//! What a plan asks the program for, and the commands that go with its folder.
+//! The commands that go with a folder.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::Split;
 use crate::engine::words::line;
-use crate::plan::Header;
+use crate::request::Request;
 use crate::run::book::last_engine;
-
-/// What a plan asks the program for, as its header has it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Request {
-    pieces: usize,
-    /// A list of words if the program stores its command line.
-    arguments: Value,
-}
 
 /// What a user may do next.
 pub struct Commands {
     pub merge: String,
     pub resume: String,
-}
-
-impl Request {
-    pub fn of<P: Split>(header: &Header<P>) -> Self {
-        let header = serde_json::to_value(header).expect("arguments are JSON");
-        serde_json::from_value(header).expect("a header has these")
-    }
-
-    fn words(&self) -> Option<Vec<&str>> {
-        let words = self.arguments.as_array()?.iter();
-        words.map(Value::as_str).collect()
-    }
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.words() {
-            Some(words) => write!(f, "{}, --pieces {}", line(&words), self.pieces),
-            None => write!(f, "{}, --pieces {}", self.arguments, self.pieces),
-        }
-    }
 }
 
 impl Commands {
@@ -78,7 +44,11 @@ impl Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
+
+    use crate::folder::Folder;
+    use crate::name::Name;
+    use crate::run::book::Book;
 
     fn request(arguments: Value) -> Request {
         let pieces = 40;
@@ -114,9 +84,11 @@ mod tests {
     #[test]
     fn engine_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
+        let results = Folder::new(folder.path(), "0123456789".to_owned());
         for engine in ["local", "hq"] {
-            let submission = json!({"submission": {"engine": engine, "submission": {}}});
-            folder::append(&folder.path().join("jobs"), &submission).expect("a line");
+            let book = Book::new(&results, engine);
+            let submission = book.list(vec![Name::planned(0)]).expect("a list");
+            book.note_submission(&submission).expect("a line");
         }
         let words = resume(&request(json!(["uts"])), folder.path());
         assert!(words.starts_with("run --engine hq --pieces 40 "), "{words}");

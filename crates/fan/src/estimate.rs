@@ -1,5 +1,10 @@
 //! How much time is left.
 
+use std::collections::BTreeMap;
+
+use crate::folder::Survey;
+use crate::name::Name;
+
 /// A piece that runs so many times as long as its weight predicts shows that weights do not predict
 /// the time.
 const OVERDUE: f64 = 4.0;
@@ -9,24 +14,43 @@ const OVERDUE: f64 = 4.0;
 const SPLIT: f64 = 0.05;
 
 /// A published result.
-pub struct Done {
+struct Done {
     /// The weight of what the piece has done.
-    pub weight: u64,
-    pub seconds: f64,
+    weight: u64,
+    seconds: f64,
     /// Whether the piece has left work to others.
-    pub is_split: bool,
+    is_split: bool,
 }
 
 /// An item without a result.
-pub struct Open {
-    pub weight: u64,
+struct Open {
+    weight: u64,
     /// For how many seconds its piece runs, if one does.
-    pub runs: Option<f64>,
+    runs: Option<f64>,
 }
 
-/// Returns the seconds until everything is published, if as many pieces run at once as do now.
-/// Returns `None` if no piece runs, or if the weights do not predict the time, as far as is known.
-pub fn left(done: &[Done], open: &[Open]) -> Option<f64> {
+/// Returns the seconds until everything is published, if that can be told. `now` is in seconds since
+/// 1970.
+pub fn of(survey: &Survey, now: f64) -> Option<f64> {
+    let done = survey.done().map(|(trailer, weight)| Done {
+        weight,
+        seconds: trailer.seconds,
+        is_split: !trailer.rest.is_empty(),
+    });
+    let mut ages = BTreeMap::<&Name, f64>::new();
+    for begun in &survey.begun {
+        let age = ages.entry(&begun.item).or_default();
+        *age = age.max(now - begun.began);
+    }
+    let open = survey.missing().map(|item| Open {
+        weight: survey.weights[item],
+        runs: ages.get(item).copied(),
+    });
+    left(&done.collect::<Vec<_>>(), &open.collect::<Vec<_>>())
+}
+
+/// Assumes that as many pieces run at once as do now. Returns `None` if no piece runs, or if the weights do not predict the time, as far as is known.
+fn left(done: &[Done], open: &[Open]) -> Option<f64> {
     let weight: u64 = done.iter().map(|done| done.weight).sum();
     let seconds: f64 = done.iter().map(|done| done.seconds).sum();
     let split = done.iter().filter(|done| done.is_split);
