@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use jobs::eventually;
 use nix::sys::signal::Signal;
-use terminal::{CTRL_C, PROMPT, Shell, is_pending, send, state, until, wait_for_orphan};
+use terminal::{CTRL_C, Held, PROMPT, Shell, is_pending, send, state, until, wait_for_orphan};
 
 /// The program gets the terminal first, and the pager needs it afterwards.
 #[test]
@@ -28,6 +28,40 @@ fn pager_gets_the_terminal_back() {
     shell.wait_for("got word");
     shell.press(CTRL_C);
     shell.wait_for(PROMPT);
+}
+
+/// The command learns of the program's end before it sees the request. The last process of the
+/// pipeline ignores the request, so that the shell does not see a stopped job.
+#[test]
+fn request_at_the_end_is_answered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [program, pager, end, go] =
+        ["program", "pager", "end", "go"].map(|name| folder.path().join(name));
+    let text = format!("read x </dev/tty\necho \"$PPID $$\"\n{}\n", until(&end));
+    fs::write(&program, text).expect("a file");
+    let wait = until(&go);
+    let text = format!("read x\necho \"<$x $$>\"\n{wait}\nread y </dev/tty\necho \"<$y>\"\n");
+    fs::write(&pager, text).expect("a file");
+    let [program, pager] = [program, pager].map(|path| path.display().to_string());
+    let rest = "(trap '' TTIN; exec cat)";
+    let mut shell = Shell::start();
+    shell.press(&format!(
+        "$TIDEGATE exec -- sh {program} | sh {pager} | {rest}\n"
+    ));
+    shell.press("one\n");
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let [command, program, pager] = pids.split(' ').collect::<Vec<_>>()[..] else {
+        panic!("three numbers: {pids}");
+    };
+    let held = Held::new(command);
+    fs::write(&end, "").expect("a file");
+    eventually(|| state(program) == Some('Z'));
+    fs::write(&go, "").expect("a file");
+    eventually(|| state(pager) == Some('T') && is_pending(command, Signal::SIGTTIN));
+    drop(held);
+    shell.press("word\n");
+    shell.wait_for("<word>");
 }
 
 /// Two commands in a group that no shell could continue. The first one has lent the terminal to its

@@ -99,7 +99,18 @@ impl Signals {
 
     /// Receives SIGCONT, for which this waits for `patience`. Returns false if it does not come.
     pub fn take_continuation(&self, patience: Timespec) -> bool {
-        let awaited = SigSet::from(Signal::SIGCONT);
+        self.take(SigSet::from(Signal::SIGCONT), patience)
+    }
+
+    /// Receives a request of another process for the terminal. Returns false if there is none.
+    pub fn take_request(&self) -> bool {
+        self.take(
+            [Signal::SIGTTIN, Signal::SIGTTOU].into_iter().collect(),
+            AT_ONCE,
+        )
+    }
+
+    fn take(&self, awaited: SigSet, patience: Timespec) -> bool {
         let Ok(pending) = SignalFd::with_flags(&awaited, SfdFlags::SFD_NONBLOCK) else {
             return false;
         };

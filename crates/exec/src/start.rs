@@ -108,7 +108,7 @@ impl Program {
                 signal => terminal.pass_on(self.pid, signal),
             }
         };
-        terminal.end(end.signal());
+        terminal.end(end.signal(), signals);
         end
     }
 

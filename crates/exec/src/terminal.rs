@@ -119,13 +119,11 @@ impl Terminal {
     /// the signal stops the command and the program, too, as if the program were in the group.
     pub fn requested(&mut self, group: Pid, signal: Signal, signals: &Signals) {
         self.take_back();
-        let Some(tty) = &self.tty else {
+        if self.tty.is_none() {
             // No shell would continue the command.
-            return forward(group, signal);
-        };
-        if tcgetpgrp(tty) == Ok(self.own) {
+            forward(group, signal);
+        } else if self.answer() {
             self.is_needed = false;
-            forward(self.own, Signal::SIGCONT);
         } else {
             // Another command of the group may be about to give the terminal back.
             if !signals.take_continuation(PATIENCE) {
@@ -138,13 +136,28 @@ impl Terminal {
 
     /// Takes the terminal back after the program has ended by `signal`, if any. The keys reach only
     /// the group that has the terminal, but the other processes of the command's group, such as a
-    /// script, must end as well. What the command has forwarded was meant only for the program.
-    pub fn end(&mut self, signal: Option<i32>) {
+    /// script, must end as well. What the command has forwarded was meant only for the program. A
+    /// request that is pending is answered, because no other process would do it later.
+    pub fn end(&mut self, signal: Option<i32>, signals: &Signals) {
         let is_key = |key: &Signal| Some(*key as i32) == signal && !self.sent.contains(*key);
         let key = KEYS.into_iter().find(is_key);
         if let (true, Some(key)) = (self.take_back(), key) {
             forward(self.own, key);
         }
+        if signals.take_request() {
+            self.answer();
+        }
+    }
+
+    /// Continues the group, one of whose processes has requested the terminal, if the group has the
+    /// terminal. Returns whether it does.
+    fn answer(&self) -> bool {
+        let tty = self.tty.as_ref();
+        let is_met = tty.is_some_and(|tty| tcgetpgrp(tty) == Ok(self.own));
+        if is_met {
+            forward(self.own, Signal::SIGCONT);
+        }
+        is_met
     }
 
     /// Takes the terminal back if the program has it, and not if a shell has taken it meanwhile.
