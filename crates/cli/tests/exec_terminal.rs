@@ -11,7 +11,9 @@ use std::fs;
 
 use jobs::eventually;
 use nix::sys::signal::Signal;
-use terminal::{CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_without_bash, send, state, until};
+use terminal::{
+    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_pending, is_without_bash, send, state, until,
+};
 
 #[test]
 fn program_reads_from_the_terminal() {
@@ -194,18 +196,10 @@ fn earlier_signal_from_elsewhere_does_not_end_the_script() {
         return;
     }
     let mut shell = Shell::start();
-    let traps = "trap \\\"echo got\\\" INT; trap \\\"trap - INT; kill -INT \\$\\$\\\" TERM";
-    let program =
-        format!("{traps}; read x </dev/tty; echo \\\"<\\$PPID>\\\"; while :; do sleep 0.01; done");
-    shell.press(&format!(
-        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
-    ));
-    shell.press("word\n");
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let command = survivor(&mut shell, "kill -INT \\$\\$");
     send(&command, Signal::SIGINT);
     shell.wait_for("got");
-    send(&command, Signal::SIGTERM);
+    send(&command, Signal::SIGWINCH);
     shell.wait_for("next");
     shell.wait_for_code(7);
 }
@@ -240,6 +234,55 @@ fn signal_just_before_the_loan_does_not_end_the_script() {
     shell.wait_for_code(7);
 }
 
+/// Runs a program in a script on a shell's terminal. It survives SIGINT, which it reports by `got`,
+/// and reads a line, after which it prints the number of its command. At SIGWINCH, it does `then`.
+fn survivor(shell: &mut Shell, then: &str) -> String {
+    let traps = format!("trap \\\"echo got\\\" INT; trap \\\"trap - INT; {then}\\\" WINCH");
+    let program =
+        format!("{traps}; read x </dev/tty; echo \\\"<\\$PPID>\\\"; while :; do sleep 0.01; done");
+    shell.press(&format!(
+        "bash -c '$TIDEGATE exec -- sh -c \"{program}\"; echo next; exit 7'\n"
+    ));
+    shell.press("word\n");
+    shell.wait_for("<");
+    shell.wait_for(">").replace('>', "")
+}
+
+/// Another process needs the terminal while the program cleans up after Ctrl-C.
+#[test]
+fn ctrl_c_before_a_request_ends_the_script() {
+    if is_without_bash() {
+        return;
+    }
+    let mut shell = Shell::start();
+    let command = survivor(&mut shell, "kill -INT \\$\\$");
+    shell.press(CTRL_C);
+    shell.wait_for("got");
+    // The command receives the signals in this order.
+    send(&command, Signal::SIGTTIN);
+    send(&command, Signal::SIGWINCH);
+    shell.wait_for_code(130);
+}
+
+/// The command has forwarded a signal while the program had the terminal for the first time.
+#[test]
+fn ctrl_c_in_a_later_loan_ends_the_script() {
+    if is_without_bash() {
+        return;
+    }
+    let mut shell = Shell::start();
+    let command = survivor(&mut shell, "read x </dev/tty; echo again");
+    send(&command, Signal::SIGINT);
+    shell.wait_for("got");
+    // The command takes the terminal back before it forwards the second signal.
+    send(&command, Signal::SIGTTIN);
+    send(&command, Signal::SIGWINCH);
+    shell.press("word\n");
+    shell.wait_for("again");
+    shell.press(CTRL_C);
+    shell.wait_for_code(130);
+}
+
 /// A program in a script gets the terminal when it reads, and the script gets it back.
 #[test]
 fn script_gets_the_terminal_back() {
@@ -262,6 +305,73 @@ fn session_leader_does_not_stop() {
     program.press(CTRL_Z);
     program.press("word\n");
     program.wait_for("[word]");
+}
+
+/// No shell could continue the group, so the stop has no effect. The group has got the signal of a
+/// key already: if the commands repeated it, they would stop each other's programs for ever.
+#[test]
+fn stop_is_not_repeated_to_the_group() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("program");
+    let text = "trap 'echo continued; exit' CONT\necho \"<$PPID>\"\nwhile :; do sleep 0.01; done\n";
+    fs::write(&program, text).expect("a file");
+    let program = program.display();
+    // The shell runs its trap before the command that follows.
+    let script = format!("trap 'echo repeated' TSTP; $TIDEGATE exec -- sh {program}; echo end");
+    let mut shell = Shell::of("sh", &["-c", &script]);
+    shell.wait_for("<");
+    let command = shell.wait_for(">").replace('>', "");
+    send(&command, Signal::SIGTSTP);
+    shell.wait_for("continued");
+    let seen = shell.wait_for("end");
+    assert!(!seen.contains("repeated"), "{seen}");
+}
+
+/// The shell continues the script before the command learns that its program has stopped.
+#[test]
+fn continuation_outruns_the_stop() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("program");
+    let text = "trap 'exit 7' CONT\necho \"<$PPID $$>\"\nwhile :; do sleep 0.01; done\n";
+    fs::write(&program, text).expect("a file");
+    let mut shell = Shell::start();
+    let program = program.display();
+    shell.press(&format!(
+        "sh -c '$TIDEGATE exec -- sh {program}; exit $?'\n"
+    ));
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let (command, program) = pids.split_once(' ').expect("two numbers");
+    send(command, Signal::SIGSTOP);
+    eventually(|| state(command) == Some('T'));
+    send(program, Signal::SIGTSTP);
+    eventually(|| state(program) == Some('T'));
+    // The command receives the signals in the order of their numbers, so SIGCHLD before SIGCONT.
+    send(command, Signal::SIGCONT);
+    shell.wait_for_code(7);
+}
+
+/// The program is stopped while a job of its own has the terminal.
+#[test]
+fn script_gets_the_terminal_back_after_a_stop() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
+    let job = format!("echo \"<$1 $2>\"; {}", until(&go));
+    let text = format!("read x </dev/tty\ntrap '' TTIN\nset -m\nsh -c '{job}' sh $PPID $$\n");
+    fs::write(&program, text).expect("a file");
+    let program = program.display();
+    let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
+    let mut shell = Shell::of("sh", &["-c", &script]);
+    shell.press("one\n");
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let (command, program) = pids.split_once(' ').expect("two numbers");
+    send(program, Signal::SIGSTOP);
+    eventually(|| state(program) == Some('T') && !is_pending(command, Signal::SIGCHLD));
+    send(program, Signal::SIGCONT);
+    fs::write(&go, "").expect("a file");
+    shell.press("two\n");
+    shell.wait_for("code 0 <two>");
 }
 
 /// The shell has taken the terminal because the command was stopped, while the program ran on.

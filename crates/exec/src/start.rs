@@ -108,7 +108,7 @@ impl Program {
                 signal => terminal.pass_on(self.pid, signal),
             }
         };
-        terminal.end(end.signal(), signals);
+        terminal.end(self.pid, end.signal(), signals);
         end
     }
 

@@ -38,32 +38,25 @@ const PATIENCE: Timespec = Timespec {
 /// The controlling terminal, if there is one.
 pub struct Terminal {
     tty: Option<File>,
-    /// The group of the command.
-    own: Pid,
     /// Whether to lend the terminal whenever the command is in the foreground.
     is_needed: bool,
-    /// The group to which the terminal is lent. It may have given it to a job of its own.
-    borrower: Option<Pid>,
-    /// The signals that the program got from the command while the terminal was lent. Other
-    /// processes have sent them, because the keys reach only the borrower.
-    sent: SigSet,
+    /// The signals that the command has forwarded since it last lent the terminal, and those of
+    /// keys that were pending in the program then. `None` if it has never lent the terminal.
+    sent: Option<SigSet>,
 }
 
 impl Terminal {
     /// Opens the controlling terminal.
     pub fn open() -> Self {
-        let own = getpgrp();
-        let is_alone = own == getpid();
+        let is_alone = getpgrp() == getpid();
         Self {
             tty: OpenOptions::new()
                 .read(true)
                 .write(true)
                 .open("/dev/tty")
                 .ok(),
-            own,
             is_needed: is_alone && io::stdin().is_terminal() && io::stdout().is_terminal(),
-            borrower: None,
-            sent: SigSet::empty(),
+            sent: None,
         }
     }
 
@@ -79,23 +72,23 @@ impl Terminal {
     fn lend(&mut self, group: Pid) -> bool {
         self.is_needed = true;
         let Some(tty) = &self.tty else { return false };
-        // SIGTTOU is blocked, so the second call works from the background, too.
-        let is_lent = match tcgetpgrp(tty) {
-            Ok(front) if front == self.own => tcsetpgrp(tty, group).is_ok(),
-            Ok(front) => front == group,
-            Err(_) => false,
-        };
-        if is_lent && self.borrower.is_none() {
-            self.borrower = Some(group);
-            self.sent.extend(&pending_keys(group));
+        let front = tcgetpgrp(tty);
+        if front != Ok(getpgrp()) {
+            return front == Ok(group);
+        }
+        // Until the next call, the keys reach the command.
+        let pending = pending_keys(group);
+        let is_lent = tcsetpgrp(tty, group).is_ok();
+        if is_lent {
+            self.sent = Some(pending);
         }
         is_lent
     }
 
     /// Forwards a signal that the command has received to the program's `group`.
     pub fn pass_on(&mut self, group: Pid, signal: Signal) {
-        if self.borrower.is_some() {
-            self.sent.add(signal);
+        if let Some(sent) = &mut self.sent {
+            sent.add(signal);
         }
         forward(group, signal);
     }
@@ -118,7 +111,7 @@ impl Terminal {
     /// commands in it: another process of the group needs the terminal. If the group cannot get it,
     /// the signal stops the command and the program, too, as if the program were in the group.
     pub fn requested(&mut self, group: Pid, signal: Signal, signals: &Signals) {
-        self.take_back();
+        self.take_back(group);
         if self.tty.is_none() {
             // No shell would continue the command.
             forward(group, signal);
@@ -134,15 +127,17 @@ impl Terminal {
         }
     }
 
-    /// Takes the terminal back after the program has ended by `signal`, if any. The keys reach only
-    /// the group that has the terminal, but the other processes of the command's group, such as a
-    /// script, must end as well. What the command has forwarded was meant only for the program. A
-    /// request that is pending is answered, because no other process would do it later.
-    pub fn end(&mut self, signal: Option<i32>, signals: &Signals) {
-        let is_key = |key: &Signal| Some(*key as i32) == signal && !self.sent.contains(*key);
-        let key = KEYS.into_iter().find(is_key);
-        if let (true, Some(key)) = (self.take_back(), key) {
-            forward(self.own, key);
+    /// Takes the terminal back after the program has ended by `signal`, if any. A key that ended it
+    /// may have reached only the program, but the other processes of the command's group, such as a
+    /// script, must end as well. What the command has forwarded has reached the group, too, or was
+    /// meant only for the program. A request that is pending is answered, because no other process
+    /// would do it later.
+    pub fn end(&self, group: Pid, signal: Option<i32>, signals: &Signals) {
+        self.take_back(group);
+        let is_sent = |key| self.sent.is_none_or(|sent| sent.contains(key));
+        let is_key = |key: &Signal| Some(*key as i32) == signal && !is_sent(*key);
+        if let Some(key) = KEYS.into_iter().find(is_key) {
+            forward(getpgrp(), key);
         }
         if signals.take_request() {
             self.answer();
@@ -153,54 +148,51 @@ impl Terminal {
     /// terminal. Returns whether it does.
     fn answer(&self) -> bool {
         let tty = self.tty.as_ref();
-        let is_met = tty.is_some_and(|tty| tcgetpgrp(tty) == Ok(self.own));
+        let is_met = tty.is_some_and(|tty| tcgetpgrp(tty) == Ok(getpgrp()));
         if is_met {
-            forward(self.own, Signal::SIGCONT);
+            forward(getpgrp(), Signal::SIGCONT);
         }
         is_met
     }
 
-    /// Takes the terminal back if the program has it, and not if a shell has taken it meanwhile.
-    /// Returns whether the program had it.
-    fn take_back(&mut self) -> bool {
-        let (Some(group), Some(tty)) = (self.borrower, &self.tty) else {
-            return false;
-        };
-        let is_back = tcgetpgrp(tty) == Ok(group) && tcsetpgrp(tty, self.own).is_ok();
-        if is_back {
-            self.borrower = None;
-        }
-        is_back
+    /// Takes the terminal back if the program's `group` has it, and not if a shell has taken it
+    /// meanwhile. Returns whether the group had it.
+    fn take_back(&self, group: Pid) -> bool {
+        let tty = self.tty.as_ref();
+        // SIGTTOU is blocked, so the second call works from the background.
+        tty.is_some_and(|tty| tcgetpgrp(tty) == Ok(group) && tcsetpgrp(tty, getpgrp()).is_ok())
     }
 
-    /// Decides what to do after `signal` has stopped the program: lends it the terminal and
-    /// continues it if it was stopped for want of the terminal, and otherwise stops the command's
-    /// group as well, so that the shell sees a stopped job.
+    /// Decides what to do after `signal` has stopped the program: lends it the terminal if it was
+    /// stopped for want of it, and otherwise stops as well, so that the shell sees a stopped job.
     pub fn stopped(&mut self, group: Pid, signal: Signal, signals: &Signals) {
-        let wants = matches!(signal, Signal::SIGTTIN | Signal::SIGTTOU);
-        if wants && self.lend(group) {
-            forward(group, Signal::SIGCONT);
+        // Without a terminal, no shell would continue the command.
+        if self.tty.is_none() {
             return;
         }
-        // Without a terminal, no shell would continue the command. A SIGSTOP comes from another
-        // process and not from the terminal; but the user of the terminal must get it back.
-        let is_from_elsewhere = signal == Signal::SIGSTOP && self.borrower.is_none();
-        if self.tty.is_none() || is_from_elsewhere {
-            return;
+        if matches!(signal, Signal::SIGTTIN | Signal::SIGTTOU) {
+            return self.needed(group, signal, signals);
         }
-        self.take_back();
-        // If a job of the program has the terminal, the shell takes it from that.
-        self.borrower = None;
-        let may_run = if wants {
-            self.request(group, signal, signals)
-        } else {
+        if self.take_back(group) {
+            // The key has reached only the program.
             signals.stop_own_group(Signal::SIGTSTP, AT_ONCE);
-            true
-        };
-        // No shell can continue the command, and the program would only be stopped again. So the
-        // command, its parent, leaves the session: then the kernel does not stop the program, but
-        // reports an error to it. The leader of a group cannot leave, and the program stays stopped.
-        if may_run || setsid().is_ok() {
+        } else if signal == Signal::SIGSTOP {
+            // Another process has sent it, which also continues the program.
+            return;
+        } else if !signals.take_continuation(AT_ONCE) {
+            // If two commands sent the signal to their group again, they would never cease.
+            signals.stop_self(Signal::SIGTSTP);
+        }
+        self.resume(group);
+    }
+
+    /// Continues the program, which `signal` has stopped because it needs the terminal. If no shell
+    /// can continue the command and no other command returns the terminal, the program would only be
+    /// stopped again. So the command, its parent, leaves the session: then the kernel does not stop
+    /// the program, but reports an error to it. The leader of a group cannot leave, and the program
+    /// stays stopped.
+    fn needed(&mut self, group: Pid, signal: Signal, signals: &Signals) {
+        if self.lend(group) || self.request(group, signal, signals) || setsid().is_ok() {
             self.resume(group);
         }
     }
