@@ -65,7 +65,9 @@ fn request_at_the_end_is_answered() {
 }
 
 /// Two commands in a group that no shell could continue. The first one has lent the terminal to its
-/// program; the program of the second one reads from it as soon as the file `go` exists.
+/// program; the program of the second one reads from it as soon as the file `go` exists. Its command
+/// waits for the terminal for ten requests, one second; on a machine on which the first command does
+/// not run for that long, these tests fail.
 struct Neighbours {
     shell: Shell,
     first: String,
