@@ -312,8 +312,9 @@ fn session_leader_does_not_stop() {
 #[test]
 fn stop_is_not_repeated_to_the_group() {
     let folder = tempfile::tempdir().expect("a folder");
+    // It starts no other process: one that stops before its `exec` keeps the shell from stopping.
     let program = folder.path().join("program");
-    let text = "trap 'echo continued; exit' CONT\necho \"<$PPID>\"\nwhile :; do sleep 0.01; done\n";
+    let text = "trap 'echo continued; exit' CONT\necho \"<$PPID>\"\nwhile :; do :; done\n";
     fs::write(&program, text).expect("a file");
     let program = program.display();
     // The shell runs its trap before the command that follows.
@@ -332,7 +333,7 @@ fn stop_is_not_repeated_to_the_group() {
 fn continuation_outruns_the_stop() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("program");
-    let text = "trap 'exit 7' CONT\necho \"<$PPID $$>\"\nwhile :; do sleep 0.01; done\n";
+    let text = "trap 'exit 7' CONT\necho \"<$PPID $$>\"\nwhile :; do :; done\n";
     fs::write(&program, text).expect("a file");
     let mut shell = Shell::start();
     let program = program.display();

@@ -524,7 +524,7 @@ fn folder_of_other_arguments_is_named_by_both_commands() {
     };
     run("uts --tree tiny --pieces 3").assert().success();
     let error = complaint(&mut run("uts --seed 7"), 2);
-    let of = "D/plan.json is the plan of `uts --tree=tiny` with --pieces 3, not of `uts --seed=7` with --pieces 64: ";
+    let of = "D/plan.json is the plan of uts --tree=tiny, --pieces 3, not of uts --seed=7, --pieces 64: ";
     assert!(error.contains(of), "{error}");
 }
 
