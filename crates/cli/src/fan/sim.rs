@@ -177,9 +177,7 @@ impl Part for Split {
         let runs = Runs::new(&experiment, runs).map_err(failed)?;
         Ok(Report {
             // The verbs have no `--wide`.
-            text: runs
-                .to_string()
-                .replace("\n(--wide shows ", "\n(--json has "),
+            text: runs.text("--json has"),
             json: runs.to_json(),
         })
     }

@@ -1,7 +1,5 @@
 //! The runs of an experiment in a table, and the figures of a run that another process has made.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -66,6 +64,13 @@ impl<'a> Runs<'a> {
         format!("{}, {jobs}, {seeds}", Head::new(experiment))
     }
 
+    /// Returns the text that `tidegate sim` prints. `where_rest` begins the note on the columns that
+    /// do not fit.
+    pub fn text(&self, where_rest: &str) -> String {
+        let table = self.sheet.to_table().fitted(where_rest);
+        format!("{}\n{table}\n", self.title())
+    }
+
     pub fn to_json(&self) -> Value {
         let experiment = self.experiment;
         let mut fields = Head::new(experiment).to_json(self.seed);
@@ -75,13 +80,5 @@ impl<'a> Runs<'a> {
         fields.extend(self.sizes.clone());
         fields.extend(self.sheet.to_json());
         fields.into()
-    }
-}
-
-/// The text that `tidegate sim` prints.
-impl fmt::Display for Runs<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.title())?;
-        writeln!(f, "{}", self.sheet.to_table().text(false))
     }
 }

@@ -159,10 +159,29 @@ impl Table {
     /// Returns the table as Markdown: all columns if `wide`, otherwise the first columns that fit
     /// into 80 characters.
     pub fn text(&self, wide: bool) -> String {
-        let shown = match wide {
-            true => self.columns.len(),
-            false => self.fitting(),
-        };
+        match wide {
+            true => self.first(self.columns.len()),
+            false => self.fitted("--wide shows"),
+        }
+    }
+
+    /// Returns the first columns that fit into 80 characters. `where_rest` begins the note on the
+    /// others, as in `--wide shows`.
+    pub fn fitted(&self, where_rest: &str) -> String {
+        let shown = self.fitting();
+        let text = self.first(shown);
+        match self.columns.len() - shown {
+            0 => text,
+            1 => format!(
+                "{text}\n({where_rest} one more column: {})",
+                self.columns[shown]
+            ),
+            more => format!("{text}\n({where_rest} {more} more columns)"),
+        }
+    }
+
+    /// Returns the first `shown` columns.
+    fn first(&self, shown: usize) -> String {
         let mut table = comfy_table::Table::new();
         table
             .load_preset(ASCII_MARKDOWN)
@@ -170,15 +189,7 @@ impl Table {
         for row in &self.rows {
             table.add_row(row[..shown].iter().map(cell));
         }
-        let text = table.trim_fmt();
-        match self.columns.len() - shown {
-            0 => text,
-            1 => format!(
-                "{text}\n(--wide shows one more column: {})",
-                self.columns[shown]
-            ),
-            more => format!("{text}\n(--wide shows {more} more columns)"),
-        }
+        table.trim_fmt()
     }
 
     /// Returns the number of columns that fit into [`WIDTH`] characters, at least 1.
