@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 
 use jobs::eventually;
 use nix::sys::signal::Signal;
-use terminal::{CTRL_C, Held, PROMPT, Shell, is_pending, send, state, until, wait_for_orphan};
+use terminal::{
+    CTRL_C, Held, PROMPT, Shell, is_pending, job_of_the_program, send, state, until,
+    wait_for_orphan,
+};
 
 /// The program gets the terminal first, and the pager needs it afterwards.
 #[test]
@@ -170,19 +173,10 @@ fn request_that_is_met_does_not_reach_the_program() {
 #[test]
 fn loan_outlives_a_request_that_cannot_be_met() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
-    let job = format!("echo \"<$1>\"; {}", until(&go));
-    let text = format!("read x </dev/tty\ntrap '' TTIN\nset -m\nsh -c '{job}' sh $PPID\n");
-    fs::write(&program, text).expect("a file");
-    let program = program.display();
-    let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
-    let mut shell = Shell::of("sh", &["-c", &script]);
-    shell.press("one\n");
-    shell.wait_for("<");
-    let command = shell.wait_for(">").replace('>', "");
+    let (mut shell, [command, _], go) = job_of_the_program(folder.path());
     send(&command, Signal::SIGTTIN);
     eventually(|| !is_pending(&command, Signal::SIGTTIN));
-    fs::write(&go, "").expect("a file");
+    go();
     shell.press("two\n");
     shell.wait_for("code 0 <two>");
 }

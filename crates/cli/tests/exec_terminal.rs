@@ -12,7 +12,8 @@ use std::fs;
 use jobs::eventually;
 use nix::sys::signal::Signal;
 use terminal::{
-    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_pending, is_without_bash, send, state, until,
+    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_pending, is_without_bash, job_of_the_program, send,
+    state, until,
 };
 
 #[test]
@@ -356,21 +357,11 @@ fn continuation_outruns_the_stop() {
 #[test]
 fn script_gets_the_terminal_back_after_a_stop() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [program, go] = ["program", "go"].map(|name| folder.path().join(name));
-    let job = format!("echo \"<$1 $2>\"; {}", until(&go));
-    let text = format!("read x </dev/tty\ntrap '' TTIN\nset -m\nsh -c '{job}' sh $PPID $$\n");
-    fs::write(&program, text).expect("a file");
-    let program = program.display();
-    let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
-    let mut shell = Shell::of("sh", &["-c", &script]);
-    shell.press("one\n");
-    shell.wait_for("<");
-    let pids = shell.wait_for(">").replace('>', "");
-    let (command, program) = pids.split_once(' ').expect("two numbers");
-    send(program, Signal::SIGSTOP);
-    eventually(|| state(program) == Some('T') && !is_pending(command, Signal::SIGCHLD));
-    send(program, Signal::SIGCONT);
-    fs::write(&go, "").expect("a file");
+    let (mut shell, [command, program], go) = job_of_the_program(folder.path());
+    send(&program, Signal::SIGSTOP);
+    eventually(|| state(&program) == Some('T') && !is_pending(&command, Signal::SIGCHLD));
+    send(&program, Signal::SIGCONT);
+    go();
     shell.press("two\n");
     shell.wait_for("code 0 <two>");
 }

@@ -168,6 +168,24 @@ pub fn until(file: &Path) -> String {
     format!("for i in $(seq 6000); do {look}; done")
 }
 
+/// Runs a script that needs the terminal after a program whose own job has it. Returns the shell, the
+/// numbers of the command and the program, and what ends the program.
+pub fn job_of_the_program(folder: &Path) -> (Shell, [String; 2], impl FnOnce()) {
+    let [program, go] = ["program", "go"].map(|name| folder.join(name));
+    let job = format!("echo \"<$1 $2>\"; {}", until(&go));
+    let text = format!("read x </dev/tty\ntrap '' TTIN\nset -m\nsh -c '{job}' sh $PPID $$\n");
+    fs::write(&program, text).expect("a file");
+    let program = program.display();
+    let script = format!("$TIDEGATE exec -- sh {program}; read x; echo \"code $? <$x>\"");
+    let mut shell = Shell::of("sh", &["-c", &script]);
+    shell.press("one\n");
+    shell.wait_for("<");
+    let pids = shell.wait_for(">").replace('>', "");
+    let (command, program) = pids.split_once(' ').expect("two numbers");
+    let pids = [command, program].map(str::to_owned);
+    (shell, pids, move || fs::write(&go, "").expect("a file"))
+}
+
 /// Waits until the command's parent is in another session, because the shell between them has ended.
 pub fn wait_for_orphan(command: &str) {
     eventually(|| {
