@@ -18,6 +18,15 @@ pub enum Retry {
     Elsewhere = 3,
 }
 
+impl Retry {
+    /// Returns what the exit code of a piece says, if it has one.
+    pub(crate) fn after(code: Option<i32>) -> Self {
+        let all = [Self::Never, Self::Elsewhere].into_iter();
+        let mut named = all.filter(|retry| code == Some(*retry as i32));
+        named.next().unwrap_or(Self::Perhaps)
+    }
+}
+
 /// An error, which is one line of text.
 #[derive(Clone, Debug)]
 pub struct Error {

@@ -1,6 +1,6 @@
 //! The folder that all pieces share, and what it says about the items.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
-use crate::publish::{differ, host, no_link, now};
+use crate::publish::{differ, host, no_link, now, process_at};
 use crate::result::{Trailer, Written};
 use crate::{Error, Retry};
 
@@ -89,66 +89,70 @@ impl Folder {
     }
 
     /// Finds out what is published and what has begun. `survey` is what was found earlier: each
-    /// result is read only once. `planned` are the weights of the plan's items.
-    pub fn survey(&self, planned: &[u64], survey: &mut Survey) -> Result<(), Error> {
+    /// result is read only once.
+    pub fn survey(&self, survey: &mut Survey) -> Result<(), Error> {
         let names = self.names()?;
         survey.begun = names
             .iter()
             .filter_map(|name| attempt(name, RUNNING))
             .collect();
-        let mut different = names
-            .iter()
-            .filter_map(|name| Some((attempt(name, DIFFERENT)?, name)));
-        if let Some((other, name)) = different.next() {
-            let first = self.result(&other.item);
-            return Err(differ(&other.item, &first, &self.path.join(name)));
+        if let Some((item, other)) = self.contradictions_in(&names).next() {
+            return Err(differ(&item, &self.result(&item), &other));
         }
-        let planned = planned.iter().enumerate();
-        let mut open: Vec<_> = planned
-            .map(|(number, weight)| (Name::planned(number), *weight))
-            .collect();
-        while let Some((item, weight)) = open.pop() {
-            if !survey.published.contains_key(&item) && names.contains(&format!("{item}.{RESULT}"))
-            {
-                let trailer = self.trailer(&item)?;
-                survey.published.insert(item.clone(), trailer);
-            }
-            if let Some(trailer) = survey.published.get(&item) {
-                let rest = trailer.rest.iter().enumerate();
-                open.extend(rest.map(|(number, weight)| (item.child(number), *weight)));
-            }
-            survey.weights.insert(item, weight);
-        }
-        Ok(())
+        let is_listed = |item: &Name| names.contains(&format!("{item}.{RESULT}"));
+        self.find(survey, is_listed, |_, error| Err(error))
     }
 
     /// Looks up the result of an item by its name, because a network file system may list a folder
     /// as it was some time ago. Adds it to the survey, and returns whether there is one.
     pub fn look_up(&self, item: &Name, survey: &mut Survey) -> Result<bool, Error> {
-        if !self.result(item).exists() {
-            return Ok(false);
+        let exists = self.result(item).exists();
+        if exists {
+            survey.publish(item, self.trailer(item)?);
         }
-        let trailer = self.trailer(item)?;
-        let rest = trailer.rest.iter().enumerate();
-        let rest = rest.map(|(number, weight)| (item.child(number), *weight));
-        survey.weights.extend(rest);
-        survey.published.insert(item.clone(), trailer);
-        Ok(true)
+        Ok(exists)
     }
 
-    /// Looks up the results of all missing items, and of what their pieces have left.
-    pub fn look_up_missing(&self, survey: &mut Survey) -> Result<(), Error> {
+    /// Looks up the results of all missing items, and of what their pieces have left. `wrong` is told
+    /// about results that cannot be used, and may end this by an error.
+    pub fn look_up_missing(
+        &self,
+        survey: &mut Survey,
+        wrong: impl FnMut(Name, Error) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.find(survey, |item| self.result(item).exists(), wrong)
+    }
+
+    /// Adds the results that exist of missing items, and of what their pieces have left.
+    fn find(
+        &self,
+        survey: &mut Survey,
+        exists: impl Fn(&Name) -> bool,
+        mut wrong: impl FnMut(Name, Error) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut open: Vec<_> = survey.missing().cloned().collect();
         while let Some(item) = open.pop() {
-            if self.look_up(&item, survey)? {
-                let rest = survey.published[&item].rest.len();
-                open.extend((0..rest).map(|number| item.child(number)));
+            if exists(&item) {
+                match self.trailer(&item) {
+                    Ok(trailer) => open.extend(survey.publish(&item, trailer)),
+                    Err(error) => wrong(item, error)?,
+                }
             }
         }
         Ok(())
     }
 
-    fn names(&self) -> Result<std::collections::HashSet<String>, Error> {
+    /// Returns the items with a result that contradicts the published one, and the paths of those.
+    pub fn contradictions(&self) -> Result<Vec<(Name, PathBuf)>, Error> {
+        Ok(self.contradictions_in(&self.names()?).collect())
+    }
+
+    fn contradictions_in(&self, names: &HashSet<String>) -> impl Iterator<Item = (Name, PathBuf)> {
+        let others = names.iter().filter_map(|name| attempt(name, DIFFERENT));
+        others.map(|other| (other.item, self.path.join(other.file)))
+    }
+
+    fn names(&self) -> Result<HashSet<String>, Error> {
         let failed = |error| Error::at(&self.path, &error);
         let entries = fs::read_dir(&self.path).map_err(failed)?;
         let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name()));
@@ -189,6 +193,27 @@ impl Folder {
 }
 
 impl Survey {
+    /// Knows only the plan's items, which have these weights.
+    pub fn new(planned: &[u64]) -> Self {
+        let planned = planned.iter().enumerate();
+        Self {
+            weights: planned
+                .map(|(number, weight)| (Name::planned(number), *weight))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a result. Returns the items that its piece has left.
+    fn publish(&mut self, item: &Name, trailer: Trailer) -> Vec<Name> {
+        let rest = trailer.rest.iter().enumerate();
+        let left = rest.map(|(number, weight)| (item.child(number), *weight));
+        let left: Vec<_> = left.collect();
+        self.weights.extend(left.iter().cloned());
+        self.published.insert(item.clone(), trailer);
+        left.into_iter().map(|(item, _)| item).collect()
+    }
+
     /// Returns the items without a result, in the order of the plan.
     pub fn missing(&self) -> impl Iterator<Item = &Name> {
         let is_missing = |item: &&Name| !self.published.contains_key(*item);
@@ -273,9 +298,9 @@ pub fn prepare(path: &Path) -> Result<(), Error> {
     if !path.is_dir() {
         create(path)?;
     }
-    let (host, pid, time) = (host(), std::process::id(), (now() * 1e6) as u64);
-    let one = path.join(format!(".link~{host}~{pid}~{time}"));
-    let other = path.join(format!(".probe~{host}~{pid}~{time}"));
+    let process = process_at(now());
+    let one = path.join(format!(".link~{process}"));
+    let other = path.join(format!(".probe~{process}"));
     fs::write(&one, "").map_err(|error| unwritable(path, &error))?;
     let linked = fs::hard_link(&one, &other).map_err(|error| no_link(&other, &error));
     let _ = (fs::remove_file(&one), fs::remove_file(&other));

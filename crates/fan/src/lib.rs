@@ -28,6 +28,8 @@ mod request;
 mod result;
 mod run;
 mod status;
+#[cfg(test)]
+mod testing;
 mod timeline;
 mod verbs;
 

@@ -11,9 +11,9 @@ use crate::{Error, Split};
 /// Reads and checks the results of all items, and merges them.
 pub fn merge<P: Split>(plan: &Plan<P>, path: &Path) -> Result<P::Report, Error> {
     let folder = Folder::new(path, plan.digest().to_owned());
-    let mut survey = Survey::default();
-    folder.survey(&plan.weights(), &mut survey)?;
-    folder.look_up_missing(&mut survey)?;
+    let mut survey = Survey::new(&plan.weights());
+    folder.survey(&mut survey)?;
+    folder.look_up_missing(&mut survey, |_, error| Err(error))?;
     let missing: Vec<_> = survey.missing().collect();
     if !missing.is_empty() {
         return Err(incomplete(&missing, &survey, path));

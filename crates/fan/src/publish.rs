@@ -24,15 +24,14 @@ pub struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     pub fn begin(folder: &'a Folder, item: &Name) -> Result<Self, Error> {
-        let (host, pid, began) = (host(), std::process::id(), now());
-        // The time tells apart processes of one number, in containers or after one another.
-        let stem = format!("{item}~{host}~{pid}~{}", (began * 1e6) as u64);
+        let began = now();
+        let stem = format!("{item}~{}", process_at(began));
         let path = folder.path().join(format!("{stem}.{}", folder::RUNNING));
         let file = create(folder, &path)?;
         Ok(Self {
             folder,
             item: item.clone(),
-            host,
+            host: host(),
             file,
             path,
             began,
@@ -130,6 +129,13 @@ pub fn host() -> String {
     let name = std::env::var("COMPUTERNAME").unwrap_or_default();
     let allowed = |c: char| c.is_ascii_alphanumeric() || ['-', '.', '_'].contains(&c);
     name.chars().filter(|c| allowed(*c)).collect()
+}
+
+/// Returns the part of a file's name that no other process uses: the machine, the process, and the
+/// time, which tells apart processes of one number, in containers or after one another.
+pub fn process_at(time: f64) -> String {
+    let (host, pid, micros) = (host(), std::process::id(), (time * 1e6) as u64);
+    format!("{host}~{pid}~{micros}")
 }
 
 /// Returns the seconds since 1970.

@@ -57,11 +57,10 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         piece,
     } = prepare(arguments, options)?;
     let _lock = Lock::take(folder.path())?;
-    tell_if_finished(&plan, &folder);
     let interrupt = Interrupt::listen()?;
     let book = Book::new(&folder, options.engine.engine.name());
-    let weights = plan.weights();
-    let mut driver = Driver::new(&book, weights, engine, piece, options.retries, &interrupt);
+    let survey = Survey::new(&plan.weights());
+    let mut driver = Driver::new(&book, survey, engine, piece, options.retries, &interrupt);
     let end = driver.run();
     let survey = driver.finish();
     interrupt.stop_listening();
@@ -80,13 +79,11 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
 }
 
 /// Tells the user if all results are there, because the program's input may have changed since.
-fn tell_if_finished<P: Split>(plan: &Plan<P>, folder: &Folder) {
-    let mut survey = Survey::default();
-    let surveyed = folder.survey(&plan.weights(), &mut survey);
-    if surveyed.is_err() || survey.weights.is_empty() || survey.missing().next().is_some() {
+fn tell_if_finished(folder: &Path, survey: &Survey) {
+    if survey.weights.is_empty() || survey.missing().next().is_some() {
         return;
     }
-    let path = book::plan_path(folder.path());
+    let path = book::plan_path(folder);
     let made = fs::metadata(&path).and_then(|plan| plan.modified());
     let age = made.ok().and_then(|made| made.elapsed().ok());
     let age = span(age.unwrap_or_default().as_secs_f64());
@@ -103,11 +100,11 @@ pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Erro
         engine,
         ..
     } = prepare(arguments, options)?;
-    let mut survey = Survey::default();
-    folder.survey(&plan.weights(), &mut survey)?;
+    let mut survey = Survey::new(&plan.weights());
+    folder.survey(&mut survey)?;
     let missing: Vec<_> = survey.missing().take(engine.capacity()).cloned().collect();
     if missing.is_empty() {
-        tell_if_finished(&plan, &folder);
+        tell_if_finished(folder.path(), &survey);
         return Ok(String::new());
     }
     let book = Book::new(&folder, options.engine.engine.name());

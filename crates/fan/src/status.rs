@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::folder::{DIFFERENT, Folder, Survey};
-use crate::name::Name;
+use crate::folder::{Folder, Survey};
 use crate::parent::has_ended;
 use crate::plan::Plan;
 use crate::publish::{differ, host, now};
@@ -100,53 +99,21 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
 /// Finds out what is published and what has begun. Where a survey ends with the first result that
 /// cannot be used, this one lists all of them.
 fn survey(folder: &Folder, planned: &[u64]) -> Result<(Survey, Vec<Wrong>), Error> {
-    let mut survey = Survey::default();
-    if folder.survey(planned, &mut survey).is_ok() {
+    let mut survey = Survey::new(planned);
+    if folder.survey(&mut survey).is_ok() {
         return Ok((survey, Vec::new()));
     }
-    let mut wrong = contradictions(folder)?;
-    let begun = survey.begun;
-    let mut survey = Survey {
-        begun,
-        ..Survey::default()
-    };
-    let planned = planned.iter().enumerate();
-    survey.weights = planned
-        .map(|(number, weight)| (Name::planned(number), *weight))
-        .collect();
-    let mut open: Vec<_> = survey.weights.keys().cloned().collect();
-    while let Some(item) = open.pop() {
-        match folder.look_up(&item, &mut survey) {
-            Ok(false) => {}
-            Ok(true) => {
-                let rest = survey.published[&item].rest.len();
-                open.extend((0..rest).map(|number| item.child(number)));
-            }
-            Err(error) => {
-                let text = error.to_string();
-                wrong.push(Wrong { item, text });
-            }
-        }
-    }
+    let contradictions = folder.contradictions()?.into_iter();
+    let contradictions = contradictions.map(|(item, other)| {
+        let text = differ(&item, &folder.result(&item), &other).to_string();
+        Wrong { item, text }
+    });
+    let mut wrong: Vec<_> = contradictions.collect();
+    folder.look_up_missing(&mut survey, |item, error| {
+        let text = error.to_string();
+        wrong.push(Wrong { item, text });
+        Ok(())
+    })?;
     wrong.sort_by(|one, other| (&one.item, &one.text).cmp(&(&other.item, &other.text)));
     Ok((survey, wrong))
-}
-
-/// Returns the results that a second one contradicts.
-fn contradictions(folder: &Folder) -> Result<Vec<Wrong>, Error> {
-    let failed = |error| Error::at(folder.path(), &error);
-    let mut wrong = Vec::new();
-    for entry in fs::read_dir(folder.path()).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.extension().is_none_or(|kind| kind != DIFFERENT) {
-            continue;
-        }
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let item = stem.split('~').next().unwrap_or_default().parse::<Name>();
-        if let Ok(item) = item {
-            let text = differ(&item, &folder.result(&item), &path).to_string();
-            wrong.push(Wrong { item, text });
-        }
-    }
-    Ok(wrong)
 }

@@ -12,7 +12,7 @@ use crate::folder::{self, Folder};
 use crate::name::Name;
 use crate::piece::Entry;
 use crate::plan::{Header, Plan};
-use crate::publish::{host, no_link, now};
+use crate::publish::{no_link, now, process_at};
 use crate::request::Request;
 use crate::{Error, Split};
 
@@ -34,8 +34,7 @@ pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error
     let plan = Plan::new(header)?;
     folder::prepare(folder)?;
     // A killed `run` may have left a draft that is the plan, by its other name.
-    let (host, pid, time) = (host(), std::process::id(), (now() * 1e6) as u64);
-    let draft = folder.join(format!(".plan~{host}~{pid}~{time}"));
+    let draft = folder.join(format!(".plan~{}", process_at(now())));
     let failed = |error| folder::unwritable(folder, &error);
     let mut file = File::create_new(&draft).map_err(failed)?;
     let written = file.write_all(plan.to_text().as_bytes());

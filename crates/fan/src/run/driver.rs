@@ -14,7 +14,7 @@ use crate::publish::{host, now};
 use crate::run::book::Book;
 use crate::run::progress::Progress;
 use crate::run::schedule::{Cause, Schedule};
-use crate::run::table;
+use crate::run::{table, tell_if_finished};
 use crate::{Error, Retry};
 use submit::Unanswered;
 
@@ -29,8 +29,6 @@ const SILENCE: Duration = Duration::from_secs(600);
 
 pub struct Driver<'a> {
     book: &'a Book<'a>,
-    /// The weights of the planned items.
-    planned: Vec<u64>,
     engine: Box<dyn Engine>,
     schedule: Schedule,
     survey: Survey,
@@ -56,7 +54,7 @@ pub struct Driver<'a> {
 impl<'a> Driver<'a> {
     pub fn new(
         book: &'a Book<'a>,
-        planned: Vec<u64>,
+        survey: Survey,
         engine: Box<dyn Engine>,
         piece: String,
         retries: usize,
@@ -64,11 +62,10 @@ impl<'a> Driver<'a> {
     ) -> Self {
         Self {
             book,
-            planned,
             engine,
             schedule: Schedule::new(retries),
             unanswered: Vec::new(),
-            survey: Survey::default(),
+            survey,
             logged: BTreeMap::new(),
             interrupt,
             progress: Progress::new(),
@@ -84,6 +81,9 @@ impl<'a> Driver<'a> {
     /// Runs the items that have no result. Returns once there is none, or once a signal was caught.
     pub fn run(&mut self) -> Result<(), Error> {
         let surveyed = self.survey();
+        if surveyed.is_ok() {
+            tell_if_finished(self.book.folder.path(), &self.survey);
+        }
         // Even without a survey: `finish` cancels the jobs.
         surveyed.and(self.adopt())?;
         self.remove_dead();
@@ -187,8 +187,7 @@ impl<'a> Driver<'a> {
     }
 
     fn survey(&mut self) -> Result<(), Error> {
-        let folder = self.book.folder;
-        folder.survey(&self.planned, &mut self.survey)
+        self.book.folder.survey(&mut self.survey)
     }
 
     /// Returns the ended pieces whose items have no other. Fails if the engine can never answer.
@@ -290,11 +289,7 @@ impl<'a> Driver<'a> {
             host: last.map_or_else(unknown, |begun| begun.host.clone()),
             pid: last.map_or(0, |begun| begun.pid),
             at: now(),
-            retry: match ended.code {
-                Some(2) => Retry::Never,
-                Some(3) => Retry::Elsewhere,
-                _ => Retry::Perhaps,
-            },
+            retry: Retry::after(ended.code),
             text,
         }
     }

@@ -26,9 +26,8 @@ impl Progress {
 
     /// Replaces the line. `living` is how many pieces the engine has.
     pub fn show(&self, survey: &Survey, living: usize) {
-        let (done, all) = survey.weight();
-        let elapsed = self.began.elapsed();
-        if self.is_terminal && elapsed >= QUIET {
+        if self.is_terminal && self.began.elapsed() >= QUIET {
+            let (done, all) = survey.weight();
             let left = estimate::of(survey, now());
             // Killed attempts have files as well.
             let running = survey.begun.len().min(living);

@@ -3,11 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Retry;
 use crate::engine::{Ended, Job};
 use crate::name::Name;
-
-/// The exit code of a piece that says that no attempt can succeed.
-const NEVER: i32 = 2;
 
 /// Why an attempt has failed.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +26,7 @@ pub struct Failure {
 impl Failure {
     /// Whether the last attempt says that no other can succeed.
     pub fn is_final(&self) -> bool {
-        self.last.code == Some(NEVER)
+        Retry::after(self.last.code) == Retry::Never
     }
 }
 

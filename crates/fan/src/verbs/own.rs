@@ -120,32 +120,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::{Budget, Done, Weighted};
-
-    /// Implements [`Split`] for a program that does nothing.
-    macro_rules! split {
-        ($program:ty) => {
-            impl Split for $program {
-                const NAME: &'static str = "odd";
-                const VERSION: &'static str = "1";
-                type Item = ();
-                type Out = ();
-                type Report = String;
-
-                fn plan(&self, _: usize) -> Result<Vec<Weighted<()>>, Error> {
-                    Ok(Vec::new())
-                }
-
-                fn run(&self, (): (), _: &Budget) -> Result<Done<(), ()>, Error> {
-                    Ok(Done::whole(()))
-                }
-
-                fn merge(&self, _: Vec<()>) -> Result<String, Error> {
-                    Ok(String::new())
-                }
-            }
-        };
-    }
+    use crate::testing::split;
 
     /// Counts odd numbers.
     ///
@@ -156,27 +131,27 @@ mod tests {
         #[arg(long)]
         below: u64,
     }
-    split!(Odd);
+    split!(Odd, "odd");
 
     #[derive(Args, Serialize, Deserialize)]
     struct Long {
         #[arg(id = "other", long = "dry-run")]
         field: bool,
     }
-    split!(Long);
+    split!(Long, "odd");
 
     #[derive(Args, Serialize, Deserialize)]
     struct Positional {
         json: bool,
     }
-    split!(Positional);
+    split!(Positional, "odd");
 
     #[derive(Args, Serialize, Deserialize)]
     struct Below {
         #[command(subcommand)]
         program: Program,
     }
-    split!(Below);
+    split!(Below, "odd");
 
     #[derive(Subcommand, Serialize, Deserialize)]
     enum Program {

@@ -1,7 +1,6 @@
 //! Engines that fail in the ways that `docs/fan.md` lists.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -10,40 +9,14 @@ use tempfile::TempDir;
 use super::*;
 use crate::folder::{Folder, record};
 use crate::publish::Attempt;
-use crate::{Budget, Done, Split, Weighted};
+use crate::testing::split;
+use crate::{Done, Weighted};
 
 /// A program without results.
 #[derive(clap::Args, Serialize, Deserialize)]
 struct Nothing {}
 
-#[derive(Serialize)]
-struct Report;
-
-impl fmt::Display for Report {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
-    }
-}
-
-impl Split for Nothing {
-    const NAME: &'static str = "nothing";
-    const VERSION: &'static str = "1";
-    type Item = ();
-    type Out = ();
-    type Report = Report;
-
-    fn plan(&self, _: usize) -> Result<Vec<Weighted<()>>, Error> {
-        Ok(Vec::new())
-    }
-
-    fn run(&self, (): (), _: &Budget) -> Result<Done<(), ()>, Error> {
-        Ok(Done::whole(()))
-    }
-
-    fn merge(&self, _: Vec<()>) -> Result<Report, Error> {
-        Ok(Report)
-    }
-}
+split!(Nothing, "nothing");
 
 /// How a fake engine fails.
 #[derive(Clone, Copy, Default)]
@@ -206,7 +179,7 @@ fn run_in(
     }
     let mut driver = Driver::new(
         &book,
-        vec![1, 1],
+        Survey::new(&[1, 1]),
         Box::new(engine),
         String::new(),
         2,
@@ -479,7 +452,7 @@ fn with_driver(test: impl FnOnce(Driver<'_>, &Folder)) {
     let interrupt = Interrupt::default();
     let mut driver = Driver::new(
         &book,
-        vec![1],
+        Survey::new(&[1]),
         Box::new(engine),
         String::new(),
         2,
@@ -518,7 +491,8 @@ fn unlisted_result_is_no_failure() {
         // So does `merge`.
         let mut survey = Survey::default();
         survey.weights.insert(item, 1);
-        folder.look_up_missing(&mut survey).expect("results");
+        let found = folder.look_up_missing(&mut survey, |_, error| Err(error));
+        found.expect("results");
         assert_eq!((survey.published.len(), survey.weights.len()), (2, 2));
     });
 }
