@@ -2,13 +2,17 @@
 
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::prctl::{set_child_subreaper, set_dumpable};
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getpid};
-use rustix::process::{WaitOptions, WaitStatus, wait};
+use rustix::process::{self, WaitOptions, wait};
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::Failure;
@@ -20,13 +24,16 @@ use crate::terminal::Terminal;
 const MISSING: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 
+/// How often a program that starts is continued if it was stopped.
+const TICK: Duration = Duration::from_millis(10);
+
 /// The program's first process, which leads a process group.
 pub struct Program {
     pid: Pid,
 }
 
 /// How the program's first process has ended.
-pub struct End(WaitStatus);
+pub struct End(process::WaitStatus);
 
 impl End {
     fn signal(&self) -> Option<i32> {
@@ -66,7 +73,9 @@ impl Program {
             |argument: &OsString| CString::new(argument.as_bytes()).map_err(|_| Errno::EINVAL);
         let arguments: Result<Vec<CString>, Errno> = command.iter().map(text).collect();
         let environment = additions.applied(std::env::vars_os());
-        let pid = arguments.and_then(|arguments| spawn(&arguments, &environment, signals.before));
+        let pid = arguments.and_then(|arguments| {
+            with_children_continued(|| spawn(&arguments, &environment, signals.before))
+        });
         let pid = pid.inspect(|pid| terminal.offer(*pid));
         pid.map(|pid| Self { pid }).map_err(|error| {
             let code = match error {
@@ -132,6 +141,29 @@ impl Program {
     }
 }
 
+/// Runs `spawn`, which returns once its child is the program. Until then, a stop of the command's
+/// group, as by Ctrl-Z, may stop the child as well, and nothing would continue the child, nor this
+/// thread, which waits for it. So another thread continues it. The command receives the signal later
+/// and forwards it.
+fn with_children_continued<T>(spawn: impl FnOnce() -> T) -> T {
+    let (started, is_started) = mpsc::channel::<()>();
+    let run = move || {
+        while is_started.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            let look = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+            if let Ok(WaitStatus::Stopped(pid, _)) = waitid(Id::All, look) {
+                let _ = kill(pid, Signal::SIGCONT);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        // Without the thread, the program starts all the same.
+        let _ = thread::Builder::new().spawn_scoped(scope, run);
+        let spawned = spawn();
+        drop(started);
+        spawned
+    })
+}
+
 fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::Result<Pid> {
     let program = arguments.first().ok_or(Errno::ENOENT)?;
     let mut attributes = PosixSpawnAttr::init()?;
@@ -147,4 +179,21 @@ fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::R
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
     let streams = PosixSpawnFileActions::init()?;
     posix_spawnp(program, &streams, &attributes, arguments, environment)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// The role of a test, because all children of the process are continued.
+    pub(crate) fn start_what_stops() {
+        let stops = || {
+            Command::new("sh")
+                .args(["-c", "kill -STOP $$; exit 7"])
+                .status()
+        };
+        assert_eq!(with_children_continued(stops).unwrap().code(), Some(7));
+    }
 }

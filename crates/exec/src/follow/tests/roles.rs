@@ -43,6 +43,7 @@ fn play() {
     match role.split_once(':') {
         None if role == "program" => program(),
         None if role == "parent" => parent(),
+        None if role == "start what stops" => crate::start::tests::start_what_stops(),
         None => super::masks::free_without_writing(),
         Some(("watch", path)) => watch(Path::new(path)),
         Some(("command", table)) => command(table, How::Affinity, Path::new("/")),
@@ -322,4 +323,11 @@ pub(super) fn until(what: &str, mut condition: impl FnMut() -> bool) {
         );
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A program may be stopped before it runs, and only another thread can continue it.
+#[test]
+fn stopped_child_does_not_hold_the_start() {
+    let played = in_role("start what stops").output().unwrap();
+    assert!(played.status.success(), "{played:?}");
 }
