@@ -4,9 +4,12 @@
 //! The target of the events is `tidegate`, the message is the name of the function, and each event
 //! carries the name of the pool. Unless a field says otherwise, an event is emitted by the thread
 //! that it describes. No event is emitted under the runtime's locks or on the path of running
-//! tasks. A subscriber must neither run anything in the pool nor panic.
+//! tasks. A subscriber must neither run anything in the pool nor panic; a panic aborts the process,
+//! because events are emitted where frames of other threads must not be unwound.
 
 use crate::stats::Phase;
+#[cfg(feature = "tracing")]
+use crate::unwind;
 
 /// Defines a function for each event. The braces contain the event's fields in addition to the
 /// pool's name, in the notation of `tracing`.
@@ -16,13 +19,15 @@ macro_rules! events {
         #[inline(always)]
         pub(crate) fn $name(pool: &str, $($argument: $type),*) {
             #[cfg(feature = "tracing")]
-            tracing::event!(
-                target: "tidegate",
-                tracing::Level::$level,
-                pool = pool,
-                $($fields)*,
-                stringify!($name)
-            );
+            unwind::no_unwind(|| {
+                tracing::event!(
+                    target: "tidegate",
+                    tracing::Level::$level,
+                    pool = pool,
+                    $($fields)*,
+                    stringify!($name)
+                );
+            });
             #[cfg(not(feature = "tracing"))]
             let _ = (pool, $($argument),*);
         }

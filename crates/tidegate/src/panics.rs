@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::origin::Origin;
-use crate::unwind::{AbortOnUnwind, Payload, UnhandledPanic, catch, let_go, message};
+use crate::unwind::{Payload, UnhandledPanic, catch, let_go, message, no_unwind};
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::stderr::print_line;
@@ -51,10 +51,7 @@ impl PanicReporter {
     pub(crate) fn report_of(&self, payload: Payload, from: UnhandledPanic, of: Option<&Origin>) {
         if let Some(closed) = self.options.kind.closed() {
             // Other threads may have pointers into the stack frames below, so this must not unwind.
-            let guard = AbortOnUnwind;
-            (closed.on_panic)(payload, from);
-            std::mem::forget(guard);
-            return;
+            return no_unwind(|| (closed.on_panic)(payload, from));
         }
         if let UnhandledPanic::Handler(name) = from {
             return self.print_handler(name, payload);

@@ -43,9 +43,16 @@ pub(crate) fn message(payload: &Payload) -> &str {
     }
 }
 
-/// A guard for runtime code that must not unwind: aborts the process if it is dropped. Code that
-/// has completed forgets its guard.
-pub(crate) struct AbortOnUnwind;
+/// Runs runtime code that must not unwind. Aborts the process if it panics.
+#[inline(always)]
+pub(crate) fn no_unwind<R>(f: impl FnOnce() -> R) -> R {
+    let guard = AbortOnUnwind;
+    let result = f();
+    std::mem::forget(guard);
+    result
+}
+
+struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {

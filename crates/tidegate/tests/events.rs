@@ -2,6 +2,8 @@
 
 #![cfg(feature = "tracing")]
 
+mod support;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Barrier, Mutex};
@@ -135,4 +137,92 @@ fn slot_passed_with_latch_is_reported() {
     // The pool counts an event before it emits it, so wait until the pool has ended.
     drop(pool);
     assert!(count("relay", "hand_over") > 0);
+}
+
+/// Subscribers that panic on the thread of a join. Each test runs in a child process, which must
+/// abort: another thread may still use the frame of the join.
+mod panicking_subscriber {
+    use super::*;
+    use std::thread::ThreadId;
+    use support::children::{child, is_child};
+    use support::{Gate, let_others_sleep};
+
+    /// The thread on which the next event panics.
+    static ARMED: Mutex<Option<ThreadId>> = Mutex::new(None);
+
+    fn arm() {
+        *ARMED.lock().unwrap() = Some(std::thread::current().id());
+    }
+
+    struct Panicking;
+
+    impl Subscriber for Panicking {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn event(&self, _: &Event<'_>) {
+            let here = std::thread::current().id();
+            let fires = ARMED.lock().unwrap().take_if(|armed| *armed == here);
+            assert!(fires.is_none(), "the subscriber fails");
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    /// In a child, runs `join` in a pool. Otherwise checks that the child running the test `name`
+    /// has aborted.
+    fn aborts(name: &str, join: impl FnOnce() + Send) {
+        if is_child() {
+            tracing::subscriber::set_global_default(Panicking).unwrap();
+            let builder = Pool::builder().workers(2).share(SharePolicy::Off);
+            let pool = builder.build().unwrap();
+            let_others_sleep();
+            pool.install(join);
+            return;
+        }
+        let output = child(&format!("panicking_subscriber::{name}"), &[]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            errors.contains("tidegate: panic inside the runtime, aborting"),
+            "{errors}"
+        );
+        assert!(!output.status.success());
+    }
+
+    /// The event is the wake-up of the second worker.
+    #[test]
+    fn push_of_half_aborts() {
+        aborts("push_of_half_aborts", || {
+            arm();
+            tidegate::join(|| (), || ());
+        });
+    }
+
+    /// The event is that the joiner parks, while the thief runs the second half.
+    #[test]
+    fn wait_for_half_aborts() {
+        aborts("wait_for_half_aborts", || {
+            let stolen = Gate::new();
+            tidegate::join(
+                || {
+                    while !stolen.is_open() {
+                        tidegate::yield_point();
+                    }
+                    arm();
+                },
+                || {
+                    stolen.open();
+                    let_others_sleep();
+                },
+            );
+        });
+    }
 }

@@ -429,9 +429,7 @@ pub(crate) fn start(pool: &Arc<PoolInner>) {
     }
     let shared = pool.clone();
     let controller = move || {
-        let guard = unwind::AbortOnUnwind;
-        ShareController::new(shared, location, tokens).run();
-        std::mem::forget(guard);
+        unwind::no_unwind(|| ShareController::new(shared, location, tokens).run());
     };
     match thread::start(name, STACK, controller) {
         Ok(handle) => pool.add_thread(handle),

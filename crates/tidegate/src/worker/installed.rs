@@ -36,12 +36,12 @@ where
     pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
         // Our frame must not end before the task has run, not even because of a panic in the
         // runtime.
-        let guard = unwind::AbortOnUnwind;
-        // SAFETY: this is the only `Task` of `self`, which is live until the task has run: this
-        // function does not return before.
-        offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
-        wait::for_event(&self.done);
-        std::mem::forget(guard);
+        unwind::no_unwind(|| {
+            // SAFETY: this is the only `Task` of `self`, which is live until the task has run: this
+            // function does not return before.
+            offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
+            wait::for_event(&self.done);
+        });
         self.result.into_inner().expect("the event is open")
     }
 

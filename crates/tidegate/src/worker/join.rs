@@ -223,21 +223,27 @@ impl WorkerThread<'_> {
     #[cold]
     fn take_back_uneven(self, position: u64) -> bool {
         position == FULL || {
-            scope::clear_above(self, position + 1);
+            // The half may be on a thief, so its frame must stay.
+            unwind::no_unwind(|| scope::clear_above(self, position + 1));
             self.deque().pop_at(position)
         }
     }
 
     /// The cold exit of a push: answers the signals. Returns the position, or [`FULL`].
+    ///
+    /// Does not unwind: the pushed half is in the deque already, and its frame has no [`Abandon`]
+    /// yet.
     #[cold]
     #[inline(never)]
     fn push_cold(self, position: u64) -> u64 {
-        let deque = self.deque();
-        let signals = deque.answer();
-        let position = deque.confirm(position).unwrap_or(FULL);
-        self.act_on(signals);
-        simulated::switch("pushes a task");
-        position
+        unwind::no_unwind(|| {
+            let deque = self.deque();
+            let signals = deque.answer();
+            let position = deque.confirm(position).unwrap_or(FULL);
+            self.act_on(signals);
+            simulated::switch("pushes a task");
+            position
+        })
     }
 
     /// Answers signals outside a push.

@@ -19,6 +19,7 @@ use crate::sleep::blocking;
 use crate::sleep::wake;
 use crate::stats::Phase;
 use crate::task_context;
+use crate::unwind;
 use std::time::Duration;
 use tidegate_deque::split::Gen;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
@@ -162,7 +163,13 @@ pub(crate) fn for_event_within(event: &Event, limit: Nanos) {
 
 /// Waits for `awaited`, and afterwards restores this worker's previous state. Returns the thief of
 /// the awaited half, if this worker has learned which worker that is.
+///
+/// Does not unwind: a thief may still run the awaited half, which is in a frame of this thread.
 pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
+    unwind::no_unwind(|| wait_until(worker, awaited))
+}
+
+fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     let _suspended = task_context::carry();
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
