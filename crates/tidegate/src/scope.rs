@@ -220,7 +220,31 @@ impl OutsideQueue {
 /// # Safety
 /// 1. The context holds a count, and does not access the scope afterwards.
 unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
-    // SAFETY: the count of this context keeps the scope's frame alive (1).
+    // SAFETY: 1. guaranteed by the caller (1).
+    unsafe { remove_count(scope, |owner| sleep::latch_opened(current, owner)) };
+}
+
+/// Removes a count that the caller has taken from a task of `scope` ([`Scoped::take_count`]). The
+/// caller runs in no context of the scope, and may belong to another pool.
+///
+/// # Safety
+/// 1. The caller has the count, and does not access the scope afterwards.
+pub(crate) unsafe fn remove_count_from_afar(scope: NonNull<ScopeCore>) {
+    // The reference keeps the pool alive when its scope has ended.
+    // SAFETY: the count keeps the scope's frame alive (1).
+    let pool = unsafe { scope.as_ref() }.pool().as_arc();
+    let wake = |owner| _ = wake::latch_opened(&pool, owner, None);
+    // SAFETY: 1. guaranteed by the caller (1).
+    unsafe { remove_count(scope, wake) };
+}
+
+/// Removes a count. If it was the last, opens the latch or event of the owner; `wake` wakes an owner
+/// that sleeps on the latch.
+///
+/// # Safety
+/// 1. The caller has the count, and does not access the scope afterwards.
+unsafe fn remove_count(scope: NonNull<ScopeCore>, wake: impl FnOnce(usize)) {
+    // SAFETY: the caller's count keeps the scope's frame alive (1).
     let count = unsafe { &scope.as_ref().count };
     let last = ScopeCore::drop_one(count);
     if !last {
@@ -239,7 +263,7 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
         let sleeper = unsafe { Latch::open(latch) };
         // An owner without an event waits as a worker of the pool that runs the tasks.
         if let Some(owner) = sleeper {
-            sleep::latch_opened(current, owner);
+            wake(owner);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::{Gate, Log, Tally, pool, watched};
+use support::{Gate, Log, Tally, let_others_sleep, pool, watched};
 use tidegate::interval::{Failure, Interval, Lock, Scope, UsageErrorKind};
 
 /// Returns the message of a failure without the lines that created the intervals.
@@ -425,6 +425,57 @@ fn stalled_interval_releases_its_lock() {
             assert!(stalled.unwrap_err().is_stall());
             own.interval(|s| s.interval(|_| ()).lock(&lock).unwrap())
                 .unwrap();
+        }
+    });
+}
+
+/// An interval gets its first lock from another tree, and then waits for a lock of a stalled interval
+/// of its own tree. If `late`, that tree has nothing left to do when the first lock is handed over.
+#[cfg(not(miri))] // Closures that never run are not freed.
+fn stalls_behind_lock_of_other_tree(late: bool) {
+    let (pool, first, second) = (pool(3), Lock::new(), Lock::new());
+    let (held, release) = (Gate::new(), Gate::new());
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let ended = pool.interval(|s| {
+                let mut holder = s.interval(|_| {
+                    held.open();
+                    release.wait();
+                });
+                holder.lock(&first).unwrap();
+            });
+            ended.unwrap();
+        });
+        let stalling = threads.spawn(|| {
+            held.wait();
+            pool.interval(|s| {
+                let mut stalled = s.interval(|s| std::mem::forget(s.interval(|_| ())));
+                stalled.lock(&second).unwrap();
+                stalled.schedule();
+                let mut waits = s.interval(|_| ());
+                waits.lock(&first).unwrap();
+                waits.lock(&second).unwrap();
+                waits.schedule();
+                if !late {
+                    release.open();
+                }
+            })
+        });
+        if late {
+            held.wait();
+            let_others_sleep();
+            release.open();
+        }
+        assert!(stalling.join().unwrap().unwrap_err().is_stall());
+    });
+}
+
+#[cfg(not(miri))]
+#[test]
+fn stall_is_seen_behind_other_trees_lock() {
+    watched(|| {
+        for late in [false, true] {
+            stalls_behind_lock_of_other_tree(late);
         }
     });
 }

@@ -66,6 +66,7 @@ const PART: &[&str] = &[
     "models::loom_calls_edge_added_as_source_occurs",
     "models::loom_calls_last_point_releases_waiter",
     "models::loom_calls_lock_passes_to_next_interval",
+    "models::loom_calls_stall_behind_other_trees_lock",
     "models::loom_calls_builder_drop_races_return",
 ];
 

@@ -6,7 +6,7 @@ use super::failure::{UsageError, UsageErrorKind};
 use super::life;
 use super::node::Core;
 use super::ready::Ready;
-use crate::scope::ScopeCore;
+use crate::scope::{self, ScopeCore};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ptr::NonNull;
@@ -87,11 +87,10 @@ impl State {
     }
 }
 
+/// An interval in the queue of a lock. It has a count in its scope if and only if the holder belongs
+/// to another tree: then the scope waits for it even if no other task of its tree is left.
 struct Waiter {
     node: NonNull<Core>,
-    /// Whether the waiter has a count in its scope, so that the scope waits for it even if no other
-    /// task of its tree is left.
-    counted: bool,
     process: Process,
 }
 
@@ -105,18 +104,17 @@ impl Waiter {
         unsafe { self.node.as_ref() }.scope()
     }
 
-    /// Gives the waiter its own count if the holder belongs to another tree, and removes that count
-    /// if the holder belongs to the waiter's tree.
-    fn waits_for(&mut self, holder: NonNull<ScopeCore>) {
-        let counts = self.scope() != holder;
+    /// Gives the waiter its own count if the holder belongs to another tree, and takes that count if
+    /// the holder belongs to the waiter's tree. Returns whether the caller now has that count, and
+    /// must remove it.
+    fn waits_for(&self, holder: NonNull<ScopeCore>) -> bool {
         // SAFETY: as in `scope`.
         let core = unsafe { self.node.as_ref() };
-        match (self.counted, counts) {
-            (false, true) => core.count(),
-            (true, false) => core.uncount(),
-            _ => {}
+        if self.scope() == holder {
+            return core.take_count();
         }
-        self.counted = counts;
+        core.count();
+        false
     }
 }
 
@@ -151,13 +149,19 @@ impl Lock {
             return true;
         };
         state.check_holder(core);
-        let mut waiter = Waiter {
+        let waiter = Waiter {
             node,
-            counted: false,
             process: Process::this(),
         };
-        waiter.waits_for(holder);
+        let has_count = waiter.waits_for(holder);
         state.queue.push_back(waiter);
+        drop(state);
+        if has_count {
+            // Another tree has handed the previous lock to the node. The count may be the last of
+            // the node's tree, whose owner then looks for stalled intervals in the queue.
+            // SAFETY: 1. this call has the count, and does not use the scope afterwards.
+            unsafe { scope::remove_count_from_afar(holder) };
+        }
         false
     }
 
@@ -171,9 +175,13 @@ impl Lock {
         if let Some(holder) = holder.filter(|now| before != Some(*now)) {
             // A waiter without a count belongs to the tree that held the lock until now. The caller
             // runs in that tree, so the tree's scope is alive. A waiter that loses its count
-            // belongs to the tree that now holds the lock: either the new holder has a count there,
-            // or the caller runs in that tree.
-            queue.iter_mut().for_each(|waiter| waiter.waits_for(holder));
+            // belongs to the tree that now holds the lock, in which the new holder has a count.
+            for waiter in queue {
+                if waiter.waits_for(holder) {
+                    // SAFETY: as said above.
+                    unsafe { holder.as_ref() }.take_one();
+                }
+            }
         }
         next.map(|waiter| waiter.node)
     }

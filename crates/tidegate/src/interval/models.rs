@@ -108,6 +108,37 @@ fn loom_calls_builder_drop_races_return() {
     });
 }
 
+/// The interval that waits for both locks gets the first one from another tree, and the second one
+/// never. Giving up its count may wake the owner of its tree, which must return the stall.
+#[test]
+fn loom_calls_stall_behind_other_trees_lock() {
+    check_calls(|| {
+        let (first, second) = (super::Lock::new(), super::Lock::new());
+        let held = Parker::new();
+        crate::join(
+            || {
+                held.park();
+                let stalled = super::run(|s| {
+                    let mut stalled = s.interval(|s| std::mem::forget(s.interval(|_| ())));
+                    stalled.lock(&second).unwrap();
+                    stalled.schedule();
+                    let mut waits = s.interval(|_| ());
+                    waits.lock(&first).unwrap();
+                    waits.lock(&second).unwrap();
+                });
+                assert!(stalled.unwrap_err().is_stall());
+            },
+            || {
+                let ended = super::run(|s| {
+                    let mut holder = s.interval(|_| held.unpark());
+                    holder.lock(&first).unwrap();
+                });
+                ended.unwrap();
+            },
+        );
+    });
+}
+
 #[test]
 fn loom_calls_lock_passes_to_next_interval() {
     check_calls(|| {

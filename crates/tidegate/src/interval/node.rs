@@ -220,9 +220,9 @@ impl Core {
         self.scoped.count();
     }
 
-    /// Removes the task's own count. The caller must ensure that the scope stays alive.
-    pub(super) fn uncount(&self) {
-        self.scoped.uncount();
+    /// Passes the task's own count, if it has one, to the caller. Returns whether it had one.
+    pub(super) fn take_count(&self) -> bool {
+        self.scoped.take_count()
     }
 
     pub(super) fn is_uncounted(&self) -> bool {

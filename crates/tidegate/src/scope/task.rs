@@ -50,14 +50,10 @@ impl Scoped {
         }
     }
 
-    /// Removes the task's own count. The caller must hold the task, and something else must keep
-    /// the scope alive.
-    pub(crate) fn uncount(&self) {
-        // SAFETY: the scope waits for the task.
-        let scope = unsafe { self.scope.as_ref() };
-        if self.counted.replace(false) {
-            scope.take_one();
-        }
+    /// Passes the task's own count, if it has one, to the caller. Returns whether it had one. The
+    /// caller must hold the task.
+    pub(crate) fn take_count(&self) -> bool {
+        self.counted.replace(false)
     }
 
     /// Returns the scope of this task. The pointer is valid while the scope lasts.
