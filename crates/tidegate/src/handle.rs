@@ -33,8 +33,9 @@ use tidegate_sync::thread::PerProcess;
 /// A pool of workers; created by [`Pool::builder`].
 ///
 /// Dropping a pool runs the tasks that were spawned into it and joins its threads. If a task drops
-/// its own pool, the drop returns immediately and the threads end later; any other drop waits for
-/// them. So a thread must not drop a pool while a task of that pool waits for the thread: if a task
+/// its own pool, or a thread-local value of one of the pool's threads does, the drop returns
+/// immediately and the threads end later; any other drop waits for them, in a task of another pool
+/// as in [`blocking`](fn@crate::blocking). So a thread must not drop a pool while a task of that pool waits for the thread: if a task
 /// of pool A calls `b.install(|| drop(a))`, the closure runs on a thread of pool B and waits for
 /// the threads of A, one of which waits for the closure.
 ///

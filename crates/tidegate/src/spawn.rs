@@ -28,7 +28,7 @@ use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::scope;
 use crate::simulated;
-use crate::sleep::{look, wake};
+use crate::sleep::wake;
 use crate::task_context::{self, Carried};
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::WorkerThread;
@@ -233,13 +233,7 @@ fn submit_queued(
     if let Some(class) = pool.classes.other(class) {
         return priority::submit(pool, class, f);
     }
-    submit_by(pool, f, |current, task| {
-        scope::pass_on(current, task);
-        if look::is_leaving(pool, current.worker()) {
-            // A guest of an ending pool runs its own forks, so the push has woken no thread.
-            wake::work_visible(pool, None);
-        }
-    });
+    submit_by(pool, f, scope::pass_on);
 }
 
 /// Submits a task by `push` if the caller is a worker of the pool, otherwise to the pool's queue.

@@ -2,11 +2,13 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
+use tidegate::policy::SharePolicy;
 use tidegate::{Pool, Scope};
 
 /// How many of a pool's threads have started, and how many have ended.
@@ -213,6 +215,91 @@ fn drop_finishes_tasks_calling_back() {
             outer.install(move || drop(inner));
             assert_eq!(ran.get(), 1);
         }
+    });
+}
+
+/// The only worker of the outer pool drops a pool, one of whose tasks needs that worker's slot.
+#[test]
+fn drop_gives_slot_to_called_pool() {
+    watched(|| {
+        let outer = Arc::new(pool(1));
+        let back = outer.clone();
+        let answer = outer.install(move || {
+            let inner = pool(1);
+            let answer = inner.spawn(move || back.spawn(|| 42).join());
+            drop(inner);
+            answer.join()
+        });
+        assert_eq!(answer, 42);
+    });
+}
+
+/// Notes the name of the thread that destroys it.
+struct Destroyed(std::sync::mpsc::Sender<Option<String>>);
+
+impl Drop for Destroyed {
+    fn drop(&mut self) {
+        let name = std::thread::current().name().map(str::to_owned);
+        self.0.send(name).expect("the test waits");
+    }
+}
+
+/// The share controller's stack is too small for the user's code.
+#[test]
+fn share_controller_destroys_no_handlers() {
+    watched(|| {
+        for _ in 0..50 {
+            let (destroyed, names) = channel();
+            let handler = Destroyed(destroyed);
+            let on_panic = move |_| _ = &handler;
+            let builder = Pool::builder().workers(2).share(SharePolicy::On);
+            let own = Arc::new(built(builder.on_panic(on_panic)));
+            let other = own.clone();
+            drop(own.spawn(move || {
+                // Until the pool has been active for a while, its share controller sleeps.
+                std::thread::sleep(Duration::from_millis(2));
+                drop(other);
+            }));
+            drop(own);
+            let name = names.recv().unwrap().expect("threads of pools have names");
+            assert!(!name.ends_with("-share"), "{name}");
+        }
+    });
+}
+
+/// Drops the pool, if it is there, when the value is destroyed.
+struct DropsPool(Arc<Mutex<Option<Pool>>>);
+
+impl Drop for DropsPool {
+    fn drop(&mut self) {
+        let pool = self.0.lock().unwrap().take();
+        drop(pool);
+    }
+}
+
+thread_local! {
+    static AT_END: RefCell<Option<DropsPool>> = const { RefCell::new(None) };
+}
+
+/// Threads that a pool has started for blocking calls end when they have been idle for a second.
+#[test]
+fn surplus_thread_may_drop_pool() {
+    watched(|| {
+        let lives = Arc::new(Lives::default());
+        let pool = lives.watch(Pool::builder().workers(1).max_threads(2));
+        let (meet, last) = (Arc::new(Barrier::new(4)), Arc::default());
+        let tasks: Vec<_> = (0..4)
+            .map(|_| {
+                let (meet, last) = (meet.clone(), DropsPool(Arc::clone(&last)));
+                pool.spawn(move || {
+                    AT_END.set(Some(last));
+                    tidegate::blocking(|| _ = meet.wait());
+                })
+            })
+            .collect();
+        tasks.into_iter().for_each(|task| task.join());
+        *last.lock().unwrap() = Some(pool);
+        support::until(|| lives.get().0 == lives.get().1);
     });
 }
 
@@ -455,6 +542,57 @@ mod exit_handlers_that_spawn {
                 assert!(most_starts(spares, spawn_dependent_tasks) <= 3);
             }
         });
+    }
+
+    /// Drops a pool. A thread outside it runs a task that an exit handler has spawned, and one of
+    /// the pool's threads must run the half that this task forks. Returns whether the thread outside
+    /// ran the task.
+    fn help_outside() -> bool {
+        let (give, take) = channel::<tidegate::Handle<bool>>();
+        let (handlers, begun) = (Tally::new(), Arc::new(Gate::new()));
+        let on_exit = move |_| {
+            handlers.come();
+            if handlers.get() > 1 {
+                return begun.wait();
+            }
+            let (begins, met) = (begun.clone(), Gate::new());
+            let task = tidegate::spawn(move || {
+                let is_outside = OUTSIDE.get();
+                begins.open();
+                if is_outside {
+                    support::let_others_sleep();
+                    tidegate::join(|| met.wait(), || met.open());
+                }
+                is_outside
+            });
+            give.send(task).unwrap();
+            begun.wait();
+        };
+        let builder = Pool::builder().workers(2).max_threads(3);
+        let pool = built(builder.share(SharePolicy::Off).on_exit(on_exit));
+        // The third slot is free for the thread outside.
+        pool.set_workers(3).unwrap();
+        let outside = std::thread::spawn(move || {
+            OUTSIDE.set(true);
+            let task = loop {
+                match take.try_recv() {
+                    Ok(task) => break task,
+                    Err(_) => std::hint::spin_loop(),
+                }
+            };
+            task.join()
+        });
+        drop(pool);
+        outside.join().unwrap()
+    }
+
+    thread_local! {
+        static OUTSIDE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    #[test]
+    fn get_help_for_thread_outside() {
+        watched(|| support::until(help_outside));
     }
 }
 

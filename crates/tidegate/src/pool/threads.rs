@@ -12,13 +12,20 @@ use crate::sleep::wake;
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use tidegate_policy::Nanos;
 use tidegate_policy::search::Waiting;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
-use tidegate_sync::{barrier, thread};
+use tidegate_sync::{barrier, thread, worker_local};
+
+worker_local!(
+    /// The serial number of the pool that the calling thread is or was a thread of; 0 if none. It
+    /// has no destructor, so destructors of other thread-local values can read it.
+    static POOL_OF_THREAD: Cell<u64> = Cell::new(0)
+);
 
 #[derive(Default)]
 pub(super) struct Threads {
@@ -92,9 +99,14 @@ impl UnstartedThread {
 
     /// Makes the calling thread act as this thread of the pool until the pool ends.
     pub fn run(mut self) {
+        POOL_OF_THREAD.with(|pool| pool.set(self.shared.serial));
         // Panics of user code are caught where that code runs: a panic that unwinds to here is a
         // bug in the runtime.
-        let guard = unwind::AbortOnUnwind;
+        unwind::no_unwind(|| self.work());
+        // The drop of `self` may be that of the pool, whose handlers the user's code destroys.
+    }
+
+    fn work(&mut self) {
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);
         self.shared.live(membership.current(), self.handles_exit);
@@ -104,10 +116,9 @@ impl UnstartedThread {
             let mut threads = self.shared.threads.lock();
             match is_over {
                 false => threads.end(self.index),
-                // No other thread waits for the pool's end. When its threads have ended, so has the
-                // share controller, and nothing keeps the pool's handlers alive.
-                true if !self.shared.kind().end_waits() => threads.take_controller(),
-                true => None,
+                // The share controller ends before this thread does, so the pool's handlers are
+                // never destroyed on its small stack, even if no thread waits for the pool's end.
+                true => threads.take_controller(),
             }
         };
         members::dismiss(&self.shared, self.index);
@@ -115,7 +126,6 @@ impl UnstartedThread {
             // Cannot fail: a panic of that thread would have aborted the process.
             let _ = before.join();
         }
-        std::mem::forget(guard);
     }
 
     /// Makes the calling thread act as this thread of the pool permanently, without looking for
@@ -299,7 +309,9 @@ impl PoolInner {
     /// wait.
     pub(crate) fn end(self: &Arc<Self>) {
         if self.close() {
-            self.join_threads();
+            // If the caller is a worker of another pool, this pool may need that pool's tasks to
+            // end.
+            crate::blocking(|| self.join_threads());
         }
     }
 
@@ -316,9 +328,14 @@ impl PoolInner {
     /// to end.
     fn close(self: &Arc<Self>) -> bool {
         self.let_go();
-        if WorkerThread::in_pool(self).is_some() || !self.kind().end_waits() {
-            // The caller runs on top of one of the pool's own tasks, and the threads may wait for
-            // it. They end without the caller's help.
+        // A destructor of a value that is local to a thread of the pool runs when the thread has left
+        // the pool.
+        let is_thread = POOL_OF_THREAD
+            .try_with(Cell::get)
+            .is_ok_and(|serial| serial == self.serial);
+        if is_thread || WorkerThread::in_pool(self).is_some() || !self.kind().end_waits() {
+            // The caller runs on a thread of the pool or on top of one of the pool's own tasks, and
+            // the threads may wait for it. They end without the caller's help.
             return false;
         }
         enter::work_off_alone(self);

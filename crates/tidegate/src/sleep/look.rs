@@ -176,8 +176,9 @@ fn sees_placed(pool: &PoolInner, ledger: &Ledger) -> bool {
     pool.places.offers(ledger, true, |_| true)
 }
 
-/// Whether the worker is a running guest of a pool that is ending. Such a guest runs its own forks.
+/// Whether the worker is a running guest of a pool whose threads are leaving. Such a guest runs its
+/// own forks.
 pub(crate) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
     let member = &worker.membership;
-    pool.is_ending() && member.is_guest.get() && !member.is_blocking.get()
+    pool.is_over() && member.is_guest.get() && !member.is_blocking.get()
 }

@@ -5,7 +5,7 @@ use super::{Handle, held_task, queue, run_packet, spawn_carried, within_bound};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::simulated;
-use crate::sleep::{look, wake};
+use crate::sleep::wake;
 use crate::task_context;
 use crate::worker::WorkerThread;
 use std::panic::Location;
@@ -121,9 +121,7 @@ pub(super) fn submit(
         return queue(pool, f, caller, |task| pool.classes.push(class, task));
     };
     pool.classes.push(class, held_task(pool, f, caller));
-    // A guest of an ending pool runs its own forks, so a push in its name would wake no thread.
-    let leaves = look::is_leaving(pool, current.worker());
-    wake::work_queued(pool, (!leaves).then(|| current.worker()));
+    wake::work_queued(pool, Some(current.worker()));
     simulated::switch("spawns a task");
 }
 
