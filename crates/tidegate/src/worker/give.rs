@@ -28,9 +28,7 @@ pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
         if task.header().latch.is_detached() {
             scope::pass_on(worker, task);
         } else {
-            let pushed = worker.push_task(task);
-            debug_assert!(pushed.is_ok(), "it has just been there");
-            return;
+            return scope::push_or_pass_on(worker, task);
         }
     }
 }
