@@ -2,8 +2,8 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use support::{Gate, Tally, built, fib, until, watched};
 use tidegate::policy::idle::{BackoffFactory, CustomBackoff, LONGEST_SLEEP, Rest};
 use tidegate::{Pool, policy::QueueKind};
@@ -314,6 +314,49 @@ mod panics {
             assert_eq!(panicked.get(), WORKERS);
         });
     }
+}
+
+/// A backoff that owns another pool, whose drop waits for that pool's threads.
+struct Owner {
+    pool: Option<Pool>,
+    dropped: Arc<Tally>,
+}
+
+impl CustomBackoff for Owner {
+    fn backoff(&mut self, _: u64) -> Rest {
+        Rest::Park
+    }
+
+    fn reset(&mut self) {}
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        drop(self.pool.take());
+        self.dropped.come();
+    }
+}
+
+/// Threads that a pool has started for blocking calls end when they have been idle for a second.
+#[test]
+fn surplus_threads_drop_pools_of_backoffs() {
+    watched(|| {
+        let dropped = Arc::new(Tally::new());
+        let counted = dropped.clone();
+        let owner = move |_| Owner {
+            pool: Some(built(Pool::builder().workers(1))),
+            dropped: counted.clone(),
+        };
+        let builder = Pool::builder().workers(1).max_threads(2);
+        let pool = built(builder.backoff(BackoffFactory::new(owner)));
+        let meet = Barrier::new(4);
+        pool.scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|_| tidegate::blocking(|| _ = meet.wait()));
+            }
+        });
+        until(|| dropped.get() >= 2);
+    });
 }
 
 #[test]

@@ -95,25 +95,11 @@ fn install_with<R: Send>(
 
 /// Makes the caller the pool's worker `t`, which was admitted as a guest, while `f` runs.
 fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
+    // Dropped last: the caller stops being a worker before its admission ends.
+    let _admitted = Admitted(pool, t);
     let _suspended = task_context::carry();
-    let visit = Visit::begin(pool, t);
-    f(visit.stay.0.current())
-}
-
-/// A guest's visit. When it is dropped, the caller stops being a worker before its admission ends.
-struct Visit<'a> {
-    stay: Stay,
-    _admitted: Admitted<'a>,
-}
-
-impl<'a> Visit<'a> {
-    fn begin(pool: &'a Arc<PoolInner>, t: usize) -> Self {
-        let admitted = Admitted(pool, t);
-        Self {
-            stay: Stay(Membership::enter(pool.clone(), Admission::granted(t))),
-            _admitted: admitted,
-        }
-    }
+    let stay = Stay(Membership::enter(pool.clone(), Admission::granted(t)));
+    f(stay.0.current())
 }
 
 struct Stay(Membership);

@@ -17,6 +17,7 @@ use std::io;
 use std::sync::Arc;
 use tidegate_policy::Nanos;
 use tidegate_policy::search::Waiting;
+use tidegate_policy::trace::Thief;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
 use tidegate_sync::{barrier, thread, worker_local};
@@ -109,8 +110,11 @@ impl UnstartedThread {
     fn work(&mut self) {
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);
-        self.shared.live(membership.current(), self.handles_exit);
+        let thief = self.shared.live(membership.current(), self.handles_exit);
         drop(membership);
+        // Dropping the user's backoff may block or drop a pool, so this thread must not be a worker
+        // any more, which would need a slot afterwards.
+        drop(thief);
         let is_over = self.shared.is_over();
         let before = {
             let mut threads = self.shared.threads.lock();
@@ -259,7 +263,7 @@ impl PoolInner {
     }
 
     /// Runs a thread of the pool, from its start handler to its exit handler.
-    fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
+    fn live(&self, current: WorkerThread<'_>, handles_exit: bool) -> Thief {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
         let mut search = self.prepare(current);
@@ -281,11 +285,10 @@ impl PoolInner {
             current.membership.has_exited.set(true);
             search.live();
         }
-        // Dropped before the thread's last event, because dropping the backoff may run user code.
-        drop(search);
         place::leave_cpu_slot(current);
         current.sleeper.wake_affinity.depart();
         events::stop(self.name(), current.index);
+        search.into_thief()
     }
 
     /// Calls the user's code for a new thread: its start handler, and the code that creates its

@@ -95,6 +95,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Ends the search. The result owns the user's backoff, if any.
+    pub(crate) fn into_thief(self) -> Thief {
+        self.thief
+    }
+
     /// Runs tasks until the thread must call its exit handler or leave.
     pub(crate) fn live(&mut self) {
         while self.run_next() {}

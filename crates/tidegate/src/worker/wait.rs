@@ -227,7 +227,13 @@ pub(crate) fn next_task(
 
 /// Runs an unrelated task on top of this worker's frames. Meanwhile, workers that may rob tasks of
 /// the frames below must not take the tasks that this task forks.
+///
+/// Does not unwind: the task is in no queue any more, so it must run.
 pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
+    unwind::no_unwind(|| run_on_waiter(worker, task));
+}
+
+fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     let _suspended = task_context::carry();
     let deque = worker.deque();
     let (waits_for, generation) = (worker.waiting.thief(), deque.generation());
