@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -164,7 +164,7 @@ impl Folder {
     fn trailer(&self, item: &Name) -> Result<Trailer, Error> {
         let path = self.result(item);
         let failed = |error| Error::at(&path, &error);
-        let mut file = File::open(&path).map_err(failed)?;
+        let mut file = open(&path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut size = 4096.min(length);
         loop {
@@ -280,10 +280,38 @@ pub fn append(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     written.map_err(|error| unwritable(path.parent().unwrap_or(path), &error))
 }
 
+/// Opens a file for reading, unless it is a pipe or a device, for example: reading one might never
+/// end. The kind is that of the open file, so that another one cannot take its place meanwhile.
+pub fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // Otherwise, opening a pipe waits for its writer.
+        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other(
+            "not a regular file: remove it, and run again",
+        )),
+    }
+}
+
+/// Reads a regular file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads the lines of a file, which has none if it is missing. Those that are empty or were cut off
 /// are left out.
 pub fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
-    let bytes = match fs::read(path) {
+    let bytes = match read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         read => read.map_err(|error| Error::at(path, &error))?,
     };

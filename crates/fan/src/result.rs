@@ -3,12 +3,12 @@
 //! The trailer is the last line, so a file that was cut off has none. It names the plan and the
 //! item, and has the length and the SHA-256 of what precedes it.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::folder;
 use crate::name::Name;
 use crate::plan::sha256;
 use crate::{Done, Error, Split};
@@ -80,7 +80,7 @@ impl Written {
 
     /// Reads and checks a result. Returns `None` if there is none.
     pub fn read(path: &Path, plan: &str, item: &Name) -> Result<Option<Self>, Error> {
-        let bytes = match fs::read(path) {
+        let bytes = match folder::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::at(path, &error)),

@@ -25,6 +25,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("refusals::folder_of_another_plan", folder_of_another_plan),
     ("refusals::plan_of_another_version", plan_of_another_version),
     ("refusals::torn_result", torn_result),
+    #[cfg(target_os = "linux")]
+    ("refusals::special_files", special_files),
     ("refusals::numbers_out_of_range", numbers_out_of_range),
     #[cfg(unix)]
     ("refusals::piece_of_another_parent", piece_of_another_parent),
@@ -186,6 +188,31 @@ fn torn_result() {
     fs::write(fan.path("D/1.out"), "{\n").expect("a file");
     let run = fan.output("run sum --below 3 --dir D");
     run.refused(1, &["1.out", "torn"]);
+}
+
+/// Reading these would never end.
+#[cfg(target_os = "linux")]
+fn special_files() {
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    let fan = Fan::new();
+    let run = "run sum --below 3 --dir D";
+    fan.output(run).done();
+    fs::remove_file(fan.path("D/0.out")).expect("a result");
+    let pipe = || mkfifoat(CWD, fan.path("D/0.out"), Mode::RWXU).expect("a pipe");
+    let device = || std::os::unix::fs::symlink("/dev/zero", fan.path("D/0.out")).expect("a link");
+    for create in [&pipe as &dyn Fn(), &device] {
+        create();
+        for verb in [run, "merge D", "piece --out D --item 0"] {
+            fan.output(verb)
+                .refused(3, &["D/0.out: not a regular file"]);
+        }
+        let status = fan.output("status D").done();
+        assert!(status.contains("D/0.out: not a regular file"), "{status}");
+        fs::remove_file(fan.path("D/0.out")).expect("a file");
+    }
+    fs::remove_file(fan.path("D/0.err")).expect("a log");
+    mkfifoat(CWD, fan.path("D/0.err"), Mode::RWXU).expect("a pipe");
+    fan.output(run).refused(3, &["D/0.err: not a regular file"]);
 }
 
 #[cfg(unix)]
