@@ -3,7 +3,7 @@
 
 pub mod book;
 mod driver;
-mod lock;
+pub mod lock;
 mod progress;
 pub mod schedule;
 pub mod table;

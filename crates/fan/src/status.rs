@@ -4,19 +4,20 @@ mod commands;
 mod report;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::folder::{Folder, Survey};
+use crate::folder::{Begun, Folder, Survey};
 use crate::parent::has_ended;
 use crate::plan::Plan;
 use crate::publish::{differ, host, now};
 use crate::request::Request;
 use crate::run::book::plan_path;
+use crate::run::lock;
 use crate::verbs::print;
 use crate::{Error, Split};
 use commands::Commands;
@@ -73,26 +74,64 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
     }
     let plan = Plan::<P>::read(&path)?;
     let folder = Folder::new(dir, plan.digest().to_owned());
-    let (mut survey, wrong) = survey(&folder, &plan.weights())?;
+    // Before the folder: a `run` that ends meanwhile has published what the survey shows.
+    let run = lock::owner(dir);
+    let found = survey_with_ends(&folder, &plan.weights(), has_ended)?;
+    let Found {
+        survey,
+        wrong,
+        dead,
+    } = found;
     let items = survey.weights.keys();
     let failures = items.map(|item| Ok((item.clone(), folder.failures(item)?)));
     let mut failures = failures.collect::<Result<BTreeMap<_, _>, Error>>()?;
     failures.retain(|_, failures| !failures.is_empty());
-    let here = host();
-    let (dead, begun) = survey
-        .begun
-        .drain(..)
-        .partition(|begun| begun.host == here && has_ended(begun.pid));
-    survey.begun = begun;
     Ok(View {
         program: format!("{} {}", P::NAME, P::VERSION),
         request: Request::of(plan.header()),
         wrong,
         survey,
+        run,
         dead,
         failures,
-        here,
+        here: host(),
         now: now(),
+    })
+}
+
+/// What a folder says.
+struct Found {
+    /// The attempts that have begun live, as far as is known.
+    survey: Survey,
+    wrong: Vec<Wrong>,
+    /// The attempts on this machine that were killed.
+    dead: Vec<Begun>,
+}
+
+/// Finds out what is published, and which attempts live and which were killed.
+fn survey_with_ends(
+    folder: &Folder,
+    planned: &[u64],
+    has_ended: impl Fn(u32) -> bool,
+) -> Result<Found, Error> {
+    let here = host();
+    let (mut survey, mut wrong) = self::survey(folder, planned)?;
+    let ended = survey.begun.iter();
+    let ended = ended.filter(|begun| begun.host == here && has_ended(begun.pid));
+    let ended: HashSet<_> = ended.map(|begun| begun.file.clone()).collect();
+    if !ended.is_empty() {
+        // An attempt that was not killed has published its result, and removed its file.
+        (survey, wrong) = self::survey(folder, planned)?;
+    }
+    let (dead, begun) = survey
+        .begun
+        .drain(..)
+        .partition(|begun| ended.contains(&begun.file));
+    survey.begun = begun;
+    Ok(Found {
+        survey,
+        wrong,
+        dead,
     })
 }
 
@@ -116,4 +155,47 @@ fn survey(folder: &Folder, planned: &[u64]) -> Result<(Survey, Vec<Wrong>), Erro
     })?;
     wrong.sort_by(|one, other| (&one.item, &one.text).cmp(&(&other.item, &other.text)));
     Ok((survey, wrong))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::Done;
+    use crate::name::Name;
+    use crate::publish::Attempt;
+    use crate::testing::split;
+
+    #[derive(Args, Serialize, Deserialize)]
+    struct Nothing {}
+    split!(Nothing, "nothing");
+
+    #[test]
+    fn ended_attempts_are_looked_up_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(dir.path(), "0123456789".to_owned());
+        for publishes in [true, false] {
+            let item = Name::planned(usize::from(publishes));
+            let attempt = Attempt::begin(&folder, &item).expect("a file");
+            let attempt = Cell::new(Some(attempt));
+            // The listing still shows its file when the attempt ends.
+            let has_ended = |_| {
+                let attempt = attempt.take().expect("one question");
+                match publishes {
+                    true => attempt
+                        .publish::<Nothing>(&Done::whole(()))
+                        .expect("a result"),
+                    false => std::mem::forget(attempt),
+                }
+                true
+            };
+            let found = survey_with_ends(&folder, &[1, 1], has_ended).expect("a survey");
+            assert_eq!(found.survey.published.contains_key(&item), publishes);
+            assert_eq!(found.dead.len(), usize::from(!publishes));
+            assert!(found.survey.begun.is_empty() && found.wrong.is_empty());
+        }
+    }
 }

@@ -1,13 +1,13 @@
 //! A folder has one `run` at a time, which owns the jobs that the folder names.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::Error;
 use crate::publish::host;
+use crate::{Error, folder};
 
 const NAME: &str = "run.lock";
 
@@ -29,7 +29,7 @@ impl Lock {
             .open(&path)
             .map_err(failed)?;
         let end = Instant::now() + PATIENCE;
-        while is_taken(&open) {
+        while !locks(&open, false) {
             if Instant::now() >= end {
                 return Err(refused(&path));
             }
@@ -44,29 +44,45 @@ impl Lock {
     }
 }
 
+/// Returns the process of the `run` that works in the folder, if there is one.
+pub fn owner(folder: &Path) -> Option<String> {
+    let path = folder.join(NAME);
+    // A shared lock, so that two looks at the folder do not take each other for a `run`.
+    let is_taken = folder::open(&path).is_ok_and(|open| !locks(&open, true));
+    is_taken.then(|| named(&path))
+}
+
+/// Returns the process that the file of the lock names.
+fn named(path: &Path) -> String {
+    let owner = folder::read(path).unwrap_or_default();
+    match owner.is_empty() {
+        true => "another process".to_owned(),
+        false => String::from_utf8_lossy(&owner).into_owned(),
+    }
+}
+
 fn refused(path: &Path) -> Error {
-    let owner = fs::read_to_string(path).unwrap_or_default();
-    let owner = match &owner[..] {
-        "" => "another process",
-        owner => owner,
-    };
-    let path = path.display();
+    let (owner, path) = (named(path), path.display());
     Error::elsewhere(format!(
         "{path}: {owner} is already running in this folder: wait for it or stop it; if that machine has crashed, remove this file"
     ))
 }
 
-/// Takes the lock. Returns true if another process has it.
-fn is_taken(file: &File) -> bool {
+/// Takes the lock, until the file is closed. Returns false if another process has it.
+fn locks(file: &File, is_shared: bool) -> bool {
     #[cfg(unix)]
     {
         use rustix::fs::{FlockOperation, flock};
         use rustix::io::Errno;
-        flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+        let operation = match is_shared {
+            true => FlockOperation::NonBlockingLockShared,
+            false => FlockOperation::NonBlockingLockExclusive,
+        };
+        flock(file, operation) != Err(Errno::WOULDBLOCK)
     }
     #[cfg(not(unix))]
     {
-        let _ = file;
-        false
+        let _ = (file, is_shared);
+        true
     }
 }

@@ -20,6 +20,8 @@ pub struct View {
     pub wrong: Vec<Wrong>,
     /// What the folder says. The attempts that have begun live, as far as is known.
     pub survey: Survey,
+    /// The process of the `run` that works in the folder.
+    pub run: Option<String>,
     /// The attempts on this machine whose processes have ended.
     pub dead: Vec<Begun>,
     /// The failed attempts of every item that has some, oldest first.
@@ -56,6 +58,8 @@ pub struct Status {
     pub left: Option<f64>,
     /// The command that merges, if everything is published.
     pub merge: Option<String>,
+    /// The process of the `run` that works in the folder.
+    pub run: Option<String>,
     /// The command that does what is missing, if nothing runs.
     pub resume: Option<String>,
 }
@@ -240,7 +244,9 @@ impl Status {
             killed: view.attempts(&view.dead),
             failed: view.failed(),
             merge: is_whole.then_some(commands.merge),
-            resume: (!is_whole && running.is_empty()).then_some(commands.resume),
+            resume: (!is_whole && running.is_empty() && view.run.is_none())
+                .then_some(commands.resume),
+            run: view.run.clone(),
             running,
             wrong: view.wrong.clone(),
             missing,

@@ -62,11 +62,19 @@ impl fmt::Display for Status {
         more(f, self.wrong.len())?;
         let waiting = self.waiting();
         if !waiting.is_empty() {
-            let word = match self.running.is_empty() {
+            let word = match self.running.is_empty() && self.run.is_none() {
                 true => "missing",
                 false => "waiting",
             };
             writeln!(f, "{word}: {}", items(&waiting))?;
+        }
+        if let Some(run) = &self.run {
+            let wait = match waiting.len() {
+                0 => String::new(),
+                1 => "; 1 piece waits".to_owned(),
+                pieces => format!("; {pieces} pieces wait"),
+            };
+            writeln!(f, "{run} works here{wait}")?;
         }
         if let Some(merge) = &self.merge {
             writeln!(f, "everything is published; to merge it: {merge}")?;

@@ -11,6 +11,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("status::shows_a_published_run", shows_a_published_run),
     ("status::shows_failed_attempts", shows_failed_attempts),
     ("status::shows_what_waits", shows_what_waits),
+    #[cfg(unix)]
+    ("status::names_a_working_run", names_a_working_run),
     ("status::shows_split_pieces", shows_split_pieces),
     ("status::shows_wrong_results", shows_wrong_results),
     ("status::shows_empty_plans", shows_empty_plans),
@@ -134,6 +136,26 @@ fn shows_what_waits() {
         "{text}"
     );
     assert_eq!(lines[4..], ["waiting: items 2, 3, 4"]);
+}
+
+/// Its pieces wait, so no file of theirs says that anything runs.
+#[cfg(unix)]
+fn names_a_working_run() {
+    use rustix::fs::{FlockOperation, flock};
+    let fan = Fan::new();
+    fan.output(&format!("{RUN} --dry-run")).done();
+    fs::write(fan.path("D/run.lock"), "process 7 on b").expect("a file");
+    let lock = fs::File::open(fan.path("D/run.lock")).expect("a file");
+    flock(&lock, FlockOperation::LockExclusive).expect("a lock");
+    let text = status(&fan, "");
+    let lines = "waiting: items 0, 1, 2\nprocess 7 on b works here; 3 pieces wait\n";
+    assert!(text.ends_with(lines), "{text}");
+    drop(lock);
+    let text = status(&fan, "");
+    assert!(
+        text.contains("missing: items 0, 1, 2\nnothing runs; to resume: "),
+        "{text}"
+    );
 }
 
 fn shows_split_pieces() {
