@@ -13,8 +13,8 @@ use crate::publish::{differ, host, no_link, now, process_at};
 use crate::result::{Trailer, Written};
 use crate::{Error, Retry};
 
-const RESULT: &str = "out";
-const LOG: &str = "err";
+pub const RESULT: &str = "out";
+pub const LOG: &str = "err";
 /// The file of a running attempt.
 pub const RUNNING: &str = "running";
 /// A result that contradicts the one that is published.
@@ -152,7 +152,7 @@ impl Folder {
         others.map(|other| (other.item, self.path.join(other.file)))
     }
 
-    fn names(&self) -> Result<HashSet<String>, Error> {
+    pub fn names(&self) -> Result<HashSet<String>, Error> {
         let failed = |error| Error::at(&self.path, &error);
         let entries = fs::read_dir(&self.path).map_err(failed)?;
         let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name()));
@@ -161,7 +161,7 @@ impl Folder {
     }
 
     /// Reads only the trailer of a result.
-    fn trailer(&self, item: &Name) -> Result<Trailer, Error> {
+    pub fn trailer(&self, item: &Name) -> Result<Trailer, Error> {
         let path = self.result(item);
         let failed = |error| Error::at(&path, &error);
         let mut file = open(&path).map_err(failed)?;
@@ -259,7 +259,7 @@ fn log(path: &Path, item: &Name) -> PathBuf {
 }
 
 /// Returns the attempt whose file has a name such as `12.3~host~77~MICROSECONDS.KIND`.
-fn attempt(name: &str, kind: &str) -> Option<Begun> {
+pub fn attempt(name: &str, kind: &str) -> Option<Begun> {
     let stem = name.strip_suffix(kind)?.strip_suffix('.')?;
     let mut parts = stem.split('~');
     Some(Begun {

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod build;
 mod engine;
 mod error;
 mod estimate;
@@ -39,6 +40,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use budget::Budget;
+pub use build::build;
 pub use error::{Error, Retry};
 pub use verbs::{Verb, carry_out, main};
 
@@ -55,8 +57,8 @@ mod shown {
 /// verbs `plan` and `run`, which become a part of the plan. Its doc comment is the help.
 ///
 /// These names are reserved, because they are options of `run`: `pieces`, `engine`, `image`, `claim`,
-/// `call-limit`, `dir`, `dry-run`, `retries`, `budget`, `cpus`, `json`. A program with a field of
-/// such a name ends with an error.
+/// `call-limit`, `dir`, `fresh`, `accept-build`, `dry-run`, `retries`, `budget`, `cpus`, `json`. A
+/// program with a field of such a name ends with an error.
 ///
 /// Everything is written as JSON, which has no NaN, and no map whose keys are not strings. It must be
 /// written in the same way each time, so that planning again gives the same plan: no map of random
@@ -104,7 +106,7 @@ pub trait Split: clap::Args + Serialize + DeserializeOwned {
     /// The name of the program, which has only letters, digits, hyphens, underscores and dots.
     /// Folders are named after it.
     const NAME: &'static str;
-    /// The version of the program. A plan of another version is refused.
+    /// The version of the program. A plan of another version is refused, like one of another build.
     const VERSION: &'static str;
     /// What a piece needs to know beside the arguments.
     type Item: Serialize + DeserializeOwned;

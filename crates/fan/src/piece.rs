@@ -63,7 +63,7 @@ pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> 
 
 /// Reads the plan, which must be that of the order.
 fn open<P: Split>(asked: &Asked<'_>, order: &Order) -> Result<(Plan<P>, Folder), Error> {
-    let plan = Plan::<P>::read(asked.plan)?;
+    let plan = Plan::<P>::read(asked.plan, asked.out, None)?;
     if let Some((digest, source)) = &order.plan
         && digest != plan.digest()
     {

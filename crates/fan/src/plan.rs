@@ -1,6 +1,7 @@
 //! Plans: what a program is asked for, and the items into which it was split.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -8,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::folder::Folder;
 use crate::name::Name;
-use crate::{Error, Split, Weighted};
+use crate::{Error, Split, Weighted, build};
 
 /// The format of plans and results.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a program is asked for. It tells plans apart, because planning again may find another input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,11 +24,14 @@ pub struct Header<P> {
     arguments: P,
 }
 
-/// A plan. Planning again with the same arguments and the same input gives the same bytes.
+/// A plan. Planning again with the same build, arguments and input gives the same bytes.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound(serialize = "P: Split", deserialize = "P: Split"))]
 pub struct Plan<P: Split> {
     header: Header<P>,
+    /// The build that has made the plan. Folders are not named after it, because the same command is
+    /// to find the same folder.
+    build: String,
     /// The items, in the order in which their results are merged.
     items: Vec<Weighted<P::Item>>,
     /// The digest of the plan's file.
@@ -35,10 +39,12 @@ pub struct Plan<P: Split> {
     digest: String,
 }
 
-/// The header of a plan that may be of another program or version.
+/// What is known about a plan that may be of another program, version or build.
 #[derive(Deserialize)]
 struct Outline {
     header: Header<serde_json::Value>,
+    #[serde(default)]
+    build: String,
 }
 
 impl<A> Header<A> {
@@ -53,11 +59,11 @@ impl<A> Header<A> {
             false => (format!(", format {format}"), format!(", format {FORMAT}")),
         };
         let way_out = match program == P::NAME {
-            true => "version",
-            false => "program",
+            true => "use that version, start over with `run --fresh`,",
+            false => "use that program,",
         };
         Err(format!(
-            "is a plan of {program} {version}{its}, and this is {} {}{ours}: use that {way_out}, or choose another --dir",
+            "is a plan of {program} {version}{its}, and this is {} {}{ours}: {way_out} or choose another --dir",
             P::NAME,
             P::VERSION
         ))
@@ -88,6 +94,7 @@ impl<P: Split> Plan<P> {
         let items = header.arguments.plan(header.pieces)?;
         let mut plan = Self {
             header,
+            build: build::build()?.to_owned(),
             items,
             digest: String::new(),
         };
@@ -99,24 +106,32 @@ impl<P: Split> Plan<P> {
         Ok(plan)
     }
 
-    /// Reads a plan, and refuses one that this build cannot carry out.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    /// Reads a plan, and refuses one that this build cannot carry out. `folder` is that of the
+    /// results, which may accept other builds than the plan's; `accept` is one that the user accepts.
+    pub fn read(path: &Path, folder: &Path, accept: Option<&str>) -> Result<Self, Error> {
         let text = fs::read(path).map_err(|error| Error::at(path, &error))?;
-        let plan = Self::parse(&text);
-        plan.map_err(|why| Error::never(format!("{} {why}", path.display())))
-    }
-
-    fn parse(text: &[u8]) -> Result<Self, String> {
-        let no_plan = |error| format!("is not a plan: {error}");
-        let parsed = serde_json::from_slice::<Self>(text).or_else(|error| {
-            let outline: Outline = serde_json::from_slice(text).map_err(no_plan)?;
-            outline.header.check::<P>()?;
-            Err(no_plan(error))
-        });
-        let mut plan = parsed?;
-        plan.header.check::<P>()?;
-        plan.digest = sha256(text);
-        Ok(plan)
+        let digest = sha256(&text);
+        let refused = |why: String| Error::never(format!("{} {why}", path.display()));
+        let no_plan = |error| refused(format!("is not a plan: {error}"));
+        let check_build = |build: &str| match accept == Some(build) {
+            true => Ok(()),
+            false => {
+                build::refusal(build, &digest, folder)?.map_or(Ok(()), |why| Err(refused(why)))
+            }
+        };
+        match serde_json::from_slice::<Self>(&text) {
+            Ok(plan) => {
+                plan.header.check::<P>().map_err(refused)?;
+                check_build(&plan.build)?;
+                Ok(Self { digest, ..plan })
+            }
+            Err(error) => {
+                let outline: Outline = serde_json::from_slice(&text).map_err(no_plan)?;
+                outline.header.check::<P>().map_err(refused)?;
+                check_build(&outline.build)?;
+                Err(no_plan(error))
+            }
+        }
     }
 
     /// Returns the text of the plan's file.
@@ -128,6 +143,11 @@ impl<P: Split> Plan<P> {
     /// Returns the digest that results of this plan carry.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// Whether this build has made the plan.
+    pub fn is_ours(&self) -> Result<bool, Error> {
+        Ok(self.build == build::build()?)
     }
 
     /// Returns the header.
@@ -163,6 +183,24 @@ impl<P: Split> Plan<P> {
         let none = || Error::never(format!("there is no item {name}: {number} of {count}"));
         let item = (number < count).then(|| items.swap_remove(number).item);
         Ok((self.header.arguments, item.ok_or_else(none)?))
+    }
+}
+
+/// Returns the digest of the plan at `path`, if there is one. It must be of the program, but may be
+/// of any version, build and arguments.
+pub fn digest_at<P: Split>(path: &Path) -> Result<Option<String>, Error> {
+    let text = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| Error::at(path, &error))?,
+    };
+    let outline = serde_json::from_slice::<Outline>(&text);
+    match outline.is_ok_and(|outline| outline.header.program == P::NAME) {
+        true => Ok(Some(sha256(&text))),
+        false => Err(Error::never(format!(
+            "{} is not a plan of {}: choose another --dir",
+            path.display(),
+            P::NAME
+        ))),
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod book;
 mod driver;
+mod fresh;
 pub mod lock;
 mod progress;
 pub mod schedule;
@@ -31,6 +32,10 @@ pub struct Options {
     pub engine: EngineOptions,
     /// The folder of the results, if the user has named one.
     pub dir: Option<PathBuf>,
+    /// Whether what is in the folder is removed first.
+    pub fresh: bool,
+    /// Another build whose plan may be used.
+    pub accept_build: Option<String>,
     pub retries: usize,
     /// The seconds after which a piece leaves the rest of its work to others.
     pub budget: f64,
@@ -40,9 +45,10 @@ pub struct Options {
 }
 
 /// A program that is planned, and the folder where its pieces publish.
-struct Prepared<P: Split> {
+struct Prepared<P: Split, L> {
     plan: Plan<P>,
     folder: Folder,
+    lock: L,
     engine: Box<dyn Engine>,
     /// The command line of a piece, without its item.
     piece: String,
@@ -55,8 +61,8 @@ pub fn run<P: Split>(arguments: P, options: &Options) -> Result<(P::Report, Path
         folder,
         engine,
         piece,
-    } = prepare(arguments, options)?;
-    let _lock = Lock::take(folder.path())?;
+        lock: _lock,
+    } = prepare(arguments, options, Lock::take)?;
     let interrupt = Interrupt::listen()?;
     let book = Book::new(&folder, options.engine.engine.name());
     let survey = Survey::new(&plan.weights());
@@ -88,7 +94,7 @@ fn tell_if_finished(folder: &Path, survey: &Survey) {
     let age = made.ok().and_then(|made| made.elapsed().ok());
     let age = span(age.unwrap_or_default().as_secs_f64());
     eprintln!(
-        "nothing to run: all results exist, from a plan made {age} ago; to start over, use another --dir"
+        "nothing to run: all results exist, from a plan made {age} ago; to start over, add --fresh"
     );
 }
 
@@ -99,7 +105,7 @@ pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Erro
         folder,
         engine,
         ..
-    } = prepare(arguments, options)?;
+    } = prepare(arguments, options, |_| Ok(()))?;
     let mut survey = Survey::new(&plan.weights());
     folder.survey(&mut survey)?;
     let missing: Vec<_> = survey.missing().take(engine.capacity()).cloned().collect();
@@ -111,7 +117,11 @@ pub fn dry_run<P: Split>(arguments: P, options: &Options) -> Result<String, Erro
     Ok(engine.manifest(&book.list(missing)?))
 }
 
-fn prepare<P: Split>(arguments: P, options: &Options) -> Result<Prepared<P>, Error> {
+fn prepare<P: Split, L>(
+    arguments: P,
+    options: &Options,
+    lock: impl FnOnce(&Path) -> Result<L, Error>,
+) -> Result<Prepared<P, L>, Error> {
     let header = Header::new(arguments, options.pieces);
     let path = options.dir.clone();
     let path = path.unwrap_or_else(|| format!("fan-{}-{}", P::NAME, &header.digest()[..8]).into());
@@ -119,14 +129,39 @@ fn prepare<P: Split>(arguments: P, options: &Options) -> Result<Prepared<P>, Err
     let launch = launch(&path, options)?;
     let piece = line(&launch.words());
     let engine = options.engine.choose(launch)?;
-    let plan = book::plan(header, &path)?;
+    let (plan, lock) = plan(header, &path, options, lock)?;
     let folder = Folder::new(&path, plan.digest().to_owned());
     Ok(Prepared {
         plan,
         folder,
+        lock,
         engine,
         piece,
     })
+}
+
+/// Returns the plan of a folder, which is locked by then, so that no other `run` starts over
+/// meanwhile. If there is no plan, or it is not wanted, plans.
+fn plan<P: Split, L>(
+    header: Header<P>,
+    path: &Path,
+    options: &Options,
+    lock: impl FnOnce(&Path) -> Result<L, Error>,
+) -> Result<(Plan<P>, L), Error> {
+    if !options.fresh && book::plan_path(path).exists() {
+        folder::prepare(path)?;
+        let lock = lock(path)?;
+        let accept = options.accept_build.as_deref();
+        return Ok((book::present(&header, path, accept)?, lock));
+    }
+    // First, because this may fail.
+    let plan = Plan::new(header)?;
+    folder::prepare(path)?;
+    let lock = lock(path)?;
+    if options.fresh {
+        fresh::clear::<P>(path)?;
+    }
+    Ok((book::link(plan, path)?, lock))
 }
 
 fn launch(out: &Path, options: &Options) -> Result<Launch, Error> {

@@ -72,7 +72,7 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
         let text = format!("{}: no verb `run` has written a plan here", path.display());
         return Err(Error::never(text));
     }
-    let plan = Plan::<P>::read(&path)?;
+    let plan = Plan::<P>::read(&path, dir, None)?;
     let folder = Folder::new(dir, plan.digest().to_owned());
     // Before the folder: a `run` that ends meanwhile has published what the survey shows.
     let run = lock::owner(dir);

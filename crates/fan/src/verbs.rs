@@ -70,6 +70,12 @@ pub struct RunArguments {
     /// The folder of the results [default: fan-NAME-DIGEST in the current folder]
     #[arg(long, value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
+    /// Start over: first remove the plan and the results that are in the folder
+    #[arg(long, global = true)]
+    fresh: bool,
+    /// Count the results of this other build of the program as equal to those of this build
+    #[arg(long, value_name = "BUILD", global = true)]
+    accept_build: Option<String>,
     /// Write the plan, print what would be submitted, and start nothing
     #[arg(long, global = true)]
     dry_run: bool,
@@ -173,7 +179,8 @@ fn act<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Error> {
             piece::<P>(&asked, &budget)
         }
         Verb::Merge(arguments) => {
-            let plan = Plan::<P>::read(&plan_path(arguments.plan, &arguments.dir))?;
+            let path = plan_path(arguments.plan, &arguments.dir);
+            let plan = Plan::<P>::read(&path, &arguments.dir, None)?;
             print_report::<P>(&merge(&plan, &arguments.dir)?, arguments.json)
         }
         Verb::Run { options, arguments } => carry_out_run(options, arguments, prefix),
@@ -192,13 +199,17 @@ fn carry_out_run<P: Split>(
     prefix: &[OsString],
 ) -> Result<(), Error> {
     // For clap, options before and after a subcommand do not conflict.
-    if asked.dry_run && asked.json {
-        return Err(Error::never("--dry-run cannot be used with --json"));
+    let clashes = [(asked.json, "--json"), (asked.fresh, "--fresh")];
+    if let Some((_, option)) = clashes.iter().find(|(given, _)| *given && asked.dry_run) {
+        let text = format!("--dry-run cannot be used with {option}");
+        return Err(Error::never(text));
     }
     let options = Options {
         pieces: asked.pieces.pieces,
         engine: asked.engine,
         dir: asked.dir,
+        fresh: asked.fresh,
+        accept_build: asked.accept_build,
         retries: asked.retries.into(),
         budget: asked.budget,
         cpus: asked.cpus.map(usize::from),

@@ -14,25 +14,19 @@ use crate::piece::Entry;
 use crate::plan::{Header, Plan};
 use crate::publish::{no_link, now, process_at};
 use crate::request::Request;
-use crate::{Error, Split};
+use crate::{Error, Split, build};
 
 const PLAN: &str = "plan.json";
-const JOBS: &str = "jobs";
+pub const JOBS: &str = "jobs";
 
 /// Returns the path of the plan in a folder.
 pub fn plan_path(folder: &Path) -> PathBuf {
     folder.join(PLAN)
 }
 
-/// Returns the plan of a folder. If there is none, plans, and links the plan into the folder.
-pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error> {
+/// Links a new plan into the folder, or returns the one that another `run` has linked meanwhile.
+pub fn link<P: Split>(plan: Plan<P>, folder: &Path) -> Result<Plan<P>, Error> {
     let path = plan_path(folder);
-    if path.exists() {
-        folder::prepare(folder)?;
-        return present(&header, &path);
-    }
-    let plan = Plan::new(header)?;
-    folder::prepare(folder)?;
     // A killed `run` may have left a draft that is the plan, by its other name.
     let draft = folder.join(format!(".plan~{}", process_at(now())));
     let failed = |error| folder::unwritable(folder, &error);
@@ -43,25 +37,34 @@ pub fn plan<P: Split>(header: Header<P>, folder: &Path) -> Result<Plan<P>, Error
     let _ = fs::remove_file(&draft);
     match linked.map_err(failed)? {
         Ok(()) => folder::sync(folder).map(|()| plan),
-        // Another `run` has been faster.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => present(plan.header(), &path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            present(plan.header(), folder, None)
+        }
         Err(error) => Err(no_link(&path, &error)),
     }
 }
 
 /// Returns the plan that is there, if its header is the same. Its items are those of this `run`,
-/// even if planning again would find others.
-fn present<P: Split>(header: &Header<P>, path: &Path) -> Result<Plan<P>, Error> {
-    let plan = Plan::<P>::read(path)?;
-    if plan.header().digest() == header.digest() {
-        return Ok(plan);
+/// even if planning again would find others. `accept` is another build whose plan may be used.
+pub fn present<P: Split>(
+    header: &Header<P>,
+    folder: &Path,
+    accept: Option<&str>,
+) -> Result<Plan<P>, Error> {
+    let path = plan_path(folder);
+    let plan = Plan::<P>::read(&path, folder, accept)?;
+    if plan.header().digest() != header.digest() {
+        return Err(Error::never(format!(
+            "{} is the plan of {}, not of {}: repeat the first command, or choose another --dir",
+            path.display(),
+            Request::of(plan.header()),
+            Request::of(header)
+        )));
     }
-    Err(Error::never(format!(
-        "{} is the plan of {}, not of {}: repeat the first command, or choose another --dir",
-        path.display(),
-        Request::of(plan.header()),
-        Request::of(header)
-    )))
+    if !plan.is_ours()? {
+        build::accept(plan.digest(), folder)?;
+    }
+    Ok(plan)
 }
 
 /// A line of the file `jobs`.

@@ -22,7 +22,7 @@ impl Lock {
     /// both.
     pub fn take(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
-        let failed = |error| Error::at(&path, &error);
+        let failed = |error| folder::unwritable(folder, &error);
         let open = File::options()
             .create(true)
             .append(true)

@@ -39,7 +39,7 @@ pub fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
 }
 
 impl Fan {
-    fn start(&self, words: &str) -> Child {
+    pub fn start(&self, words: &str) -> Child {
         let mut command = self.command(words);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("a process")

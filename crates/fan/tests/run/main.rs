@@ -7,6 +7,8 @@
 mod program;
 mod support;
 
+#[cfg(unix)]
+mod builds;
 #[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         whole::TESTS,
         refusals::TESTS,
         status::TESTS,
+        #[cfg(unix)]
+        builds::TESTS,
         #[cfg(unix)]
         kills::TESTS,
         #[cfg(target_os = "linux")]

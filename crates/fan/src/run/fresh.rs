@@ -1,0 +1,77 @@
+//! Starting over: what `--fresh` removes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::build::BUILDS;
+use crate::folder::{self, Begun, DIFFERENT, Folder, LOG, RESULT, RUNNING, attempt};
+use crate::name::Name;
+use crate::parent::has_ended;
+use crate::piece::Entry;
+use crate::publish::host;
+use crate::run::book::{JOBS, plan_path};
+use crate::{Error, Split, plan};
+
+/// Removes the plan of the folder at `path`, and what belongs to it. The caller has the lock.
+pub fn clear<P: Split>(path: &Path) -> Result<(), Error> {
+    let plan = plan_path(path);
+    let Some(digest) = plan::digest_at::<P>(&plan)? else {
+        return Ok(());
+    };
+    let folder = Folder::new(path, digest);
+    let names = folder.names()?;
+    if let Some(begun) = names.iter().find_map(|name| living(name)) {
+        return Err(still_runs(path, &begun));
+    }
+    let names = names.iter().filter(|name| belongs(&folder, name));
+    // The plan last: without it, a second attempt would not know what belongs to it.
+    for file in names.map(|name| path.join(name)).chain([plan]) {
+        fs::remove_file(&file).map_err(|error| Error::at(&file, &error))?;
+    }
+    folder::sync(path)
+}
+
+/// Returns the attempt of this file if it may still run, and publish later.
+fn living(name: &str) -> Option<Begun> {
+    let begun = attempt(name, RUNNING)?;
+    let is_dead = begun.host == host() && has_ended(begun.pid);
+    (!is_dead).then_some(begun)
+}
+
+fn still_runs(path: &Path, begun: &Begun) -> Error {
+    let Begun {
+        file,
+        item,
+        host,
+        pid,
+        ..
+    } = begun;
+    let file = path.join(file);
+    let file = file.display();
+    Error::elsewhere(format!(
+        "cannot start over: item {item} runs on {host}, process {pid}: wait for it or stop it; if it was killed, remove {file}"
+    ))
+}
+
+/// Whether a file was made by this crate, and for the plan of the folder. A user may have other
+/// files here.
+fn belongs(folder: &Folder, name: &str) -> bool {
+    let Some((stem, kind)) = name.rsplit_once('.') else {
+        return [JOBS, BUILDS].contains(&name);
+    };
+    let item = stem.parse::<Name>();
+    match kind {
+        RESULT => item.is_ok_and(|item| folder.trailer(&item).is_ok()),
+        LOG => item.is_ok_and(|item| folder.failures(&item).is_ok_and(|all| !all.is_empty())),
+        RUNNING | DIFFERENT => attempt(name, kind).is_some(),
+        "json" => is_list(&folder.path().join(name), folder.plan()),
+        _ => false,
+    }
+}
+
+fn is_list(path: &Path, plan: &str) -> bool {
+    let text = folder::read(path).unwrap_or_default();
+    let entries = serde_json::from_slice::<Vec<Entry>>(&text);
+    entries
+        .is_ok_and(|entries| !entries.is_empty() && entries.iter().all(|entry| entry.plan == plan))
+}
