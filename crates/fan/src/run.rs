@@ -149,7 +149,11 @@ fn plan<P: Split, L>(
     lock: impl FnOnce(&Path) -> Result<L, Error>,
 ) -> Result<(Plan<P>, L), Error> {
     if !options.fresh && book::plan_path(path).exists() {
-        folder::prepare(path)?;
+        folder::prepare(path).map_err(|error| {
+            let merge = line(&["merge".as_ref(), path.as_os_str()]);
+            let text = format!("if all results exist, `{merge}` prints the report");
+            error.and(&Error::never(text))
+        })?;
         let lock = lock(path)?;
         let accept = options.accept_build.as_deref();
         return Ok((book::present(&header, path, accept)?, lock));

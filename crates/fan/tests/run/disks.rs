@@ -10,6 +10,10 @@ use crate::support::Fan;
 pub const TESTS: &[(&str, fn())] = &[
     ("disks::full_disk_loses_nothing", full_disk_loses_nothing),
     ("disks::links_are_needed", links_are_needed),
+    (
+        "disks::read_only_results_are_merged",
+        read_only_results_are_merged,
+    ),
 ];
 
 /// A file system that only a process and its children have mounted.
@@ -127,4 +131,19 @@ fn links_are_needed() {
     fan.output(&run)
         .refused(2, &["hard links", "another file system"]);
     assert_eq!(fs::read_dir(&disk.path).expect("a folder").count(), 0);
+}
+
+/// `run` cannot lock the folder or publish there.
+fn read_only_results_are_merged() {
+    let fan = Fan::new();
+    fan.output(&format!("run {SUM} --dir D")).done();
+    let copy = "-t tmpfs none disk && cp -r D disk && mount -o remount,ro";
+    let Some(disk) = Mounted::new(&fan, copy) else {
+        return;
+    };
+    let dir = disk.path.join("D");
+    let merge = format!("merge {}", dir.display());
+    let run = fan.output(&format!("run {SUM} --dir {}", dir.display()));
+    run.refused(3, &["choose another --dir", &format!("`{merge}` prints")]);
+    assert_eq!(fan.output(&merge).done(), "sum 449985000\n");
 }
