@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use tidegate_fan::Verb;
 
 use super::Selection;
-use crate::engine::build;
 
 pub const AFTER_FAN: &str = "\
 The merged page is that of `tidegate-lab reproduce EXPERIMENT --sim` with the same arguments, bit by bit. \
@@ -60,7 +59,4 @@ pub struct Reproduction {
     #[arg(long, hide = true)]
     #[serde(skip)]
     pub real: bool,
-    /// The build of this program that made the plan; empty if it is unknown.
-    #[arg(skip = build::name().unwrap_or_default())]
-    pub build: String,
 }

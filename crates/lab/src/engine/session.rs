@@ -131,7 +131,7 @@ impl Session {
         let head = Head {
             experiment: experiment.clone(),
             size: format!("{size:?}").to_lowercase(),
-            build: build::name()?.to_owned(),
+            build: build::name()?,
         };
         let store = Store::open(keep, &head)?;
         self.store.get_or_init(|| Mutex::new(store));

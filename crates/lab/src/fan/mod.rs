@@ -14,7 +14,7 @@ use tidegate_command::failure::Failure;
 use tidegate_fan::{Budget, Done, Error, Split, Weighted, carry_out};
 
 use crate::arguments::{Experiments, FanArguments, Program, Programs, Reproduction};
-use crate::engine::{Key, Part, Run, Runs, Source, Stretch, build, count, divide};
+use crate::engine::{Key, Part, Run, Runs, Source, Stretch, count, divide};
 use crate::reproduce::page::Page;
 use crate::reproduce::{Machines, Pages, page};
 
@@ -70,7 +70,6 @@ impl Reproduction {
             let text = "fan: measurements of this machine cannot be split; use --sim";
             return Err(Failure::Usage(text.to_owned()));
         }
-        self.check_build()?;
         let list = |experiment| {
             let part = Arc::new(Part::list());
             self.page(experiment, Source::Part(part.clone()))?;
@@ -88,7 +87,6 @@ impl Reproduction {
     }
 
     fn run(&self, item: &Item, budget: Budget) -> Result<Done<Item, Made>, Failure> {
-        self.check_build()?;
         // One run is always made, so that pieces come to an end.
         let is_first = AtomicBool::new(true);
         let goes_on = move || is_first.swap(false, Ordering::Relaxed) || !budget.is_spent();
@@ -106,7 +104,6 @@ impl Reproduction {
     }
 
     fn merge(&self, mut outs: Vec<Made>) -> Result<Pages, Failure> {
-        self.check_build()?;
         let pages = self
             .selection
             .experiment
@@ -123,17 +120,6 @@ impl Reproduction {
 
     fn page(&self, experiment: Experiments, source: Source) -> Result<Page, Failure> {
         page(experiment, &self.selection, Machines::SIMULATED, source)
-    }
-
-    /// Refuses a plan of another build. Its cells may have other names, or simulate something else.
-    fn check_build(&self) -> Result<(), Failure> {
-        let (theirs, ours) = (&self.build, build::name()?);
-        match theirs == ours {
-            true => Ok(()),
-            false => Err(Failure::Usage(format!(
-                "the plan is of build {theirs}, this is build {ours}: plan again"
-            ))),
-        }
     }
 }
 
