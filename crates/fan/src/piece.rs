@@ -14,6 +14,9 @@ use crate::plan::Plan;
 use crate::publish::Attempt;
 use crate::{Budget, Error, Split};
 
+/// The variable in which HyperQueue names an item. Its value is an [`Entry`].
+pub const HQ_ENTRY: &str = "HQ_ENTRY";
+
 /// An item whose name has more characters must be done to its end: its piece has no budget.
 const LONGEST_SPLIT: usize = 100;
 
@@ -29,6 +32,8 @@ pub struct Entry {
 pub struct Asked<'a> {
     pub plan: &'a Path,
     pub item: Option<&'a str>,
+    /// The variable in which the engine names the item, if the command line does not.
+    pub item_from: Option<&'a str>,
     /// The file that lists the submission, if the engine knows only numbers.
     pub list: Option<&'a Path>,
     pub out: &'a Path,
@@ -54,7 +59,9 @@ pub fn piece<P: Split>(asked: &Asked<'_>, budget: &Budget) -> Result<(), Error> 
             },
         )
     });
-    if let (Err(error), Some(path)) = (&done, env::var_os("HQ_ERROR_FILENAME")) {
+    // A piece of another engine may inherit the variable from a task that runs `run`.
+    let is_task = asked.item_from == Some(HQ_ENTRY);
+    if let (true, Err(error), Some(path)) = (is_task, &done, env::var_os("HQ_ERROR_FILENAME")) {
         // HyperQueue reads the file only after a failure. Without it, it shows the exit code.
         let _ = fs::write(PathBuf::from(path), error.to_string());
     }
@@ -134,24 +141,25 @@ fn endless(item: &Name) -> Error {
     ))
 }
 
-/// Returns the item, which the engine names in a variable if the command line does not.
+/// Returns the item, which the engine names in a variable if the command line does not. Others are
+/// not read: an engine hands on those of the engine in which `run` runs.
 fn order(asked: &Asked<'_>) -> Result<Order, Error> {
     if let Some(item) = asked.item {
         return bare(item);
     }
-    if let Ok(entry) = env::var("HQ_ENTRY") {
-        let entry: Entry = serde_json::from_str(&entry)
-            .map_err(|error| Error::never(format!("HQ_ENTRY is no entry of a plan: {error}")))?;
-        return Ok(entry.of("HQ_ENTRY"));
-    }
-    let number = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
-        .into_iter()
-        .find_map(|name| Some((name, env::var(name).ok()?)));
-    let (variable, number) = number.ok_or_else(|| {
-        Error::never(
-            "no item: pass --item, or set HQ_ENTRY, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX",
-        )
+    let variable = asked
+        .item_from
+        .ok_or_else(|| Error::never("no item: pass --item or --item-from"))?;
+    let number = env::var(variable).map_err(|_| {
+        Error::never(format!(
+            "--item-from names {variable}, which is not set: an engine sets it, or pass --item"
+        ))
     })?;
+    if variable == HQ_ENTRY {
+        let entry: Entry = serde_json::from_str(&number)
+            .map_err(|error| Error::never(format!("HQ_ENTRY is no entry of a plan: {error}")))?;
+        return Ok(entry.of(HQ_ENTRY));
+    }
     let Some(list) = asked.list else {
         return bare(&number);
     };

@@ -113,9 +113,13 @@ pub struct PieceArguments {
     /// The plan [default: plan.json in the folder of the results]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// The item [default: what HQ_ENTRY, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX names]
+    /// The item
     #[arg(long, value_name = "K")]
     item: Option<String>,
+    /// The variable in which an engine names the item: HQ_ENTRY has an entry of the list, any other
+    /// a number
+    #[arg(long, value_name = "VARIABLE", conflicts_with = "item")]
+    item_from: Option<String>,
     /// The list of a submission, which tells the item of each number of an engine
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
@@ -173,6 +177,7 @@ fn act<P: Split>(verb: Verb<P>, prefix: &[OsString]) -> Result<(), Error> {
             let asked = Asked {
                 plan: &plan_path(asked.plan, &asked.out),
                 item: asked.item.as_deref(),
+                item_from: asked.item_from.as_deref(),
                 list: asked.list.as_deref(),
                 out: &asked.out,
             };

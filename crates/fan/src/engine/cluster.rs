@@ -19,9 +19,10 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Fails if the command line is no text. Without a number of processors, a piece gets one.
-    pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
-        let (words, cpus) = (Words::new(launch)?, launch.cpus.unwrap_or(1));
+    /// Fails if the command line is no text. A piece finds its item in `variable`. Without a number
+    /// of processors, it gets one.
+    pub fn new(launch: &Launch, variable: &str, commands: Commands) -> Result<Self, Error> {
+        let (words, cpus) = (Words::new(launch, variable)?, launch.cpus.unwrap_or(1));
         Ok(Self {
             commands,
             words,

@@ -8,6 +8,7 @@ use crate::engine::call::{Answer, Commands};
 use crate::engine::cluster::Cluster;
 use crate::engine::words::{line, list};
 use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
+use crate::piece::HQ_ENTRY;
 
 /// After how many lost workers a task fails.
 const CRASH_LIMIT: &str = "5";
@@ -53,7 +54,7 @@ impl Hq {
     pub const ADVICE: &str = "get a release binary of HyperQueue, or run `cargo build --no-default-features --features microlp -p hyperqueue` in its source";
 
     pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
-        Cluster::new(launch, commands).map(Self)
+        Cluster::new(launch, HQ_ENTRY, commands).map(Self)
     }
 
     /// Returns the arguments of `hq`. Without `--wait`, which has been seen to hang. Each task gets

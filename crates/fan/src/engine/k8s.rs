@@ -68,7 +68,7 @@ impl K8s {
             }
         }
         Ok(Self {
-            cluster: Cluster::new(launch, commands)?,
+            cluster: Cluster::new(launch, "JOB_COMPLETION_INDEX", commands)?,
             container: container.clone(),
         })
     }

@@ -74,8 +74,6 @@ impl Local {
             .args(&words[1..])
             .args(["--parent", &std::process::id().to_string()])
             .envs(self.variables())
-            // If this process is a task of HyperQueue, a piece's failure is not its own.
-            .env_remove("HQ_ERROR_FILENAME")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -35,7 +35,7 @@ impl Slurm {
     pub const ADVICE: &str = "run this on a machine that submits to the cluster";
 
     pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
-        Cluster::new(launch, commands).map(Self)
+        Cluster::new(launch, "SLURM_ARRAY_TASK_ID", commands).map(Self)
     }
 }
 

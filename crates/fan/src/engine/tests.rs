@@ -196,11 +196,15 @@ fn pieces_run_and_end(fake: &Fake) {
     let ended = all_ended(&mut *engine, &job);
     assert_eq!(codes(&ended), [Some(0); 4]);
     let out = fake.launch.out.display();
-    let list = match fake.kind {
-        "hq" => String::new(),
-        _ => format!("[--list][{out}/first.json]"),
+    let list = format!("[--list][{out}/first.json]");
+    let item = match fake.kind {
+        "hq" => "[HQ_ENTRY]".to_owned(),
+        "slurm" => format!("[SLURM_ARRAY_TASK_ID]{list}"),
+        _ => format!("[JOB_COMPLETION_INDEX]{list}"),
     };
-    let words = format!("[fan][piece][--plan][{out}/plan.json][--out][{out}][--budget][2.5]{list}");
+    let words = format!(
+        "[fan][piece][--plan][{out}/plan.json][--out][{out}][--budget][2.5][--item-from]{item}"
+    );
     let mut ran = fake.lines("ran");
     ran.sort();
     assert_eq!(ran, fake.called().map(|name| format!("{name} {words}")));

@@ -9,9 +9,11 @@ use crate::engine::{Launch, Submission};
 pub struct Words(Vec<String>);
 
 impl Words {
-    /// Returns the words, which must be text for the engines.
-    pub fn new(launch: &Launch) -> Result<Self, Error> {
-        let words = launch.words();
+    /// Returns the words, which must be text for the engines. The engine names the item in
+    /// `variable`.
+    pub fn new(launch: &Launch, variable: &str) -> Result<Self, Error> {
+        let mut words = launch.words();
+        words.extend(["--item-from".into(), variable.into()]);
         let words: Result<_, _> = words.iter().map(|word| text(word)).collect();
         Ok(Self(words?))
     }

@@ -22,6 +22,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ),
     ("engines::missing_hq", missing_hq),
     (
+        "engines::variables_of_others_are_ignored",
+        variables_of_others_are_ignored,
+    ),
+    (
         "engines::refused_cancelling_is_told",
         refused_cancelling_is_told,
     ),
@@ -64,7 +68,12 @@ fn run(fan: &Fan, engine: &str, options: &str) -> Ended {
 
 /// Returns a run of the program, which finds the fakes on its path.
 fn command(fan: &Fan, engine: &str, options: &str) -> Command {
-    let mut words = format!("run {SUM} --dir D --engine {engine} {options}");
+    let dir = if options.contains("--dir") {
+        ""
+    } else {
+        "--dir D"
+    };
+    let mut words = format!("run {SUM} {dir} --engine {engine} {options}");
     if engine == "k8s" {
         words += &format!(" --image i --claim data:{}", fan.path("").display());
     }
@@ -131,6 +140,26 @@ fn missing_hq() {
     let mut command = command(&fan, "hq", "");
     let ended = Ended::of(command.env("PATH", "").output().expect("a process"));
     ended.refused(2, &["hq is not on the path", "cargo build"]);
+}
+
+/// `run` may be a piece of another engine, and its own engine hands on what that has set.
+fn variables_of_others_are_ignored() {
+    let local = Fan::new().output(&format!("run {SUM}")).done();
+    let entry = r#"{"plan":"x","item":"1"}"#;
+    for engine in ["hq", "slurm", "k8s"] {
+        let fan = Fan::new();
+        fakes(&fan, &[]);
+        let run = |options| {
+            let mut command = command(&fan, engine, options);
+            command.envs([("HQ_ENTRY", entry), ("HQ_ERROR_FILENAME", "error")]);
+            command.envs([("SLURM_ARRAY_TASK_ID", "1"), ("JOB_COMPLETION_INDEX", "1")]);
+            Ended::of(command.output().expect("a process"))
+        };
+        assert_eq!(run("").done(), local, "{engine}");
+        let failed = run("--at 55 --fault never --dir E");
+        assert!(failed.err.contains("bad 55"), "{engine} {failed:?}");
+        assert!(!fan.path("error").exists(), "{engine}");
+    }
 }
 
 fn refused_cancelling_is_told() {
