@@ -108,7 +108,8 @@ pub trait Engine {
     /// Starts a piece for each item, and returns what the engine calls the job.
     fn submit(&mut self, submission: &Submission) -> Result<String, Fault>;
 
-    /// Returns what the engine calls the job of the submission with this name, if it has one.
+    /// Returns what the engine calls the job of the submission with this name, if it has one that
+    /// has not ended.
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault>;
 
     /// Returns the pieces of the job that have ended. They may have been returned before. If the

@@ -119,7 +119,7 @@ impl Engine for Hq {
     }
 
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
-        let jobs: Vec<Info> = self.ask(&["--output-mode=json", "job", "list", "--all"])?;
+        let jobs: Vec<Info> = self.ask(&["--output-mode=json", "job", "list"])?;
         let mut jobs = jobs.into_iter();
         let ours = jobs.find(|job| job.name == submission);
         Ok(ours.map(|job| job.id.to_string()))

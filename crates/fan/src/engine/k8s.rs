@@ -53,6 +53,15 @@ struct Condition {
     message: String,
 }
 
+impl Status {
+    /// Returns the condition of a Job that has ended.
+    fn over(&self) -> Option<&Condition> {
+        self.conditions.iter().find(|condition| {
+            ["Complete", "Failed"].contains(&condition.kind.as_str()) && condition.status == "True"
+        })
+    }
+}
+
 impl K8s {
     pub const ADVICE: &str = "install kubectl, and give it access to a cluster";
 
@@ -151,17 +160,16 @@ impl Engine for K8s {
 
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let name = name(submission);
-        Ok(self.status(&name)?.map(|_| name))
+        let status = self.status(&name)?;
+        let living = status.filter(|status| status.over().is_none());
+        Ok(living.map(|_| name))
     }
 
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
         let Some(status) = self.status(&job.id)? else {
             return Ok(job.lost("the cluster does not know the Job"));
         };
-        let is_over = |condition: &&Condition| {
-            ["Complete", "Failed"].contains(&condition.kind.as_str()) && condition.status == "True"
-        };
-        let over = status.conditions.iter().find(is_over);
+        let over = status.over();
         let items = job.submission.items.iter().enumerate();
         let ended = items.filter_map(|(index, item)| {
             let (code, text) = if contains(&status.completed_indexes, index) {

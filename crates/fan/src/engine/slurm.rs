@@ -82,10 +82,12 @@ exec {exec}
         Ok(is_number.then(|| id.to_owned()).ok_or(unknown)?)
     }
 
+    /// Without `-t`, `squeue` lists no job that has ended. Slurm may keep a failed one of a
+    /// submission that it has refused.
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
-        arguments.extend(["-h", "-t", "all", "-n", submission, "-o", "%F"]);
+        arguments.extend(["-h", "-n", submission, "-o", "%F"]);
         let out = self.0.commands.call("squeue", &arguments, "")?.success()?;
         let mut cluster = None;
         for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {

@@ -81,6 +81,14 @@ look() { # index
     fi
 }
 
+# Succeeds if an index of the job has not ended.
+lives() {
+    for index in $(indexes); do
+        if [ "$(look "$index")" = running ]; then return; fi
+    done
+    false
+}
+
 cancel() {
     if [ -e "$state/fault.deny" ]; then refuse "Forbidden"; fi
     : >"$job/cancelled"
@@ -96,7 +104,7 @@ cluster() { # words..
     if [ "$1" = -M ]; then
         skipped=2
         [ "$2" = "$(cat "$state/fault.cluster")" ] || refuse "No cluster '$2' known by database"
-    elif [ -e "$state/fault.cluster" ] && [ "$3" != all ]; then
+    elif [ -e "$state/fault.cluster" ] && [ "$2" != -n ]; then
         refuse "slurm_load_jobs error: Invalid job id specified"
     fi
 }

@@ -21,6 +21,7 @@ pub const TESTS: &[(&str, fn())] = &[
         forgotten_jobs_are_submitted_again,
     ),
     ("engines::missing_hq", missing_hq),
+    ("engines::refusal_is_told", refusal_is_told),
     (
         "engines::variables_of_others_are_ignored",
         variables_of_others_are_ignored,
@@ -140,6 +141,14 @@ fn missing_hq() {
     let mut command = command(&fan, "hq", "");
     let ended = Ended::of(command.env("PATH", "").output().expect("a process"));
     ended.refused(2, &["hq is not on the path", "cargo build"]);
+}
+
+/// Slurm keeps a failed job of the submission's name.
+fn refusal_is_told() {
+    let fan = Fan::new();
+    let reason = "Requested node configuration is not available";
+    fakes(&fan, &[("refuse", reason)]);
+    run(&fan, "slurm", "--retries 0").refused(3, &[reason]);
 }
 
 /// `run` may be a piece of another engine, and its own engine hands on what that has set.
