@@ -41,12 +41,11 @@ impl Slurm {
 
 impl Engine for Slurm {
     fn manifest(&self, submission: &Submission) -> String {
-        let last = submission.items.len().saturating_sub(1);
-        let cpus = self.0.cpus;
+        let (array, cpus) = (array(submission), self.0.cpus);
         let exec = line(&self.0.words.with_list(submission));
         format!(
             "#!/bin/sh
-#SBATCH --array=0-{last}
+#SBATCH {array}
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task={cpus}
 #SBATCH --output=/dev/null
@@ -61,12 +60,11 @@ exec {exec}
 
     fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
         let script = self.manifest(submission);
-        // In the script, it would not win against `SBATCH_JOB_NAME`.
+        // In the script, these would not win against variables such as `SBATCH_ARRAY_INX`.
         let name = format!("--job-name={}", submission.name);
-        let answer = self
-            .0
-            .commands
-            .call("sbatch", &["--parsable", &name], &script)?;
+        let array = array(submission);
+        let arguments = ["--parsable", &name, &array];
+        let answer = self.0.commands.call("sbatch", &arguments, &script)?;
         if answer.err.contains("Invalid job array specification") {
             let size = submission.items.len();
             let text = format!(
@@ -138,6 +136,12 @@ exec {exec}
         }
         Ok(())
     }
+}
+
+/// Returns the option that makes an element for each item.
+fn array(submission: &Submission) -> String {
+    let last = submission.items.len().saturating_sub(1);
+    format!("--array=0-{last}")
 }
 
 /// Splits what `sbatch` calls a job: its number, and, after a semicolon, its cluster, if

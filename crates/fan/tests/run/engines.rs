@@ -22,6 +22,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ),
     ("engines::missing_hq", missing_hq),
     ("engines::refusal_is_told", refusal_is_told),
+    ("engines::arrays_are_whole", arrays_are_whole),
     (
         "engines::variables_of_others_are_ignored",
         variables_of_others_are_ignored,
@@ -149,6 +150,15 @@ fn refusal_is_told() {
     let reason = "Requested node configuration is not available";
     fakes(&fan, &[("refuse", reason)]);
     run(&fan, "slurm", "--retries 0").refused(3, &[reason]);
+}
+
+/// A variable of sbatch wins against what the script says.
+fn arrays_are_whole() {
+    let fan = Fan::new();
+    fakes(&fan, &[]);
+    let mut command = command(&fan, "slurm", "--retries 0");
+    command.env("SBATCH_ARRAY_INX", "0-3");
+    Ended::of(command.output().expect("a process")).done();
 }
 
 /// `run` may be a piece of another engine, and its own engine hands on what that has set.
