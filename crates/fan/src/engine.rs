@@ -122,7 +122,7 @@ pub trait Engine {
     /// Returns what would be submitted, as text for the user.
     fn manifest(&self, submission: &Submission) -> String;
 
-    /// Returns how many items the engine takes at once.
+    /// Returns how many items the engine takes at once. A refusal may make that fewer.
     fn capacity(&self) -> usize {
         usize::MAX
     }

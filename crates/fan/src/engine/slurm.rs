@@ -24,25 +24,32 @@ const ENDED: [&str; 11] = [
     "TIMEOUT",
 ];
 
-/// How many elements an array may have, unless the cluster's `MaxArraySize` is not the default.
+/// How many elements an array may have, unless the cluster's `MaxArraySize` is below its default.
 const CAPACITY: usize = 1000;
 
 /// Gives pieces to Slurm. The partition, account and time limit come from the variables of
 /// `sbatch`, such as `SBATCH_PARTITION`.
-pub struct Slurm(Cluster);
+pub struct Slurm {
+    cluster: Cluster,
+    /// How many elements an array may have.
+    capacity: usize,
+}
 
 impl Slurm {
     pub const ADVICE: &str = "run this on a machine that submits to the cluster";
 
     pub fn new(launch: &Launch, commands: Commands) -> Result<Self, Error> {
-        Cluster::new(launch, "SLURM_ARRAY_TASK_ID", commands).map(Self)
+        Ok(Self {
+            cluster: Cluster::new(launch, "SLURM_ARRAY_TASK_ID", commands)?,
+            capacity: CAPACITY,
+        })
     }
 }
 
 impl Engine for Slurm {
     fn manifest(&self, submission: &Submission) -> String {
-        let (array, cpus) = (array(submission), self.0.cpus);
-        let exec = line(&self.0.words.with_list(submission));
+        let (array, cpus) = (array(submission), self.cluster.cpus);
+        let exec = line(&self.cluster.words.with_list(submission));
         format!(
             "#!/bin/sh
 #SBATCH {array}
@@ -55,7 +62,7 @@ exec {exec}
     }
 
     fn capacity(&self) -> usize {
-        CAPACITY
+        self.capacity
     }
 
     fn submit(&mut self, submission: &Submission) -> Result<String, Fault> {
@@ -64,13 +71,9 @@ exec {exec}
         let name = format!("--job-name={}", submission.name);
         let array = array(submission);
         let arguments = ["--parsable", &name, &array];
-        let answer = self.0.commands.call("sbatch", &arguments, &script)?;
+        let answer = self.cluster.commands.call("sbatch", &arguments, &script)?;
         if answer.err.contains("Invalid job array specification") {
-            let size = submission.items.len();
-            let text = format!(
-                "sbatch refuses an array of {size}: use fewer --pieces and another --dir; `scontrol show config` tells MaxArraySize"
-            );
-            return Err(Error::never(text).into());
+            self.capacity = (submission.items.len() / 2).max(1);
         }
         let unknown = answer.refused("the answer has no number of a job");
         let out = answer.success()?;
@@ -86,7 +89,11 @@ exec {exec}
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
         arguments.extend(["-h", "-n", submission, "-o", "%F"]);
-        let out = self.0.commands.call("squeue", &arguments, "")?.success()?;
+        let out = self
+            .cluster
+            .commands
+            .call("squeue", &arguments, "")?
+            .success()?;
         let mut cluster = None;
         for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match (line.strip_prefix("CLUSTER: "), cluster) {
@@ -105,7 +112,7 @@ exec {exec}
         let mut arguments = on(cluster);
         let name = &job.submission.name;
         arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-o", "%i %T"]);
-        let answer = self.0.commands.call("squeue", &arguments, "")?;
+        let answer = self.cluster.commands.call("squeue", &arguments, "")?;
         if answer.err.contains("Invalid job id specified") {
             return Ok(job.lost("squeue does not list it"));
         }
@@ -129,7 +136,7 @@ exec {exec}
         let name = format!("--name={}", job.submission.name);
         let mut arguments = on(cluster);
         arguments.extend([&name, id]);
-        let answer = self.0.commands.call("scancel", &arguments, "")?;
+        let answer = self.cluster.commands.call("scancel", &arguments, "")?;
         let is_gone = |text| answer.err.contains(text);
         if !is_gone("Invalid job id specified") && !is_gone("already completing or completed") {
             answer.check()?;

@@ -383,14 +383,13 @@ fn elements_that_squeue_does_not_list_have_ended() {
 }
 
 #[test]
-fn an_array_that_is_too_large_is_refused() {
+fn arrays_that_are_refused_are_halved() {
     let fake = Fake::new("slurm");
     fake.fault("small", "3");
+    let mut engine = fake.engine(LIMIT);
     let submission = fake.submission("first");
-    let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
-    assert_eq!(error.retry(), Retry::Never);
-    let text = "sbatch refuses an array of 4: use fewer --pieces and another --dir; `scontrol show config` tells MaxArraySize";
-    assert_eq!(error.to_string(), text);
+    assert!(engine.submit(&submission).is_err());
+    assert_eq!(engine.capacity(), 2);
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("engines::missing_hq", missing_hq),
     ("engines::refusal_is_told", refusal_is_told),
     ("engines::arrays_are_whole", arrays_are_whole),
+    ("engines::arrays_are_small_enough", arrays_are_small_enough),
     (
         "engines::variables_of_others_are_ignored",
         variables_of_others_are_ignored,
@@ -159,6 +160,13 @@ fn arrays_are_whole() {
     let mut command = command(&fan, "slurm", "--retries 0");
     command.env("SBATCH_ARRAY_INX", "0-3");
     Ended::of(command.output().expect("a process")).done();
+}
+
+/// An array of seven elements is refused, and one of three is not.
+fn arrays_are_small_enough() {
+    let fan = Fan::new();
+    fakes(&fan, &[("small", "3")]);
+    run(&fan, "slurm", "--retries 0").done();
 }
 
 /// `run` may be a piece of another engine, and its own engine hands on what that has set.

@@ -113,6 +113,10 @@ impl Driver<'_> {
     /// Takes a submission that has failed. The engine may have taken it all the same.
     fn failed(&mut self, given: Unanswered, fault: Fault) -> Result<(), Error> {
         let is_refused = matches!(fault, Fault::Refused(_));
+        if is_refused && given.submission.items.len() > self.engine.capacity() {
+            // It takes fewer, which are submitted next.
+            return self.book.note_refusal(&given.submission.name);
+        }
         let found = match &fault {
             // The command is missing, or would refuse this again.
             Fault::Refused(error) if error.retry() == Retry::Never => Ok(None),
