@@ -71,8 +71,11 @@ impl Error {
         Self::elsewhere(format!("{}: {error}", path.display()))
     }
 
-    /// Adds what has also failed, after this error.
+    /// Adds what has also failed, after this error, unless it is the same.
     pub(crate) fn and(self, other: &Self) -> Self {
+        if self.text == other.text {
+            return self;
+        }
         let text = format!("{self}; {other}");
         Self { text, ..self }
     }

@@ -75,6 +75,10 @@ exec {exec}
         if answer.err.contains("Invalid job array specification") {
             self.capacity = (submission.items.len() / 2).max(1);
         }
+        if answer.err.contains("DOS line breaks") {
+            let text = "a path has a line break of DOS, which sbatch rejects: choose another --dir";
+            return Err(Error::never(text).into());
+        }
         let unknown = answer.refused("the answer has no number of a job");
         let out = answer.success()?;
         let id = out.trim();

@@ -393,6 +393,18 @@ fn arrays_that_are_refused_are_halved() {
 }
 
 #[test]
+fn scripts_with_line_breaks_of_dos_are_never_taken() {
+    let fake = Fake::new("slurm");
+    let breaks = "Batch script contains DOS line breaks (\\r\\n)";
+    fake.fault("refuse", breaks);
+    let submission = fake.submission("first");
+    let error = fake.engine(LIMIT).submit(&submission).unwrap_err().error();
+    assert_eq!(error.retry(), Retry::Never);
+    let text = "a path has a line break of DOS, which sbatch rejects: choose another --dir";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
 fn jobs_of_another_cluster_are_found_and_cancelled() {
     let fake = Fake::new("slurm");
     fake.fault("cluster", "b");

@@ -101,7 +101,10 @@ fn full_disk_loses_nothing() {
     disk.fill(0);
     let way_out = "make room, and run the same command again";
     fan.output(&run).refused(3, &["No space left", way_out]);
-    fan.output(&piece).refused(3, &["No space left"]);
+    let full = fan.output(&piece);
+    full.refused(3, &["No space left"]);
+    // The result and the log met the same error.
+    assert_eq!(full.err.matches(way_out).count(), 1, "{full:?}");
     assert!(!dir.join("0.out").exists());
 
     // There is room for the plan and the logs, and not for a result.

@@ -53,6 +53,9 @@ fn a_failure_is_the_first_line_of_standard_error() {
     let logged = "echo 'E0803 10:00:00.1 memcache.go:265] c' >&2; echo b >&2; exit 1";
     let error = shell(logged, "", LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "sh: b");
+    let named = "echo 'sh: error: b' >&2; exit 1";
+    let error = shell(named, "", LIMIT).unwrap_err();
+    assert_eq!(error.to_string(), "sh: b");
     let error = shell("exit 3", "", LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "sh: exit status: 3");
 }
