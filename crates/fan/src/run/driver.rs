@@ -152,7 +152,10 @@ impl<'a> Driver<'a> {
         let unanswered = std::mem::take(&mut self.unanswered).into_iter();
         let named = jobs.into_iter().map(|job| (job.submission, Some(job.id)));
         for (submission, id) in named.chain(unanswered.map(|given| (given.submission, None))) {
-            let name = id.clone().unwrap_or_else(|| submission.name.clone());
+            let (name, go_on) = match &id {
+                Some(id) => (id.clone(), "go on"),
+                None => (submission.name.clone(), "may go on"),
+            };
             let error = match self.cancel_one(submission, id) {
                 Ok(()) => continue,
                 Err(Fault::Refused(error)) => error,
@@ -163,7 +166,7 @@ impl<'a> Driver<'a> {
                 }
             };
             self.progress
-                .tell(&format!("pieces of {name} go on: {error}"));
+                .tell(&format!("pieces of {name} {go_on}: {error}"));
         }
     }
 

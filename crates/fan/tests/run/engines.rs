@@ -1,7 +1,7 @@
 //! Runs with the fake engines of `tests/fake`, which inject faults.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -21,6 +21,7 @@ pub const TESTS: &[(&str, fn())] = &[
         forgotten_jobs_are_submitted_again,
     ),
     ("engines::missing_hq", missing_hq),
+    ("engines::missing_server", missing_server),
     ("engines::refusal_is_told", refusal_is_told),
     ("engines::arrays_are_whole", arrays_are_whole),
     ("engines::arrays_are_small_enough", arrays_are_small_enough),
@@ -136,6 +137,21 @@ fn forgotten_jobs_are_submitted_again() {
         // Each is a submission, and its job.
         assert_eq!(jobs.count(), 4, "{engine}");
     }
+}
+
+/// It has never taken anything.
+fn missing_server() {
+    let fan = Fan::new();
+    fakes(&fan, &[]);
+    let hq = fan.path("bin/hq");
+    fs::remove_file(&hq).expect("a link");
+    let text = r#"{"error":"No running instance of HQ found"}"#;
+    fs::write(&hq, format!("#!/bin/sh\necho '{text}'\nexit 1\n")).expect("a file");
+    fs::set_permissions(&hq, fs::Permissions::from_mode(0o755)).expect("a program");
+    let ended = run(&fan, "hq", "--retries 0");
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let may = " may go on: hq job: No running instance of HQ found";
+    assert!(ended.err.contains(may), "{ended:?}");
 }
 
 fn missing_hq() {
