@@ -27,6 +27,22 @@ const ENDED: [&str; 11] = [
 /// How many elements an array may have, unless the cluster's `MaxArraySize` is below its default.
 const CAPACITY: usize = 1000;
 
+/// What `squeue` shows of an element.
+const COLUMNS: &str = "JobArrayID:40,State:20,exit_code:12,Reason:200";
+
+const UNLISTED: &str = "squeue does not list it";
+
+/// What `squeue` shows of an element. One that it does not list has ended.
+#[derive(Clone, Default)]
+struct Element {
+    /// Empty if it is not listed.
+    state: String,
+    /// What the kernel says about the end of the piece.
+    status: i32,
+    /// Why it waits, or has ended.
+    reason: String,
+}
+
 /// Gives pieces to Slurm. The partition, account and time limit come from the variables of
 /// `sbatch`, such as `SBATCH_PARTITION`.
 pub struct Slurm {
@@ -109,29 +125,13 @@ exec {exec}
         Ok(None)
     }
 
-    /// Elements that `squeue` does not list have ended. The number alone may be that of another job,
-    /// because Slurm uses numbers again.
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault> {
-        let (id, cluster) = split(&job.id);
-        let mut arguments = on(cluster);
-        let name = &job.submission.name;
-        arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-o", "%i %T"]);
-        let answer = self.cluster.commands.call("squeue", &arguments, "")?;
-        if answer.err.contains("Invalid job id specified") {
-            return Ok(job.lost("squeue does not list it"));
-        }
-        let mut states = vec![""; job.submission.items.len()];
-        let out = answer.success()?;
-        for (element, state) in out.lines().filter_map(|line| line.trim().split_once(' ')) {
-            let number = element.strip_prefix(&format!("{id}_"));
-            let number = number.and_then(|number| number.parse::<usize>().ok());
-            if let Some(known) = number.and_then(|number| states.get_mut(number)) {
-                *known = state.trim();
-            }
-        }
-        let items = job.submission.items.iter().zip(states);
+        let Some(elements) = self.elements(job)? else {
+            return Ok(job.lost(UNLISTED));
+        };
+        let items = job.submission.items.iter().zip(elements);
         Ok(items
-            .filter_map(|(item, state)| ended(item.clone(), state))
+            .filter_map(|(item, element)| element.ended(item.clone()))
             .collect())
     }
 
@@ -169,14 +169,63 @@ fn on(clusters: Option<&str>) -> Vec<&str> {
     clusters.map_or_else(Vec::new, |clusters| vec!["-M", clusters])
 }
 
-/// Returns how an element has ended, if it has. An empty state is that of an element that is not
-/// listed.
-fn ended(item: Name, state: &str) -> Option<Ended> {
-    let (code, text) = match state {
-        "" => (None, "squeue does not list it".to_owned()),
-        "COMPLETED" => (Some(0), String::new()),
-        state if ENDED.contains(&state) => (None, format!("Slurm says {state}; {SILENT}")),
-        _ => return None,
-    };
-    Some(Ended { item, code, text })
+impl Slurm {
+    /// Returns the elements of the job, or `None` if Slurm does not know it. The number alone may be
+    /// that of another job, because Slurm uses numbers again.
+    fn elements(&self, job: &Job) -> Result<Option<Vec<Element>>, Fault> {
+        let (id, cluster) = split(&job.id);
+        let mut arguments = on(cluster);
+        let name = &job.submission.name;
+        arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-O", COLUMNS]);
+        let answer = self.cluster.commands.call("squeue", &arguments, "")?;
+        if answer.err.contains("Invalid job id specified") {
+            return Ok(None);
+        }
+        let mut elements = vec![Element::default(); job.submission.items.len()];
+        for line in answer.success()?.lines() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            if let [element, state, status, reason @ ..] = &words[..]
+                && let Some(number) = element.strip_prefix(&format!("{id}_"))
+                && let Ok(number) = number.parse::<usize>()
+                && let Some(known) = elements.get_mut(number)
+            {
+                *known = Element {
+                    state: (*state).to_owned(),
+                    status: status.parse().unwrap_or(0),
+                    reason: reason.join(" "),
+                };
+            }
+        }
+        Ok(Some(elements))
+    }
+}
+
+impl Element {
+    /// Returns how the element has ended, if it has.
+    fn ended(&self, item: Name) -> Option<Ended> {
+        let (code, text) = match self.state.as_str() {
+            "" => (None, UNLISTED.to_owned()),
+            "COMPLETED" => (Some(0), String::new()),
+            state if ENDED.contains(&state) => self.failed(),
+            _ => return None,
+        };
+        Some(Ended { item, code, text })
+    }
+
+    /// Returns the exit code, if there is one, and what Slurm says.
+    fn failed(&self) -> (Option<i32>, String) {
+        let Self { state, reason, .. } = self;
+        let why = match reason.as_str() {
+            "" | "None" => String::new(),
+            _ => format!(" ({reason})"),
+        };
+        // A smaller status is a signal, or was made up by Slurm.
+        match self.status / 256 {
+            code @ 1.. if state == "FAILED" => {
+                let text = format!("Slurm says FAILED with code {code}{why}");
+                (Some(code), text + "; the piece has left no message")
+            }
+            _ => (None, format!("Slurm says {state}{why}; {SILENT}")),
+        }
+    }
 }

@@ -216,10 +216,11 @@ fn a_failure_is_told(fake: &Fake) {
     fake.tell(&format!("code.{bad}"), "2");
     let (mut engine, job) = fake.start("");
     let ended = all_ended(&mut *engine, &job);
-    assert_eq!(codes(&ended), [Some(0), Some(0), Some(0), None]);
+    let code = (fake.kind == "slurm").then_some(2);
+    assert_eq!(codes(&ended), [Some(0), Some(0), Some(0), code]);
     let text = match fake.kind {
         "hq" => r#"Error: no luck with "2.7""#,
-        "slurm" => "Slurm says FAILED; the piece has left no message, so it may have been killed",
+        "slurm" => "Slurm says FAILED with code 2 (NonZeroExitCode); the piece has left no message",
         _ => {
             "Kubernetes says that the index has failed; the piece has left no message, so it may have been killed"
         }
@@ -362,6 +363,23 @@ fn hyperqueue_tells_the_code_of_a_piece_without_a_message() {
     fake.tell("hold", "");
     let (mut engine, job) = fake.start("kill");
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(137); 4]);
+}
+
+#[test]
+fn slurm_tells_why_an_element_has_ended() {
+    let fake = Fake::new("slurm");
+    fake.tell("hold", "");
+    let (mut engine, job) = fake.start("kill");
+    let ended = all_ended(&mut *engine, &job);
+    assert_eq!(codes(&ended), [None; 4]);
+    let text = "Slurm says FAILED (JobLaunchFailure); the piece has left no message, so it may have been killed";
+    assert_eq!(ended[0].text, text);
+    engine.cancel(&job).unwrap();
+    let cancelled = &all_ended(&mut *engine, &job)[0].text;
+    assert!(
+        cancelled.starts_with("Slurm says CANCELLED; "),
+        "{cancelled}"
+    );
 }
 
 #[test]
