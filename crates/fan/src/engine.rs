@@ -89,6 +89,15 @@ pub struct Ended {
     pub text: String,
 }
 
+/// The pieces of a job that have not ended.
+#[derive(Debug, Default, PartialEq)]
+pub struct Queue {
+    pub running: usize,
+    pub waiting: usize,
+    /// Why some wait, and what the user can do.
+    pub reason: String,
+}
+
 /// Why an engine has not done what it was asked for.
 #[derive(Debug)]
 pub enum Fault {
@@ -115,6 +124,12 @@ pub trait Engine {
     /// Returns the pieces of the job that have ended. They may have been returned before. If the
     /// engine does not know the job, these are all.
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault>;
+
+    /// Returns how many pieces of the job run and wait. Those of an engine without a queue wait only
+    /// for one another.
+    fn queue(&mut self, _job: &Job) -> Result<Queue, Fault> {
+        Ok(Queue::default())
+    }
 
     /// Ends the pieces of the job. A job that has ended or is unknown is no fault.
     fn cancel(&mut self, job: &Job) -> Result<(), Fault>;

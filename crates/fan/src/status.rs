@@ -16,7 +16,7 @@ use crate::parent::has_ended;
 use crate::plan::Plan;
 use crate::publish::{differ, host, now};
 use crate::request::Request;
-use crate::run::book::plan_path;
+use crate::run::book::{plan_path, queue};
 use crate::run::lock;
 use crate::verbs::print;
 use crate::{Error, Split};
@@ -94,6 +94,7 @@ fn view<P: Split>(dir: &Path) -> Result<View, Error> {
         run,
         dead,
         failures,
+        queue: queue(dir),
         here: host(),
         now: now(),
     })

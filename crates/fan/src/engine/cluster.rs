@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::engine::Launch;
 use crate::engine::call::Commands;
-use crate::engine::words::Words;
+use crate::engine::words::{Words, line};
 
 /// What is said about a piece of which only the engine has told. One that ends by itself writes a
 /// message into its item's log.
@@ -16,6 +16,11 @@ pub struct Cluster {
     pub words: Words,
     /// The processors of a piece.
     pub cpus: usize,
+}
+
+/// Returns what to call to see more about pieces that wait.
+pub fn more(command: &[&str]) -> String {
+    format!(" (to see more: {})", line(command))
 }
 
 impl Cluster {

@@ -1,13 +1,14 @@
 //! The engine `hq`: tasks of a HyperQueue server, one for each item.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::Error;
 use crate::engine::call::{Answer, Commands};
 use crate::engine::cluster::Cluster;
 use crate::engine::words::{line, list};
-use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
+use crate::phrases::count;
 use crate::piece::HQ_ENTRY;
 
 /// After how many lost workers a task fails.
@@ -133,6 +134,24 @@ impl Engine for Hq {
             .into_iter()
             .filter_map(|task| ended(job, task))
             .collect())
+    }
+
+    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
+        let tasks = self.tasks(job)?.unwrap_or_default();
+        let are = |state| tasks.iter().filter(|task| task.state == state).count();
+        let workers: Vec<IgnoredAny> = self.ask(&["--output-mode=json", "worker", "list"])?;
+        let reason = match workers.is_empty() {
+            true => "no worker is connected: run `hq worker start`".to_owned(),
+            false => {
+                let cpus = count(self.0.cpus, "free processor");
+                format!("no worker has {cpus}: start one that has, or use fewer --cpus")
+            }
+        };
+        Ok(Queue {
+            running: are("running"),
+            waiting: are("waiting"),
+            reason,
+        })
     }
 
     fn cancel(&mut self, job: &Job) -> Result<(), Fault> {

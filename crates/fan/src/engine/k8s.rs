@@ -5,9 +5,9 @@ use serde_json::json;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::cluster::{Cluster, SILENT};
+use crate::engine::cluster::{Cluster, SILENT, more};
 use crate::engine::options::Claim;
-use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
 
 /// How many indexes a Job may have.
 const CAPACITY: usize = 100_000;
@@ -15,6 +15,15 @@ const CAPACITY: usize = 100_000;
 const LONGEST: usize = 52;
 /// The seconds for which Kubernetes keeps a Job that has ended.
 const KEPT: u32 = 86_400;
+
+/// The pods that wait.
+const WAITING: &str = "--field-selector=status.phase=Pending";
+/// A line for each pod: why no node takes it, or why its container does not start.
+const PENDING: &str = concat!(
+    r#"{range .items[*]}{.status.conditions[?(@.type=="PodScheduled")].message} "#,
+    "{.status.containerStatuses[*].state.waiting.reason} ",
+    r#"{.status.containerStatuses[*].state.waiting.message}{"\n"}{end}"#
+);
 
 /// What a piece runs in.
 #[derive(Clone, Debug)]
@@ -41,6 +50,8 @@ struct Answer {
 struct Status {
     completed_indexes: String,
     failed_indexes: String,
+    /// How many pods run.
+    ready: usize,
     conditions: Vec<Condition>,
 }
 
@@ -56,9 +67,15 @@ struct Condition {
 impl Status {
     /// Returns the condition of a Job that has ended.
     fn over(&self) -> Option<&Condition> {
-        self.conditions.iter().find(|condition| {
-            ["Complete", "Failed"].contains(&condition.kind.as_str()) && condition.status == "True"
-        })
+        self.condition(&["Complete", "Failed"])
+    }
+
+    /// Returns the first condition of these kinds that holds.
+    fn condition(&self, kinds: &[&str]) -> Option<&Condition> {
+        let holds = |condition: &&Condition| {
+            kinds.contains(&condition.kind.as_str()) && condition.status == "True"
+        };
+        self.conditions.iter().find(holds)
     }
 }
 
@@ -93,6 +110,20 @@ impl K8s {
         }
         let answer = serde_json::from_str::<Answer>(&out).map_err(|_| unknown)?;
         Ok(Some(answer.status))
+    }
+}
+
+impl K8s {
+    /// Returns why the first pod waits that says it.
+    fn pending(&self, job: &str) -> Result<String, Fault> {
+        let of_job = format!("job-name={job}");
+        let columns = format!("jsonpath={PENDING}");
+        let arguments = ["get", "pods", "-l", &of_job, WAITING, "-o", &columns];
+        let answer = self.cluster.commands.call("kubectl", &arguments, "")?;
+        let out = answer.success()?;
+        let mut reasons = out.lines().map(str::trim).filter(|line| !line.is_empty());
+        let reason = reasons.next().unwrap_or("no pod says why");
+        Ok(reason.to_owned())
     }
 }
 
@@ -184,6 +215,27 @@ impl Engine for K8s {
             Some(Ended { item, code, text })
         });
         Ok(ended.collect())
+    }
+
+    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
+        let Some(status) = self.status(&job.id)? else {
+            return Ok(Queue::default());
+        };
+        let living = |index: &usize| {
+            let ended = [&status.completed_indexes, &status.failed_indexes];
+            !ended.iter().any(|indexes| contains(indexes, *index))
+        };
+        let all = 0..job.submission.items.len();
+        let waiting = all.filter(living).count().saturating_sub(status.ready);
+        let reason = match status.condition(&["Suspended"]) {
+            Some(_) => "the Job is suspended".to_owned(),
+            None => self.pending(&job.id)?,
+        };
+        Ok(Queue {
+            running: status.ready,
+            waiting,
+            reason: reason + &more(&["kubectl", "describe", "job", &job.id]),
+        })
     }
 
     fn cancel(&mut self, job: &Job) -> Result<(), Fault> {

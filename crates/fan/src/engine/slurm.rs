@@ -4,9 +4,9 @@ use std::env;
 
 use crate::Error;
 use crate::engine::call::Commands;
-use crate::engine::cluster::{Cluster, SILENT};
+use crate::engine::cluster::{Cluster, SILENT, more};
 use crate::engine::words::line;
-use crate::engine::{Ended, Engine, Fault, Job, Launch, Submission};
+use crate::engine::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
 use crate::name::Name;
 
 /// The states of elements whose pieces have ended. `squeue` lists them for some minutes.
@@ -133,6 +133,24 @@ exec {exec}
         Ok(items
             .filter_map(|(item, element)| element.ended(item.clone()))
             .collect())
+    }
+
+    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
+        let mut queue = Queue::default();
+        for element in self.elements(job)?.unwrap_or_default() {
+            match element.state.as_str() {
+                "RUNNING" => queue.running += 1,
+                state if state.is_empty() || ENDED.contains(&state) => {}
+                _ => {
+                    queue.waiting += 1;
+                    queue.reason = element.reason;
+                }
+            }
+        }
+        let (id, cluster) = split(&job.id);
+        let show = [&["scontrol"], &on(cluster)[..], &["show", "job", id]].concat();
+        queue.reason += &more(&show);
+        Ok(queue)
     }
 
     fn cancel(&mut self, job: &Job) -> Result<(), Fault> {

@@ -14,7 +14,7 @@ use super::hq::Hq;
 use super::k8s::{Container, K8s};
 use super::options::Claim;
 use super::slurm::Slurm;
-use super::{Ended, Engine, Fault, Job, Launch, Submission};
+use super::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
 use crate::name::Name;
 use crate::{Error, Retry};
 
@@ -188,6 +188,7 @@ for_each_engine!(
     killed_pieces_have_failed,
     a_forgotten_job_has_ended,
     an_engine_that_does_not_answer,
+    waiting_pieces_have_a_reason,
     cancel_ends_the_pieces,
 );
 
@@ -234,6 +235,7 @@ fn running_pieces_have_not_ended(fake: &Fake) {
     until("the start", || fake.lines("ran").len() == 4);
     assert!(engine.ended(&job).unwrap().is_empty());
     assert_eq!(engine.find("first").unwrap().as_ref(), Some(&job.id));
+    assert_eq!(engine.queue(&job).unwrap().running, 4);
     assert_eq!(engine.find("second").unwrap(), None);
     fake.release();
     all_ended(&mut *engine, &job);
@@ -324,6 +326,29 @@ fn an_engine_that_does_not_answer(fake: &Fake) {
     all_ended(&mut *engine, &job);
 }
 
+fn waiting_pieces_have_a_reason(fake: &Fake) {
+    fake.fault("wait", "no node is idle");
+    let (mut engine, job) = fake.start("");
+    let id = &job.id;
+    let reason = match fake.kind {
+        "hq" => {
+            "no worker has 1 free processor: start one that has, or use fewer --cpus".to_owned()
+        }
+        "slurm" => format!("no node is idle (to see more: scontrol show job {id})"),
+        _ => format!("no node is idle (to see more: kubectl describe job {id})"),
+    };
+    let (running, waiting) = (0, 4);
+    let queue = Queue {
+        running,
+        waiting,
+        reason,
+    };
+    assert_eq!(engine.queue(&job).unwrap(), queue);
+    assert!(engine.ended(&job).unwrap().is_empty());
+    engine.cancel(&job).unwrap();
+    assert_eq!(engine.queue(&job).unwrap().waiting, 0);
+}
+
 fn cancel_ends_the_pieces(fake: &Fake) {
     fake.tell("hold", "");
     let (mut engine, job) = fake.start("");
@@ -355,6 +380,15 @@ fn another_job_is_left_alone(fake: &Fake) {
     fake.release();
     let job = fake.job(&id, submission);
     assert_eq!(codes(&all_ended(&mut *engine, &job)), [Some(0); 4]);
+}
+
+#[test]
+fn hyperqueue_tells_that_it_has_no_worker() {
+    let fake = Fake::new("hq");
+    fake.fault("wait", "");
+    let (mut engine, job) = fake.start("");
+    let reason = engine.queue(&job).unwrap().reason;
+    assert_eq!(reason, "no worker is connected: run `hq worker start`");
 }
 
 #[test]

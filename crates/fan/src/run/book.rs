@@ -80,6 +80,8 @@ enum Line {
     Job { name: String, id: String },
     /// The engine has not taken the submission of this name.
     Refusal { name: String },
+    /// Why pieces have waited in the engine at this time, or nothing if they no longer do.
+    Queue { text: String, at: f64 },
 }
 
 /// Returns the name of the engine that was given the last submission of a folder.
@@ -87,9 +89,19 @@ pub fn last_engine(folder: &Path) -> Option<String> {
     let lines = folder::lines(&folder.join(JOBS)).ok()?;
     let mut engines = lines.into_iter().rev().filter_map(|line| match line {
         Line::Submission { engine, .. } => Some(engine),
-        Line::Job { .. } | Line::Refusal { .. } => None,
+        _ => None,
     });
     engines.next()
+}
+
+/// Returns why pieces wait in the engine, as the last `run` has noted, and when it did.
+pub fn queue(folder: &Path) -> Option<(String, f64)> {
+    let lines = folder::lines(&folder.join(JOBS)).ok()?;
+    let mut noted = lines.into_iter().rev().filter_map(|line| match line {
+        Line::Queue { text, at } => Some((text, at)),
+        _ => None,
+    });
+    noted.next().filter(|(text, _)| !text.is_empty())
 }
 
 /// The lists and the jobs of an engine.
@@ -170,6 +182,12 @@ impl<'a> Book<'a> {
         self.add(&Line::Refusal { name })
     }
 
+    /// Notes why pieces wait in the engine, or that they no longer do.
+    pub fn note_queue(&self, text: &str) -> Result<(), Error> {
+        let (text, at) = (text.to_owned(), now());
+        self.add(&Line::Queue { text, at })
+    }
+
     fn add(&self, line: &Line) -> Result<(), Error> {
         folder::append(&self.folder.path().join(JOBS), line)
     }
@@ -183,7 +201,7 @@ impl<'a> Book<'a> {
                 Line::Submission { engine, submission } if engine == self.engine => {
                     jobs.push((submission, None));
                 }
-                Line::Submission { .. } => {}
+                Line::Submission { .. } | Line::Queue { .. } => {}
                 Line::Job { name, id } => {
                     let job = jobs.iter_mut().find(|(given, _)| given.name == name);
                     job.into_iter()

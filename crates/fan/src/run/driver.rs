@@ -16,6 +16,7 @@ use crate::run::progress::Progress;
 use crate::run::schedule::{Cause, Schedule};
 use crate::run::{table, tell_if_finished};
 use crate::{Error, Retry};
+use queue::Quiet;
 use submit::Unanswered;
 
 const POLL: Duration = Duration::from_secs(1);
@@ -23,6 +24,9 @@ const POLL: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(2);
 /// The longest pause after a submission that the engine did not take, and between questions.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// After how long without a start the user is told why pieces wait.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// After how long a message is repeated.
 const SILENCE: Duration = Duration::from_secs(600);
@@ -45,6 +49,9 @@ pub struct Driver<'a> {
     first: usize,
     /// What the user was last told about the engine, and when.
     told: (String, Instant),
+    quiet: Quiet,
+    /// After how long without a start the engine is asked why pieces wait.
+    patience: Duration,
     /// The command line of a piece, without its item.
     piece: String,
     /// How often the folder is surveyed, and the engine is asked if it answers soon.
@@ -73,6 +80,8 @@ impl<'a> Driver<'a> {
             next_submission: Instant::now(),
             first: 0,
             told: (String::new(), Instant::now()),
+            quiet: Quiet::new(),
+            patience: PATIENCE,
             piece,
             poll: POLL,
         }
@@ -132,6 +141,7 @@ impl<'a> Driver<'a> {
     pub fn finish(mut self) -> Survey {
         self.progress.clear();
         self.cancel();
+        self.report_queue(String::new());
         // What is wrong with the folder, if anything, was found by `run` or is found by `merge`.
         let _ = self.survey();
         self.remove_dead();
@@ -204,7 +214,7 @@ impl<'a> Driver<'a> {
         let mut jobs: Vec<Job> = self.schedule.jobs().cloned().collect();
         let first = self.first % jobs.len().max(1);
         jobs.rotate_left(first);
-        let (mut last, mut refusal) = (Vec::new(), None);
+        let (mut last, mut refusal, mut is_silent) = (Vec::new(), None, false);
         for (number, job) in jobs.iter().enumerate() {
             if self.is_interrupted() {
                 break;
@@ -215,6 +225,7 @@ impl<'a> Driver<'a> {
                     self.tell("does not answer", &error);
                     // The next question may take as long as this one.
                     self.first = first + number + 1;
+                    is_silent = true;
                     break;
                 }
                 Err(Fault::Refused(error)) if error.retry() == Retry::Never => return Err(error),
@@ -223,6 +234,9 @@ impl<'a> Driver<'a> {
         }
         if let Some(error) = refusal {
             self.tell("cannot report which pieces have ended", &error);
+        }
+        if !is_silent {
+            self.explain(&jobs);
         }
         let pause = begin.elapsed() * 10;
         self.next_question = Instant::now() + pause.min(LONGEST_PAUSE);
@@ -330,6 +344,7 @@ impl<'a> Driver<'a> {
     }
 }
 
+mod queue;
 mod submit;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,8 @@ pub struct View {
     pub dead: Vec<Begun>,
     /// The failed attempts of every item that has some, oldest first.
     pub failures: BTreeMap<Name, Vec<Failed>>,
+    /// Why pieces waited in the engine when `run` last asked, and when it did.
+    pub queue: Option<(String, f64)>,
     /// The name of this machine.
     pub here: String,
     /// The present, in seconds since 1970.
@@ -52,6 +54,8 @@ pub struct Status {
     pub wrong: Vec<Wrong>,
     /// The items without a result, including those whose pieces run.
     pub missing: Vec<Name>,
+    /// Why pieces wait in the engine, if nothing runs.
+    pub queue: Option<Queued>,
     /// The items whose pieces have left work to others.
     pub split: Vec<SplitItem>,
     pub elapsed: f64,
@@ -69,6 +73,13 @@ pub struct Status {
 pub struct Wrong {
     pub item: Name,
     pub text: String,
+}
+
+/// What `run` has said about pieces that wait.
+#[derive(Debug, Serialize)]
+pub struct Queued {
+    pub text: String,
+    pub age: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -231,6 +242,12 @@ impl Status {
         });
         let running = view.attempts(&survey.begun);
         let missing: Vec<_> = survey.missing().cloned().collect();
+        let queue = view.queue.as_ref();
+        let queue = queue.filter(|_| !missing.is_empty() && running.is_empty());
+        let queue = queue.map(|(text, at)| Queued {
+            text: text.clone(),
+            age: (view.now - at).max(0.0),
+        });
         let is_whole = missing.is_empty() && view.wrong.is_empty();
         Self {
             program: view.program.clone(),
@@ -250,6 +267,7 @@ impl Status {
             running,
             wrong: view.wrong.clone(),
             missing,
+            queue,
             split: split.collect(),
             elapsed,
         }

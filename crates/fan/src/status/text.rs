@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::report::{Attempt, Host, Status};
+use super::report::{Attempt, Host, Queued, Status};
 use crate::name::Name;
 use crate::phrases::{count, items, span};
 use crate::run::schedule::{Cause, Failure};
@@ -75,6 +75,9 @@ impl fmt::Display for Status {
                 pieces => format!("; {pieces} pieces wait"),
             };
             writeln!(f, "{run} works here{wait}")?;
+        }
+        if let Some(Queued { text, age }) = &self.queue {
+            writeln!(f, "{text}, as `run` said {} ago", span(*age))?;
         }
         if let Some(merge) = &self.merge {
             writeln!(f, "everything is published; to merge it: {merge}")?;

@@ -8,6 +8,7 @@
 #                lost    each piece is killed, and run again, while another attempt of it goes on
 #                twice   each piece is run twice at once
 #                lie     the engine says that all pieces have succeeded
+#   fault.wait   no piece is started; the file has the reason, as the engine knows it
 #   fault.deny   no job can be cancelled
 #   fault.silent the next N calls hang, where N is what the file contains
 #   fault.forget the next call finds no jobs
@@ -60,17 +61,20 @@ create() { # name size [id]
 
 # Starts the piece of an index, as a worker's direct process.
 start() { # index command..
+    [ -e "$state/fault.wait" ] && return
     : >"$job/$1.started"
     setsid "$state/worker" "$job" "$@" </dev/null >/dev/null 2>&1 &
 }
 
-# Prints the state of an index: running, finished, failed or cancelled.
+# Prints the state of an index: waiting, running, finished, failed or cancelled.
 look() { # index
     code=$(cat "$job/$1.code" 2>/dev/null)
     if [ -e "$job/lie" ] || [ "$code" = 0 ]; then
         echo finished
     elif [ -e "$job/cancelled" ]; then
         echo cancelled
+    elif [ -e "$state/fault.wait" ]; then
+        echo waiting
     elif [ ! -e "$job/$1.started" ] && ! kill -0 "$(cat "$job/starter")" 2>/dev/null; then
         # What submitted it was killed too soon.
         echo failed
@@ -84,7 +88,7 @@ look() { # index
 # Succeeds if an index of the job has not ended.
 lives() {
     for index in $(indexes); do
-        if [ "$(look "$index")" = running ]; then return; fi
+        case $(look "$index") in running | waiting) return ;; esac
     done
     false
 }

@@ -13,6 +13,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("status::shows_what_waits", shows_what_waits),
     #[cfg(unix)]
     ("status::names_a_working_run", names_a_working_run),
+    ("status::shows_why_pieces_wait", shows_why_pieces_wait),
     ("status::shows_split_pieces", shows_split_pieces),
     ("status::shows_wrong_results", shows_wrong_results),
     ("status::shows_empty_plans", shows_empty_plans),
@@ -156,6 +157,29 @@ fn names_a_working_run() {
         text.contains("missing: items 0, 1, 2\nnothing runs; to resume: "),
         "{text}"
     );
+}
+
+fn shows_why_pieces_wait() {
+    let fan = Fan::new();
+    fan.output(RUN).done();
+    let why = "1 piece waits in slurm: JobHeldUser";
+    let note = |text| {
+        let line = json!({"queue": {"text": text, "at": 1000.0}}).to_string();
+        fs::write(fan.path("D/jobs"), fan.read("D/jobs") + &line + "\n").expect("a file");
+    };
+    note(why);
+    assert!(!status(&fan, "").contains(why));
+    remove(&fan, "D/1.out");
+    let text = status(&fan, "");
+    assert!(text.contains(&format!("\n{why}, as `run` said ")), "{text}");
+    let json: Value = serde_json::from_str(&status(&fan, "--json")).expect("JSON");
+    assert_eq!(json["queue"]["text"], json!(why));
+    let running = fan.path("D/1~b~7~1.running");
+    fs::write(&running, "").expect("a file");
+    assert!(!status(&fan, "").contains(why));
+    fs::remove_file(running).expect("a file");
+    note("");
+    assert!(!status(&fan, "").contains(why));
 }
 
 fn shows_split_pieces() {

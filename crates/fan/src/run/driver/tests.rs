@@ -1,5 +1,7 @@
 //! Engines that fail in the ways that `docs/fan.md` lists.
 
+mod queue;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::*;
+use crate::engine::Queue;
 use crate::folder::{Folder, record};
 use crate::publish::Attempt;
 use crate::testing::split;
@@ -39,6 +42,10 @@ struct Faults {
     interrupts: bool,
     /// After `submit`, nothing can be written into `jobs`.
     blocks: bool,
+    /// No piece ends.
+    waits: bool,
+    /// How many pieces run, as `queue` says.
+    running: usize,
     /// The engine's command is missing, so `ended` can never succeed.
     is_missing: bool,
 }
@@ -53,6 +60,8 @@ struct Asked {
     /// The jobs about which `ended` was asked.
     polls: Vec<String>,
     searches: usize,
+    /// How often `queue` was asked.
+    queues: usize,
     cancelled: usize,
 }
 
@@ -129,8 +138,20 @@ impl Engine for Fake {
                 _ => self.publish(&job.submission.items),
             }
         }
+        if self.faults.waits {
+            return Ok(Vec::new());
+        }
         let items = job.submission.items.iter();
         Ok(items.map(|item| ended(item, 0, "")).collect())
+    }
+
+    fn queue(&mut self, job: &Job) -> Result<Queue, Fault> {
+        self.asked.borrow_mut().queues += 1;
+        Ok(Queue {
+            running: self.faults.running,
+            waiting: job.submission.items.len(),
+            reason: "no node is idle".to_owned(),
+        })
     }
 
     fn cancel(&mut self, _: &Job) -> Result<(), Fault> {

@@ -1,0 +1,53 @@
+//! Pieces that wait in the engine.
+
+use super::*;
+use crate::run::book::queue;
+
+/// Returns what `status` reads, and how often the engine was asked about its queue, after two rounds
+/// in which so many pieces run.
+fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> (String, usize) {
+    let mut result = (String::new(), 0);
+    with_driver(|mut driver, folder| {
+        let asked = Rc::<RefCell<Asked>>::default();
+        driver.engine = Box::new(Fake {
+            folder: Folder::new(folder.path(), folder.plan().to_owned()),
+            faults: Faults {
+                waits: true,
+                running,
+                ..Faults::default()
+            },
+            asked: Rc::clone(&asked),
+            interrupt: Interrupt::default(),
+        });
+        driver.patience = patience.unwrap_or(driver.patience);
+        let submission = driver.book.list(both()).expect("a list");
+        let id = "a".to_owned();
+        driver.schedule.submitted(Job { id, submission });
+        for _ in 0..2 {
+            driver.next_question = Instant::now();
+            assert!(driver.ask().expect("no error").is_empty());
+            act(folder);
+            driver.survey().expect("a survey");
+        }
+        let noted = queue(folder.path());
+        let text = noted.map_or_else(String::new, |(text, _)| text);
+        result = (text, asked.borrow().queues);
+        driver.finish();
+        assert_eq!(queue(folder.path()), None);
+    });
+    result
+}
+
+#[test]
+fn waiting_pieces_are_explained() {
+    let text = "2 pieces wait in fake: no node is idle";
+    let at_once = Some(Duration::ZERO);
+    assert_eq!(queued(0, at_once, |_| ()), (text.to_owned(), 2));
+    // Those that run take the processors.
+    assert_eq!(queued(1, at_once, |_| ()), (String::new(), 2));
+    assert_eq!(queued(0, None, |_| ()), (String::new(), 0));
+    let start = |folder: &Folder| {
+        fs::write(folder.path().join("0~here~1~1.running"), "").expect("a file");
+    };
+    assert_eq!(queued(0, at_once, start), (String::new(), 1));
+}
