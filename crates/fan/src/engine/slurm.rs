@@ -239,8 +239,8 @@ impl Element {
         };
         // A smaller status is a signal, or was made up by Slurm.
         match self.status / 256 {
-            code @ 1.. if state == "FAILED" => {
-                let text = format!("Slurm says FAILED with code {code}{why}");
+            code @ 1.. => {
+                let text = format!("Slurm says {state} with code {code}{why}");
                 (Some(code), text + "; the piece has left no message")
             }
             _ => (None, format!("Slurm says {state}{why}; {SILENT}")),
