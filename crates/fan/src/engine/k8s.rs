@@ -111,9 +111,7 @@ impl K8s {
         let answer = serde_json::from_str::<Answer>(&out).map_err(|_| unknown)?;
         Ok(Some(answer.status))
     }
-}
 
-impl K8s {
     /// Returns why the first pod waits that says it.
     fn pending(&self, job: &str) -> Result<String, Fault> {
         let of_job = format!("job-name={job}");

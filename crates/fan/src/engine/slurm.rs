@@ -24,6 +24,9 @@ const ENDED: [&str; 11] = [
     "TIMEOUT",
 ];
 
+/// The states of the others, some of which have more names.
+const LIVING: &str = "PENDING,RUNNING,SUSPENDED";
+
 /// How many elements an array may have, unless the cluster's `MaxArraySize` is below its default.
 const CAPACITY: usize = 1000;
 
@@ -59,6 +62,35 @@ impl Slurm {
             cluster: Cluster::new(launch, "SLURM_ARRAY_TASK_ID", commands)?,
             capacity: CAPACITY,
         })
+    }
+
+    /// Returns the elements of the job, or `None` if Slurm does not know it. The number alone may be
+    /// that of another job, because Slurm uses numbers again.
+    fn elements(&self, job: &Job) -> Result<Option<Vec<Element>>, Fault> {
+        let (id, cluster) = split(&job.id);
+        let mut arguments = on(cluster);
+        let name = &job.submission.name;
+        arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-O", COLUMNS]);
+        let answer = self.cluster.commands.call("squeue", &arguments, "")?;
+        if answer.err.contains("Invalid job id specified") {
+            return Ok(None);
+        }
+        let mut elements = vec![Element::default(); job.submission.items.len()];
+        for line in answer.success()?.lines() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            if let [element, state, status, reason @ ..] = &words[..]
+                && let Some(number) = element.strip_prefix(&format!("{id}_"))
+                && let Ok(number) = number.parse::<usize>()
+                && let Some(known) = elements.get_mut(number)
+            {
+                *known = Element {
+                    state: (*state).to_owned(),
+                    status: status.parse().unwrap_or(0),
+                    reason: reason.join(" "),
+                };
+            }
+        }
+        Ok(Some(elements))
     }
 }
 
@@ -103,12 +135,12 @@ exec {exec}
         Ok(is_number.then(|| id.to_owned()).ok_or(unknown)?)
     }
 
-    /// Without `-t`, `squeue` lists no job that has ended. Slurm may keep a failed one of a
-    /// submission that it has refused.
+    /// A job that has ended does not count: Slurm may keep a failed one of a submission that it has
+    /// refused.
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
-        arguments.extend(["-h", "-n", submission, "-o", "%F"]);
+        arguments.extend(["-h", "-t", LIVING, "-n", submission, "-o", "%F"]);
         let out = self
             .cluster
             .commands
@@ -185,37 +217,6 @@ fn split(id: &str) -> (&str, Option<&str>) {
 /// Returns the option that names clusters.
 fn on(clusters: Option<&str>) -> Vec<&str> {
     clusters.map_or_else(Vec::new, |clusters| vec!["-M", clusters])
-}
-
-impl Slurm {
-    /// Returns the elements of the job, or `None` if Slurm does not know it. The number alone may be
-    /// that of another job, because Slurm uses numbers again.
-    fn elements(&self, job: &Job) -> Result<Option<Vec<Element>>, Fault> {
-        let (id, cluster) = split(&job.id);
-        let mut arguments = on(cluster);
-        let name = &job.submission.name;
-        arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-O", COLUMNS]);
-        let answer = self.cluster.commands.call("squeue", &arguments, "")?;
-        if answer.err.contains("Invalid job id specified") {
-            return Ok(None);
-        }
-        let mut elements = vec![Element::default(); job.submission.items.len()];
-        for line in answer.success()?.lines() {
-            let words: Vec<_> = line.split_whitespace().collect();
-            if let [element, state, status, reason @ ..] = &words[..]
-                && let Some(number) = element.strip_prefix(&format!("{id}_"))
-                && let Ok(number) = number.parse::<usize>()
-                && let Some(known) = elements.get_mut(number)
-            {
-                *known = Element {
-                    state: (*state).to_owned(),
-                    status: status.parse().unwrap_or(0),
-                    reason: reason.join(" "),
-                };
-            }
-        }
-        Ok(Some(elements))
-    }
 }
 
 impl Element {

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use crate::Error;
 use crate::engine::{Launch, Submission};
 
-/// The command line of every piece, without what tells the item.
+/// The command line of every piece, with the variable in which it finds its item.
 pub struct Words(Vec<String>);
 
 impl Words {
