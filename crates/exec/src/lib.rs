@@ -121,7 +121,8 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     let means = place
         .as_ref()
         .map(|place| Means::prepare(options.how, &place.location));
-    let server = options.jobserver.and_then(|jobs| serve(jobs, has_old_make));
+    let jobs = options.jobserver;
+    let server = jobs.and_then(|jobs| serve(jobs, place.as_ref(), has_old_make));
     let additions = additions(place.as_ref(), means.as_ref(), server.as_ref());
     explain(options, place.as_ref(), means.as_ref(), &additions);
     let mut terminal = Terminal::open();
@@ -151,7 +152,11 @@ fn explain(options: &Options, place: Option<&Place>, means: Option<&Means>, addi
 }
 
 /// Starts the jobserver. If that fails, says so, and the program runs without it.
-fn serve(jobs: usize, has_old_make: bool) -> Option<Server> {
+///
+/// Until the first look at the program, it may run as many jobs as it may have processors: a client
+/// keeps what it has taken, so a later look could not correct more.
+fn serve(jobs: usize, place: Option<&Place>, has_old_make: bool) -> Option<Server> {
+    let jobs = place.map_or(jobs, |place| place.threads.min(jobs));
     let server = Server::start(jobs, has_old_make);
     let server = server.inspect_err(|error| say(&format!("no jobserver: {error}")));
     server.ok()
@@ -201,6 +206,9 @@ fn follow(
         Ok(thread) => Some(thread),
         Err(error) => {
             say(&format!("the program is not confined: {error}"));
+            // It does not share the machine either, as its seat ends here.
+            let all = server.as_ref().zip(options.jobserver);
+            all.inspect(|(server, jobs)| server.allow(*jobs));
             return (None, server);
         }
     };

@@ -1,8 +1,13 @@
 use std::time::{Duration, Instant};
 
+use tidegate_machine::Machine;
+use tidegate_share::{Location, Name, Seat};
+
 use super::fifo::{Fifo, is_usable};
 use super::losses::{Family, most_held_below};
 use super::{Server, Tokens, add_flags, is_old};
+use crate::seat::Place;
+use crate::serve;
 
 /// How long a test waits for anything before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,6 +30,24 @@ fn until(is_so: impl Fn() -> bool) {
 
 mod allowing {
     use super::*;
+
+    /// A quick client takes all tokens before the first look at the program.
+    #[test]
+    fn begins_with_the_programs_processors() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::at(folder.path().join("table"));
+        let place = Place {
+            seat: Seat::take(&location, &Name::new("make")).unwrap(),
+            location,
+            machine: Machine::read(),
+            threads: 2,
+            reason: String::new(),
+        };
+        for (place, jobs, free) in [(Some(&place), 64, 1), (Some(&place), 1, 0), (None, 64, 63)] {
+            let server = serve(jobs, place, false).unwrap();
+            assert_eq!(server.tokens().fifo.count(), free);
+        }
+    }
 
     #[test]
     fn changes_the_free_tokens() {
