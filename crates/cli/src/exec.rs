@@ -46,6 +46,7 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
         jobserver: arguments
             .jobserver
             .map(|jobs| max.map_or(jobs, |max| jobs.min(max))),
+        kill_with_command: arguments.kill_with_command,
         explain: explains()?,
         share: value(None, &tunables::SHARE)?,
     })

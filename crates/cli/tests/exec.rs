@@ -222,9 +222,15 @@ struct Started {
 impl Started {
     /// Starts `script`, and waits until it has printed its first line.
     fn new(script: &str) -> (Self, String) {
+        Self::with("", "auto", script)
+    }
+
+    /// Like `new`, with these options of `exec`, and with this value of `TIDEGATE_SHARE`.
+    fn with(options: &str, share: &str, script: &str) -> (Self, String) {
         let home = Home::new();
-        let mut command = home.program("exec -- sh -c");
+        let mut command = home.program(&format!("exec {options} -- sh -c"));
         command
+            .env("TIDEGATE_SHARE", share)
             .arg(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
@@ -254,9 +260,22 @@ impl Started {
         kill(pid, signal).expect("it runs");
     }
 
+    /// Returns the command's children apart from `program`, which is one.
+    fn others(&self, program: &str) -> Vec<String> {
+        let command = self.pid();
+        let children = format!("/proc/{command}/task/{command}/children");
+        let children = fs::read_to_string(children).expect("it runs");
+        let others = children.split_whitespace().filter(|pid| *pid != program);
+        others.map(str::to_owned).collect()
+    }
+
     fn code(&mut self) -> Option<i32> {
         self.command.0.wait().expect("a child").code()
     }
+}
+
+fn has_ended(pid: &str) -> bool {
+    matches!(state(pid), None | Some('Z'))
 }
 
 fn state(pid: &str) -> Option<char> {
@@ -292,7 +311,7 @@ mod signals {
         assert!(state(&child).is_some());
         started.signal(Signal::SIGTERM);
         assert_eq!(started.code(), Some(5));
-        eventually(|| matches!(state(&child), None | Some('Z')));
+        eventually(|| has_ended(&child));
     }
 
     #[test]
@@ -370,11 +389,10 @@ mod processes {
     #[test]
     fn watcher_has_a_readable_name() {
         let (started, program) = Started::new("echo $$; exec cat");
-        let command = started.pid();
-        let children = format!("/proc/{command}/task/{command}/children");
-        let children = fs::read_to_string(children).expect("it runs");
-        let mut others = children.split_whitespace().filter(|pid| *pid != program);
-        let watcher = others.next().expect("a watcher");
+        let others = started.others(&program);
+        let [watcher] = &others[..] else {
+            panic!("{others:?}");
+        };
         eventually(|| {
             let words = fs::read(format!("/proc/{watcher}/cmdline")).expect("it runs");
             words.starts_with(b"tidegate\0exec-watch\0")
@@ -402,6 +420,51 @@ mod processes {
         eventually(|| !Path::new("/proc").join(&orphan).exists());
         started.input = None;
         assert_eq!(started.code(), Some(1));
+    }
+}
+
+/// What happens to the program if SIGKILL ends the command.
+mod kills {
+    use super::*;
+
+    /// A shell that starts another one, and prints the numbers of both.
+    const FAMILY: &str = "sh -c 'cat; :' <&0 & echo $$ $!; wait";
+
+    #[test]
+    fn program_goes_on_by_default() {
+        let (mut started, program) = Started::new("echo $$; exec cat");
+        let watchers = started.others(&program);
+        started.command.kill();
+        eventually(|| watchers.iter().all(|watcher| has_ended(watcher)));
+        let mut input = started.input.take().expect("a pipe");
+        input.write_all(b"on\n").expect("it reads");
+        assert_eq!(started.line(), "on");
+    }
+
+    /// Whether or not the program is confined or shares the machine.
+    #[test]
+    fn option_ends_the_whole_program() {
+        for (options, share) in [("", "auto"), ("--how count", "auto"), ("", "off")] {
+            let options = format!("--kill-with-command {options}");
+            let (mut started, pids) = Started::with(&options, share, FAMILY);
+            let pids: Vec<&str> = pids.split(' ').collect();
+            started.command.kill();
+            eventually(|| pids.iter().all(|pid| has_ended(pid)));
+        }
+    }
+
+    #[test]
+    fn usual_end_leaves_other_processes() {
+        let script = "sleep 1000 >/dev/null & echo $!; read line; exit 7";
+        let (mut started, sleeper) = Started::with("--kill-with-command", "auto", script);
+        started.input = None;
+        assert_eq!(started.code(), Some(7));
+        assert!(!has_ended(&sleeper));
+        kill(
+            Pid::from_raw(sleeper.parse().expect("a number")),
+            Signal::SIGKILL,
+        )
+        .expect("it sleeps");
     }
 }
 

@@ -11,7 +11,7 @@
 //! | `signals` | receives signals instead of the command |
 //! | `terminal` | hands the terminal to the program and takes it back |
 //! | `follow` | observes the program and confines it to its allotment |
-//! | `watcher` | gives the program its processors back if the command dies |
+//! | `watcher` | gives the program its processors back, or ends it, if the command dies |
 //! | `jobserver` | serves tokens to `make` |
 
 #![forbid(unsafe_code)]
@@ -31,7 +31,7 @@ pub use watcher::{SUBCOMMAND, watch};
 
 use std::fmt;
 use std::io::Write;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use environment::Additions;
@@ -41,6 +41,7 @@ use signals::Signals;
 use start::Program;
 use terminal::Terminal;
 use tidegate_policy::share::SharePolicy;
+use watcher::Watcher;
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct Options {
     /// The most jobs that the program may run at once if it is a `make`, which then gets a
     /// jobserver.
     pub jobserver: Option<usize>,
+    /// Whether the program ends if this process is killed.
+    pub kill_with_command: bool,
     /// Whether to print what was chosen, and why, before the program starts.
     pub explain: bool,
     /// Whether the program shares the processors: not if this is `Off`.
@@ -118,21 +121,31 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     // block the signals for which this thread waits.
     let signals = Signals::block();
     let place = Place::take(options);
-    let means = place
+    let mut means = place
         .as_ref()
         .map(|place| Means::prepare(options.how, &place.location));
     let jobs = options.jobserver;
     let server = jobs.and_then(|jobs| serve(jobs, place.as_ref(), has_old_make));
     let additions = additions(place.as_ref(), means.as_ref(), server.as_ref());
     explain(options, place.as_ref(), means.as_ref(), &additions);
+    let watcher = match options.kill_with_command {
+        true => watcher(means.as_mut()),
+        false => None,
+    };
     let mut terminal = Terminal::open();
     let program = Program::start(&options.command, &additions, &signals, &mut terminal)?;
+    if let Some(watcher) = &watcher {
+        watcher.take_along(program.pid());
+    }
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => follow(options, place, means, server, program.pid()),
         _ => (None, server),
     };
     let end = program.supervise(&signals, &mut terminal);
     drop((follower, server));
+    if let Some(watcher) = watcher {
+        watcher.end();
+    }
     Ok(end.repeat())
 }
 
@@ -160,6 +173,19 @@ fn serve(jobs: usize, place: Option<&Place>, has_old_make: bool) -> Option<Serve
     let server = Server::start(jobs, has_old_make);
     let server = server.inspect_err(|error| say(&format!("no jobserver: {error}")));
     server.ok()
+}
+
+/// Returns the watcher that ends the program if this process dies. If there is none, says so.
+fn watcher(means: Option<&mut Means>) -> Option<Arc<Watcher>> {
+    let watcher = match means {
+        Some(means) => means.share_watcher(),
+        None => Watcher::without_record().map(Arc::new),
+    };
+    let watcher = watcher.inspect_err(|error| {
+        let end = "the program will not end if this command is killed";
+        say(&format!("{end}: cannot start its watcher: {error}"));
+    });
+    watcher.ok()
 }
 
 /// Chooses the variables that the program gets. Without a seat, it gets only those of the

@@ -1,4 +1,5 @@
-//! The process that gives the program its processors back if the command dies.
+//! The process that gives the program its processors back if the command dies, or ends the program
+//! if the user wants that.
 //!
 //! Its standard input is a pipe of which only the command has the other end. The kernel closes that
 //! end when the command dies, whatever the cause. The watcher inherits that the command blocks its
@@ -8,12 +9,23 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, setsid};
 use procfs::ProcResult;
-use procfs::process::Process;
-use std::io::{self, Read, Write};
+use procfs::process::{Process, Stat, all_processes};
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use tidegate_share::confinement;
+
+/// What the command writes before it ends. Everything else that it may write is the identity of the
+/// program's first process, which the watcher then ends if the command dies.
+const END: &str = "end";
+
+/// A path at which there is no record.
+const NO_RECORD: &str = "none";
+
+/// The most looks for processes that a program has started while it was being stopped.
+const LOOKS: usize = 16;
 
 /// A process. Its number alone is not enough, because it may be used again after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +37,38 @@ pub struct Identity {
 
 impl Identity {
     pub fn of(process: &Process) -> ProcResult<Self> {
-        Ok(Self {
-            pid: process.pid,
-            started: process.stat()?.starttime,
-        })
+        process.stat().map(|stat| Self::from(&stat))
+    }
+
+    /// Returns the process that has this number now.
+    fn numbered(pid: i32) -> ProcResult<Self> {
+        Process::new(pid).and_then(|process| Self::of(&process))
+    }
+
+    fn is_there(self) -> bool {
+        Self::numbered(self.pid).is_ok_and(|now| now == self)
+    }
+
+    fn signal(self, signal: Signal) {
+        if self.is_there() {
+            // An error means that the process has ended, or belongs to another user.
+            let _ = kill(Pid::from_raw(self.pid), signal);
+        }
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let (pid, started) = line.split_once(' ')?;
+        let (pid, started) = (pid.parse().ok()?, started.parse().ok()?);
+        Some(Self { pid, started })
+    }
+}
+
+impl From<&Stat> for Identity {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            pid: stat.pid,
+            started: stat.starttime,
+        }
     }
 }
 
@@ -53,13 +93,22 @@ impl Watcher {
         Self::start_as(command)
     }
 
+    /// Starts a watcher that has nothing to restore.
+    ///
+    /// # Errors
+    /// Like [`start`](Self::start).
+    pub fn without_record() -> io::Result<Self> {
+        Self::start(Path::new(NO_RECORD))
+    }
+
     /// Starts `command`, which must call [`watch`].
     pub(crate) fn start_as(mut command: Command) -> io::Result<Self> {
         command.current_dir("/").stdin(Stdio::piped());
         // A reader of the command's output must not wait for the watcher.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn()?;
-        let identity = identity(&child).map_err(io::Error::other)?;
+        let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
+        let identity = Identity::numbered(pid).map_err(io::Error::other)?;
         Ok(Self { child, identity })
     }
 
@@ -69,10 +118,25 @@ impl Watcher {
         self.identity
     }
 
-    /// Ends the watcher, which restores nothing. Does nothing if it is dead.
-    pub fn end(mut self) {
-        if let Some(pipe) = &mut self.child.stdin {
-            let _ = pipe.write_all(&[0]);
+    /// Makes the watcher end the program, whose first process is the child `pid`, if this process
+    /// dies.
+    pub fn take_along(&self, pid: i32) {
+        if let Ok(Identity { pid, started }) = Identity::numbered(pid) {
+            self.tell(&format!("{pid} {started}"));
+        }
+    }
+
+    /// Ends the watcher, which then does nothing. The last of several owners does that.
+    pub fn end(self: Arc<Self>) {
+        if let Some(watcher) = Arc::into_inner(self) {
+            watcher.tell(END);
+        }
+    }
+
+    /// Writes a line to the watcher, unless it is dead.
+    fn tell(&self, line: &str) {
+        if let Some(mut pipe) = self.child.stdin.as_ref() {
+            let _ = pipe.write_all(format!("{line}\n").as_bytes());
         }
     }
 }
@@ -83,38 +147,75 @@ impl Drop for Watcher {
         drop(self.child.stdin.take());
         // The command waits for all its children that end. So if the watcher was killed, its number
         // may be that of another child now, which may live on.
-        if identity(&self.child).is_ok_and(|now| now == self.identity) {
+        if self.identity.is_there() {
             // A supervisor may have stopped it.
-            let _ = kill(Pid::from_raw(self.identity.pid), Signal::SIGCONT);
+            self.identity.signal(Signal::SIGCONT);
             let _ = self.child.wait();
         }
     }
 }
 
-fn identity(child: &Child) -> ProcResult<Identity> {
-    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-    Process::new(pid).and_then(|process| Identity::of(&process))
-}
-
-/// Waits until the command ends. If it dies, restores what the record at `path` says.
+/// Waits until the command ends. If it dies, ends the program that it has named, if any, and
+/// restores what the record at `path` says.
 ///
-/// Any process that a user starts by hand may call this: it only reads its standard input, and only
-/// restores a record whose command is dead.
+/// Any process that a user starts by hand may call this: it only restores a record whose command is
+/// dead, and only ends a program that its standard input names.
 pub fn watch(path: &Path) -> ! {
     // This fails if the process already leads a session.
     let _ = setsid();
-    let mut byte = [0];
-    let ended = loop {
-        match io::stdin().read(&mut byte) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            read => break read.is_ok_and(|length| length == 1),
+    let mut program = None;
+    for line in io::stdin().lines().map_while(Result::ok) {
+        if line == END {
+            std::process::exit(0)
         }
-    };
-    if !ended {
-        // The next process of this user tries again.
-        let _ = confinement::restore(path);
+        program = Identity::parse(&line);
     }
+    // First, because restoring may wait for another process that restores.
+    if let Some(program) = program {
+        end_program(program);
+    }
+    // The next process of this user tries again.
+    let _ = confinement::restore(path);
     std::process::exit(0)
+}
+
+/// Ends the program's first process and all its descendants. If the first one has ended already,
+/// the others go on, as they would if the command lived.
+fn end_program(first: Identity) {
+    let mut stopped = Vec::new();
+    for _ in 0..LOOKS {
+        let mut new = family(first);
+        new.retain(|process| !stopped.contains(process));
+        if new.is_empty() {
+            break;
+        }
+        // A process that is stopped starts no others, whose parents would be unknown after its end.
+        new.iter()
+            .for_each(|process| process.signal(Signal::SIGSTOP));
+        stopped.extend(new);
+    }
+    for process in stopped {
+        process.signal(Signal::SIGKILL);
+    }
+}
+
+/// Returns `first` and its descendants; none if it has ended.
+fn family(first: Identity) -> Vec<Identity> {
+    let processes = all_processes().into_iter().flatten().flatten();
+    let stats: Vec<Stat> = processes
+        .filter_map(|process| process.stat().ok())
+        .collect();
+    let select = |is_it: &dyn Fn(&Stat) -> bool| -> Vec<Identity> {
+        let selected = stats.iter().filter(|stat| is_it(stat));
+        selected.map(Identity::from).collect()
+    };
+    let mut family = select(&|stat| Identity::from(stat) == first);
+    let mut at = 0;
+    while let Some(parent) = family.get(at).copied() {
+        family.extend(select(&|stat| stat.ppid == parent.pid));
+        at += 1;
+    }
+    family
 }
 
 #[cfg(test)]
@@ -126,6 +227,16 @@ mod tests {
     /// Starts a process that ends when its standard input does.
     fn waiting() -> Watcher {
         Watcher::start_as(Command::new("cat")).unwrap()
+    }
+
+    /// Such a process has got the number of the program's first one.
+    #[test]
+    fn another_program_is_not_ended() {
+        let watcher = waiting();
+        let Identity { pid, started } = watcher.identity();
+        let started = started - 1;
+        end_program(Identity { pid, started });
+        assert!(watcher.identity().is_there());
     }
 
     #[test]

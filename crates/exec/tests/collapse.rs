@@ -75,6 +75,7 @@ fn command(table: &Path, threads: &str) {
         max: None,
         how: How::Affinity,
         jobserver: None,
+        kill_with_command: false,
         explain: false,
         share: SharePolicy::Auto,
     };

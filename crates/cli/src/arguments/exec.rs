@@ -29,6 +29,9 @@ pub struct ExecArguments {
     /// How CMD follows its allotment
     #[arg(long, value_enum, default_value_t)]
     pub how: How,
+    /// Kill CMD and its descendants if this command is killed [default: CMD goes on]
+    #[arg(long)]
+    pub kill_with_command: bool,
     /// The program to run, and its arguments
     #[arg(value_name = "CMD", trailing_var_arg = true, required = true)]
     pub command: Vec<OsString>,

@@ -5,7 +5,9 @@ use super::quota::Leaf;
 use super::tree::{Member, Tree};
 use crate::watcher::{Identity, Watcher};
 use crate::{How, say};
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use tidegate_share::confinement::Record;
 use tidegate_share::{CpuMask, Location};
 
@@ -15,9 +17,11 @@ const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
 /// How the program will be confined, chosen before it starts.
 #[derive(Debug)]
 pub struct Means {
-    /// What gives the program its processors back if the command dies; without it, the program is
-    /// not confined.
-    kept: Option<(Record, Watcher)>,
+    /// Without it, the program is not confined. Dropped before the watcher, which waits for its
+    /// lock.
+    record: Option<Record>,
+    /// What gives the program its processors back if the command dies; there if the record is.
+    watcher: Option<Arc<Watcher>>,
     /// Dropped after the watcher, which may be in the command's cgroup.
     leaf: Option<Leaf>,
     /// Whether affinity may replace the quota.
@@ -38,7 +42,7 @@ impl Means {
         how: How,
         location: &Location,
         root: &Path,
-        watcher: impl FnOnce(&Path) -> std::io::Result<Watcher>,
+        watcher: impl FnOnce(&Path) -> io::Result<Watcher>,
     ) -> Self {
         let made = match how {
             How::Count => Ok(Self::none("--how count", false)),
@@ -62,7 +66,8 @@ impl Means {
 
     fn none(why: &str, has_failed: bool) -> Self {
         Self {
-            kept: None,
+            record: None,
+            watcher: None,
             leaf: None,
             is_auto: false,
             reason: format!("the program will not be confined: {why}"),
@@ -72,7 +77,7 @@ impl Means {
 
     fn guarded(
         location: &Location,
-        watcher: impl FnOnce(&Path) -> std::io::Result<Watcher>,
+        watcher: impl FnOnce(&Path) -> io::Result<Watcher>,
         leaf: Option<Leaf>,
         reason: String,
     ) -> Result<Self, String> {
@@ -84,7 +89,8 @@ impl Means {
         }
         match watcher(record.path()) {
             Ok(watcher) => Ok(Self {
-                kept: Some((record, watcher)),
+                record: Some(record),
+                watcher: Some(Arc::new(watcher)),
                 leaf,
                 is_auto: false,
                 reason: format!("the program will be confined by {reason}"),
@@ -101,7 +107,7 @@ impl Means {
     /// Returns the name of the record, the value of `TIDEGATE_EXEC` for the program.
     #[must_use]
     pub fn record(&self) -> Option<&str> {
-        self.kept.as_ref().map(|(record, _)| record.name())
+        self.record.as_ref().map(Record::name)
     }
 
     /// Returns how the program will be confined, and why, in one line.
@@ -117,12 +123,22 @@ impl Means {
 
     /// Returns the watcher, which is a child of the command but not of the program.
     pub(super) fn watcher(&self) -> Option<Identity> {
-        self.kept.as_ref().map(|(_, watcher)| watcher.identity())
+        self.watcher.as_ref().map(|watcher| watcher.identity())
+    }
+
+    /// Returns the watcher, for an owner that needs it longer than the confinement. Starts one if
+    /// there is none.
+    pub(crate) fn share_watcher(&mut self) -> io::Result<Arc<Watcher>> {
+        let watcher = match self.watcher.take() {
+            Some(watcher) => watcher,
+            None => Arc::new(Watcher::without_record()?),
+        };
+        Ok(self.watcher.insert(watcher).clone())
     }
 
     /// Returns what confines the program, whose first process has this number and has just started.
     pub(super) fn of(self, program: i32) -> Confinement {
-        let Some((record, watcher)) = self.kept else {
+        let (Some(record), Some(watcher)) = (self.record, self.watcher) else {
             return Confinement::None;
         };
         let Some(leaf) = self.leaf else {
@@ -149,9 +165,9 @@ impl Means {
 /// What confines the running program.
 #[derive(Debug)]
 pub(super) enum Confinement {
-    Quota(Record, Watcher, Leaf),
+    Quota(Record, Arc<Watcher>, Leaf),
     /// A leaf could not take the program in, and is removed at the end.
-    Affinity(Affinity, Watcher, Option<Leaf>),
+    Affinity(Affinity, Arc<Watcher>, Option<Leaf>),
     None,
 }
 
@@ -209,9 +225,8 @@ impl Confinement {
 }
 
 /// Lifts the quota for good, removes the record and ends the watcher.
-fn lift(record: Record, watcher: Watcher, leaf: Leaf) -> Result<(), String> {
+fn lift(record: Record, watcher: Arc<Watcher>, leaf: Leaf) -> Result<(), String> {
     let restored = record.restore().map_err(|refusal| refusal.to_string());
-    // The watcher is in the command's cgroup, which the leaf removes.
     watcher.end();
     drop(leaf);
     restored.map(drop)

@@ -108,7 +108,11 @@ impl Drop for Leaf {
             );
         }
         if self.own.exists() {
-            let _ = write(&self.parent, "cgroup.procs", "0");
+            // The command, and its watcher unless that has ended.
+            let processes = read(&self.own, "cgroup.procs").unwrap_or_default();
+            for process in processes.lines() {
+                let _ = write(&self.parent, "cgroup.procs", process);
+            }
             let _ = fs::remove_dir(&self.own);
         }
         // This fails while processes of the program live on; they are not confined any more.
@@ -196,9 +200,11 @@ mod tests {
         // A file keeps only the last of several texts; the kernel adds them up.
         assert_eq!(made.text(&made.group("cgroup.subtree_control")), "+cpuset");
         assert_eq!(made.text(&made.group("cgroup.procs")), "");
+        // The watcher is there as well, and may outlive the leaf.
+        made.put(&made.own("cgroup.procs"), "8\n9\n");
         drop(leaf);
         assert_eq!(made.text(&made.group("cgroup.subtree_control")), "-cpuset");
-        assert_eq!(made.text(&made.group("cgroup.procs")), "0");
+        assert_eq!(made.text(&made.group("cgroup.procs")), "9");
     }
 
     #[test]

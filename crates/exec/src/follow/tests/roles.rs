@@ -171,6 +171,7 @@ fn options() -> Options {
         max: None,
         how: How::Affinity,
         jobserver: None,
+        kill_with_command: false,
         explain: false,
         share: SharePolicy::Auto,
     }
