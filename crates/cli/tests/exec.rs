@@ -16,6 +16,7 @@ use jobs::{Home, Running, eventually};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use support::complaint;
+use tempfile::TempDir;
 use tidegate_share::{Location, Name, ROWS, Seat};
 
 /// Returns `exec` with `options`, which are separated by spaces, and a shell that runs `script`.
@@ -138,14 +139,34 @@ mod codes {
         let home = Home::new();
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("text");
-        for (content, mode, what) in [
-            ("#!/bin/sh\n", 0o600, "Permission denied"),
-            ("no program\n", 0o700, "Exec format error"),
-        ] {
+        for content in ["#!/bin/sh\n", "true\n"] {
             fs::write(&file, content).expect("a file");
-            fs::set_permissions(&file, PermissionsExt::from_mode(mode)).expect("a file");
+            fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("a file");
             let told = complaint(home.tidegate("exec --").arg(&file), 126);
+            let what = "Permission denied";
             assert!(told.contains(what) && told.lines().count() == 1, "{told}");
+        }
+    }
+
+    /// `nice`, `env` and shells do so as well, and a file of the path that may not be executed does
+    /// not hide another one.
+    #[test]
+    fn shell_runs_scripts_without_interpreter() {
+        let home = Home::new();
+        let folders = [0o600, 0o700].map(|mode| {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("no-interpreter");
+            fs::write(&file, "printf '%s|' \"$0\" \"$@\"; exit 7\n").expect("a file");
+            fs::set_permissions(&file, PermissionsExt::from_mode(mode)).expect("a file");
+            folder
+        });
+        let file = folders[1].path().join("no-interpreter");
+        let path = std::env::join_paths(folders.iter().map(TempDir::path)).expect("a path");
+        for name in [Path::new("no-interpreter"), &file] {
+            let mut command = home.tidegate("exec --");
+            command.arg(name).args(["a b", ""]).env("PATH", &path);
+            let expected = format!("{}|a b||", file.display());
+            command.assert().code(7).stdout(expected).stderr("");
         }
     }
 }

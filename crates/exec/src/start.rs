@@ -1,7 +1,8 @@
 //! Starts the program, forwards signals to it and waits for its end.
 
-use std::ffi::{CString, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::prctl::{set_child_subreaper, set_dumpable};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::{Pid, getpid};
+use nix::unistd::{AccessFlags, Pid, access, getpid};
 use rustix::process::{self, WaitOptions, wait};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -165,7 +166,6 @@ fn with_children_continued<T>(spawn: impl FnOnce() -> T) -> T {
 }
 
 fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::Result<Pid> {
-    let program = arguments.first().ok_or(Errno::ENOENT)?;
     let mut attributes = PosixSpawnAttr::init()?;
     attributes.set_flags(
         PosixSpawnFlags::POSIX_SPAWN_SETPGROUP
@@ -178,7 +178,30 @@ fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::R
     // The standard library has made the command ignore this signal.
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
     let streams = PosixSpawnFileActions::init()?;
-    posix_spawnp(program, &streams, &attributes, arguments, environment)
+    let start = |arguments: &[CString]| {
+        let program = arguments.first().ok_or(Errno::ENOENT)?;
+        posix_spawnp(program, &streams, &attributes, arguments, environment)
+    };
+    match start(arguments) {
+        Err(Errno::ENOEXEC) => start(&by_shell(arguments).ok_or(Errno::ENOEXEC)?),
+        started => started,
+    }
+}
+
+/// Returns what runs a script that does not name its interpreter, like `execvp`: a shell, with the
+/// first file of the path that may be executed.
+fn by_shell(arguments: &[CString]) -> Option<Vec<CString>> {
+    let program = Path::new(OsStr::from_bytes(arguments.first()?.to_bytes()));
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(program));
+    let file = match program.parent() == Some(Path::new("")) {
+        true => files.find(|file| file.is_file() && access(file, AccessFlags::X_OK).is_ok())?,
+        false => program.to_owned(),
+    };
+    let file = CString::new(file.into_os_string().into_vec()).ok()?;
+    let mut by_shell = vec![c"/bin/sh".to_owned(), file];
+    by_shell.extend_from_slice(&arguments[1..]);
+    Some(by_shell)
 }
 
 #[cfg(test)]
