@@ -261,6 +261,19 @@ mod user {
         assert!(user.table().exists());
     }
 
+    /// The limit would not hold for root. The outer command has reached it.
+    #[test]
+    fn full_process_limit_is_named() {
+        let Some(user) = User::ordinary() else { return };
+        let mut command = user.program("exec -- prlimit --nproc=1");
+        command.arg(user.tidegate()).args(["exec", "--", "true"]);
+        let output = command.output().expect("it starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        let expected = "tidegate exec: cannot run \"true\": too many processes of this user";
+        assert!(told.starts_with(expected), "{told}");
+        assert_eq!((output.status.code(), told.lines().count()), (Some(126), 1));
+    }
+
     #[test]
     fn rivals_part_and_survivor_gets_all_back() {
         let Some(user) = User::ordinary() else { return };

@@ -85,11 +85,14 @@ impl Program {
             };
             let program = command.first().cloned().unwrap_or_default();
             let program = program.to_string_lossy();
-            let text = format!(
-                "cannot run \"{}\": {}",
-                program.escape_debug(),
-                error.desc()
-            );
+            let reason = match error {
+                Errno::EAGAIN => {
+                    "too many processes of this user or its cgroup; end some, or \
+                                  raise the limit (ulimit -u, pids.max)"
+                }
+                _ => error.desc(),
+            };
+            let text = format!("cannot run \"{}\": {reason}", program.escape_debug());
             Failure { code, text }
         })
     }

@@ -49,7 +49,8 @@ impl User {
         command
     }
 
-    fn tidegate(&self) -> PathBuf {
+    /// Returns the user's copy of the command.
+    pub fn tidegate(&self) -> PathBuf {
         self.0.path().join("tidegate")
     }
 
