@@ -64,7 +64,7 @@ spinning becomes many times slower when it loses a processor. It also gets TIDEG
 of this command stands for all that it starts, and, except with --how count, TIDEGATE_EXEC, which helps to restore \
 its processors if this command is killed.
 
-Signals and Ctrl-Z reach CMD as if it ran alone. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
+Signals and Ctrl-Z reach CMD and the other processes of its group. If the table of jobs cannot be used, or with TIDEGATE_SHARE=off, CMD \
 runs unchanged. TIDEGATE_EXPLAIN=1 prints what was chosen, and why. Messages \
 while it runs go to standard error and begin with `tidegate exec:`.
 
