@@ -60,7 +60,9 @@ pub fn check<P: Split>() -> Result<(), Error> {
         );
     }
     let ours = RunArguments::augment_args(clap::Command::new(P::NAME));
-    let theirs = P::augment_args(clap::Command::new(P::NAME));
+    let mut theirs = P::augment_args(clap::Command::new(P::NAME));
+    // The program may have deferred arguments.
+    theirs.build();
     match clash(&theirs, &ours) {
         None => Ok(()),
         Some(name) => Err(Error::never(format!(
@@ -116,9 +118,10 @@ fn ids(command: &clap::Command) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Subcommand;
+    use clap::{Arg, ArgMatches, Subcommand};
     use serde::{Deserialize, Serialize};
 
+    use super::super::{PieceArguments, carry_out};
     use super::*;
     use crate::testing::split;
 
@@ -142,7 +145,7 @@ mod tests {
 
     #[derive(Args, Serialize, Deserialize)]
     struct Positional {
-        json: bool,
+        json: String,
     }
     split!(Positional, "odd");
 
@@ -161,6 +164,31 @@ mod tests {
         },
     }
 
+    #[derive(Serialize, Deserialize)]
+    struct Deferred;
+    split!(Deferred, "odd");
+
+    impl Args for Deferred {
+        fn augment_args(parent: clap::Command) -> clap::Command {
+            let argument = |command: clap::Command| command.arg(Arg::new("cpus"));
+            parent.subcommand(clap::Command::new("one").defer(argument))
+        }
+
+        fn augment_args_for_update(parent: clap::Command) -> clap::Command {
+            Self::augment_args(parent)
+        }
+    }
+
+    impl FromArgMatches for Deferred {
+        fn from_arg_matches(_: &ArgMatches) -> Result<Self, clap::Error> {
+            Ok(Self)
+        }
+
+        fn update_from_arg_matches(&mut self, _: &ArgMatches) -> Result<(), clap::Error> {
+            Ok(())
+        }
+    }
+
     #[test]
     fn arguments_of_run_are_reserved() {
         check::<Odd>().unwrap();
@@ -168,11 +196,24 @@ mod tests {
             (check::<Long>(), "dry-run"),
             (check::<Positional>(), "json"),
             (check::<Below>(), "budget"),
+            (check::<Deferred>(), "cpus"),
         ] {
             let error = checked.unwrap_err();
             let text = format!("the argument `{name}` of odd is one of tidegate-fan's: rename it");
             assert_eq!((error.to_string(), error.code()), (text, 2));
         }
+    }
+
+    /// A piece must start fast, so it does not build them.
+    #[test]
+    fn pieces_check_no_arguments() {
+        let empty = tempfile::tempdir().unwrap();
+        let folder = empty.path().to_str().unwrap();
+        let command = PieceArguments::augment_args(clap::Command::new("piece"));
+        let matches = command.get_matches_from(["piece", "--item", "0", "--out", folder]);
+        let verb = PieceArguments::from_arg_matches(&matches).map(Verb::<Long>::Piece);
+        let error = carry_out(verb.unwrap(), &[]).unwrap_err();
+        assert!(error.to_string().contains("plan.json"), "{error}");
     }
 
     #[test]
