@@ -24,7 +24,7 @@ pub use other_program::OtherProgram;
 use replay::AFTER_REPLAY;
 pub use replay::{ReplayArguments, TraceArguments};
 pub use simulation::{JobsArguments, Simulated, SimulatedMachine, Simulation, SimulationFlags};
-use tidegate_command::arguments::{Chosen, Format, Size, TableFormat, repetitions};
+use tidegate_command::arguments::{Chosen, Deferred, Format, Size, TableFormat, repetitions};
 use tidegate_command::compare::{AFTER_COMPARE, ComparisonFlags};
 use tidegate_command::options::{self, Flags};
 
@@ -50,41 +50,41 @@ human-readable output goes to standard error and --json is rejected.";
 pub enum Command {
     /// Run a program, check its result, and report its times
     #[command(subcommand_value_name = "WORKLOAD", disable_help_subcommand = true)]
-    Run(RunArguments),
+    Run(Deferred<RunArguments>),
     /// Benchmark a program on Tidegate and on other runtimes
     #[command(subcommand_value_name = "WORKLOAD", disable_help_subcommand = true)]
-    Compare(CompareArguments),
+    Compare(Deferred<CompareArguments>),
     /// Simulate a program on a larger machine, or the allotments of jobs that share one
     #[command(
         subcommand_value_name = "WORKLOAD",
         subcommand_help_heading = "Instead of a workload",
         disable_help_subcommand = true
     )]
-    Sim(SimArguments),
+    Sim(Deferred<SimArguments>),
     /// Replay a recorded trace and check that every scheduling decision matches; or export a
     /// timeline
     #[command(after_help = AFTER_REPLAY)]
-    Replay(ReplayArguments),
+    Replay(Deferred<ReplayArguments>),
     /// Show CPU topology, affinity and quotas, and how the worker count was chosen
     #[command(after_help = AFTER_MACHINE)]
-    Machine(MachineArguments),
+    Machine(Deferred<MachineArguments>),
     /// List all tuning parameters with their defaults and variables; --wide adds units, ranges and
     /// rationale
-    Tunables(TableFormat),
+    Tunables(Deferred<TableFormat>),
     /// List running Tidegate jobs with their desire, share and usage
     #[command(after_help = AFTER_JOBS)]
-    Jobs(TableFormat),
+    Jobs(Deferred<TableFormat>),
     /// Monitor running jobs (live view)
     #[command(after_help = AFTER_TOP)]
-    Top(TopArguments),
+    Top(Deferred<TopArguments>),
     /// Inspect and clean up the shared job table
     #[command(subcommand, disable_help_subcommand = true)]
-    Table(TableCommand),
+    Table(Deferred<TableCommand>),
     /// Run any program as a job that shares the processors
-    Exec(ExecArguments),
+    Exec(Deferred<ExecArguments>),
     /// Split a program into pieces, run them on many machines, and merge their results
     #[command(subcommand, disable_help_subcommand = true, after_help = AFTER_FAN)]
-    Fan(tidegate_fan::Verb<Programs>),
+    Fan(Deferred<tidegate_fan::Verb<Programs>>),
     /// Waits until `exec` ends, and restores what it has confined if it died
     #[cfg(target_os = "linux")]
     #[command(name = tidegate_exec::SUBCOMMAND, hide = true)]
@@ -337,6 +337,19 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// A start must not pay for options that the user has not chosen.
+    #[test]
+    fn subcommands_wait_to_be_chosen() {
+        let cli = Cli::command();
+        let programs = Programs::augment_args(clap::Command::new("fan piece"));
+        let simulation = programs.find_subcommand("sim").unwrap();
+        assert!(!simulation.has_subcommands());
+        for command in cli.get_subcommands() {
+            let is_built = command.has_subcommands() || command.get_opts().count() > 0;
+            assert!(!is_built, "{command}");
+        }
+    }
+
     fn all_commands(command: &clap::Command) -> Vec<&clap::Command> {
         let below = command.get_subcommands().flat_map(all_commands);
         [command].into_iter().chain(below).collect()
@@ -345,7 +358,8 @@ mod tests {
     /// The parser wraps text at the terminal's width, so hard line breaks would leave short lines.
     #[test]
     fn help_paragraphs_have_no_line_breaks() {
-        let cli = Cli::command();
+        let mut cli = Cli::command();
+        cli.build();
         let mut helps = 0;
         for command in all_commands(&cli) {
             let Some(help) = command.get_after_help() else {

@@ -50,7 +50,7 @@ use std::process::ExitCode;
 use tidegate::memory::ReservationError;
 
 use arguments::{Cli, Command, TableCommand};
-use tidegate_command::arguments::run;
+use tidegate_command::arguments::{Deferred, run};
 use tidegate_command::failure::Failure;
 
 fn main() -> ExitCode {
@@ -70,17 +70,17 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
 
 fn choose(command: Command) -> Result<ExitCode, Failure> {
     let done = match command {
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Compare(arguments) => compare::compare(&arguments),
-        Command::Sim(arguments) => sim::sim(&arguments),
-        Command::Replay(arguments) => replay::run(&arguments),
-        Command::Machine(arguments) => machine::print(&arguments),
-        Command::Tunables(format) => tunables::print(format),
-        Command::Jobs(format) => jobs::print(format),
-        Command::Top(arguments) => top::run(&arguments),
-        Command::Table(TableCommand::Check(format)) => table::check(format),
-        Command::Exec(arguments) => return exec::run(arguments),
-        Command::Fan(verb) => fan::carry_out(verb),
+        Command::Run(Deferred(arguments)) => run::run(&arguments),
+        Command::Compare(Deferred(arguments)) => compare::compare(&arguments),
+        Command::Sim(Deferred(arguments)) => sim::sim(&arguments),
+        Command::Replay(Deferred(arguments)) => replay::run(&arguments),
+        Command::Machine(Deferred(arguments)) => machine::print(&arguments),
+        Command::Tunables(Deferred(format)) => tunables::print(format),
+        Command::Jobs(Deferred(format)) => jobs::print(format),
+        Command::Top(Deferred(arguments)) => top::run(&arguments),
+        Command::Table(Deferred(TableCommand::Check(format))) => table::check(format),
+        Command::Exec(Deferred(arguments)) => return exec::run(arguments),
+        Command::Fan(Deferred(verb)) => fan::carry_out(verb),
         #[cfg(target_os = "linux")]
         Command::ExecWatch { record } => exec::watch(&record),
     };

@@ -225,19 +225,13 @@ impl FromArgMatches for Simulated {
     }
 }
 
-impl Subcommand for Simulated {
-    fn augment_subcommands(parent: Command) -> Command {
-        let programs = simulated().map(|entry| command(entry).hide(true));
+impl Simulated {
+    /// Adds those programs whose names are `wanted`.
+    pub fn augment_programs(parent: Command, wanted: impl Fn(&str) -> bool) -> Command {
+        let programs = simulated().filter(|entry| wanted(entry.name));
+        let programs = programs.map(|entry| command(entry).hide(true));
         let help = grouped_help(|entry| entry.simulated);
         open(parent).help_template(help).subcommands(programs)
-    }
-
-    fn augment_subcommands_for_update(parent: Command) -> Command {
-        Self::augment_subcommands(parent)
-    }
-
-    fn has_subcommand(name: &str) -> bool {
-        is_simulated(name)
     }
 }
 

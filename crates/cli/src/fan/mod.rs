@@ -70,44 +70,51 @@ fn failed(failure: impl Into<Failure>) -> Error {
     failure.into().into()
 }
 
-fn commands(parent: Command) -> Command {
+fn commands(parent: Command, sim: Command) -> Command {
     parent
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommand_value_name("PROGRAM")
         .subcommand_help_heading("Programs")
-        .subcommands([uts::command(), digest::command(), sim::command()])
+        .subcommands([uts::command(), digest::command(), sim])
 }
 
 impl Args for Programs {
     fn augment_args(command: Command) -> Command {
-        commands(command)
+        let all = |sim| sim::programs(sim, |_| true);
+        commands(command, sim::command().defer(all))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        commands(command)
+        Self::augment_args(command)
     }
 }
 
 impl FromArgMatches for Programs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let program = match matches.subcommand() {
-            Some((sim::NAME, sim)) => Program::Sim(sim::Split::from_arg_matches(sim)?),
-            Some((tidegate_workloads::digest::Digest::NAME, _)) => {
-                Program::Digest(digest::Split::from_arg_matches(matches)?)
-            }
-            _ => Program::Uts(uts::Split::from_arg_matches(matches)?),
-        };
+        let sim = sim::programs(sim::command(), |_| true);
         Ok(Self {
-            words: words::of(&commands(Command::new("fan")), matches),
-            program,
+            words: words::of(&commands(Command::new("fan"), sim), matches),
+            program: Program::from_arg_matches(matches)?,
         })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+impl Program {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(match matches.subcommand() {
+            Some((sim::NAME, sim)) => Self::Sim(sim::Split::from_arg_matches(sim)?),
+            Some((tidegate_workloads::digest::Digest::NAME, _)) => {
+                Self::Digest(digest::Split::from_arg_matches(matches)?)
+            }
+            _ => Self::Uts(uts::Split::from_arg_matches(matches)?),
+        })
     }
 }
 
@@ -131,10 +138,14 @@ impl TryFrom<Vec<Bytes>> for Programs {
     type Error = String;
 
     fn try_from(words: Vec<Bytes>) -> Result<Self, String> {
-        let command = commands(Command::new("fan").no_binary_name(true));
-        let matches = command.try_get_matches_from(words.iter().map(Bytes::to_os_string));
-        let programs = matches.and_then(|matches| Self::from_arg_matches(&matches));
-        programs.map_err(|error| error.to_string())
+        let given: Vec<_> = words.iter().map(Bytes::to_os_string).collect();
+        // Every piece reads the plan, so what cannot be chosen is left out.
+        let sim = sim::programs(sim::command(), |name| given.iter().any(|word| word == name));
+        let command = commands(Command::new("fan").no_binary_name(true), sim);
+        let matches = command.try_get_matches_from(given);
+        let program = matches.and_then(|matches| Program::from_arg_matches(&matches));
+        let program = program.map_err(|error| error.to_string())?;
+        Ok(Self { words, program })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Splits simulations by their seeds.
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tidegate_command::standard::is_standard;
@@ -39,37 +39,35 @@ pub struct Out {
     runs: Vec<Figures>,
 }
 
+/// Returns the subcommand, which has no [`programs`] yet.
 pub fn command() -> Command {
     let command = Command::new(NAME).next_help_heading("Simulation options");
     let command = SimulatedMachine::augment_args(command).next_help_heading(None::<&str>);
-    let command = Simulated::augment_subcommands(command);
-    // `--pieces` is the number of pieces.
-    let has_pieces = |program: &&Command| program.get_arguments().any(|arg| arg.get_id() == PIECES);
-    let programs = command.get_subcommands().filter(has_pieces);
-    let programs: Vec<_> = programs
-        .map(|program| program.get_name().to_owned())
-        .collect();
-    let renamed = programs.iter().fold(command, |command, name| {
-        let long = format!("{name}-{PIECES}");
-        command.mut_subcommand(name, |program| {
-            program.mut_arg(PIECES, |arg| arg.long(long))
-        })
-    });
-    without_standard_input(renamed)
+    command
+        .mut_args(without_standard_input)
         .about("a workload on a simulated machine, with --seeds N")
         .subcommand_value_name("WORKLOAD")
         .disable_help_subcommand(true)
 }
 
-/// Removes what the help of files says on `-`: pieces have no standard input.
-fn without_standard_input(command: Command) -> Command {
-    let help = |arg: Arg| match arg.get_help().map(ToString::to_string) {
+/// Adds those programs whose names are `wanted`.
+pub fn programs(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
+    Simulated::augment_programs(command, wanted).mut_subcommands(|program| {
+        // `--pieces` is the number of pieces.
+        let long = format!("{}-{PIECES}", program.get_name());
+        program.mut_args(|arg| match arg.get_id() == PIECES {
+            true => arg.long(long.clone()),
+            false => without_standard_input(arg),
+        })
+    })
+}
+
+/// Removes what the help of a file says on `-`: pieces have no standard input.
+fn without_standard_input(arg: Arg) -> Arg {
+    match arg.get_help().map(ToString::to_string) {
         Some(help) => arg.help(help.replace("; - for standard input", "")),
         None => arg,
-    };
-    command
-        .mut_args(help)
-        .mut_subcommands(move |program| program.mut_args(help))
+    }
 }
 
 impl Split {

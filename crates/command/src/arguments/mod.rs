@@ -10,9 +10,11 @@ use clap::{Args, Parser, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 mod chosen;
+mod deferred;
 mod whole;
 
 pub use chosen::{Chosen, entry, grouped_help, open, program, unknown};
+pub use deferred::Deferred;
 pub use whole::{repetitions, whole};
 
 use crate::failure::Failure;
