@@ -26,7 +26,7 @@ mod reproduce;
 use std::process::ExitCode;
 
 use tidegate::memory::CountingAllocator;
-use tidegate_command::arguments::run;
+use tidegate_command::arguments::{Deferred, run};
 use tidegate_command::failure::Failure;
 
 use arguments::{Cli, Command};
@@ -41,10 +41,10 @@ fn main() -> ExitCode {
 
 fn carry_out(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
-        Command::Fan(arguments) => fan::fan(arguments),
-        Command::Report(arguments) => report::report(&arguments),
-        Command::Bench(arguments) => bench::bench(&arguments),
-        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Reproduce(Deferred(arguments)) => reproduce::reproduce(&arguments),
+        Command::Fan(Deferred(arguments)) => fan::fan(arguments),
+        Command::Report(Deferred(arguments)) => report::report(&arguments),
+        Command::Bench(Deferred(arguments)) => bench::bench(&arguments),
+        Command::Compare(Deferred(arguments)) => compare::compare(&arguments),
     }
 }

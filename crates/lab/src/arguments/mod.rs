@@ -19,6 +19,7 @@ pub use fan::{FanArguments, Program, Programs, Reproduction};
 pub use keep::KeepFlags;
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
 pub use reproduction::{Experiments, ReportArguments, ReproduceArguments, Selection};
+use tidegate_command::arguments::Deferred;
 pub use tidegate_command::arguments::Size;
 pub use tidegate_command::compare::Rival;
 
@@ -36,20 +37,20 @@ pub struct Cli {
 pub enum Command {
     /// Reproduce published experiments, in simulation and on this machine
     #[command(after_help = AFTER_REPRODUCE)]
-    Reproduce(ReproduceArguments),
+    Reproduce(Deferred<ReproduceArguments>),
     /// Reproduce simulated experiments in pieces, on many machines
     #[command(disable_help_subcommand = true, after_help = AFTER_FAN)]
-    Fan(FanArguments),
+    Fan(Deferred<FanArguments>),
     /// Render `reproduce` results as an HTML report
     #[command(after_help = AFTER_REPORT)]
-    Report(ReportArguments),
+    Report(Deferred<ReportArguments>),
     /// Measure machine sharing between jobs, the cost of queues, places, intervals, streams and
     /// memory policies, and rayon programs
     #[command(disable_help_subcommand = true)]
-    Bench(BenchArguments),
+    Bench(Deferred<BenchArguments>),
     /// Compare runtimes on a single mechanism, in interleaved runs
     #[command(disable_help_subcommand = true)]
-    Compare(CompareArguments),
+    Compare(Deferred<CompareArguments>),
 }
 
 #[cfg(test)]
@@ -60,5 +61,14 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// A piece must not pay for the options of the other subcommands.
+    #[test]
+    fn subcommands_wait_to_be_chosen() {
+        for command in Cli::command().get_subcommands() {
+            let is_built = command.has_subcommands() || command.get_opts().count() > 0;
+            assert!(!is_built, "{command}");
+        }
     }
 }
