@@ -3,7 +3,6 @@
 use crate::maker::{Around, Maker};
 use crate::oracle::{CAUGHT, mix};
 use crate::program::{Spot, Task};
-use crate::run::steps;
 use crate::world::World;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate::interval::{
@@ -191,7 +190,7 @@ impl<'env> Run<'env> {
             if let Some(then) = &node.then {
                 let token = self.world.ledger.token(then.number);
                 let add = move |_: &Scope<'scope, 'env>, value: &u64| {
-                    let own = token.run(|| steps(self.world, &then.steps, &[]));
+                    let own = token.run(|| then.call(self.world, &[]));
                     self.add(mix(*value, own));
                 };
                 self.must(draft.then(body, add).map(drop));
@@ -251,12 +250,12 @@ impl<'env> Run<'env> {
         for child in &node.children {
             let token = ledger.token(child.number);
             body.interval(move |_| {
-                self.add(token.run(|| steps(self.world, &child.steps, &[])));
+                self.add(token.run(|| child.call(self.world, &[])));
             });
         }
         let inline = node.inline.as_ref();
         let inline = inline.map_or(0, |graph| run(self.world, graph, Some(body)));
-        mix(inline, steps(self.world, &node.task.steps, &[]))
+        mix(inline, node.task.call(self.world, &[]))
     }
 
     fn add(&self, value: u64) {

@@ -1,13 +1,16 @@
 //! Random programs that use the whole public interface, on random pools.
 //!
-//! A program is a tree of joins, scopes, spawns of every kind, handles, loops, interval graphs,
-//! reservations, calls into other pools, broadcasts and panics ([`program`], [`graph`]; [`maker`]
-//! generates them). Its pools have any queue, any policy and up to four workers ([`setup`]).
-//! The [`oracle`] checks that
+//! A program is a tree of joins, scopes that may be cut short ([`try_scope`]), spawns of every
+//! kind, closures and futures with handles ([`handles`]), loops, maps, streams and sorts
+//! ([`values`]), interval graphs ([`graph`]), reservations, task-local values, calls into other
+//! pools, broadcasts and panics ([`program`]; [`maker`] generates them). Its pools have any queue,
+//! any policy and up to four workers ([`setup`]). The [`oracle`] checks that
 //!
-//! * each task runs exactly once, unless a panic prevents it;
+//! * each task runs exactly once, unless a panic, an abort or a cancellation prevents it;
 //! * each value equals that of a serial evaluation ([`serial`]);
 //! * each call waits for the tasks that it must wait for, even if it panics;
+//! * each task sees the task-local value of the code that made it;
+//! * each value that the runtime holds is dropped once;
 //! * each panic surfaces where the documentation says, and its payload is dropped once;
 //! * the program ends.
 //!
@@ -15,6 +18,7 @@
 //! pass the next time.
 
 mod graph;
+mod handles;
 mod maker;
 mod oracle;
 mod program;
@@ -23,6 +27,8 @@ mod serial;
 mod setup;
 #[path = "../support/mod.rs"]
 mod support;
+mod try_scope;
+mod values;
 mod world;
 
 use crate::oracle::{Ledger, attempt};
@@ -33,7 +39,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 use support::{Gate, Opens, until};
-use tidegate::Pool;
+use tidegate::{Handle, Pool};
 
 /// The number of programs in each slice.
 const PROGRAMS: usize = if cfg!(tidegate_tsan) { 20 } else { 100 };
@@ -51,9 +57,6 @@ fn run(program: &Program) -> Result<(), String> {
         pools: Some(Arc::clone(&pools)),
     };
     let returned = call_all(program, &world);
-    if returned != values {
-        ledger.mistake(format!("returned {returned:x?}, expected {values:x?}"));
-    }
     drop(world);
     // If a panic has dropped a task's handle, the task may still use the pools.
     until(|| Arc::strong_count(&pools) == 1);
@@ -69,7 +72,15 @@ fn run(program: &Program) -> Result<(), String> {
         }
     }
     drop(pools);
+    let returned = returned
+        .into_iter()
+        .map(|value| value.unwrap_or_else(Handle::join));
+    let returned: Vec<u64> = returned.collect();
+    if returned != values {
+        ledger.mistake(format!("returned {returned:x?}, expected {values:x?}"));
+    }
     ledger.check(&expected)?;
+    store.book.check();
     let store = Arc::into_inner(store).ok_or("a pool ended before one of its tasks")?;
     let (own, all) = (store.local.into_values(), store.visits.into_inner());
     let own: usize = own.map(|visits| visits.get()).sum();
@@ -81,8 +92,8 @@ fn run(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the callers' tasks in the program's pools. Returns their values.
-fn call_all(program: &Program, world: &World) -> Vec<u64> {
+/// Runs the callers' tasks in the program's pools. Returns their values and handles.
+fn call_all(program: &Program, world: &World) -> Vec<Result<u64, Handle<u64>>> {
     let over = Gate::new();
     thread::scope(|threads| {
         let _over = Opens(&over);

@@ -1,12 +1,14 @@
 //! Generates random programs.
 
 use crate::graph::Graph;
+use crate::handles::{End, Handle, Kind};
 use crate::oracle::{Panic, Sizes};
 use crate::program::{
-    Caller, Entry, Handle, Install, Order, Program, Reservation, ReservationEnd, Spawn, Spot, Step,
-    Task,
+    Caller, Entry, Install, Order, Program, Reservation, ReservationEnd, Spawn, Spot, Step, Task,
 };
 use crate::setup::Setup;
+use crate::try_scope::{Stop, TryScope};
+use crate::values::{Sort, Stream};
 use fastrand::Rng;
 use std::sync::Arc;
 
@@ -18,6 +20,14 @@ const DEPTH: u32 = 5;
 /// queues.
 const TASKS: [usize; 4] = [10, 30, 100, 400];
 
+const ENTRIES: [Entry; 5] = [
+    Entry::Install,
+    Entry::Join,
+    Entry::Scope,
+    Entry::Spawn,
+    Entry::Late,
+];
+
 /// What surrounds a new step.
 #[derive(Clone, Copy)]
 pub struct Around {
@@ -25,6 +35,7 @@ pub struct Around {
     scopes: usize,
     /// Whether a step may panic because an outer step catches the panic.
     caught: bool,
+    context: Option<usize>,
 }
 
 impl Around {
@@ -47,6 +58,9 @@ pub struct Maker {
     limit: usize,
     /// Whether the program may contain panics.
     panics: bool,
+    /// Whether the program may contain futures. The worker that joins a future may have the task
+    /// that wakes it.
+    futures: bool,
     /// Whether the pools have a memory budget. If so, no task waits for another pool or keeps a
     /// reservation.
     budgeted: bool,
@@ -58,7 +72,10 @@ impl Program {
         let memory = Setup::random_space(&mut rng);
         let budgeted = memory.starts_with("budget");
         let pools = if budgeted { 1 } else { rng.usize(1..3) };
+        let setups = (0..pools).map(|_| Setup::random(&mut rng, memory));
+        let setups: Vec<Setup> = setups.collect();
         let mut maker = Maker {
+            futures: setups.iter().all(Setup::runs_tasks_of_joiners),
             limit: TASKS[rng.usize(..TASKS.len())],
             panics: rng.bool(),
             rng,
@@ -69,9 +86,7 @@ impl Program {
         let callers = (0..callers).map(|number| maker.caller(number % pools));
         Self {
             callers: callers.collect(),
-            setups: (0..pools)
-                .map(|_| Setup::random(&mut maker.rng, memory))
-                .collect(),
+            setups,
             disturbed: maker.rng.bool(),
             patient: maker.rng.bool(),
             sizes: maker.sizes,
@@ -85,10 +100,11 @@ impl Maker {
             depth: DEPTH,
             scopes: 0,
             caught: false,
+            context: None,
         };
         Caller {
             pool,
-            entry: [Entry::Install, Entry::Join, Entry::Scope, Entry::Spawn][self.rng.usize(..4)],
+            entry: ENTRIES[self.rng.usize(..ENTRIES.len())],
             task: Arc::new(self.task(around)),
         }
     }
@@ -102,6 +118,7 @@ impl Maker {
         self.sizes.tasks += 1;
         Task {
             number,
+            context: around.context,
             steps: self.steps(around),
         }
     }
@@ -124,7 +141,7 @@ impl Maker {
 
     fn step(&mut self, around: Around) -> Step {
         let deeper = around.deeper();
-        match self.rng.u32(..30) {
+        match self.rng.u32(..42) {
             0..5 => Step::Join(Box::new([self.task(deeper), self.task(deeper)])),
             5..9 => Step::Scope(self.scope(deeper)),
             9..11 if around.scopes > 0 => Step::Spawn(self.spawn(deeper)),
@@ -148,6 +165,15 @@ impl Maker {
             26..28 if self.panics => self.catch(deeper),
             28 if around.caught => Step::Panic(self.panic()),
             29 => Step::YieldPoint,
+            30 => Step::ParMap(self.items(deeper)),
+            31..33 => Step::Stream(self.stream(deeper)),
+            33 => {
+                let task = self.task(deeper);
+                Step::Sort(Sort::random(&mut self.rng, task))
+            }
+            34..36 => Step::TryScope(self.try_scope(deeper)),
+            36..38 => self.context(deeper),
+            38..42 => Step::Handle(self.handle(deeper.with_scopes(0))),
             _ => Step::Spin(self.rng.u32(..200)),
         }
     }
@@ -166,6 +192,11 @@ impl Maker {
     }
 
     fn spawn(&mut self, around: Around) -> Spawn {
+        let foreign = self.once_in(6);
+        let inside = Around {
+            context: around.context.filter(|_| !foreign),
+            ..around.with_scopes(1)
+        };
         Spawn {
             outward: self.rng.usize(..around.scopes),
             order: match self.rng.u32(..8) {
@@ -173,19 +204,73 @@ impl Maker {
                 4..7 => Order::Priority(self.rng.u64(..3)),
                 _ => Order::At(self.spot()),
             },
-            foreign: self.once_in(6),
-            task: self.task(around.with_scopes(1)),
+            foreign,
+            task: self.task(inside),
         }
     }
 
-    /// A detached task may panic anywhere, because the panic handler receives the panic.
+    /// A task that is not joined may panic anywhere, because the panic handler receives the panic.
     fn handle(&mut self, around: Around) -> Handle {
-        let joined = !self.once_in(4);
+        let kind = match Kind::random(&mut self.rng) {
+            Kind::Future(_) if !self.futures => Kind::Closure,
+            kind => kind,
+        };
+        let end = End::random(&mut self.rng);
+        let joined = matches!(end, End::Joined(_));
         let caught = around.caught || !joined && self.panics;
-        Handle {
-            joined,
-            task: Arc::new(self.task(Around { caught, ..around })),
+        let task = Arc::new(self.task(Around { caught, ..around }));
+        Handle { kind, end, task }
+    }
+
+    /// Generates the items of a stream. If an item's result is not taken, the item may panic
+    /// anywhere, because the panic handler receives the panic.
+    fn stream(&mut self, around: Around) -> Stream {
+        let count = self.rng.usize(..12);
+        let taken = self.rng.usize(..=count);
+        let items = (0..count).map(|position| {
+            let item = Around {
+                depth: if self.once_in(4) { around.depth } else { 0 },
+                scopes: 0,
+                caught: around.caught || position >= taken && self.panics,
+                ..around
+            };
+            Arc::new(self.task(item))
+        });
+        Stream {
+            items: items.collect(),
+            window: self.rng.usize(1..8),
+            taken,
+            dropped_in_half: self.rng.bool(),
         }
+    }
+
+    /// Tasks may panic anywhere, because the step catches their panics.
+    fn try_scope(&mut self, around: Around) -> TryScope {
+        let inside = Around {
+            scopes: 0,
+            caught: self.panics,
+            ..around
+        };
+        let count = self.rng.usize(1..6);
+        let stop = match self.rng.u32(..4) {
+            0 => Some(Stop::Error(self.rng.usize(..count))),
+            1 => Some(Stop::Cancel(self.rng.usize(..count))),
+            _ => None,
+        };
+        TryScope {
+            catch: self.number_of_catch(),
+            tasks: (0..count).map(|_| self.task(inside)).collect(),
+            stop,
+        }
+    }
+
+    fn context(&mut self, around: Around) -> Step {
+        let number = self.sizes.tasks;
+        let inside = Around {
+            context: Some(number),
+            ..around
+        };
+        Step::Context(number, self.steps(inside))
     }
 
     /// Intervals may panic anywhere, because the graph returns their failures.

@@ -1,8 +1,11 @@
 //! Programs as data: each task is a list of steps, which it takes in order.
 
 use crate::graph::Graph;
+use crate::handles::Handle;
 use crate::oracle::{Panic, Sizes};
 use crate::setup::Setup;
+use crate::try_scope::TryScope;
+use crate::values::{Sort, Stream};
 use std::sync::Arc;
 
 /// A program, and the pools in which it runs.
@@ -31,12 +34,16 @@ pub enum Entry {
     Join,
     Scope,
     Spawn,
+    /// Like `Spawn`, but joins the task after the pools were dropped.
+    Late,
 }
 
 /// A closure that is called once: a half, a spawned task, an item of a loop, or an interval.
 #[derive(Debug)]
 pub struct Task {
     pub number: usize,
+    /// The value of the task-local variable that the task must see.
+    pub context: Option<usize>,
     pub steps: Vec<Step>,
 }
 
@@ -54,9 +61,15 @@ pub enum Step {
     Blocking(u64, Vec<Step>),
     /// Runs the steps while it borrows the worker's value of a `WorkerLocal`.
     Local(Vec<Step>),
+    /// Runs the steps with this value of the task-local variable.
+    Context(usize, Vec<Step>),
     Install(Install),
     ForEach(Vec<Task>),
     MapReduce(Vec<Task>),
+    ParMap(Vec<Task>),
+    Stream(Stream),
+    Sort(Sort),
+    TryScope(TryScope),
     Graph(Graph),
     Reservation(Reservation),
     /// Releases the youngest reservation that this list of steps holds.
@@ -88,14 +101,6 @@ pub enum Order {
     Any,
     Priority(u64),
     At(Spot),
-}
-
-/// A task outside all scopes, which is joined at the end of the list of steps or detached
-/// immediately.
-#[derive(Debug)]
-pub struct Handle {
-    pub joined: bool,
-    pub task: Arc<Task>,
 }
 
 #[derive(Debug)]

@@ -1,17 +1,16 @@
 //! Runs random programs through the public interface.
 
-use crate::graph;
+use crate::handles::{End, Handle, Valued};
 use crate::oracle::{CAUGHT, Panic, Returned, mix};
-use crate::program::{
-    Affine, Caller, Entry, Handle, Install, Order, Spawn, Step, Task, in_order_of_joins,
-};
-use crate::world::World;
+use crate::program::{Affine, Caller, Entry, Install, Order, Spawn, Step, Task, in_order_of_joins};
+use crate::world::{World, context};
+use crate::{graph, try_scope, values};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
-use tidegate::{PlaceId, Scope, memory};
+use tidegate::{PlaceId, Pool, Scope, memory};
 
 /// A scope that surrounds a step.
 #[derive(Clone)]
@@ -24,17 +23,18 @@ pub struct Around<'a, 'env> {
 
 /// The resources that a list of steps holds until its end.
 #[derive(Default)]
-struct Frame {
+struct Frame<'env> {
     reservations: Vec<memory::Reservation>,
-    handles: Vec<tidegate::Handle<u64>>,
+    joined: Vec<(&'env Handle, tidegate::Handle<Valued>)>,
+    aborted: Vec<tidegate::Handle<Valued>>,
 }
 
 impl Caller {
-    /// Runs the caller's task in its pool and returns the task's value.
-    pub fn call(&self, world: &World) -> u64 {
+    /// Runs the caller's task in its pool and returns the task's value, or the handle to join later.
+    pub fn call(&self, world: &World) -> Result<u64, tidegate::Handle<u64>> {
         let pools = world.pools.as_ref().expect("all of them");
         let pool = &pools[self.pool];
-        match self.entry {
+        let value = match self.entry {
             Entry::Install => pool.install(call(world, &self.task, &[])),
             Entry::Join => pool.join(call(world, &self.task, &[]), || ()).0,
             Entry::Scope => {
@@ -43,34 +43,59 @@ impl Caller {
                 pool.scope(|scope| scope.spawn(|_| value.store(task(), Ordering::Relaxed)));
                 value.into_inner()
             }
-            Entry::Spawn => {
-                let (world, task) = (world.clone(), Arc::clone(&self.task));
-                let token = world.ledger.token(task.number);
-                let task = pool.spawn(move || token.run(|| steps(&world, &task.steps, &[])));
-                task.join()
+            Entry::Spawn => self.spawn(world.clone(), pool).join(),
+            Entry::Late => {
+                let mut own = world.clone();
+                own.pools = None;
+                return Err(self.spawn(own, pool));
             }
-        }
+        };
+        Ok(value)
+    }
+
+    fn spawn(&self, world: World, pool: &Pool) -> tidegate::Handle<u64> {
+        let token = world.ledger.token(self.task.number);
+        let task = Arc::clone(&self.task);
+        pool.spawn(move || token.run(|| task.call(&world, &[])))
     }
 }
 
 /// Returns a closure that runs the task and returns its value.
-fn call<'a, 'env>(
+pub fn call<'a, 'env>(
     world: &'env World,
     task: &'env Task,
     scopes: &'a [Around<'a, 'env>],
 ) -> impl FnOnce() -> u64 + Send + use<'a, 'env> {
     let token = world.ledger.token(task.number);
-    move || token.run(|| steps(world, &task.steps, scopes))
+    move || token.run(|| task.call(world, scopes))
+}
+
+impl Task {
+    /// Runs the steps and returns their value. Checks that the task sees its context.
+    pub fn call<'env>(&'env self, world: &'env World, scopes: &[Around<'_, 'env>]) -> u64 {
+        let check = |when| {
+            let (seen, expected) = (context(), self.context);
+            if seen != expected {
+                let values = format!("{seen:?}, expected {expected:?}");
+                let mistake = format!("task {} sees {values} at its {when}", self.number);
+                world.ledger.mistake(mistake);
+            }
+        };
+        check("begin");
+        let value = steps(world, &self.steps, scopes);
+        check("end");
+        value
+    }
 }
 
 /// Runs steps inside `scopes`, of which the last is the innermost.
-pub fn steps<'env>(world: &'env World, steps: &'env [Step], scopes: &[Around<'_, 'env>]) -> u64 {
+fn steps<'env>(world: &'env World, steps: &'env [Step], scopes: &[Around<'_, 'env>]) -> u64 {
     let (mut value, mut frame) = (0, Frame::default());
     for next in steps {
         value = mix(value, step(world, next, scopes, &mut frame));
     }
-    for handle in in_order_of_joins(frame.handles) {
-        value = mix(value, handle.join());
+    for (handle, spawned) in in_order_of_joins(frame.joined) {
+        value = mix(value, handle.join(world, spawned));
     }
     value
 }
@@ -79,7 +104,7 @@ fn step<'env>(
     world: &'env World,
     step: &'env Step,
     scopes: &[Around<'_, 'env>],
-    frame: &mut Frame,
+    frame: &mut Frame<'env>,
 ) -> u64 {
     match step {
         Step::Spin(count) => (0..*count).for_each(|turn| _ = std::hint::black_box(turn)),
@@ -93,7 +118,15 @@ fn step<'env>(
         }
         Step::Scope(inside) => return scope(world, inside, scopes),
         Step::Spawn(spawned) => spawn(world, spawned, scopes),
-        Step::Handle(task) => handle(world, task, frame),
+        Step::Handle(handle) => {
+            let spawned = handle.spawn(world);
+            match handle.end {
+                End::Joined(_) => frame.joined.push((handle, spawned)),
+                End::Detached => drop(spawned),
+                End::Aborted { at_once: true } => drop(spawned.abort_on_drop()),
+                End::Aborted { at_once: false } => frame.aborted.push(spawned.abort_on_drop()),
+            }
+        }
         Step::Blocking(micros, inside) => {
             return tidegate::blocking(|| {
                 if *micros > 0 {
@@ -103,6 +136,10 @@ fn step<'env>(
             });
         }
         Step::Local(inside) => return local(world, inside, scopes),
+        Step::Context(number, inside) => {
+            let inside = || steps(world, inside, scopes);
+            return world.store.in_context(*number, inside);
+        }
         Step::Install(call) => return install(world, call, scopes),
         Step::ForEach(items) => return for_each(world, items, scopes),
         Step::MapReduce(items) => {
@@ -111,6 +148,10 @@ fn step<'env>(
             let value = tidegate::map_reduce(0..items.len(), map, Affine::then);
             return value.map_or(0, |Affine(a, b)| mix(a, b));
         }
+        Step::ParMap(items) => return values::par_map(world, items, scopes),
+        Step::Stream(inside) => return values::stream(world, inside),
+        Step::Sort(inside) => return values::sort(world, inside, scopes),
+        Step::TryScope(inside) => return try_scope::run(world, inside),
         Step::Graph(inside) => return graph::run(world, inside, None),
         Step::Reservation(wanted) => world.store.reserve(wanted, &mut frame.reservations),
         Step::Free => drop(frame.reservations.pop()),
@@ -127,8 +168,13 @@ fn step<'env>(
 }
 
 fn broadcast(world: &World, panic: Option<Panic>) {
-    let parts = AtomicUsize::new(0);
+    let (parts, here) = (AtomicUsize::new(0), context());
     let numbers = tidegate::broadcast(|number| {
+        if context() != here {
+            world
+                .ledger
+                .mistake("part of a broadcast sees another context");
+        }
         parts.fetch_add(1, Ordering::Relaxed);
         if let Some(panic) = panic.filter(|_| number == 0) {
             world.ledger.panic(panic);
@@ -173,7 +219,7 @@ fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env
                 returned: Arc::clone(returned),
                 places: own,
             };
-            token.run(|| steps(world, &spawn.task.steps, &[around]))
+            token.run(|| spawn.task.call(world, &[around]))
         });
     };
     let spawn_it = || match spawn.order {
@@ -184,18 +230,6 @@ fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env
     match spawn.foreign {
         true => thread::scope(|other| _ = other.spawn(spawn_it)),
         false => spawn_it(),
-    }
-}
-
-fn handle(world: &World, handle: &Handle, frame: &mut Frame) {
-    let (mut world, task) = (world.clone(), Arc::clone(&handle.task));
-    if !handle.joined {
-        world.pools = None;
-    }
-    let token = world.ledger.token(task.number);
-    let spawned = tidegate::spawn(move || token.run(|| steps(&world, &task.steps, &[])));
-    if handle.joined {
-        frame.handles.push(spawned);
     }
 }
 

@@ -1,8 +1,11 @@
 //! Evaluates a program serially, to determine what it must return and how often each task may run.
 
 use crate::graph::{Graph, Node};
+use crate::handles::End;
 use crate::oracle::{CAUGHT, Expected, Fate, Outcome, Panic, Sum, mix};
-use crate::program::{Affine, Handle, Program, Step, Task, in_order_of_joins};
+use crate::program::{Affine, Program, Step, Task, in_order_of_joins};
+use crate::try_scope::TryScope;
+use crate::values::Stream;
 use std::collections::BTreeSet;
 
 /// Returns what may happen in the program, and what its callers must return.
@@ -78,14 +81,23 @@ impl Serial {
                 scope[0].add(outcome);
                 Ok(0)
             }
-            Step::Handle(Handle { joined, task }) => {
-                let outcome = self.task(task, fate, &mut []);
-                if *joined {
+            Step::Handle(handle) => {
+                let fate = match handle.end {
+                    End::Aborted { .. } => fate.unless_prevented(),
+                    _ => fate,
+                };
+                let outcome = match handle.is_lost() {
+                    true => Ok(CAUGHT),
+                    false => self.task(&handle.task, fate, &mut []),
+                };
+                if handle.is_joined() {
                     handles.push(outcome);
                 }
                 Ok(0)
             }
-            Step::Blocking(_, steps) | Step::Local(steps) => self.steps(steps, fate, scopes),
+            Step::Blocking(_, steps) | Step::Local(steps) | Step::Context(_, steps) => {
+                self.steps(steps, fate, scopes)
+            }
             Step::Install(install) => self.task(&install.task, fate, scopes),
             Step::ForEach(items) => all(self.items(items, fate, scopes)),
             Step::MapReduce(items) => {
@@ -96,6 +108,14 @@ impl Serial {
                     .reduce(Affine::then)
                     .map_or(0, |Affine(a, b)| mix(a, b)))
             }
+            Step::ParMap(items) => {
+                let outcomes = self.items(items, fate, scopes);
+                all(outcomes.clone())?;
+                Ok((outcomes.into_iter().flatten()).fold(items.len() as u64, mix))
+            }
+            Step::Stream(stream) => self.stream(stream, fate),
+            Step::Sort(sort) => self.task(&sort.task, fate, scopes),
+            Step::TryScope(inside) => Ok(self.try_scope(inside, fate)),
             Step::Graph(graph) => Ok(self.graph(graph, fate)),
             Step::Catch(number, steps) => {
                 let outcome = self.steps(steps, fate, &mut []);
@@ -124,7 +144,7 @@ impl Serial {
         match self.task(a, fate, scopes) {
             Ok(a) => Ok(mix(a, self.task(b, fate, scopes)?)),
             Err(payloads) => {
-                let _ = self.task(b, fate.unless_a_panic_prevents_it(), scopes);
+                let _ = self.task(b, fate.unless_prevented(), scopes);
                 Err(payloads)
             }
         }
@@ -140,9 +160,40 @@ impl Serial {
         };
         let outcomes = run(fate);
         match outcomes.iter().any(Result::is_err) {
-            true => run(fate.unless_a_panic_prevents_it()),
+            true => run(fate.unless_prevented()),
             false => outcomes,
         }
+    }
+
+    /// The results are taken up to the first panic. Items whose results are not taken may be
+    /// skipped.
+    fn stream(&mut self, stream: &Stream, fate: Fate) -> Outcome {
+        let mut taken = Ok(0);
+        for (position, item) in stream.items.iter().enumerate() {
+            if position < stream.taken && taken.is_ok() {
+                let outcome = self.task(item, fate, &mut []);
+                taken = taken.and_then(|value| Ok(mix(value, outcome?)));
+            } else {
+                let _ = self.task(item, fate.unless_prevented(), &mut []);
+            }
+        }
+        taken
+    }
+
+    fn try_scope(&mut self, inside: &TryScope, fate: Fate) -> u64 {
+        let mut run = |fate| {
+            let outcomes = inside
+                .tasks
+                .iter()
+                .map(|task| self.task(task, fate, &mut []));
+            all(outcomes.collect())
+        };
+        let mut outcome = run(fate);
+        if outcome.is_err() || inside.stop.is_some() {
+            outcome = run(fate.unless_prevented());
+        }
+        let value = self.catch(inside.catch, outcome);
+        if inside.stop.is_some() { CAUGHT } else { value }
     }
 
     /// If an interval fails, other intervals may be skipped.
@@ -150,7 +201,7 @@ impl Serial {
         self.graphs += 1;
         let mut outcome = self.intervals(graph, fate);
         if outcome.is_err() {
-            outcome = self.intervals(graph, fate.unless_a_panic_prevents_it());
+            outcome = self.intervals(graph, fate.unless_prevented());
         }
         self.graphs -= 1;
         self.catch(graph.catch, outcome)

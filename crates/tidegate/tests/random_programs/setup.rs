@@ -1,5 +1,6 @@
 //! Pools with random options.
 
+use crate::handles::is_lost;
 use crate::oracle::Ledger;
 use fastrand::Rng;
 use std::sync::Arc;
@@ -84,6 +85,14 @@ impl Setup {
         }
     }
 
+    /// Whether the tasks of a worker that joins a future run meanwhile. Thieves that steal a fixed
+    /// number of tasks leave fewer than that number, and a worker of a pool without spare threads
+    /// runs such tasks itself only from the split deque.
+    pub fn runs_tasks_of_joiners(&self) -> bool {
+        let is_fixed = matches!(self.steal, StealAmount::Fixed(_));
+        !is_fixed && (self.queue == QueueKind::Split || self.spare_threads != Some(0))
+    }
+
     pub fn build(&self, ledger: &Arc<Ledger>) -> Pool {
         let ledger = Arc::clone(ledger);
         let mut builder = Pool::builder()
@@ -98,7 +107,10 @@ impl Setup {
             .bind(self.bind)
             .share(SharePolicy::Off)
             // The handler panics if dropping the payload panics.
-            .on_panic(move |report| ledger.unclaimed(report.payload));
+            .on_panic(move |report| match is_lost(&*report.payload) {
+                true => {}
+                false => ledger.unclaimed(report.payload),
+            });
         if let Some(threads) = self.spare_threads {
             builder = builder.spare_threads(threads);
         }

@@ -2,11 +2,19 @@
 
 use crate::oracle::Ledger;
 use crate::program::{Reservation, ReservationEnd, Spot};
+use crate::support::book::{Book, Tracked};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use tidegate::{PlaceId, Pool, WorkerLocal, memory};
+use tidegate::{PlaceId, Pool, TaskLocal, WorkerLocal, memory};
+
+static CONTEXT: TaskLocal<(usize, Tracked)> = TaskLocal::new();
+
+/// Returns the value that the running task sees.
+pub fn context() -> Option<usize> {
+    CONTEXT.with(|value| value.map(|(number, _)| *number))
+}
 
 /// The data that all of a program's tasks share.
 #[derive(Clone)]
@@ -23,6 +31,8 @@ pub struct Store {
     pub kept: Mutex<Vec<memory::Reservation>>,
     /// The total size of all forgotten reservations, in bytes.
     pub forgotten: AtomicUsize,
+    /// The values that the program makes and the runtime must drop.
+    pub book: Book,
     /// How often each worker's value was visited.
     pub local: WorkerLocal<Cell<usize>>,
     /// How often all workers' values were visited together.
@@ -38,10 +48,16 @@ impl Store {
         };
         Self {
             kept: Mutex::default(),
+            book: Book::new(),
             forgotten: AtomicUsize::new(0),
             local: WorkerLocal::new(init),
             visits: AtomicUsize::new(0),
         }
+    }
+
+    /// Calls `f` with this value of the task-local variable.
+    pub fn in_context<R>(&self, number: usize, f: impl FnOnce() -> R) -> R {
+        CONTEXT.scope((number, self.book.value()), f)
     }
 
     /// Makes a reservation. If it is to last until the end of the steps, adds it to `held`.

@@ -31,17 +31,17 @@ pub struct Panic {
 /// How often a task may run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// A panic always prevents the task from running.
+    /// The program always prevents the task from running.
     #[default]
     Never,
-    /// A panic may prevent the task from running.
+    /// A panic, an abort or a cancellation may prevent the task from running.
     AtMostOnce,
     Once,
 }
 
 impl Fate {
-    /// Returns this fate, except that a panic may prevent the task from running.
-    pub fn unless_a_panic_prevents_it(self) -> Self {
+    /// Returns this fate, except that the task may be prevented from running.
+    pub fn unless_prevented(self) -> Self {
         match self {
             Self::Never => Self::Never,
             _ => Self::AtMostOnce,
