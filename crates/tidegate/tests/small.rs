@@ -1,14 +1,17 @@
-//! Every way to fork, once, on two workers. The tests are small enough for Miri, which also detects
-//! uses of a stack frame after its end.
+//! Every way to fork, once, on two workers, and values that must be moved and dropped on the way.
+//! The tests are small enough for Miri, which also detects uses of a stack frame after its end.
 
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread::{current, scope as threads};
-use support::book::Book;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::thread::{current, scope as threads, spawn as start_thread};
+use support::book::{Book, Tracked};
+use support::futures::Signal;
+use support::streams::{counted, late_first};
 use support::{Gate, Tally, bare_pool, fib, pool, watched};
+use tidegate::TaskLocal;
 
 const LENGTH: usize = 40;
 
@@ -171,5 +174,115 @@ fn broadcast_calls_meet_on_every_thread() {
         };
         assert_eq!(pool.broadcast(meet), [0, 1]);
         assert_eq!(pool.install(|| tidegate::broadcast(meet)), [0, 1]);
+    });
+}
+
+/// Closures and results keep their alignment wherever the runtime stores them. The blocks that
+/// workers reuse have a smaller one.
+#[test]
+fn aligned_values_stay_aligned() {
+    #[repr(align(32))]
+    struct Wide(usize);
+
+    impl Wide {
+        fn get(&self) -> usize {
+            assert_eq!(std::ptr::from_ref(self).addr() % 32, 0);
+            self.0
+        }
+    }
+
+    watched(|| {
+        let (pool, stolen, wide) = (bare_pool(2), Gate::new(), Wide(1));
+        let second = || {
+            stolen.open();
+            Wide(wide.get() + 1)
+        };
+        let second = pool.install(|| tidegate::join(|| stolen.wait(), second)).1;
+        let task = pool.spawn(move || Wide(second.get() + 1)).join();
+        let future = pool.spawn_future(async move { Wide(task.get() + 1) });
+        assert_eq!(future.join().get(), 4);
+        let sum = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for n in 0..LENGTH {
+                let (wide, sum) = (Wide(n), &sum);
+                scope.spawn(move |_| _ = sum.fetch_add(wide.get(), Ordering::Relaxed));
+            }
+        });
+        assert_eq!(sum.into_inner(), LENGTH * (LENGTH - 1) / 2);
+        let results = pool.par_map(0..LENGTH, Wide);
+        assert!(results.iter().map(Wide::get).eq(0..LENGTH));
+    });
+}
+
+/// One result is taken. When the stream is dropped, one item may be running.
+#[test]
+fn half_consumed_stream_drops_everything_once() {
+    watched(|| {
+        let (pool, book, go) = (bare_pool(2), Book::new(), std::sync::Arc::new(Gate::new()));
+        let (reads, source) = counted(LENGTH);
+        let (first, opened) = (late_first(reads, 3), go.clone());
+        let (made, own) = (book.clone(), book.value());
+        let results = pool.stream(source.map(|n| (n, book.value()))).window(4);
+        let results = results.map(move |(n, captured)| {
+            let _own = &own;
+            if n == 2 {
+                opened.wait();
+            }
+            drop(captured);
+            (first(n), made.value())
+        });
+        let mut results = results.ordered();
+        assert_eq!(results.next().map(|(n, _)| n), Some(0));
+        drop(results);
+        go.open();
+        drop(pool);
+        book.check();
+    });
+}
+
+#[test]
+fn other_thread_wakes_futures() {
+    watched(|| {
+        let (pool, book, signal) = (bare_pool(2), Book::new(), Signal::default());
+        let futures = [(); 3].map(|()| {
+            let (signal, captured, book) = (signal.clone(), book.value(), book.clone());
+            pool.spawn_future(async move {
+                let task = tidegate::spawn(move || book.value());
+                signal.await;
+                (captured, task.await)
+            })
+        });
+        let other = start_thread(move || signal.give());
+        let [joined, dropped, aborted] = futures;
+        drop(dropped);
+        drop(aborted.abort_on_drop());
+        drop(joined.join());
+        other.join().unwrap();
+        drop(pool);
+        book.check();
+    });
+}
+
+#[test]
+fn task_local_value_is_dropped_once() {
+    static VALUE: TaskLocal<Tracked> = TaskLocal::new();
+    let is_visible = || VALUE.with(|value| value.is_some());
+    watched(move || {
+        let (pool, book, stolen) = (bare_pool(2), Book::new(), Gate::new());
+        let detached = VALUE.scope(book.value(), || {
+            let second = || {
+                stolen.open();
+                is_visible()
+            };
+            let first = || {
+                stolen.wait();
+                VALUE.scope(book.value(), is_visible)
+            };
+            assert_eq!(pool.join(first, second), (true, true));
+            pool.spawn(is_visible)
+        });
+        assert!(detached.join());
+        drop(pool);
+        book.check();
     });
 }
