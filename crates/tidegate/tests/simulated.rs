@@ -1,11 +1,14 @@
 //! Simulated pools run every part of the runtime, repeat their runs, and say why a run cannot go
 //! on.
 
+use std::future::poll_fn;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tidegate::closed::{Closed, ClosedPool};
+use tidegate::policy::Priority;
 use tidegate::sync::mpsc::{channel, sync_channel};
 use tidegate::sync::{Condvar, Mutex, RwLock};
 use tidegate::testing::{self, Schedule};
@@ -119,6 +122,73 @@ fn cancelled_tasks_end() {
         };
         let _ = pool.install(|| token.run(|| tidegate::try_join(|| token.cancel(), spin)));
         assert!(token.is_cancelled());
+    });
+}
+
+/// The future may be waiting, queued or running when it is aborted.
+#[test]
+fn aborts_meet_wake_ups_and_broadcasts() {
+    run(|pool| {
+        let (sender, receiver) = channel();
+        let owned = Arc::new(());
+        let (own, mut is_first) = (owned.clone(), true);
+        let future = pool.spawn_future(poll_fn(move |context| {
+            let _own = &own;
+            if !std::mem::take(&mut is_first) {
+                return Poll::Ready(());
+            }
+            sender.send(context.waker().clone()).unwrap();
+            Poll::Pending
+        }));
+        let waker = receiver.recv().unwrap();
+        let wakes = pool.spawn_at_priority(Priority::Urgent, || waker.wake());
+        let aborts = pool.spawn(move || drop(future.abort_on_drop()));
+        pool.broadcast(|_| ());
+        aborts.join();
+        wakes.join();
+        // A worker drops the future.
+        while Arc::strong_count(&owned) > 1 {
+            pool.install(tidegate::yield_point);
+        }
+    });
+}
+
+/// Another task drops the stream while an item may block.
+#[test]
+fn streams_end_in_other_tasks() {
+    run(|pool| {
+        let (sender, receiver) = channel();
+        pool.install(|| {
+            let results = tidegate::stream(0..6).window(3).map(move |n| {
+                tidegate::blocking(tidegate::yield_point);
+                sender.send(n).unwrap();
+                n
+            });
+            let mut results = results.ordered();
+            assert_eq!(results.next(), Some(0));
+            tidegate::spawn(move || drop(results)).join();
+        });
+        let mut begun: Vec<usize> = receiver.iter().collect();
+        begun.sort_unstable();
+        assert!(begun.iter().copied().eq(0..begun.len()));
+    });
+}
+
+#[test]
+fn scopes_survive_resizes() {
+    run(|pool| {
+        let ran = AtomicUsize::new(0);
+        pool.set_workers(3).unwrap();
+        pool.scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|scope| {
+                    tidegate::blocking(tidegate::yield_point);
+                    scope.spawn(|_| _ = ran.fetch_add(1, Ordering::Relaxed));
+                });
+            }
+            pool.set_workers(1).unwrap();
+        });
+        assert_eq!(ran.into_inner(), 4);
     });
 }
 
