@@ -33,7 +33,8 @@ pub enum StealAmount {
     /// One task (the default).
     One,
     /// Exactly this many tasks, from 1 to 65,536, or none if fewer wait. If thieves can currently
-    /// reach only some of a victim's tasks, the steal takes only those.
+    /// reach only some of a victim's tasks, the steal takes only those. From a worker that waits or
+    /// is in a blocking call, thieves take one task at a time.
     Fixed(usize),
     /// Half of the victim's tasks, rounded down, counting the task that the victim is running.
     Half,
@@ -62,6 +63,17 @@ impl StealAmount {
                 }
             }
             Self::Half => waiting.div_ceil(2),
+        }
+    }
+
+    /// Returns the rule for a victim that waits or is in a blocking call. It does not run its tasks
+    /// meanwhile and may depend on them, so thieves that leave fewer than a fixed number could leave
+    /// it waiting forever.
+    #[must_use]
+    pub const fn from_resting(self) -> Self {
+        match self {
+            Self::Fixed(_) => Self::One,
+            Self::One | Self::Half => self,
         }
     }
 

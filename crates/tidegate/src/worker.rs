@@ -45,6 +45,7 @@ use crate::sleep::Sleeper;
 use crate::stats::Tally;
 use crate::trace::Notes;
 use tidegate_deque::Split;
+use tidegate_policy::StealAmount;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::clock::ThreadClock;
@@ -139,6 +140,14 @@ struct Own {
 }
 
 impl Worker {
+    /// Returns the rule by which thieves take this worker's tasks; `usual` is the pool's.
+    pub(crate) fn amount(&self, usual: StealAmount) -> StealAmount {
+        match self.victim.is_busy.get() && !self.membership.is_blocking.get() {
+            true => usual,
+            false => usual.from_resting(),
+        }
+    }
+
     pub(crate) fn new(index: usize, alt_queue: Option<AltQueue>, notes: Notes) -> Self {
         Self {
             index,

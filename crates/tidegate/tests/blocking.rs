@@ -15,17 +15,19 @@ use tidegate::{
 #[test]
 fn another_task_uses_blocked_slot() {
     watched(|| {
-        let pool = pool(1);
-        for _ in 0..100 {
-            let other = Gate::new();
-            pool.install(|| {
-                tidegate::join(
-                    || tidegate::blocking(|| other.wait()),
-                    // This half can run only on the slot of the first half, because there is no
-                    // other slot.
-                    || other.open(),
-                );
-            });
+        for amount in AMOUNTS {
+            let pool = built(Pool::builder().workers(1).steal(amount));
+            for _ in 0..100 {
+                let other = Gate::new();
+                pool.install(|| {
+                    tidegate::join(
+                        || tidegate::blocking(|| other.wait()),
+                        // This half can run only on the slot of the first half, because there is no
+                        // other slot.
+                        || other.open(),
+                    );
+                });
+            }
         }
     });
 }

@@ -159,7 +159,7 @@ pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
 /// Whether the worker's deque holds enough tasks for a thief to take some of them.
 fn has_enough(pool: &PoolInner, worker: &Worker) -> bool {
     let waiting = worker.deque.waiting() as usize;
-    pool.options.amount.take(waiting) > 0
+    worker.amount(pool.options.amount).take(waiting) > 0
 }
 
 /// Whether there is work that a worker could take without an exposure: it is in a queue, or public.

@@ -74,8 +74,14 @@ impl WorkerThread<'_> {
     fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
         let mut youngest = None;
         let older = Cell::new(Vec::new());
+        let usual = self.shared().options.amount;
+        let rule = victim.amount(usual);
         let amount = |waiting| {
-            let amount = Thief::take(&self.notes, self.shared().options.amount, || waiting);
+            let amount = match rule == usual {
+                true => Thief::take(&self.notes, rule, || waiting),
+                // A replay would ask the usual rule.
+                false => rule.take(waiting as usize),
+            };
             // Allocated before the theft: after it, the victim may have to wait for us.
             older.set(Vec::with_capacity(amount.saturating_sub(1)));
             amount as u64

@@ -85,12 +85,10 @@ impl Setup {
         }
     }
 
-    /// Whether the tasks of a worker that joins a future run meanwhile. Thieves that steal a fixed
-    /// number of tasks leave fewer than that number, and a worker of a pool without spare threads
-    /// runs such tasks itself only from the split deque.
+    /// Whether the tasks of a worker that joins a future run meanwhile. A worker of a pool without
+    /// spare threads runs such tasks itself only from the split deque.
     pub fn runs_tasks_of_joiners(&self) -> bool {
-        let is_fixed = matches!(self.steal, StealAmount::Fixed(_));
-        !is_fixed && (self.queue == QueueKind::Split || self.spare_threads != Some(0))
+        self.queue == QueueKind::Split || self.spare_threads != Some(0)
     }
 
     pub fn build(&self, ledger: &Arc<Ledger>) -> Pool {
