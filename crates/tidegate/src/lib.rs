@@ -176,7 +176,6 @@
 //!   woken, steals, or hands over its slot, and adds `carry_span`, with which spans follow tasks.
 //!   A subscriber must not use the pool that emits the event. A panic at an event aborts the
 //!   process, because other threads may have pointers into the frames that it would unwind.
-//!   Without the feature, none of this is compiled.
 //! * `testing`: adds `Builder::simulated` and the module `testing`, with which tests run programs
 //!   in orders that a seed determines. In other pools, each lock of [`sync`] then costs one more
 //!   thread-local access.
