@@ -10,22 +10,21 @@ use crate::engine::{Ended, Engine, Fault, Job, Launch, Queue, Submission};
 use crate::name::Name;
 
 /// The states of elements whose pieces have ended. `squeue` lists them for some minutes.
-const ENDED: [&str; 11] = [
+const ENDED: [&str; 13] = [
     "BOOT_FAIL",
     "CANCELLED",
     "COMPLETED",
     "COMPLETING",
     "DEADLINE",
     "FAILED",
+    "LAUNCH_FAILED",
     "NODE_FAIL",
     "OUT_OF_MEMORY",
     "PREEMPTED",
+    "RECONFIG_FAIL",
     "REVOKED",
     "TIMEOUT",
 ];
-
-/// The states of the others, some of which have more names.
-const LIVING: &str = "PENDING,RUNNING,SUSPENDED";
 
 /// How many elements an array may have, unless the cluster's `MaxArraySize` is below its default.
 const CAPACITY: usize = 1000;
@@ -40,9 +39,9 @@ const UNLISTED: &str = "squeue does not list it";
 struct Element {
     /// Empty if it is not listed.
     state: String,
-    /// What the kernel says about the end of the piece.
-    status: i32,
-    /// Why it waits, or has ended.
+    /// The exit code, or 0 after a signal, or if Slurm made up the end.
+    code: i32,
+    /// Why it waits, or has ended, or empty if Slurm gives no reason.
     reason: String,
 }
 
@@ -78,15 +77,16 @@ impl Slurm {
         let mut elements = vec![Element::default(); job.submission.items.len()];
         for line in answer.success()?.lines() {
             let words: Vec<_> = line.split_whitespace().collect();
-            if let [element, state, status, reason @ ..] = &words[..]
+            if let [element, state, code, reason @ ..] = &words[..]
                 && let Some(number) = element.strip_prefix(&format!("{id}_"))
                 && let Ok(number) = number.parse::<usize>()
                 && let Some(known) = elements.get_mut(number)
             {
+                let reason = reason.join(" ");
                 *known = Element {
                     state: (*state).to_owned(),
-                    status: status.parse().unwrap_or(0),
-                    reason: reason.join(" "),
+                    code: exit_code(code),
+                    reason: if reason == "None" { "" } else { &reason }.to_owned(),
                 };
             }
         }
@@ -140,18 +140,20 @@ exec {exec}
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
-        arguments.extend(["-h", "-t", LIVING, "-n", submission, "-o", "%F"]);
+        // `-t` compares states exactly: one that is CONFIGURING is not RUNNING.
+        arguments.extend(["-h", "-t", "all", "-n", submission, "-o", "%F %T"]);
         let out = self
             .cluster
             .commands
             .call("squeue", &arguments, "")?
             .success()?;
         let mut cluster = None;
-        for line in out.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            match (line.strip_prefix("CLUSTER: "), cluster) {
-                (Some(name), _) => cluster = Some(name),
-                (None, Some(cluster)) => return Ok(Some(format!("{line};{cluster}"))),
-                (None, None) => return Ok(Some(line.to_owned())),
+        for words in out.lines().filter_map(|line| line.trim().split_once(' ')) {
+            match (words, cluster) {
+                (("CLUSTER:", name), _) => cluster = Some(name),
+                ((_, state), _) if ENDED.contains(&state) => {}
+                ((id, _), Some(cluster)) => return Ok(Some(format!("{id};{cluster}"))),
+                ((id, _), None) => return Ok(Some(id.to_owned())),
             }
         }
         Ok(None)
@@ -175,7 +177,11 @@ exec {exec}
                 state if state.is_empty() || ENDED.contains(&state) => {}
                 _ => {
                     queue.waiting += 1;
-                    queue.reason = element.reason;
+                    // One that is CONFIGURING or SUSPENDED has no other reason.
+                    queue.reason = match element.reason.is_empty() {
+                        true => element.state,
+                        false => element.reason,
+                    };
                 }
             }
         }
@@ -219,6 +225,15 @@ fn on(clusters: Option<&str>) -> Vec<&str> {
     clusters.map_or_else(Vec::new, |clusters| vec!["-M", clusters])
 }
 
+/// Returns the exit code in a `code:signal`, as `squeue` has printed since 23.02, or in the status of
+/// the kernel, as before.
+fn exit_code(text: &str) -> i32 {
+    match text.split_once(':') {
+        Some((code, _)) => code.parse().unwrap_or(0),
+        None => text.parse().map_or(0, |status: i32| status / 256),
+    }
+}
+
 impl Element {
     /// Returns how the element has ended, if it has.
     fn ended(&self, item: Name) -> Option<Ended> {
@@ -234,12 +249,11 @@ impl Element {
     /// Returns the exit code, if there is one, and what Slurm says.
     fn failed(&self) -> (Option<i32>, String) {
         let Self { state, reason, .. } = self;
-        let why = match reason.as_str() {
-            "" | "None" => String::new(),
-            _ => format!(" ({reason})"),
+        let why = match reason.is_empty() {
+            true => String::new(),
+            false => format!(" ({reason})"),
         };
-        // A smaller status is a signal, or was made up by Slurm.
-        match self.status / 256 {
+        match self.code {
             code @ 1.. => {
                 let text = format!("Slurm says {state} with code {code}{why}");
                 (Some(code), text + "; the piece has left no message")

@@ -427,6 +427,34 @@ fn the_error_of_hyperqueue_is_one_line() {
 }
 
 #[test]
+fn slurm_tells_codes_as_before_23_02() {
+    let fake = Fake::new("slurm");
+    fake.fault("old", "");
+    fake.tell("code.1", "2");
+    let (mut engine, job) = fake.start("");
+    let ended = all_ended(&mut *engine, &job);
+    assert_eq!(codes(&ended), [Some(0), Some(2), Some(0), Some(0)]);
+}
+
+#[test]
+fn jobs_of_slurm_are_found_in_any_state() {
+    let fake = Fake::new("slurm");
+    fake.fault("wait", "None");
+    let (mut engine, job) = fake.start("");
+    for state in ["CONFIGURING", "REQUEUE_HOLD", "SUSPENDED"] {
+        fake.fault("state", state);
+        let found = engine.find("first").unwrap();
+        assert_eq!(found.as_ref(), Some(&job.id), "{state}");
+        let reason = engine.queue(&job).unwrap().reason;
+        assert!(reason.starts_with(&format!("{state} (")), "{reason}");
+    }
+    for state in ["COMPLETED", "LAUNCH_FAILED"] {
+        fake.fault("state", state);
+        assert_eq!(engine.find("first").unwrap(), None, "{state}");
+    }
+}
+
+#[test]
 fn elements_that_squeue_does_not_list_have_ended() {
     let fake = Fake::new("slurm");
     fake.fault("short", "");
