@@ -1,5 +1,6 @@
 //! Calls the commands of an engine, each within a time limit.
 
+use std::env;
 use std::io::{ErrorKind, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,6 +10,10 @@ use std::time::{Duration, Instant};
 
 use crate::Error;
 use crate::engine::Fault;
+
+/// How variables begin by which a user chooses what Slurm lists and cancels, such as
+/// `SQUEUE_PARTITION`. A piece that is not listed counts as ended.
+const FILTERS: [&[u8]; 2] = [b"SQUEUE_", b"SCANCEL_"];
 
 /// The commands of an engine.
 pub struct Commands {
@@ -62,6 +67,14 @@ impl Commands {
     fn start(&self, program: &str, arguments: &[&str]) -> Result<Child, Error> {
         let mut command = Command::new(self.folder.join(program));
         command.args(arguments);
+        for (name, _) in env::vars_os() {
+            if FILTERS
+                .iter()
+                .any(|start| name.as_encoded_bytes().starts_with(start))
+            {
+                command.env_remove(name);
+            }
+        }
         command.stdin(Stdio::piped());
         command.stdout(Stdio::piped());
         command.stderr(Stdio::piped());

@@ -30,6 +30,10 @@ pub const TESTS: &[(&str, fn())] = &[
         variables_of_others_are_ignored,
     ),
     (
+        "engines::filters_of_slurm_are_ignored",
+        filters_of_slurm_are_ignored,
+    ),
+    (
         "engines::refused_cancelling_is_told",
         refused_cancelling_is_told,
     ),
@@ -203,6 +207,34 @@ fn variables_of_others_are_ignored() {
         assert!(failed.err.contains("bad 55"), "{engine} {failed:?}");
         assert!(!fan.path("error").exists(), "{engine}");
     }
+}
+
+/// Otherwise, squeue would not list the pieces, and scancel not end them.
+fn filters_of_slurm_are_ignored() {
+    let fan = Fan::new();
+    fakes(&fan, &[]);
+    let filtered = |options| {
+        let mut command = command(&fan, "slurm", options);
+        command.envs([
+            ("SQUEUE_PARTITION", "other"),
+            ("SCANCEL_PARTITION", "other"),
+        ]);
+        command
+    };
+    let mut run = filtered("--at 55 --fault abort --retries 0");
+    let run = Ended::of(run.output().expect("a process"));
+    assert!(run.err.contains("Slurm says FAILED"), "{run:?}");
+    let run = filtered("--from 0 --dir E").stderr(Stdio::piped()).spawn();
+    let run = run.expect("a process");
+    fan.held(0, &[]);
+    wait_for("job", || {
+        fan.read("E/jobs").contains("\"id\"").then_some(())
+    });
+    signal(run.id(), Signal::INT);
+    let run = Ended::of(run.wait_with_output().expect("an end"));
+    fan.go();
+    assert_eq!(run.code, Some(130), "{run:?}");
+    assert!(fan.path("bin/jobs/4712/cancelled").exists(), "{run:?}");
 }
 
 fn refused_cancelling_is_told() {
