@@ -275,16 +275,29 @@ pub fn attempt(name: &str, kind: &str) -> Option<Begun> {
 /// One write, so that the lines of several processes do not mix.
 pub fn append(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     let json = serde_json::to_string(value).expect("a line is JSON");
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(format!("\n{json}\n").as_bytes()));
+    let file = open_to_append(path)?;
+    let written = (&file).write_all(format!("\n{json}\n").as_bytes());
     written.map_err(|error| unwritable(path.parent().unwrap_or(path), &error))
 }
 
-/// Opens a file for reading, unless it is a pipe or a device, for example: reading one might never
-/// end. The kind is that of the open file, so that another one cannot take its place meanwhile.
+/// Opens a file to which lines are added, and creates it if it is missing.
+pub fn open_to_append(path: &Path) -> Result<File, Error> {
+    // For reading as well: writing alone, opening a pipe fails for want of a reader.
+    let file = regular(File::options().read(true).append(true).create(true), path);
+    file.map_err(|error| match error.kind() {
+        ErrorKind::Other => Error::at(path, &error),
+        _ => unwritable(path.parent().unwrap_or(path), &error),
+    })
+}
+
+/// Opens a file for reading.
 pub fn open(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
+    regular(File::options().read(true), path)
+}
+
+/// Opens a file, unless it is a pipe or a device, for example: reading one might never end. The kind
+/// is that of the open file, so that another one cannot take its place meanwhile.
+fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;

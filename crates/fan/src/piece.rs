@@ -163,7 +163,7 @@ fn order(asked: &Asked<'_>) -> Result<Order, Error> {
     let Some(list) = asked.list else {
         return bare(&number);
     };
-    let text = fs::read(list).map_err(|error| Error::at(list, &error))?;
+    let text = folder::read(list).map_err(|error| Error::at(list, &error))?;
     let list = list.display().to_string();
     let entries: Vec<Entry> = serde_json::from_slice(&text)
         .map_err(|error| Error::never(format!("{list} is no list: {error}")))?;

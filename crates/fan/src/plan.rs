@@ -1,13 +1,12 @@
 //! Plans: what a program is asked for, and the items into which it was split.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::folder::Folder;
+use crate::folder::{self, Folder};
 use crate::name::Name;
 use crate::{Error, Split, Weighted, build};
 
@@ -109,7 +108,7 @@ impl<P: Split> Plan<P> {
     /// Reads a plan, and refuses one that this build cannot carry out. `folder` is that of the
     /// results, which may accept other builds than the plan's; `accept` is one that the user accepts.
     pub fn read(path: &Path, folder: &Path, accept: Option<&str>) -> Result<Self, Error> {
-        let text = fs::read(path).map_err(|error| Error::at(path, &error))?;
+        let text = folder::read(path).map_err(|error| Error::at(path, &error))?;
         let digest = sha256(&text);
         let refused = |why: String| Error::never(format!("{} {why}", path.display()));
         let no_plan = |error| refused(format!("is not a plan: {error}"));
@@ -189,7 +188,7 @@ impl<P: Split> Plan<P> {
 /// Returns the digest of the plan at `path`, if there is one. It must be of the program, but may be
 /// of any version, build and arguments.
 pub fn digest_at<P: Split>(path: &Path) -> Result<Option<String>, Error> {
-    let text = match fs::read(path) {
+    let text = match folder::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| Error::at(path, &error))?,
     };

@@ -147,7 +147,8 @@ impl<'a> Book<'a> {
             let path = self.folder.path().join(name);
             let written = match File::create_new(&path) {
                 Ok(mut file) => file.write_all(text.as_bytes()),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => match folder::read(&path)
+                {
                     Ok(present) if present == text.as_bytes() => Ok(()),
                     _ => {
                         self.next.set(number + 1);

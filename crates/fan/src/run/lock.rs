@@ -23,11 +23,7 @@ impl Lock {
     pub fn take(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
         let failed = |error| folder::unwritable(folder, &error);
-        let open = File::options()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(failed)?;
+        let open = folder::open_to_append(&path)?;
         let end = Instant::now() + PATIENCE;
         while !locks(&open, false) {
             if Instant::now() >= end {

@@ -184,7 +184,7 @@ fn torn_result() {
     run.refused(1, &["1.out", "torn"]);
 }
 
-/// Reading these would never end.
+/// Opening or reading these would never end.
 #[cfg(target_os = "linux")]
 fn special_files() {
     use rustix::fs::{CWD, Mode, mkfifoat};
@@ -205,8 +205,31 @@ fn special_files() {
         fs::remove_file(fan.path("D/0.out")).expect("a file");
     }
     fs::remove_file(fan.path("D/0.err")).expect("a log");
-    mkfifoat(CWD, fan.path("D/0.err"), Mode::RWXU).expect("a pipe");
-    fan.output(run).refused(3, &["D/0.err: not a regular file"]);
+    let list = "piece --out D --item-from PATH --list D/local.json";
+    let fresh = format!("{run} --fresh");
+    let missing = "piece --out D --item 9";
+    for (name, verb, code) in [
+        ("local.json", list, 3),
+        ("9.err", missing, 2),
+        ("0.err", run, 3),
+        ("run.lock", run, 3),
+        ("plan.json", run, 3),
+        ("plan.json", &fresh, 3),
+    ] {
+        let path = fan.path(&format!("D/{name}"));
+        let kept = fs::read(&path).unwrap_or_default();
+        let _ = fs::remove_file(&path);
+        mkfifoat(CWD, &path, Mode::RWXU).expect("a pipe");
+        fan.output(verb)
+            .refused(code, &[&format!("D/{name}: not a regular file")]);
+        fs::remove_file(&path).expect("a pipe");
+        fs::write(&path, kept).expect("a file");
+    }
+    // A list that cannot be read is not used.
+    fs::remove_file(fan.path("D/local.json")).expect("a list");
+    mkfifoat(CWD, fan.path("D/local.json"), Mode::RWXU).expect("a pipe");
+    fan.output(run).done();
+    assert!(fan.path("D/local.1.json").exists());
 }
 
 #[cfg(unix)]
