@@ -21,7 +21,7 @@ const START: u64 = 1 << 16;
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
-struct Accepted {
+pub struct Accepted {
     /// The digest of the plan.
     plan: String,
     /// The build that may use it, although it has not made it.

@@ -70,7 +70,7 @@ pub fn present<P: Split>(
 /// A line of the file `jobs`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Line {
+pub enum Line {
     /// The engine is about to be given this.
     Submission {
         engine: String,

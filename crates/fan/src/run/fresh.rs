@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use crate::build::BUILDS;
+use serde::de::DeserializeOwned;
+
+use crate::build::{Accepted, BUILDS};
 use crate::folder::{self, Begun, DIFFERENT, Folder, LOG, RESULT, RUNNING, attempt};
 use crate::name::Name;
 use crate::parent::has_ended;
 use crate::piece::Entry;
 use crate::publish::host;
-use crate::run::book::{JOBS, plan_path};
+use crate::run::book::{JOBS, Line, plan_path};
 use crate::{Error, Split, plan};
 
 /// Removes the plan of the folder at `path`, and what belongs to it. The caller has the lock.
@@ -23,9 +25,12 @@ pub fn clear<P: Split>(path: &Path) -> Result<(), Error> {
     if let Some(begun) = names.iter().find_map(|name| living(name)) {
         return Err(still_runs(path, &begun));
     }
+    // All are looked at before the first is removed.
     let names = names.iter().filter(|name| belongs(&folder, name));
+    let mut files: Vec<_> = names.map(|name| path.join(name)).collect();
     // The plan last: without it, a second attempt would not know what belongs to it.
-    for file in names.map(|name| path.join(name)).chain([plan]) {
+    files.push(plan);
+    for file in files {
         fs::remove_file(&file).map_err(|error| Error::at(&file, &error))?;
     }
     folder::sync(path)
@@ -56,17 +61,26 @@ fn still_runs(path: &Path, begun: &Begun) -> Error {
 /// Whether a file was made by this crate, and for the plan of the folder. A user may have other
 /// files here.
 fn belongs(folder: &Folder, name: &str) -> bool {
+    let path = folder.path().join(name);
+    if !path.is_file() {
+        return false;
+    }
     let Some((stem, kind)) = name.rsplit_once('.') else {
-        return [JOBS, BUILDS].contains(&name);
+        return (name == JOBS && is_log::<Line>(&path))
+            || (name == BUILDS && is_log::<Accepted>(&path));
     };
     let item = stem.parse::<Name>();
     match kind {
         RESULT => item.is_ok_and(|item| folder.trailer(&item).is_ok()),
         LOG => item.is_ok_and(|item| folder.failures(&item).is_ok_and(|all| !all.is_empty())),
         RUNNING | DIFFERENT => attempt(name, kind).is_some(),
-        "json" => is_list(&folder.path().join(name), folder.plan()),
+        "json" => is_list(&path, folder.plan()),
         _ => false,
     }
+}
+
+fn is_log<T: DeserializeOwned>(path: &Path) -> bool {
+    folder::lines::<T>(path).is_ok_and(|lines| !lines.is_empty())
 }
 
 fn is_list(path: &Path, plan: &str) -> bool {

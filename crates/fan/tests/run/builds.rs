@@ -142,7 +142,7 @@ fn fresh_replaces_results() {
     let before = fan.names("D");
     assert!(before.contains(&"0.0.out".to_owned()), "{before:?}");
     fs::write(fan.path("D/2~b~7~5.differs"), "").expect("a file");
-    fs::write(fan.path("D/builds"), "").expect("a file");
+    fs::write(fan.path("D/builds"), "\n{\"plan\":\"\",\"build\":\"\"}\n").expect("a file");
     let run = rebuilt.output(&format!("{RUN} --fresh"));
     assert!(!run.err.contains("nothing to run"), "{run:?}");
     assert_eq!(run.done(), "sum 435\n");
@@ -177,6 +177,7 @@ fn fresh_spares_other_files() {
         ("D/8.err", "a log of another program"),
         ("D/data.json", "[]"),
         ("D/notes", ""),
+        ("D/builds", "a text of the user"),
     ];
     for (name, text) in files {
         fs::write(fan.path(name), text).expect("a file");
@@ -185,6 +186,18 @@ fn fresh_spares_other_files() {
     for (name, text) in files {
         assert_eq!(fan.read(name), text);
     }
+    for folder in ["D/builds", "D/2~b~7~5.differs"] {
+        let _ = fs::remove_file(fan.path(folder));
+        fs::create_dir(fan.path(folder)).expect("a folder");
+    }
+    let refused = fan.output(&format!("{RUN} --fresh"));
+    refused.refused(2, &["2~b~7~5.differs"]);
+    assert!(fan.path("D/builds").exists());
+    fs::remove_dir(fan.path("D/2~b~7~5.differs")).expect("a folder");
+    fan.output(&format!("{RUN} --fresh")).done();
+    fs::write(fan.path("D/jobs"), "a text of the user").expect("a file");
+    fan.output(&format!("{RUN} --fresh")).done();
+    assert!(fan.read("D/jobs").starts_with("a text of the user\n{"));
     let plan = fan.read("D/plan.json");
     fs::write(fan.path("D/plan.json"), plan.replace("sums", "other")).expect("a file");
     let run = fan.output(&format!("{RUN} --fresh"));
