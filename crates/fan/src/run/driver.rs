@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::name::Name;
 use crate::parent::has_ended;
 use crate::publish::{host, now};
-use crate::run::book::Book;
+use crate::run::book::{Book, queue};
 use crate::run::progress::Progress;
 use crate::run::schedule::{Cause, Schedule};
 use crate::run::{table, tell_if_finished};
@@ -67,6 +67,7 @@ impl<'a> Driver<'a> {
         retries: usize,
         interrupt: &'a Interrupt,
     ) -> Self {
+        let noted = queue(book.folder.path());
         Self {
             book,
             engine,
@@ -80,7 +81,7 @@ impl<'a> Driver<'a> {
             next_submission: Instant::now(),
             first: 0,
             told: (String::new(), Instant::now()),
-            quiet: Quiet::new(),
+            quiet: Quiet::new(noted.map_or_else(String::new, |(text, _)| text)),
             patience: PATIENCE,
             piece,
             poll: POLL,
@@ -96,6 +97,8 @@ impl<'a> Driver<'a> {
         // Even without a survey: `finish` cancels the jobs.
         surveyed.and(self.adopt())?;
         self.remove_dead();
+        // A killed `run` may have noted that pieces wait.
+        self.report_queue(String::new());
         while !self.is_interrupted() {
             // The engine first: what has ended by then is in the folder.
             let ended = self.ask()?;

@@ -16,11 +16,12 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    pub fn new() -> Self {
+    /// `told` is what an earlier `run` has noted for `status`.
+    pub fn new(told: String) -> Self {
         Self {
             since: Instant::now(),
             seen: (0, 0),
-            told: String::new(),
+            told,
         }
     }
 }

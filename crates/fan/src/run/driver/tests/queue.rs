@@ -38,6 +38,31 @@ fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> 
     result
 }
 
+/// A killed `run` has noted that pieces wait.
+#[test]
+fn new_run_clears_the_reason() {
+    with_driver(|driver, folder| {
+        let book = driver.book;
+        let submission = book.list(both()).expect("a list");
+        book.note_submission(&submission).expect("a line");
+        book.note_job(&submission.name, "old").expect("a line");
+        book.note_queue("no node is idle").expect("a line");
+        let engine = Box::new(Fake {
+            folder: Folder::new(folder.path(), folder.plan().to_owned()),
+            faults: Faults {
+                is_missing: true,
+                ..Faults::default()
+            },
+            asked: Rc::default(),
+            interrupt: Interrupt::default(),
+        });
+        let survey = Survey::new(&[1, 1]);
+        let mut driver = Driver::new(book, survey, engine, String::new(), 2, driver.interrupt);
+        driver.run().expect_err("no command");
+        assert_eq!(queue(folder.path()), None);
+    });
+}
+
 #[test]
 fn waiting_pieces_are_explained() {
     let text = "2 pieces wait in fake: no node is idle";
