@@ -156,6 +156,10 @@ fn order(asked: &Asked<'_>) -> Result<Order, Error> {
         ))
     })?;
     if variable == HQ_ENTRY {
+        if asked.list.is_some() {
+            let text = "HQ_ENTRY has an entry of the list: pass it without --list";
+            return Err(Error::never(text));
+        }
         let entry: Entry = serde_json::from_str(&number)
             .map_err(|error| Error::never(format!("HQ_ENTRY is no entry of a plan: {error}")))?;
         return Ok(entry.of(HQ_ENTRY));

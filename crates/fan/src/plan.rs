@@ -112,11 +112,15 @@ impl<P: Split> Plan<P> {
         let digest = sha256(&text);
         let refused = |why: String| Error::never(format!("{} {why}", path.display()));
         let no_plan = |error| refused(format!("is not a plan: {error}"));
-        let check_build = |build: &str| match accept == Some(build) {
-            true => Ok(()),
-            false => {
-                build::refusal(build, &digest, folder)?.map_or(Ok(()), |why| Err(refused(why)))
+        let check_build = |build: &str| {
+            if accept == Some(build) {
+                return Ok(());
             }
+            let useless = accept.map(|accept| {
+                format!("was made by build {build}, not by {accept}: leave --accept-build out")
+            });
+            let why = build::refusal(build, &digest, folder)?.or(useless);
+            why.map_or(Ok(()), |why| Err(refused(why)))
         };
         match serde_json::from_slice::<Self>(&text) {
             Ok(plan) => {

@@ -158,6 +158,13 @@ fn plan<P: Split, L>(
         let accept = options.accept_build.as_deref();
         return Ok((book::present(&header, path, accept)?, lock));
     }
+    if options.accept_build.is_some() {
+        let path = book::plan_path(path);
+        return Err(Error::never(format!(
+            "{} does not exist, so no other build has made it: leave --accept-build out",
+            path.display()
+        )));
+    }
     // First, because this may fail.
     let plan = Plan::new(header)?;
     folder::prepare(path)?;

@@ -121,7 +121,7 @@ pub struct PieceArguments {
     #[arg(long, value_name = "VARIABLE", conflicts_with = "item")]
     item_from: Option<String>,
     /// The list of a submission, which tells the item of each number of an engine
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "item")]
     list: Option<PathBuf>,
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
@@ -207,10 +207,15 @@ fn carry_out_run<P: Split>(
     prefix: &[OsString],
 ) -> Result<(), Error> {
     // For clap, options before and after a subcommand do not conflict.
-    let clashes = [(asked.json, "--json"), (asked.fresh, "--fresh")];
-    if let Some((_, option)) = clashes.iter().find(|(given, _)| *given && asked.dry_run) {
-        let text = format!("--dry-run cannot be used with {option}");
-        return Err(Error::never(text));
+    let given = [
+        (asked.dry_run, "--dry-run"),
+        (asked.fresh, "--fresh"),
+        (asked.accept_build.is_some(), "--accept-build"),
+        (asked.dry_run && asked.json, "--json"),
+    ];
+    let mut given = given.iter().filter(|(is_given, _)| *is_given);
+    if let (Some((_, one)), Some((_, other))) = (given.next(), given.next()) {
+        return Err(Error::never(format!("{one} cannot be used with {other}")));
     }
     let options = Options {
         pieces: asked.pieces.pieces,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Fan;
+use crate::support::{Ended, Fan};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("refusals::code_2_is_final", code_2_is_final),
@@ -21,7 +21,10 @@ pub const TESTS: &[(&str, fn())] = &[
         file_system_is_read_only,
     ),
     ("refusals::parents_are_not_created", parents_are_not_created),
-    ("refusals::dry_run_prints_no_json", dry_run_prints_no_json),
+    (
+        "refusals::options_are_never_ignored",
+        options_are_never_ignored,
+    ),
     ("refusals::folder_of_another_plan", folder_of_another_plan),
     ("refusals::plan_of_another_version", plan_of_another_version),
     ("refusals::torn_result", torn_result),
@@ -132,17 +135,32 @@ fn parents_are_not_created() {
     }
 }
 
-fn dry_run_prints_no_json() {
+fn options_are_never_ignored() {
     let fan = Fan::new();
     for run in [
         "run sum --below 3 --dir D --dry-run --json",
         "run --json sum --below 3 --dir D --dry-run",
+        "run sum --below 3 --dir D --dry-run --fresh",
+        "run sum --below 3 --dir D --dry-run --accept-build 1",
+        "run sum --below 3 --dir D --fresh --accept-build 1",
+        "piece --out D --item 0 --list L",
     ] {
         let run = fan.output(run);
         assert_eq!(run.code, Some(2), "{run:?}");
         assert!(run.err.contains("cannot be used with"), "{run:?}");
         assert!(!fan.path("D").exists());
     }
+    let run = "run sum --below 3 --dir D";
+    let accept = format!("{run} --accept-build 1");
+    let useless = "leave --accept-build out";
+    fan.output(&accept).refused(2, &["does not exist", useless]);
+    assert!(!fan.path("D").exists());
+    fan.output(run).done();
+    fan.output(&accept).refused(2, &["not by 1: ", useless]);
+    let mut piece = fan.command("piece --out D --item-from HQ_ENTRY --list L");
+    piece.env("HQ_ENTRY", r#"{"plan":"x","item":"1"}"#);
+    let piece = Ended::of(piece.output().expect("a process"));
+    piece.refused(2, &["pass it without --list"]);
 }
 
 fn folder_of_another_plan() {
