@@ -21,6 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::merge::merge;
 use crate::phrases::span;
 use crate::plan::{Header, Plan};
+use crate::status::commands;
 use crate::{Error, Split};
 use book::Book;
 use driver::Driver;
@@ -149,10 +150,13 @@ fn plan<P: Split, L>(
     lock: impl FnOnce(&Path) -> Result<L, Error>,
 ) -> Result<(Plan<P>, L), Error> {
     if !options.fresh && book::plan_path(path).exists() {
-        folder::prepare(path).map_err(|error| {
-            let merge = line(&["merge".as_ref(), path.as_os_str()]);
-            let text = format!("if all results exist, `{merge}` prints the report");
-            error.and(&Error::never(text))
+        folder::prepare(path).map_err(|error| match is_whole(&header, path) {
+            true => {
+                let merge = commands::merge(path, &options.prefix);
+                let text = format!("all results exist: `{merge}` prints the report");
+                error.and(&Error::never(text))
+            }
+            false => error,
         })?;
         let lock = lock(path)?;
         let accept = options.accept_build.as_deref();
@@ -173,6 +177,15 @@ fn plan<P: Split, L>(
         fresh::clear::<P>(path)?;
     }
     Ok((book::link(plan, path)?, lock))
+}
+
+/// Whether the folder has the plan that is asked for, and all of its results.
+fn is_whole<P: Split>(header: &Header<P>, path: &Path) -> bool {
+    book::present(header, path, None).is_ok_and(|plan| {
+        let mut survey = Survey::new(&plan.weights());
+        let folder = Folder::new(path, plan.digest().to_owned());
+        folder.survey(&mut survey).is_ok() && survey.missing().next().is_none()
+    })
 }
 
 fn launch(out: &Path, options: &Options) -> Result<Launch, Error> {

@@ -1,6 +1,6 @@
 //! The verb `status`: what a folder says about a run. It changes nothing.
 
-mod commands;
+pub mod commands;
 mod report;
 mod text;
 

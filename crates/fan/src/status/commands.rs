@@ -13,13 +13,21 @@ pub struct Commands {
     pub resume: String,
 }
 
+/// Returns the command that merges a folder.
+pub fn merge(dir: &Path, prefix: &[OsString]) -> String {
+    command(prefix, vec!["merge".into(), dir.into()])
+}
+
+fn command(prefix: &[OsString], words: Vec<OsString>) -> String {
+    let program = std::env::args_os().next();
+    let start: Vec<_> = program.iter().chain(prefix).cloned().collect();
+    line(&[start, words].concat())
+}
+
 impl Commands {
     /// Returns the commands for a folder. `prefix` are the arguments that lead to the verbs.
     pub fn new(dir: &Path, prefix: &[OsString], request: &Request) -> Self {
-        let program = std::env::args_os().next();
-        let start: Vec<_> = program.iter().chain(prefix).cloned().collect();
-        let command = |words: Vec<OsString>| line(&[start.clone(), words].concat());
-        let merge = vec!["merge".into(), dir.into()];
+        let command = |words| command(prefix, words);
         let mut run: Vec<OsString> = vec!["run".into()];
         if let Some(engine) = last_engine(dir).filter(|engine| engine != "local") {
             run.extend(["--engine".into(), engine.into()]);
@@ -35,7 +43,7 @@ impl Commands {
             None => command(run) + " .., with the arguments above",
         };
         Self {
-            merge: command(merge),
+            merge: merge(dir, prefix),
             resume,
         }
     }

@@ -140,13 +140,22 @@ fn links_are_needed() {
 fn read_only_results_are_merged() {
     let fan = Fan::new();
     fan.output(&format!("run {SUM} --dir D")).done();
-    let copy = "-t tmpfs none disk && cp -r D disk && mount -o remount,ro";
+    fan.output(&format!("run {SUM} --dir E --dry-run")).done();
+    let copy = "-t tmpfs none disk && cp -r D E disk && mount -o remount,ro";
     let Some(disk) = Mounted::new(&fan, copy) else {
         return;
     };
     let dir = disk.path.join("D");
     let merge = format!("merge {}", dir.display());
     let run = fan.output(&format!("run {SUM} --dir {}", dir.display()));
-    run.refused(3, &["choose another --dir", &format!("`{merge}` prints")]);
+    let program = std::env::current_exe().expect("a path");
+    let whole = format!("`{} {merge}` prints", program.display());
+    run.refused(3, &["choose another --dir", &whole]);
+    let missing = fan.output(&format!(
+        "run {SUM} --dir {}",
+        disk.path.join("E").display()
+    ));
+    missing.refused(3, &["choose another --dir"]);
+    assert!(!missing.err.contains("prints the report"), "{missing:?}");
     assert_eq!(fan.output(&merge).done(), "sum 449985000\n");
 }
