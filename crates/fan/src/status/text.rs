@@ -35,8 +35,9 @@ impl Status {
         format!("{percent} %, {published} of {items} published, {elapsed} elapsed{left}")
     }
 
-    /// Returns the items that neither have a result nor run.
-    fn waiting(&self) -> Vec<&Name> {
+    /// Returns the items that neither have a result nor run. Whether one waits or has failed for good,
+    /// only `run` knows.
+    fn missing(&self) -> Vec<&Name> {
         let running = self.running.iter().map(|attempt| &attempt.item);
         let wrong = self.wrong.iter().map(|wrong| &wrong.item);
         let others: BTreeSet<&Name> = running.chain(wrong).collect();
@@ -60,21 +61,12 @@ impl fmt::Display for Status {
             writeln!(f, "{}", wrong.text)?;
         }
         more(f, self.wrong.len())?;
-        let waiting = self.waiting();
-        if !waiting.is_empty() {
-            let word = match self.running.is_empty() && self.run.is_none() {
-                true => "missing",
-                false => "waiting",
-            };
-            writeln!(f, "{word}: {}", items(&waiting))?;
+        let missing = self.missing();
+        if !missing.is_empty() {
+            writeln!(f, "missing: {}", items(&missing))?;
         }
         if let Some(run) = &self.run {
-            let wait = match waiting.len() {
-                0 => String::new(),
-                1 => "; 1 piece waits".to_owned(),
-                pieces => format!("; {pieces} pieces wait"),
-            };
-            writeln!(f, "{run} works here{wait}")?;
+            writeln!(f, "{run} works here")?;
         }
         if let Some(Queued { text, age }) = &self.queue {
             writeln!(f, "{text}, as `run` said {} ago", span(*age))?;

@@ -136,10 +136,10 @@ fn shows_what_waits() {
         lines[3].starts_with("item 1 runs on b, process 7, begun "),
         "{text}"
     );
-    assert_eq!(lines[4..], ["waiting: items 2, 3, 4"]);
+    assert_eq!(lines[4..], ["missing: items 2, 3, 4"]);
 }
 
-/// Its pieces wait, so no file of theirs says that anything runs.
+/// No file of a piece says that anything runs.
 #[cfg(unix)]
 fn names_a_working_run() {
     use rustix::fs::{FlockOperation, flock};
@@ -149,7 +149,7 @@ fn names_a_working_run() {
     let lock = fs::File::open(fan.path("D/run.lock")).expect("a file");
     flock(&lock, FlockOperation::LockExclusive).expect("a lock");
     let text = status(&fan, "");
-    let lines = "waiting: items 0, 1, 2\nprocess 7 on b works here; 3 pieces wait\n";
+    let lines = "missing: items 0, 1, 2\nprocess 7 on b works here\n";
     assert!(text.ends_with(lines), "{text}");
     drop(lock);
     let text = status(&fan, "");
