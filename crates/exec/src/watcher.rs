@@ -194,7 +194,8 @@ fn end_program(first: Identity) {
             .for_each(|process| process.signal(Signal::SIGSTOP));
         stopped.extend(new);
     }
-    for process in stopped {
+    // Descendants first: the kernel continues a stopped group that nobody supervises any more.
+    for process in stopped.into_iter().rev() {
         process.signal(Signal::SIGKILL);
     }
 }
@@ -223,6 +224,7 @@ mod tests {
     use super::*;
     use nix::sys::wait::waitpid;
     use nix::unistd::Pid;
+    use std::io::{BufRead, BufReader, Read};
 
     /// Starts a process that ends when its standard input does.
     fn waiting() -> Watcher {
@@ -238,6 +240,28 @@ mod tests {
         end_program(Identity { pid, started });
         drop(watcher.child.stdin.take());
         assert!(watcher.child.wait().unwrap().success());
+    }
+
+    /// Else the kernel would continue them at the end of their parent, and they could start others.
+    #[test]
+    fn stopped_groups_do_not_run_again() {
+        // `timeout` leads a group of its own. A shell with a trap would print a line.
+        let script = "exec 3<&0; for i in 1 2 3 4 5 6 7 8; do
+                timeout 100 sh -c 'trap \"echo woken\" HUP; echo; while :; do read line; done' <&3 &
+            done; wait";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut program = command.spawn().unwrap();
+        let mut output = BufReader::new(program.stdout.take().unwrap());
+        for _ in 0..8 {
+            output.read_line(&mut String::new()).unwrap();
+        }
+        end_program(Identity::numbered(i32::try_from(program.id()).unwrap()).unwrap());
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
+        assert!(!program.wait().unwrap().success());
     }
 
     #[test]
