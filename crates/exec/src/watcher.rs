@@ -6,10 +6,11 @@
 //! signals, so a signal that a supervisor sends to all processes of a service does not end it. It
 //! soon enters a session of its own, so that a terminal does not stop it either.
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, setsid};
 use procfs::ProcResult;
 use procfs::process::{Process, Stat, all_processes};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, setsid,
+};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -49,11 +50,23 @@ impl Identity {
         Self::numbered(self.pid).is_ok_and(|now| now == self)
     }
 
-    fn signal(self, signal: Signal) {
-        if self.is_there() {
+    /// Returns whether the process is there.
+    fn signal(self, signal: Signal) -> bool {
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return false;
+        };
+        // Another process may get the number after the check, but never this descriptor. Kernels
+        // before 5.3 and some containers have none.
+        let descriptor = pidfd_open(pid, PidfdFlags::empty());
+        let is_there = self.is_there();
+        if is_there {
             // An error means that the process has ended, or belongs to another user.
-            let _ = kill(Pid::from_raw(self.pid), signal);
+            let _ = match descriptor {
+                Ok(descriptor) => pidfd_send_signal(descriptor, signal),
+                Err(_) => kill_process(pid, signal),
+            };
         }
+        is_there
     }
 
     fn parse(line: &str) -> Option<Self> {
@@ -146,10 +159,9 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         // The command waits for all its children that end. So if the watcher was killed, its number
-        // may be that of another child now, which may live on.
-        if self.identity.is_there() {
-            // A supervisor may have stopped it.
-            self.identity.signal(Signal::SIGCONT);
+        // may be that of another child now, which may live on. A supervisor may have
+        // stopped the watcher.
+        if self.identity.signal(Signal::CONT) {
             let _ = self.child.wait();
         }
     }
@@ -190,13 +202,14 @@ fn end_program(first: Identity) {
             break;
         }
         // A process that is stopped starts no others, whose parents would be unknown after its end.
-        new.iter()
-            .for_each(|process| process.signal(Signal::SIGSTOP));
+        for process in &new {
+            process.signal(Signal::STOP);
+        }
         stopped.extend(new);
     }
     // Descendants first: the kernel continues a stopped group that nobody supervises any more.
     for process in stopped.into_iter().rev() {
-        process.signal(Signal::SIGKILL);
+        process.signal(Signal::KILL);
     }
 }
 
