@@ -186,16 +186,20 @@ fn spawn(arguments: &[CString], environment: &[CString], mask: SigSet) -> nix::R
         posix_spawnp(program, &streams, &attributes, arguments, environment)
     };
     match start(arguments) {
-        Err(Errno::ENOEXEC) => start(&by_shell(arguments).ok_or(Errno::ENOEXEC)?),
+        Err(Errno::ENOEXEC) => {
+            let path = std::env::var_os("PATH");
+            start(&by_shell(arguments, path).ok_or(Errno::ENOEXEC)?)
+        }
         started => started,
     }
 }
 
 /// Returns what runs a script that does not name its interpreter, like `execvp`: a shell, with the
 /// first file of the path that may be executed.
-fn by_shell(arguments: &[CString]) -> Option<Vec<CString>> {
+fn by_shell(arguments: &[CString], path: Option<OsString>) -> Option<Vec<CString>> {
     let program = Path::new(OsStr::from_bytes(arguments.first()?.to_bytes()));
-    let folders = std::env::var_os("PATH").unwrap_or_default();
+    // As in `posix_spawnp`.
+    let folders = path.unwrap_or_else(|| "/bin:/usr/bin".into());
     let mut files = std::env::split_paths(&folders).map(|folder| folder.join(program));
     let file = match program.parent() == Some(Path::new("")) {
         true => files.find(|file| file.is_file() && access(file, AccessFlags::X_OK).is_ok())?,
@@ -212,6 +216,12 @@ pub(crate) mod tests {
     use std::process::Command;
 
     use super::*;
+
+    #[test]
+    fn shell_finds_scripts_without_path() {
+        let found = by_shell(&[c"sh".to_owned()], None);
+        assert_eq!(found, Some(vec![c"/bin/sh".to_owned(); 2]));
+    }
 
     /// The role of a test, because all children of the process are continued.
     pub(crate) fn start_what_stops() {
