@@ -143,9 +143,8 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     };
     let end = program.supervise(&signals, &mut terminal);
     drop((follower, server));
-    if let Some(watcher) = watcher {
-        watcher.end();
-    }
+    // After the follower. If that panicked, the watcher restores.
+    drop(watcher);
     Ok(end.repeat())
 }
 

@@ -15,12 +15,7 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use tidegate_share::confinement;
-
-/// What the command writes before it ends. Everything else that it may write is the identity of the
-/// program's first process, which the watcher then ends if the command dies.
-const END: &str = "end";
 
 /// A path at which there is no record.
 const NO_RECORD: &str = "none";
@@ -134,22 +129,11 @@ impl Watcher {
     /// Makes the watcher end the program, whose first process is the child `pid`, if this process
     /// dies.
     pub fn take_along(&self, pid: i32) {
-        if let Ok(Identity { pid, started }) = Identity::numbered(pid) {
-            self.tell(&format!("{pid} {started}"));
-        }
-    }
-
-    /// Ends the watcher, which then does nothing. The last of several owners does that.
-    pub fn end(self: Arc<Self>) {
-        if let Some(watcher) = Arc::into_inner(self) {
-            watcher.tell(END);
-        }
-    }
-
-    /// Writes a line to the watcher, unless it is dead.
-    fn tell(&self, line: &str) {
-        if let Some(mut pipe) = self.child.stdin.as_ref() {
-            let _ = pipe.write_all(format!("{line}\n").as_bytes());
+        let identity = Identity::numbered(pid).ok();
+        if let Some((Identity { pid, started }, mut pipe)) = identity.zip(self.child.stdin.as_ref())
+        {
+            // This fails if the watcher is dead.
+            let _ = pipe.write_all(format!("{pid} {started}\n").as_bytes());
         }
     }
 }
@@ -159,8 +143,8 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         // The command waits for all its children that end. So if the watcher was killed, its number
-        // may be that of another child now, which may live on. A supervisor may have
-        // stopped the watcher.
+        // may be that of another child now, which may live on. A supervisor may have stopped the
+        // watcher.
         if self.identity.signal(Signal::CONT) {
             let _ = self.child.wait();
         }
@@ -177,13 +161,11 @@ pub fn watch(path: &Path) -> ! {
     let _ = setsid();
     let mut program = None;
     for line in io::stdin().lines().map_while(Result::ok) {
-        if line == END {
-            std::process::exit(0)
-        }
         program = Identity::parse(&line);
     }
     // First, because restoring may wait for another process that restores.
-    if let Some(program) = program {
+    // After a usual end, the program is gone, and a walk over all processes would be in vain.
+    if let Some(program) = program.filter(|program| program.is_there()) {
         end_program(program);
     }
     // The next process of this user tries again.

@@ -215,8 +215,7 @@ impl Confinement {
             Self::Quota(record, watcher, leaf) => lift(record, watcher, leaf),
             Self::Affinity(affinity, watcher, leaf) => {
                 let released = affinity.release(tree);
-                watcher.end();
-                drop(leaf);
+                drop((watcher, leaf));
                 released
             }
             Self::None => Ok(()),
@@ -227,7 +226,6 @@ impl Confinement {
 /// Lifts the quota for good, removes the record and ends the watcher.
 fn lift(record: Record, watcher: Arc<Watcher>, leaf: Leaf) -> Result<(), String> {
     let restored = record.restore().map_err(|refusal| refusal.to_string());
-    watcher.end();
-    drop(leaf);
+    drop((watcher, leaf));
     restored.map(drop)
 }

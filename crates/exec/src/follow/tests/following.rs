@@ -364,6 +364,24 @@ fn unused_means_leave_nothing() {
     assert!(!fs::exists(format!("/proc/{watcher}")).unwrap());
 }
 
+/// Like the command with `--kill-with-command`, after the thread that follows the program panicked.
+#[test]
+fn last_owner_of_the_watcher_restores() {
+    let table = Table::new();
+    drop(table.rival(&[0]));
+    let mut means = Means::prepare_with(
+        How::Affinity,
+        &table.location(),
+        "/".as_ref(),
+        watcher_in_test,
+    );
+    let watcher = means.share_watcher().unwrap();
+    drop(means);
+    assert!(!table.is_alone());
+    drop(watcher);
+    assert!(table.is_alone());
+}
+
 mod choice {
     use super::*;
 

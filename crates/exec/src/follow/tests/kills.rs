@@ -4,7 +4,6 @@ use super::following::Table;
 use super::roles::{Actor, kill_process, masks, two_processors, until, watcher_in_test};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use tidegate_share::confinement::restore_abandoned;
@@ -14,7 +13,7 @@ fn stopped_watcher_does_not_hold_up_the_end() {
     let table = Table::new();
     let watcher = watcher_in_test(&table.path()).unwrap();
     kill(Pid::from_raw(watcher.identity().pid), Signal::SIGSTOP).unwrap();
-    Arc::new(watcher).end();
+    drop(watcher);
 }
 
 /// The number of slices to run; 1 if unset.
