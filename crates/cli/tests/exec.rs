@@ -448,8 +448,9 @@ mod processes {
 mod kills {
     use super::*;
 
-    /// A shell that starts another one, and prints the numbers of both.
-    const FAMILY: &str = "sh -c 'cat; :' <&0 & echo $$ $!; wait";
+    /// A shell that starts another one, and prints the numbers of both, then a line when it gets
+    /// SIGWINCH, which the other processes ignore.
+    const FAMILY: &str = "trap echo WINCH; exec 3<&0; sh -c 'cat; :' <&3 & echo $$ $!; wait; wait";
 
     #[test]
     fn program_goes_on_by_default() {
@@ -469,6 +470,9 @@ mod kills {
             let options = format!("--kill-with-command {options}");
             let (mut started, pids) = Started::with(&options, share, FAMILY);
             let pids: Vec<&str> = pids.split(' ').collect();
+            // The command only passes signals on once the watcher knows the program.
+            started.signal(Signal::SIGWINCH);
+            started.line();
             started.command.kill();
             eventually(|| pids.iter().all(|pid| has_ended(pid)));
         }
