@@ -133,10 +133,13 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
         false => None,
     };
     let mut terminal = Terminal::open();
-    let program = Program::start(&options.command, &additions, &signals, &mut terminal)?;
-    if let Some(watcher) = &watcher {
-        watcher.take_along(program.pid());
-    }
+    let program = Program::start(
+        &options.command,
+        &additions,
+        &signals,
+        &mut terminal,
+        watcher.as_deref(),
+    )?;
     let (follower, server) = match (place, means) {
         (Some(place), Some(means)) => follow(options, place, means, server, program.pid()),
         _ => (None, server),

@@ -20,6 +20,7 @@ use crate::Failure;
 use crate::environment::Additions;
 use crate::signals::{Signals, forward};
 use crate::terminal::Terminal;
+use crate::watcher::Watcher;
 
 /// The exit codes of a program that was not run.
 const MISSING: u8 = 127;
@@ -61,11 +62,13 @@ impl End {
 
 impl Program {
     /// Starts the program in a process group of its own, and lends it the terminal if it is needed.
+    /// If there is a `watcher`, that ends the program if this process dies.
     pub fn start(
         command: &[OsString],
         additions: &Additions,
         signals: &Signals,
         terminal: &mut Terminal,
+        watcher: Option<&Watcher>,
     ) -> Result<Self, Failure> {
         // So that the processes of the program stay descendants of the command when their parents
         // end. No kernel since 3.4 refuses this.
@@ -75,7 +78,14 @@ impl Program {
         let arguments: Result<Vec<CString>, Errno> = command.iter().map(text).collect();
         let environment = additions.applied(std::env::vars_os());
         let pid = arguments.and_then(|arguments| {
-            with_children_continued(|| spawn(&arguments, &environment, signals.before))
+            with_children_continued(|| {
+                let pid = spawn(&arguments, &environment, signals.before)?;
+                // At once, because the program goes on if this process is killed before.
+                if let Some(watcher) = watcher {
+                    watcher.take_along(pid.as_raw());
+                }
+                Ok(pid)
+            })
         });
         let pid = pid.inspect(|pid| terminal.offer(*pid));
         pid.map(|pid| Self { pid }).map_err(|error| {
