@@ -235,8 +235,9 @@ fn follow(
         Err(error) => {
             say(&format!("the program is not confined: {error}"));
             // It does not share the machine either, as its seat ends here.
-            let all = server.as_ref().zip(options.jobserver);
-            all.inspect(|(server, jobs)| server.allow(*jobs));
+            if let (Some(server), Some(jobs)) = (&server, options.jobserver) {
+                server.allow(jobs);
+            }
             return (None, server);
         }
     };
