@@ -31,6 +31,15 @@ fn sleep_off(rounds: usize, began: &AtomicUsize) {
     });
 }
 
+/// How many rounds outlast a change of the number of workers. On a busy machine, each round that
+/// yields the processor takes milliseconds.
+fn long(idle: &str) -> usize {
+    match idle.ends_with("yield") {
+        true => 1_000,
+        false => 100_000,
+    }
+}
+
 #[test]
 fn sleepers_of_lost_slot_resume() {
     for idle in IDLE {
@@ -40,7 +49,7 @@ fn sleepers_of_lost_slot_resume() {
                 let began = AtomicUsize::new(0);
                 pool.set_workers(2).unwrap();
                 thread::scope(|threads| {
-                    threads.spawn(|| pool.install(|| sleep_off(100_000, &began)));
+                    threads.spawn(|| pool.install(|| sleep_off(long(idle), &began)));
                     while began.load(Ordering::Relaxed) < 2 {
                         thread::yield_now();
                     }
