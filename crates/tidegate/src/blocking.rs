@@ -2,8 +2,6 @@
 
 use crate::simulated;
 use crate::sleep::blocking;
-use crate::stats::Phase;
-use crate::unwind;
 use crate::worker::WorkerThread;
 
 /// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
@@ -26,19 +24,7 @@ use crate::worker::WorkerThread;
 /// assert_eq!(line, "read from a slow disk");
 /// ```
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    let Some(current) = WorkerThread::get() else {
-        return f();
-    };
-    if current.shared().has_no_spares() || current.is_blocking() {
-        return f();
-    }
-    blocking::enter(current);
-    simulated::switch("begins a blocking call");
-    let phase = current.enter_phase(Phase::Blocked);
-    let result = unwind::catch(f);
-    let _ = current.enter_phase(phase);
-    blocking::leave(current);
-    result.unwrap_or_else(|payload| unwind::resume(payload))
+    blocking::run(f)
 }
 
 /// Responds to other workers' requests. Call it in a leaf task that runs for a long time without

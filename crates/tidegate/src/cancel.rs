@@ -14,7 +14,7 @@ pub use scope::{TryScope, try_scope};
 
 use crate::options::nanos;
 use crate::simulated;
-use crate::task_context::TaskLocal;
+use crate::task_local::TaskLocal;
 use std::error::Error;
 use std::fmt;
 use std::io;

@@ -1,11 +1,11 @@
 //! The global pool, and free functions that use it if the caller is in no pool.
 
 use crate::explain;
-use crate::handle::start;
 use crate::options::{BuildError, Builder, Environment, Options};
 use crate::place::{self, PlaceId};
 use crate::pool::PoolInner;
 use crate::simulated;
+use crate::start::start;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_sync::OnceBox;
@@ -27,7 +27,7 @@ pub(crate) fn global(caller: &'static str) -> &'static Arc<PoolInner> {
         check_allowed(caller);
         start(options().clone())
     });
-    simulated::check_caller(shared);
+    simulated::check_caller(shared.name(), shared.simulation.as_ref());
     explain::announce(shared);
     shared
 }

@@ -19,9 +19,11 @@ use crate::scope;
 use crate::scope::Scope;
 use crate::share_controller;
 use crate::simulated;
+use crate::start::start;
 use crate::stats::Stats;
-use crate::task_context;
 use crate::trace::Trace;
+use crate::worker::WorkerThread;
+use crate::worker::carry;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -59,13 +61,6 @@ pub struct Pool {
     simulation: Option<Simulation>,
 }
 
-/// Starts a pool's threads, including its share controller if the pool shares the machine.
-pub(crate) fn start(options: Arc<Options>) -> Arc<PoolInner> {
-    let pool = PoolInner::start(options);
-    share_controller::start(&pool);
-    pool
-}
-
 impl Builder {
     /// Creates the pool and starts its threads.
     ///
@@ -87,7 +82,7 @@ impl Builder {
     /// or if two options contradict each other. The error names them and the accepted values.
     pub fn build(self) -> Result<Pool, BuildError> {
         let options = Options::of(self)?;
-        let simulation = simulated::begin(&options)?;
+        let simulation = simulated::begin(&options, WorkerThread::get().is_some())?;
         Ok(Pool::start(options, simulation))
     }
 }
@@ -146,7 +141,7 @@ impl Pool {
     /// call prints the explanation line if it was requested.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
-        simulated::check_caller(shared);
+        simulated::check_caller(shared.name(), shared.simulation.as_ref());
         explain::announce(shared);
         shared
     }
@@ -173,7 +168,7 @@ impl Pool {
     /// # Panics
     /// Resumes a panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         enter::install(self.used(), suspended.carried.priority(), || {
             suspended.carried.run(f)
         })
@@ -196,7 +191,7 @@ impl Pool {
     /// # Panics
     /// Resumes a panic of `f`. Also panics if the place belongs to another pool.
     pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         place::install_at(self.used(), place, || suspended.carried.run(f))
     }
 
@@ -280,7 +275,7 @@ impl Pool {
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         enter::take_part(self.used(), suspended.carried.priority(), |current| {
             current.join(|| suspended.carried.run(a), || suspended.carried.run(b))
         })
@@ -303,7 +298,7 @@ impl Pool {
     /// # Panics
     /// Like [`scope`](fn@crate::scope).
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         enter::take_part(self.used(), suspended.carried.priority(), |current| {
             scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
         })
@@ -330,7 +325,7 @@ impl Pool {
         F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
         R: Send,
     {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         enter::take_part(self.used(), suspended.carried.priority(), |current| {
             interval::inline(current, None, |scope: &interval::Scope<'_, 'env>| {
                 suspended.carried.run(|| f(scope))
@@ -349,7 +344,7 @@ impl Pool {
     /// # Panics
     /// Like [`broadcast`](fn@crate::broadcast).
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         broadcast::broadcast(self.used(), |number, _| suspended.carried.run(|| f(number)))
     }
 

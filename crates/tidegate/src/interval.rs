@@ -51,8 +51,8 @@ use crate::cancel::check_cancelled;
 use crate::global::global;
 use crate::pool::enter;
 use crate::scope;
-use crate::task_context;
 use crate::unwind;
+use crate::worker::carry;
 use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
 use failure::{BoxError, Cause};
@@ -129,7 +129,7 @@ where
     F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
     R: Send,
 {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     let inside = |current: WorkerThread<'_>| {
         let f = |scope: &Scope<'_, 'env>| suspended.carried.run(|| f(scope));
         inline_in(current, Tree::new(None, recorder), f)
@@ -306,7 +306,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         if let Some(current) = WorkerThread::visible() {
             return self.draft_by(Some(current), f);
         }
-        let suspended = task_context::carry();
+        let suspended = carry::carry();
         let carried = suspended.carried;
         self.draft_by(WorkerThread::get(), move |body| {
             carried.run(|| {
@@ -362,7 +362,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // SAFETY: 1. the runner calls the closure with this scope, which stays on that thread, in
         // frames above the runner's.
         let current = unsafe { self.runner.current() };
-        let suspended = task_context::carry();
+        let suspended = carry::carry();
         inline(current, Some(self), |scope: &Scope<'_, 'inner>| {
             suspended.carried.run(|| f(scope))
         })

@@ -96,8 +96,7 @@
 //! pool keeps to its share while other programs have work, and uses all its workers otherwise
 //! ([`SharePolicy::Auto`](policy::SharePolicy::Auto); see [`Builder::share`]). [`Stats::allotment`]
 //! is the number of workers that the pool may run at the moment; `tidegate jobs` lists all
-//! programs. A pool that cannot find the other programs runs as if it were alone;
-//! `TIDEGATE_EXPLAIN=1` prints why.
+//! programs. A pool that cannot find them runs as if it were alone; `TIDEGATE_EXPLAIN=1` prints why.
 //!
 //! # Environment variables
 //!
@@ -158,9 +157,8 @@
 //!
 //! # Platforms
 //!
-//! The crate needs the standard library and an operating system with threads. It has no `no_std`
-//! mode. Only the crate that makes the scheduling decisions, [`tidegate_policy`], is `no_std`; it
-//! needs `alloc`.
+//! The crate needs the standard library and an operating system with threads. Only the crate that
+//! makes the scheduling decisions, [`tidegate_policy`], is `no_std`; it needs `alloc`.
 //!
 //! * **Linux.** Tested on x86-64. For aarch64, the crate is type-checked but was never run.
 //! * **macOS and Windows.** Type-checked but never run. Each fork executes memory fences that Linux
@@ -238,10 +236,12 @@ mod simulated;
 mod sleep;
 mod sort;
 mod spawn;
+mod start;
 mod stats;
 mod stream;
 pub mod sync;
 mod task_context;
+mod task_local;
 #[cfg(all(feature = "testing", not(loom)))]
 pub mod testing;
 pub mod trace;
@@ -267,18 +267,18 @@ pub use sort::{sort_unstable, sort_unstable_by};
 pub use spawn::{Handle, QueueFull, spawn_at_priority, spawn_named};
 pub use stats::{Breakdown, Counters, Histogram, MemoryStats, Stats, Waiting, WorkerStats};
 pub use stream::{Mapped, Ordered, Stream, stream};
-pub use task_context::TaskLocal;
-#[cfg(feature = "tracing")]
-pub use task_context::carry_span;
+pub use task_local::TaskLocal;
 #[doc(inline)]
 pub use tidegate_machine as machine;
 pub use worker::WorkerLocal;
+#[cfg(feature = "tracing")]
+pub use worker::carry::carry_span;
 pub use worker_id::{WorkerId, current_worker};
 
 use pool::{PoolInner, enter, observe};
 use std::panic::Location;
 use std::sync::Arc;
-use worker::WorkerThread;
+use worker::{WorkerThread, carry};
 
 /// Runs the examples of the README files and of the guide as tests.
 #[cfg(doctest)]
@@ -371,7 +371,7 @@ where
     RA: Send,
     RB: Send,
 {
-    let suspended = task_context::carry();
+    let suspended = carry::carry();
     outside("join", move |current| {
         current.join(|| suspended.carried.run(a), || suspended.carried.run(b))
     })
@@ -443,7 +443,7 @@ where
     F: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    let suspended = task_context::carry();
+    let suspended = carry::carry();
     outside("scope", move |current| {
         scope::scope(current, |scope| suspended.carried.run(|| f(scope)))
     })
@@ -499,7 +499,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let suspended = task_context::carry();
+    let suspended = carry::carry();
     spawn::spawn_carried(&pool_here(caller), origin, suspended.carried, f)
 }
 
@@ -572,7 +572,7 @@ where
 /// # Panics
 /// Resumes the first panic of `f`, after all calls have ended.
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     broadcast::broadcast(&pool_here("broadcast"), |number, _| {
         suspended.carried.run(|| f(number))
     })

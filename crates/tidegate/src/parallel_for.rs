@@ -22,8 +22,8 @@ pub(crate) use reduce::map_reduce_on;
 use crate::cancel::CancelToken;
 use crate::global;
 use crate::owned::Storage;
-use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
+use crate::worker::carry::{self, Carried};
 use items::private::Piece;
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::clock;
@@ -180,7 +180,7 @@ fn work_off<I: Piece>(
 /// If `f` panics, resumes the first panic after all calls that had begun have ended. Items not
 /// visited by then may be skipped; owned ones are dropped.
 pub fn for_each<I: ParallelItems, F: Fn(I::Item) + Sync>(items: I, f: F) {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     visit_all(items, &f, &Loop::new(&suspended.carried));
 }
 

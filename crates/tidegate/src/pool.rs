@@ -1,11 +1,13 @@
 //! A pool: the state that its threads share.
 
+mod bound;
 pub(crate) mod end;
 pub(crate) mod enter;
 pub(crate) mod members;
 pub(crate) mod observe;
 mod threads;
 
+pub(crate) use bound::SpawnBound;
 use threads::Threads;
 pub use threads::UnstartedThread;
 
@@ -20,11 +22,9 @@ use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::priority::ClassQueues;
 use crate::queue::Queue;
-use crate::scope::ScopeCore;
 use crate::simulated;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
-use crate::spawn::SpawnBound;
 use crate::stats::WaitSampler;
 use crate::trace::{Notes, OriginTable, recorder};
 use crate::worker::Worker;
@@ -59,6 +59,12 @@ pub(crate) mod signal {
     pub(crate) const TURN: u32 = 16;
     /// The worker must leave its slot, because of `GIVE_UP` or `TURN`.
     pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
+}
+
+/// The queue of a scope, with the scope's address.
+struct ScopeQueue {
+    scope: usize,
+    queue: Arc<Queue>,
 }
 
 /// The state that the threads of a pool share.
@@ -96,7 +102,7 @@ pub(crate) struct PoolInner {
     /// The queues of the tasks that were spawned at a place.
     pub(crate) places: Places,
     /// The scopes' own queues; not every scope has one.
-    queues: Mutex<Vec<Arc<Queue>>>,
+    queues: Mutex<Vec<ScopeQueue>>,
     queue_count: AtomicUsize,
     /// The number of holds on the pool; see [`end`].
     holds: AtomicUsize,
@@ -193,11 +199,17 @@ impl PoolInner {
         &self.options.kind
     }
 
+    /// Aborts the process if the calling thread belongs to another simulation than the pool.
+    #[inline]
+    pub(crate) fn check_thread(&self) {
+        simulated::check_thread(self.name(), self.simulation.as_ref());
+    }
+
     /// Locks the ledger. Aborts the process if the pool's threads belong to an ancestor process, or
     /// to another simulation than the calling thread.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
-        simulated::check_thread(self);
+        self.check_thread();
         self.sleep.lock()
     }
 
@@ -304,15 +316,19 @@ impl PoolInner {
         }
     }
 
-    /// Creates a queue in which searchers look for tasks until `forget_queue` is called.
-    pub(crate) fn new_queue(&self) -> Arc<Queue> {
+    /// Creates the queue of the scope at this address, in which searchers look for tasks until
+    /// `forget_queue` is called.
+    pub(crate) fn new_queue(&self, scope: usize) -> Arc<Queue> {
         let queue = Arc::new(Queue::beside(self.options.queue));
         if self.is_inherited() {
             // This process has no threads of the pool that could search the queue.
             return queue;
         }
         let mut queues = self.queues.lock();
-        queues.push(queue.clone());
+        queues.push(ScopeQueue {
+            scope,
+            queue: queue.clone(),
+        });
         // Release: as in `Queue::push`; pairs with the Acquires in `pop_of_scopes` and
         // `has_unplanned`.
         self.queue_count.store(queues.len(), Ordering::Release);
@@ -324,7 +340,7 @@ impl PoolInner {
             return;
         }
         let mut queues = self.queues.lock();
-        queues.retain(|other| !Arc::ptr_eq(other, queue));
+        queues.retain(|other| !Arc::ptr_eq(&other.queue, queue));
         // Release: as in `new_queue`.
         self.queue_count.store(queues.len(), Ordering::Release);
     }
@@ -335,21 +351,22 @@ impl PoolInner {
         if self.queue_count.load(Ordering::Acquire) == 0 {
             return None;
         }
-        self.queues.lock().iter().find_map(|queue| queue.pop())
+        self.queues.lock().iter().find_map(|of| of.queue.pop())
     }
 
     pub(crate) fn has_queued(&self) -> bool {
         self.memory.has_work() || self.has_unplanned()
     }
 
-    /// Returns the scopes that have tasks in their own queues.
-    pub(crate) fn scopes_with_queued(&self) -> Vec<*const ScopeCore> {
+    /// Returns the addresses of the scopes that have tasks in their own queues.
+    pub(crate) fn scopes_with_queued(&self) -> Vec<usize> {
         // Acquire pairs with the Release in `new_queue`.
         if self.queue_count.load(Ordering::Acquire) == 0 {
             return Vec::new();
         }
         let queues = self.queues.lock();
-        queues.iter().filter_map(|queue| queue.scope()).collect()
+        let queued = queues.iter().filter(|of| of.queue.len() > 0);
+        queued.map(|of| of.scope).collect()
     }
 
     /// Whether a queued task could rescue the pool when every thread waits.
@@ -363,14 +380,14 @@ impl PoolInner {
         self.injector.len() > 0
             || self.classes.len() > 0
             || (self.queue_count.load(Ordering::Acquire) > 0
-                && self.queues.lock().iter().any(|queue| queue.len() > 0))
+                && self.queues.lock().iter().any(|of| of.queue.len() > 0))
     }
 
     /// Returns the number of tasks in the plan, the injector, and the queues of classes, scopes and
     /// places.
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
-        let scopes = queues.iter().map(|queue| queue.len());
+        let scopes = queues.iter().map(|of| of.queue.len());
         let planned = self.memory.unstarted();
         let injected = self.injector.len() + self.classes.len();
         planned + injected + self.places.len() + scopes.sum::<usize>()

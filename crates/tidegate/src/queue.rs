@@ -9,7 +9,6 @@
 
 use crate::job::{Header, Task};
 use crate::latch::Latch;
-use crate::scope::ScopeCore;
 use std::collections::VecDeque;
 use tidegate_policy::QueueKind;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
@@ -90,16 +89,6 @@ impl Queue {
     /// Whether the queue contains a task for which `wanted` returns true.
     pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
-    }
-
-    /// Returns the scope whose tasks the queue holds, if it is a scope's own queue and not empty.
-    /// The pointer is only good for comparisons.
-    pub(crate) fn scope(&self) -> Option<*const ScopeCore> {
-        if self.len() == 0 {
-            return None;
-        }
-        let tasks = self.tasks.lock();
-        tasks.front()?.scope().map(std::ptr::from_ref)
     }
 
     fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {

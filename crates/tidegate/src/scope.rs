@@ -36,10 +36,10 @@ use crate::queue::Queue;
 use crate::simulated;
 use crate::sleep;
 use crate::sleep::wake;
-use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
+use crate::worker::carry;
 use crate::worker::wait::{self, Awaited};
 use in_order::InOrder;
 use priority::Waiting;
@@ -151,7 +151,9 @@ impl ScopeCore {
     #[cold]
     fn first_queue(&self) -> &Arc<Queue> {
         let pool = self.pool();
-        let (queue, not_kept) = self.queue.insert(pool.new_queue());
+        let (queue, not_kept) = self
+            .queue
+            .insert(pool.new_queue(std::ptr::from_ref(self).addr()));
         if let Some(other) = not_kept {
             // Another thread has won the race to insert its queue.
             pool.forget_queue(&other);
@@ -356,7 +358,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let suspended = task_context::carry_into(self.pool());
+        let suspended = carry::carry_into(self.pool());
         let carried = suspended.carried;
         let caller = WorkerThread::get();
         let task = self.task(move |scope| carried.run(|| f(scope)), caller);
@@ -401,7 +403,7 @@ impl<'scope> Scope<'scope> {
     {
         let pool = self.pool();
         place::check_place(pool, place);
-        let suspended = task_context::carry_into(pool);
+        let suspended = carry::carry_into(pool);
         let carried = suspended.carried;
         let caller = WorkerThread::get();
         let here = self.core.as_worker(caller);

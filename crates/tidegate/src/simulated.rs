@@ -20,8 +20,7 @@ pub(crate) use tidegate_sync::simulation::{access, give_way, is_simulated, switc
 #[cfg(not(all(feature = "testing", not(loom))))]
 mod off {
     use crate::options::{BuildError, Builder, Options};
-    use crate::pool::PoolInner;
-    use tidegate_sync::simulation::Simulation;
+    use tidegate_sync::simulation::{Observer, Simulation};
 
     /// How a pool is simulated. No pool is simulated in this build.
     #[derive(Debug)]
@@ -33,7 +32,7 @@ mod off {
     }
 
     #[inline(always)]
-    pub(crate) fn begin(_: &Options) -> Result<Option<Simulation>, BuildError> {
+    pub(crate) fn begin(_: &Options, _: bool) -> Result<Option<Simulation>, BuildError> {
         Ok(None)
     }
 
@@ -46,10 +45,10 @@ mod off {
     pub(crate) fn check_ordinary(_: &str) {}
 
     #[inline(always)]
-    pub(crate) fn check_caller(_: &PoolInner) {}
+    pub(crate) fn check_caller(_: &str, _: Option<&Observer>) {}
 
     #[inline(always)]
-    pub(crate) fn check_thread(pool: &PoolInner) {
-        debug_assert!(pool.simulation.is_none());
+    pub(crate) fn check_thread(_: &str, own: Option<&Observer>) {
+        debug_assert!(own.is_none());
     }
 }

@@ -1,8 +1,8 @@
 //! A parallel quicksort. The standard library sorts the pieces.
 
 use crate::global;
-use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
+use crate::worker::carry::{self, Carried};
 use std::cmp::Ordering;
 
 /// The longest slice that is not split. The standard library sorts 2048 integers in about 20 µs.
@@ -60,7 +60,7 @@ where
     if is_sorted_by(slice, |a, b| compare(a, b).is_gt()) {
         return slice.reverse();
     }
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     let sort = Quicksort {
         compare,
         carried: &suspended.carried,

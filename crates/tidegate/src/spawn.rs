@@ -6,7 +6,6 @@
 //! and is polled by tasks.
 
 mod abort;
-mod bound;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked_tests;
 mod future;
@@ -14,24 +13,24 @@ mod handle;
 mod named;
 mod packet;
 pub(crate) mod priority;
+mod queue_full;
 
-pub use bound::QueueFull;
-pub(crate) use bound::SpawnBound;
 pub(crate) use future::spawn_future;
 pub use handle::Handle;
 pub use named::spawn_named;
 pub use priority::spawn_at_priority;
+pub use queue_full::QueueFull;
 
 use crate::job::Task;
 use crate::origin::Origin;
-use crate::pool::PoolInner;
 use crate::pool::enter;
+use crate::pool::{PoolInner, SpawnBound};
 use crate::scope;
 use crate::simulated;
 use crate::sleep::wake;
-use crate::task_context::{self, Carried};
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::WorkerThread;
+use crate::worker::carry::{self, Carried};
 use crate::worker::wait;
 use packet::Packet;
 use std::future::{Future, poll_fn};
@@ -92,7 +91,7 @@ where
 {
     let bound = bound_here(pool);
     if let Some(full) = bound.filter(|bound| !bound.try_enter()) {
-        return Err(QueueFull::new(f, full));
+        return Err(QueueFull::new(f, full.limit()));
     }
     Ok(match pool.classes.other(carried.priority()) {
         Some(class) => {
@@ -148,7 +147,7 @@ pub(crate) fn spawn_future_carried<F>(
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let suspended = task_context::carry_into(pool);
+    let suspended = carry::carry_into(pool);
     if suspended.carried.is_nothing() {
         return spawn_future(pool, None, origin, future);
     }

@@ -10,8 +10,8 @@ mod window;
 use crate::global::global;
 use crate::handle::Pool;
 use crate::pool::{PoolInner, enter};
-use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::carry;
 use crate::worker::{Event, WorkerThread, wait};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -185,7 +185,7 @@ impl<'p, I: Iterator, F> Mapped<'p, I, F> {
             window,
         } = self.stream;
         let limit = window.unwrap_or_else(|| STREAM_WINDOW.default * workers(pool));
-        let (f, carried) = (self.f, task_context::carry_unless_visible().carried);
+        let (f, carried) = (self.f, carry::carry_unless_visible().carried);
         let class = carried.class();
         let f = move |item| carried.run_at(class, || f(item));
         Ordered {
@@ -302,7 +302,7 @@ where
     /// run nothing in the pool.
     fn run_front(&self) -> Option<Outcome<T>> {
         // The item gets the context of the stream, not that of the consumer.
-        let _suspended = task_context::carry_unless_visible();
+        let _suspended = carry::carry_unless_visible();
         if self.window.is_inherited() {
             // Only the parent has the threads that run the runners.
             return self.window.run_front();

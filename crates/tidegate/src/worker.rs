@@ -6,6 +6,7 @@
 //! a guest (a thread from outside all pools) for the duration of its call.
 
 mod alt;
+pub(crate) mod carry;
 mod custom_backoff;
 mod detached;
 mod event;

@@ -2,7 +2,7 @@
 
 use super::{CancelToken, Cancelled, child_of_current, keep_first};
 use crate::parallel_for::{self, Loop, ParallelItems};
-use crate::task_context;
+use crate::worker::carry;
 use tidegate_sync::lock::Mutex;
 
 /// Calls `f` with each item, in parallel while other workers are idle, and stops at the first
@@ -58,7 +58,7 @@ where
     E: Send,
     F: Fn(I::Item) -> Result<(), E> + Sync,
 {
-    let suspended = task_context::carry();
+    let suspended = carry::carry();
     let all = Loop::stopped_by(&suspended.carried, token.clone());
     let first_error = Mutex::new(None);
     let visit = |item| {

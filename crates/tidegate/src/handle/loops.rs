@@ -3,7 +3,7 @@
 use super::Pool;
 use crate::parallel_for::{self, Loop, ParallelItems};
 use crate::pool::enter;
-use crate::task_context;
+use crate::worker::carry;
 
 impl Pool {
     /// Like [`for_each`](crate::for_each), in this pool.
@@ -19,7 +19,7 @@ impl Pool {
     /// # Panics
     /// Like [`for_each`](crate::for_each).
     pub fn for_each<I: ParallelItems>(&self, items: I, f: impl Fn(I::Item) + Sync) {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         let all = Loop::new(&suspended.carried);
         let (f, all) = (&f, &all);
         enter::take_part(self.used(), suspended.carried.priority(), move |current| {
@@ -42,7 +42,7 @@ impl Pool {
         items: I,
         f: impl Fn(I::Item) -> R + Sync,
     ) -> Vec<R> {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         let all = Loop::new(&suspended.carried);
         let (f, all) = (&f, &all);
         enter::take_part(self.used(), suspended.carried.priority(), move |current| {
@@ -67,7 +67,7 @@ impl Pool {
         map: impl Fn(I::Item) -> T + Sync,
         reduce: impl Fn(T, T) -> T + Sync,
     ) -> Option<T> {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         let (map, reduce) = (&map, &reduce);
         enter::take_part(self.used(), suspended.carried.priority(), move |current| {
             parallel_for::map_reduce_on(current, items, map, reduce, &suspended.carried)

@@ -3,7 +3,7 @@
 use super::Pool;
 use crate::origin::Origin;
 use crate::spawn::{self, Handle, QueueFull};
-use crate::task_context;
+use crate::worker::carry;
 use std::borrow::Cow;
 use std::panic::Location;
 use tidegate_policy::Priority;
@@ -45,7 +45,7 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         spawn::spawn_carried(self.used(), origin, suspended.carried, f)
     }
 
@@ -82,7 +82,7 @@ impl Pool {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let suspended = task_context::carry_into(self.used());
+        let suspended = carry::carry_into(self.used());
         let origin = Origin::at(Location::caller());
         spawn::try_spawn(self.used(), origin, f, suspended.carried)
     }

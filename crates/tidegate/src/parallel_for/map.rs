@@ -6,8 +6,8 @@ use super::{BLOCK_TIME, Loop};
 use crate::global;
 use crate::owned::Storage;
 use crate::results::{Made, Out, collect};
-use crate::task_context;
 use crate::worker::WorkerThread;
+use crate::worker::carry;
 use tidegate_sync::clock;
 
 /// Maps each item to a value, in parallel, and returns the values in the order of the items.
@@ -37,7 +37,7 @@ where
     R: Send,
     F: Fn(I::Item) -> R + Sync,
 {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     let mut storage = Storage::new();
     let items = items.pieces(&mut storage);
     map_all(

@@ -6,8 +6,8 @@ use super::items::ParallelItems;
 use super::items::private::Piece;
 use crate::global;
 use crate::owned::Storage;
-use crate::task_context::{self, Carried};
 use crate::worker::WorkerThread;
+use crate::worker::carry::{self, Carried};
 use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 use tidegate_sync::clock;
 
@@ -41,7 +41,7 @@ where
     M: Fn(I::Item) -> T + Sync,
     R: Fn(T, T) -> T + Sync,
 {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     let mut storage = Storage::new();
     let pieces = items.pieces(&mut storage);
     let (tree, mut blocks) = plan(pieces, &map, &reduce, &suspended.carried)?;

@@ -9,7 +9,7 @@
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
-use crate::sleep::look;
+use crate::sleep::{blocking, look};
 use crate::worker::{Worker, WorkerThread};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl PoolInner {
         let until = clock::now().saturating_add(limit);
         // If the caller is a worker of another pool, this pool may need that pool's tasks to end.
         self.simulation.iter().for_each(Observer::kick);
-        crate::blocking(|| {
+        blocking::run(|| {
             while !self.is_over() {
                 let left = until.saturating_sub(clock::now());
                 if left == 0 {

@@ -5,9 +5,9 @@ use crate::job::Task;
 use crate::memory;
 use crate::pool::members;
 use crate::sleep::wake;
-use crate::task_context;
 use crate::unwind;
 use crate::worker::Event;
+use crate::worker::carry;
 use crate::worker::give;
 use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ fn install_with<R: Send>(
 fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
     // Dropped last: the caller stops being a worker before its admission ends.
     let _admitted = Admitted(pool, t);
-    let _suspended = task_context::carry();
+    let _suspended = carry::carry();
     let stay = Stay(Membership::enter(pool.clone(), Admission::granted(t)));
     f(stay.0.current())
 }

@@ -8,7 +8,7 @@ use crate::place;
 use crate::pool::enter;
 use crate::pool::members;
 use crate::sleep;
-use crate::sleep::wake;
+use crate::sleep::{blocking, wake};
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
@@ -314,7 +314,7 @@ impl PoolInner {
         if self.close() {
             // If the caller is a worker of another pool, this pool may need that pool's tasks to
             // end.
-            crate::blocking(|| self.join_threads());
+            blocking::run(|| self.join_threads());
         }
     }
 

@@ -7,8 +7,8 @@
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
-use crate::task_context;
 use crate::worker::WorkerThread;
+use crate::worker::carry;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use tidegate_sync::lock::Mutex;
@@ -48,7 +48,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let suspended = task_context::carry_into(self.pool());
+        let suspended = carry::carry_into(self.pool());
         let carried = suspended.carried;
         let caller = WorkerThread::get();
         // This check precedes the lock, which a thread of the parent may have held during a fork.

@@ -1,8 +1,6 @@
 //! Simulated pools, in builds that have them.
 
 use crate::options::{BuildError, Builder, Environment, Options};
-use crate::pool::PoolInner;
-use crate::worker::WorkerThread;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tidegate_policy::idle::Elastic;
@@ -71,14 +69,14 @@ pub(crate) fn complete(mut builder: Builder) -> Result<Builder, BuildError> {
 /// # Errors
 /// If the calling thread belongs to a simulation already, or is a worker of an ordinary pool, whose
 /// other threads do not wait for their turns.
-pub(crate) fn begin(options: &Options) -> Result<Option<Simulation>, BuildError> {
+pub(crate) fn begin(options: &Options, in_task: bool) -> Result<Option<Simulation>, BuildError> {
     simulation::settle();
     let Some(simulated) = &options.simulated else {
         refuse_simulated("Builder::build", "a pool that is not simulated")?;
         return Ok(None);
     };
     refuse_simulated("Builder::simulated", "another one")?;
-    if WorkerThread::get().is_some() {
+    if in_task {
         let error = "Builder::simulated: a task of another pool cannot build a simulated pool";
         return Err(BuildError::new(error.to_owned()));
     }
@@ -131,12 +129,12 @@ pub(crate) fn check_ordinary(pool: &str) {
 
 /// Panics if a thread of a simulation uses another pool, or another thread uses a simulated pool:
 /// the threads of a simulation would wait for threads that the simulation does not know.
-pub(crate) fn check_caller(pool: &PoolInner) {
-    if is_right(pool) {
+pub(crate) fn check_caller(pool: &str, own: Option<&Observer>) {
+    if is_right(own) {
         return;
     }
-    let name = pool.name().escape_debug();
-    match pool.simulation {
+    let name = pool.escape_debug();
+    match own {
         None => check_ordinary(&format!("pool {name}")),
         Some(_) => panic!(
             "pool {name} is simulated, and was called by a thread outside the simulation: only the pool's tasks and the \
@@ -148,17 +146,17 @@ pub(crate) fn check_caller(pool: &PoolInner) {
 /// Aborts the process if the calling thread does not belong to the pool's simulation. This is the
 /// last resort behind [`check_caller`]: a thread outside a simulation runs beside the threads
 /// inside, which have no other protection than their turns.
-pub(crate) fn check_thread(pool: &PoolInner) {
-    if !is_right(pool) {
+pub(crate) fn check_thread(pool: &str, own: Option<&Observer>) {
+    if !is_right(own) {
         print_line(format_args!(
             "pool {}: a thread outside the simulation of a pool used the pool, or a simulated thread used an ordinary \
              pool; aborting",
-            pool.name().escape_debug()
+            pool.escape_debug()
         ));
         std::process::abort();
     }
 }
 
-fn is_right(pool: &PoolInner) -> bool {
-    pool.simulation.as_ref().map(Observer::serial) == simulation::serial_here()
+fn is_right(own: Option<&Observer>) -> bool {
+    own.map(Observer::serial) == simulation::serial_here()
 }

@@ -2,8 +2,11 @@
 
 use crate::memory;
 use crate::pool::PoolInner;
+use crate::simulated;
 use crate::sleep;
 use crate::sleep::wake;
+use crate::stats::Phase;
+use crate::unwind;
 use crate::worker::{WorkerThread, give};
 use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::Status;
@@ -36,6 +39,23 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
         "pool {}: tasks wait because {blocked} threads are in blocking calls, and {why}",
         pool.options.name.escape_debug(),
     ));
+}
+
+/// Runs `f` without a slot; see [`blocking`](fn@crate::blocking).
+pub(crate) fn run<R>(f: impl FnOnce() -> R) -> R {
+    let Some(current) = WorkerThread::get() else {
+        return f();
+    };
+    if current.shared().has_no_spares() || current.is_blocking() {
+        return f();
+    }
+    enter(current);
+    simulated::switch("begins a blocking call");
+    let phase = current.enter_phase(Phase::Blocked);
+    let result = unwind::catch(f);
+    let _ = current.enter_phase(phase);
+    leave(current);
+    result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
 /// Gives the slot away; the task continues without one. From now on, its forks become public

@@ -20,7 +20,7 @@ pub(super) struct Seen {
     free: FreeGroups,
     /// The scopes that have tasks in their own queues, once a waiter's scope was looked up. Read
     /// once for all waiters: there may be many such queues, and the ledger is locked.
-    scopes: OnceCell<Vec<*const ScopeCore>>,
+    scopes: OnceCell<Vec<usize>>,
 }
 
 impl Seen {
@@ -39,7 +39,7 @@ impl Seen {
             scopes.sort_unstable();
             scopes
         });
-        scopes.binary_search(&scope).is_ok()
+        scopes.binary_search(&scope.addr()).is_ok()
     }
 }
 

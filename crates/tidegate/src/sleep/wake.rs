@@ -12,7 +12,6 @@ use crate::controller_handle::ControllerHandle;
 use crate::events;
 use crate::place;
 use crate::pool::{PoolInner, signal};
-use crate::simulated;
 use crate::sleep::look;
 use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::Nanos;
@@ -40,7 +39,7 @@ pub(crate) fn work_queued(pool: &PoolInner, publisher: Option<&Worker>) {
 
 /// `robbed` is the worker from which waiters may rob the work, if the publisher knows it.
 fn work_visible_in(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&Worker>) {
-    simulated::check_thread(pool);
+    pool.check_thread();
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
     }

@@ -3,7 +3,7 @@
 use super::Handle;
 use crate::Pool;
 use crate::fork::forks::{End, PANICKED, WELL, end_of, finish, holding};
-use crate::task_context::run_raised;
+use crate::worker::carry::run_raised;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use tidegate_policy::Priority::Urgent;

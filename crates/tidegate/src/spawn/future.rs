@@ -6,9 +6,8 @@ use super::{Handle, submit_queued};
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
-use crate::simulated;
-use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::carry;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -93,7 +92,7 @@ where
             // Only the parent process has threads that could poll the future.
             return;
         }
-        simulated::check_thread(&self.pool);
+        self.pool.check_thread();
         let queued = {
             let mut phase = self.phase.lock();
             let (next, queued) = match std::mem::replace(&mut *phase, Phase::Over) {
@@ -143,7 +142,7 @@ where
         let polled = {
             let _span = self.packet.span(&self.pool);
             unwind::catch(|| match raised {
-                Some(class) => task_context::run_raised(class, poll),
+                Some(class) => carry::run_raised(class, poll),
                 None => poll(),
             })
         };

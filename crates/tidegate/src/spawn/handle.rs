@@ -7,8 +7,8 @@ use crate::options::nanos;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::simulated;
-use crate::task_context;
 use crate::unwind;
+use crate::worker::carry;
 use crate::worker::wait;
 use crate::worker::{Event, WorkerThread};
 use std::fmt;
@@ -93,7 +93,7 @@ impl<T: Send + 'static> Handle<T> {
     /// thread, because it would never end; if awaiting the handle has already returned its result;
     /// or in a child made by `fork`, if a thread of the parent had begun the task.
     pub fn join(mut self) -> T {
-        let suspended = task_context::carry();
+        let suspended = carry::carry();
         let class = self.pool.classes.other(suspended.carried.class());
         if class.is_some() || self.packet().is_future() {
             self.raise(class);
@@ -178,7 +178,7 @@ impl<T: Send + 'static> Handle<T> {
             Registered::Finished => {}
             registered @ (Registered::Unstarted | Registered::Running(_)) => {
                 self.check_process();
-                let class = self.pool.classes.other(task_context::class());
+                let class = self.pool.classes.other(carry::class());
                 let may_lift = class.is_some() || self.pool.classes.len() > 0;
                 if self.packet().is_future() {
                     self.raise(class);
@@ -309,13 +309,13 @@ impl<T: Send + 'static> Future for Handle<T> {
         match self.packet().register(waker, &self.pool) {
             Registered::Unstarted => {
                 self.check_process();
-                self.queue(self.pool.classes.other(task_context::class()));
+                self.queue(self.pool.classes.other(carry::class()));
                 Poll::Pending
             }
             Registered::Running(_) => {
                 self.check_process();
                 if self.packet().is_future() {
-                    self.raise(self.pool.classes.other(task_context::class()));
+                    self.raise(self.pool.classes.other(carry::class()));
                 }
                 Poll::Pending
             }

@@ -3,8 +3,8 @@
 use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::pool::end::Hold;
-use crate::task_context;
 use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::carry;
 use crate::worker::{Event, TaskSpan};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
@@ -34,7 +34,7 @@ impl<T: 'static> Unstarted<T> {
     fn raise(&mut self, class: Priority) {
         let lost = || unreachable!("the closure is put back at once");
         let closure = std::mem::replace(&mut self.closure, Box::new(lost));
-        self.closure = Box::new(move || task_context::run_raised(class, closure));
+        self.closure = Box::new(move || carry::run_raised(class, closure));
     }
 }
 

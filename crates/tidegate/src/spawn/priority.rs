@@ -6,8 +6,8 @@ use crate::origin::Origin;
 use crate::pool::PoolInner;
 use crate::simulated;
 use crate::sleep::wake;
-use crate::task_context;
 use crate::worker::WorkerThread;
+use crate::worker::carry;
 use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::Priority;
@@ -59,7 +59,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let suspended = task_context::carry_unless_visible();
+    let suspended = carry::carry_unless_visible();
     let class = pool.classes.other(Some(class));
     spawn_carried(pool, origin, suspended.carried.at_priority(class), f)
 }

@@ -17,6 +17,7 @@ use tidegate_policy::tunables::STEAL_RETRIES;
 
 impl WorkerThread<'_> {
     /// Takes the youngest of this worker's tasks.
+    #[inline]
     pub(super) fn own_task(self) -> Option<Task> {
         let own = self.pop(0).or_else(|| alt::take(self));
         own.or_else(|| self.stolen_batch.pop_last())

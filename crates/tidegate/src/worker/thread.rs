@@ -411,7 +411,7 @@ pub(crate) struct Membership {
 impl Membership {
     /// Makes the calling thread a worker of the pool.
     pub(crate) fn enter(shared: Arc<PoolInner>, admission: Admission) -> Self {
-        simulated::check_thread(&shared);
+        shared.check_thread();
         let Admission(index) = admission;
         let worker = shared.worker_or_new(index);
         worker.pool.set(Arc::as_ptr(&shared));

@@ -18,8 +18,8 @@ use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::wake;
 use crate::stats::Phase;
-use crate::task_context;
 use crate::unwind;
+use crate::worker::carry;
 use std::time::Duration;
 use tidegate_deque::split::Gen;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
@@ -150,7 +150,7 @@ pub(crate) fn for_event_within(event: &Event, limit: Nanos) {
     let mailed = || worker.is_some_and(|worker| worker.inbox.len() > 0);
     let left = || until.saturating_sub(clock::now());
     while !event.is_open() && left() > 0 {
-        crate::blocking(|| {
+        blocking::run(|| {
             while !event.is_open() && !mailed() && left() > 0 {
                 event.park_timeout(Duration::from_nanos(left()));
             }
@@ -170,7 +170,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
 }
 
 fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
-    let _suspended = task_context::carry();
+    let _suspended = carry::carry();
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
     worker.waiting.set_thief(None);
@@ -234,7 +234,7 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
 }
 
 fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
-    let _suspended = task_context::carry();
+    let _suspended = carry::carry();
     let deque = worker.deque();
     let (waits_for, generation) = (worker.waiting.thief(), deque.generation());
     worker.waiting.set_thief(None);

@@ -5,8 +5,6 @@
 
 use crate::worker::Event;
 use std::collections::VecDeque;
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use tidegate_sync::lock::Mutex;
 
@@ -30,9 +28,13 @@ impl SpawnBound {
         }
     }
 
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Counts a task that the caller is about to push. Returns the event for which the caller must
     /// wait after the push, if the task exceeds the bound.
-    pub(super) fn enter(&self) -> Option<Arc<Event>> {
+    pub(crate) fn enter(&self) -> Option<Arc<Event>> {
         let mut state = self.state.lock();
         state.queued += 1;
         (state.queued > self.limit).then(|| {
@@ -43,7 +45,7 @@ impl SpawnBound {
     }
 
     /// Like `enter`, but counts nothing and returns `false` if the task would exceed the bound.
-    pub(super) fn try_enter(&self) -> bool {
+    pub(crate) fn try_enter(&self) -> bool {
         let mut state = self.state.lock();
         let has_room = state.queued < self.limit;
         state.queued += usize::from(has_room);
@@ -52,7 +54,7 @@ impl SpawnBound {
 
     /// Called when a worker begins a counted task. Lets the caller that has waited longest
     /// continue.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let longest = {
             let mut state = self.state.lock();
             state.queued -= 1;
@@ -61,66 +63,6 @@ impl SpawnBound {
         longest.inspect(Event::open_kept);
     }
 }
-
-/// The error of [`Pool::try_spawn`](crate::Pool::try_spawn): the pool's queue is full. It contains
-/// the closure that was not spawned.
-///
-/// ```
-/// use std::sync::mpsc::channel;
-///
-/// let pool = tidegate::Pool::builder().workers(1).max_queued(1).build()?;
-/// let (started, has_started) = channel();
-/// let (go_on, may_go_on) = channel::<()>();
-/// let busy = pool.spawn(move || {
-///     started.send(()).unwrap();
-///     may_go_on.recv()
-/// });
-/// has_started.recv()?;
-/// let queued = pool.spawn(|| 1);
-/// let refused = pool.try_spawn(|| 2).unwrap_err();
-/// assert_eq!(refused.into_inner()(), 2);
-/// go_on.send(())?;
-/// assert_eq!(queued.join(), 1);
-/// # busy.join()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct QueueFull<F> {
-    closure: F,
-    limit: usize,
-}
-
-impl<F> QueueFull<F> {
-    pub(super) fn new(closure: F, full: &SpawnBound) -> Self {
-        let limit = full.limit;
-        Self { closure, limit }
-    }
-
-    /// Returns the closure that was not spawned.
-    #[must_use]
-    pub fn into_inner(self) -> F {
-        self.closure
-    }
-}
-
-impl<F> fmt::Debug for QueueFull<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueFull")
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<F> fmt::Display for QueueFull<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let limit = self.limit;
-        write!(
-            f,
-            "the pool's queue is full: {limit} tasks (Builder::max_queued) wait for a worker"
-        )
-    }
-}
-
-impl<F> Error for QueueFull<F> {}
 
 #[cfg(all(test, not(loom)))]
 mod tests {

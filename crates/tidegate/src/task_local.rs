@@ -1,6 +1,7 @@
 //! Values that follow tasks.
 
-use super::{TaskContext, current, peek};
+use crate::task_context::{Key, TaskContext, current, peek};
+use crate::worker::carry;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -39,13 +40,7 @@ use std::sync::Arc;
 /// const REQUEST: &tidegate::TaskLocal<u64> = &tidegate::TaskLocal::new();
 /// ```
 pub struct TaskLocal<T: 'static> {
-    /// Gives each static an address of its own. Atomic, so that the compiler neither accepts a
-    /// constant in place of the static nor merges two of them. It is never read.
-    #[allow(
-        clippy::disallowed_types,
-        reason = "only its address matters, and loom's atomics have no constant constructor"
-    )]
-    _address: std::sync::atomic::AtomicU8,
+    key: Key,
     value: PhantomData<fn() -> T>,
 }
 
@@ -55,21 +50,16 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            #[allow(clippy::disallowed_types, reason = "as in the struct")]
-            _address: std::sync::atomic::AtomicU8::new(0),
+            key: Key::new(),
             value: PhantomData,
         }
-    }
-
-    pub(super) fn address(&'static self) -> usize {
-        std::ptr::from_ref(self).addr()
     }
 
     /// Runs `f` with this value. A value that was set outside is hidden during the call.
     ///
     /// The value is dropped when the call has returned and the last task that sees it has ended.
     pub fn scope<R>(&'static self, value: T, f: impl FnOnce() -> R) -> R {
-        TaskContext::with(self.address(), Arc::new(value)).run(f)
+        carry::run_in(&TaskContext::with(self.key.address(), Arc::new(value)), f)
     }
 
     /// Calls `f` with the value, or with `None` if none is set.
@@ -95,7 +85,7 @@ impl<T: Send + Sync + 'static> TaskLocal<T> {
     }
 
     fn value_in<'a>(&'static self, context: &'a TaskContext) -> Option<&'a T> {
-        let value = context.find(self.address())?;
+        let value = context.find(self.key.address())?;
         Some(value.downcast_ref().expect("set by `scope`"))
     }
 
