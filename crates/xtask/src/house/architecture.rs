@@ -77,7 +77,7 @@ fn map(repo: &Repo) -> Vec<String> {
 }
 
 fn row(line: &str) -> Option<Row<'_>> {
-    let [_, name, _, imports, others, _] = line.split('|').collect::<Vec<_>>()[..] else {
+    let [_, name, _, imports, others, _, _] = line.split('|').collect::<Vec<_>>()[..] else {
         return None;
     };
     Some(Row {
@@ -136,9 +136,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const TABLE: &str = "| crate | purpose | may import | packages of others |\n\
-        | `sync` | x | nothing | `libc` |\n| `deque` | x | `sync` | nothing |\n\
-        | `sim` | x | nothing | any, but only optionally `rayon` |\n";
+    const TABLE: &str = "| crate | purpose | may import | packages of others | largest cycle |\n\
+        | `sync` | x | nothing | `libc` | 0 |\n| `deque` | x | `sync` | nothing | 0 |\n\
+        | `sim` | x | nothing | any, but only optionally `rayon` | 0 |\n";
 
     /// Returns the number of violations if the crate `name` depends on this package. The package is
     /// in this repository if `here`, otherwise in a registry.

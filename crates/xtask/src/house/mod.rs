@@ -8,7 +8,9 @@ mod architecture;
 mod files;
 mod guide;
 mod links;
+mod modules;
 mod orderings;
+mod rooms;
 mod source;
 
 use cargo_metadata::Package;
@@ -28,8 +30,10 @@ struct Repo {
 /// A check; returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
-const RULES: [Rule; 6] = [
+const RULES: [Rule; 8] = [
     architecture::check,
+    rooms::cycles,
+    rooms::floors,
     files::unsafety,
     files::texts,
     orderings::check,

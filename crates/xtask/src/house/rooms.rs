@@ -1,0 +1,116 @@
+//! Checks the walls inside the crates against ARCHITECTURE.md: the largest import cycle of each
+//! crate, and the floors of the runtime's rooms.
+
+use super::modules::{imports, largest_cycle};
+use super::{Repo, violation};
+
+const PAGE: &str = "ARCHITECTURE.md";
+
+const RUNTIME: &str = "crates/tidegate/src/";
+
+/// A row of the table of rooms: files and folders of the runtime, by floor.
+struct Room<'a> {
+    floor: u32,
+    name: &'a str,
+    files: Vec<&'a str>,
+}
+
+impl Room<'_> {
+    fn holds(&self, file: &str) -> bool {
+        self.files.iter().any(|name| match name.ends_with('/') {
+            true => file.starts_with(name),
+            false => file == *name,
+        })
+    }
+}
+
+/// Compares the largest import cycle of each crate with the last column of the table of crates. A
+/// smaller cycle is a violation, too: then the number on the page must fall, so that it never
+/// rises again.
+pub fn cycles(repo: &Repo) -> Vec<String> {
+    let page = repo.text(PAGE).unwrap_or_default();
+    let check = |(at, line): (usize, &str)| {
+        let [_, name, _, _, _, most, _] = line.split('|').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let name = name.split('`').nth(1)?;
+        let most: usize = most.trim().parse().ok()?;
+        let cycle = largest_cycle(&imports(repo, &format!("crates/{name}/src/")));
+        let advice = match cycle.len() {
+            now if now > most => format!(
+                "{now} modules of {name} import each other: {}; at most {most} may",
+                cycle.join(" ")
+            ),
+            now if now < most => {
+                format!("the largest import cycle of {name} is {now} now: write it")
+            }
+            _ => return None,
+        };
+        Some(violation(PAGE, at + 1, advice))
+    };
+    page.lines().enumerate().filter_map(check).collect()
+}
+
+/// Finds imports from a room to a room on a higher floor.
+pub fn floors(repo: &Repo) -> Vec<String> {
+    let page = repo.text(PAGE).unwrap_or_default();
+    let rooms: Vec<Room<'_>> = page.lines().filter_map(room).collect();
+    let room_of = |file: &str| rooms.iter().find(|room| room.holds(file));
+    let rising = imports(repo, RUNTIME).into_iter().filter_map(|(from, to)| {
+        let (here, there) = (room_of(from)?, room_of(to)?);
+        let advice = format!(
+            "{} (floor {}) may not import {to} of {} (floor {})",
+            here.name, here.floor, there.name, there.floor
+        );
+        (there.floor > here.floor).then(|| violation(&format!("{RUNTIME}{from}"), 1, advice))
+    });
+    rising.collect()
+}
+
+/// Reads a row of the table of rooms, which begins with the number of a floor.
+fn room(line: &str) -> Option<Room<'_>> {
+    let [_, floor, name, files, _, _] = line.split('|').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    Some(Room {
+        floor: floor.trim().parse().ok()?,
+        name: name.trim(),
+        files: files.split('`').skip(1).step_by(2).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_may_only_shrink() {
+        let violations = |most: usize| {
+            let page = format!("| `tidegate` | x | nothing | nothing | {most} |");
+            let files = [
+                (PAGE, page.as_str()),
+                ("crates/tidegate/src/a.rs", "use crate::b;"),
+                ("crates/tidegate/src/b.rs", "use crate::a;"),
+            ];
+            cycles(&Repo::of(&files)).len()
+        };
+        assert_eq!([1, 2, 3].map(violations), [1, 0, 1]);
+    }
+
+    #[test]
+    fn imports_point_downward() {
+        let violations = |imported: &str| {
+            let page = "| 1 | worker | `worker.rs`, `worker/` | x |\n| 0 | leaves | `job.rs` | x |";
+            let job = format!("use crate::{imported};");
+            let files = [
+                (PAGE, page),
+                ("crates/tidegate/src/job.rs", job.as_str()),
+                ("crates/tidegate/src/worker.rs", "use crate::job;"),
+                ("crates/tidegate/src/worker/join.rs", ""),
+            ];
+            floors(&Repo::of(&files)).len()
+        };
+        assert_eq!(violations("worker::join"), 1);
+        assert_eq!(violations("job"), 0);
+    }
+}
