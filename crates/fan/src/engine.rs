@@ -125,8 +125,8 @@ pub trait Engine {
     /// engine does not know the job, these are all.
     fn ended(&mut self, job: &Job) -> Result<Vec<Ended>, Fault>;
 
-    /// Returns how many pieces of the job run and wait. Those of an engine without a queue wait only
-    /// for one another.
+    /// Returns how many pieces of the job run and wait. Those of an engine without a queue wait
+    /// only for one another.
     fn queue(&mut self, _job: &Job) -> Result<Queue, Fault> {
         Ok(Queue::default())
     }

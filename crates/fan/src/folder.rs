@@ -295,8 +295,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     regular(File::options().read(true), path)
 }
 
-/// Opens a file, unless it is a pipe or a device, for example: reading one might never end. The kind
-/// is that of the open file, so that another one cannot take its place meanwhile.
+/// Opens a file, unless it is a pipe or a device, for example: reading one might never end. The
+/// kind is that of the open file, so that another one cannot take its place meanwhile.
 fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {

@@ -28,8 +28,8 @@ pub struct Header<P> {
 #[serde(bound(serialize = "P: Split", deserialize = "P: Split"))]
 pub struct Plan<P: Split> {
     header: Header<P>,
-    /// The build that has made the plan. Folders are not named after it, because the same command is
-    /// to find the same folder.
+    /// The build that has made the plan. Folders are not named after it, because the same command
+    /// is to find the same folder.
     build: String,
     /// The items, in the order in which their results are merged.
     items: Vec<Weighted<P::Item>>,
@@ -106,7 +106,8 @@ impl<P: Split> Plan<P> {
     }
 
     /// Reads a plan, and refuses one that this build cannot carry out. `folder` is that of the
-    /// results, which may accept other builds than the plan's; `accept` is one that the user accepts.
+    /// results, which may accept other builds than the plan's; `accept` is one that the user
+    /// accepts.
     pub fn read(path: &Path, folder: &Path, accept: Option<&str>) -> Result<Self, Error> {
         let text = folder::read(path).map_err(|error| Error::at(path, &error))?;
         let digest = sha256(&text);

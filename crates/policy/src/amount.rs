@@ -67,8 +67,8 @@ impl StealAmount {
     }
 
     /// Returns the rule for a victim that waits or is in a blocking call. It does not run its tasks
-    /// meanwhile and may depend on them, so thieves that leave fewer than a fixed number could leave
-    /// it waiting forever.
+    /// meanwhile and may depend on them, so thieves that leave fewer than a fixed number could
+    /// leave it waiting forever.
     #[must_use]
     pub const fn from_resting(self) -> Self {
         match self {

@@ -37,9 +37,10 @@ use tidegate_sync::thread::PerProcess;
 /// Dropping a pool runs the tasks that were spawned into it and joins its threads. If a task drops
 /// its own pool, or a thread-local value of one of the pool's threads does, the drop returns
 /// immediately and the threads end later. Any other drop waits for them; in a task of another pool,
-/// it waits as in [`blocking`](fn@crate::blocking). So a thread must not drop a pool while a task of
-/// that pool waits for the thread: if a task of pool A calls `b.install(|| drop(a))`, the closure
-/// runs on a thread of pool B and waits for the threads of A, one of which waits for the closure.
+/// it waits as in [`blocking`](fn@crate::blocking). So a thread must not drop a pool while a task
+/// of that pool waits for the thread: if a task of pool A calls `b.install(|| drop(a))`, the
+/// closure runs on a thread of pool B and waits for the threads of A, one of which waits for the
+/// closure.
 ///
 /// A child made by `fork` starts new threads for the pool when it first uses the pool.
 ///
@@ -486,9 +487,10 @@ impl Pool {
     ///
     /// # Errors
     /// [`ShutdownTimeout`] if the pool has not ended by then. Its threads finish the remaining
-    /// tasks and then end by themselves. If a task of the pool calls this function, or the destructor
-    /// of a thread-local value of one of its threads, it gets the error immediately, because the
-    /// pool cannot end before its caller does. The limit does not cover such destructors.
+    /// tasks and then end by themselves. If a task of the pool calls this function, or the
+    /// destructor of a thread-local value of one of its threads, it gets the error immediately,
+    /// because the pool cannot end before its caller does. The limit does not cover such
+    /// destructors.
     pub fn shutdown_timeout(mut self, limit: Duration) -> Result<(), ShutdownTimeout> {
         let ended = |shared: Arc<PoolInner>| shared.end_within(nanos(limit));
         if self.shared.take().is_none_or(ended) {

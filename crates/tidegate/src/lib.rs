@@ -96,7 +96,7 @@
 //! pool keeps to its share while other programs have work, and uses all its workers otherwise
 //! ([`SharePolicy::Auto`](policy::SharePolicy::Auto); see [`Builder::share`]). [`Stats::allotment`]
 //! is the number of workers that the pool may run at the moment; `tidegate jobs` lists all
-//! programs. A pool that cannot find them runs as if it were alone; `TIDEGATE_EXPLAIN=1` prints why.
+//! programs. A pool that cannot find them runs as if alone; `TIDEGATE_EXPLAIN=1` prints why.
 //!
 //! # Environment variables
 //!

@@ -240,8 +240,8 @@ pub(crate) unsafe fn remove_count_from_afar(scope: NonNull<ScopeCore>) {
     unsafe { remove_count(scope, wake) };
 }
 
-/// Removes a count. If it was the last, opens the latch or event of the owner; `wake` wakes an owner
-/// that sleeps on the latch.
+/// Removes a count. If it was the last, opens the latch or event of the owner; `wake` wakes an
+/// owner that sleeps on the latch.
 ///
 /// # Safety
 /// 1. The caller has the count, and does not access the scope afterwards.

@@ -429,8 +429,9 @@ fn stalled_interval_releases_its_lock() {
     });
 }
 
-/// An interval gets its first lock from another tree, and then waits for a lock of a stalled interval
-/// of its own tree. If `late`, that tree has nothing left to do when the first lock is handed over.
+/// An interval gets its first lock from another tree, and then waits for a lock of a stalled
+/// interval of its own tree. If `late`, that tree has nothing left to do when the first lock is
+/// handed over.
 #[cfg(not(miri))] // Closures that never run are not freed.
 fn stalls_behind_lock_of_other_tree(late: bool) {
     let (pool, first, second) = (pool(3), Lock::new(), Lock::new());

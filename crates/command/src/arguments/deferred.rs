@@ -3,8 +3,8 @@
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
-/// What follows a subcommand. The parser builds it when the subcommand is chosen, so a start does not
-/// pay for the options of the other subcommands.
+/// What follows a subcommand. The parser builds it when the subcommand is chosen, so a start does
+/// not pay for the options of the other subcommands.
 #[derive(Clone, Copy, Debug)]
 pub struct Deferred<A>(pub A);
 

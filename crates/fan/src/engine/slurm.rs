@@ -63,8 +63,8 @@ impl Slurm {
         })
     }
 
-    /// Returns the elements of the job, or `None` if Slurm does not know it. The number alone may be
-    /// that of another job, because Slurm uses numbers again.
+    /// Returns the elements of the job, or `None` if Slurm does not know it. The number alone may
+    /// be that of another job, because Slurm uses numbers again.
     fn elements(&self, job: &Job) -> Result<Option<Vec<Element>>, Fault> {
         let (id, cluster) = split(&job.id);
         let mut arguments = on(cluster);
@@ -225,8 +225,8 @@ fn on(clusters: Option<&str>) -> Vec<&str> {
     clusters.map_or_else(Vec::new, |clusters| vec!["-M", clusters])
 }
 
-/// Returns the exit code in a `code:signal`, as `squeue` has printed since 23.02, or in the status of
-/// the kernel, as before.
+/// Returns the exit code in a `code:signal`, as `squeue` has printed since 23.02, or in the status
+/// of the kernel, as before.
 fn exit_code(text: &str) -> i32 {
     match text.split_once(':') {
         Some((code, _)) => code.parse().unwrap_or(0),

@@ -35,8 +35,8 @@ impl Status {
         format!("{percent} %, {published} of {items} published, {elapsed} elapsed{left}")
     }
 
-    /// Returns the items that neither have a result nor run. Whether one waits or has failed for good,
-    /// only `run` knows.
+    /// Returns the items that neither have a result nor run. Whether one waits or has failed for
+    /// good, only `run` knows.
     fn missing(&self) -> Vec<&Name> {
         let running = self.running.iter().map(|attempt| &attempt.item);
         let wrong = self.wrong.iter().map(|wrong| &wrong.item);

@@ -87,8 +87,8 @@ impl State {
     }
 }
 
-/// An interval in the queue of a lock. It has a count in its scope if and only if the holder belongs
-/// to another tree: then the scope waits for it even if no other task of its tree is left.
+/// An interval in the queue of a lock. It has a count in its scope if and only if the holder
+/// belongs to another tree: then the scope waits for it even if no other task of its tree is left.
 struct Waiter {
     node: NonNull<Core>,
     process: Process,
@@ -104,9 +104,9 @@ impl Waiter {
         unsafe { self.node.as_ref() }.scope()
     }
 
-    /// Gives the waiter its own count if the holder belongs to another tree, and takes that count if
-    /// the holder belongs to the waiter's tree. Returns whether the caller now has that count, and
-    /// must remove it.
+    /// Gives the waiter its own count if the holder belongs to another tree, and takes that count
+    /// if the holder belongs to the waiter's tree. Returns whether the caller now has that count,
+    /// and must remove it.
     fn waits_for(&self, holder: NonNull<ScopeCore>) -> bool {
         // SAFETY: as in `scope`.
         let core = unsafe { self.node.as_ref() };

@@ -331,8 +331,8 @@ impl PoolInner {
     /// to end.
     fn close(self: &Arc<Self>) -> bool {
         self.let_go();
-        // A destructor of a value that is local to a thread of the pool runs when the thread has left
-        // the pool.
+        // A destructor of a value that is local to a thread of the pool runs when the thread has
+        // left the pool.
         let is_thread = POOL_OF_THREAD
             .try_with(Cell::get)
             .is_ok_and(|serial| serial == self.serial);

@@ -198,8 +198,8 @@ pub fn carry_span<R>(f: impl FnOnce() -> R) -> R {
 #[cfg(feature = "tracing")]
 static SPAN: Key = Key::new();
 
-/// If the context carries a span, replaces it by the current span, because the task may have entered
-/// another one.
+/// If the context carries a span, replaces it by the current span, because the task may have
+/// entered another one.
 #[cfg(feature = "tracing")]
 fn in_current_span(context: TaskContext) -> TaskContext {
     match span(&context) {

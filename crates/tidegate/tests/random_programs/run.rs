@@ -30,7 +30,8 @@ struct Frame<'env> {
 }
 
 impl Caller {
-    /// Runs the caller's task in its pool and returns the task's value, or the handle to join later.
+    /// Runs the caller's task in its pool and returns the task's value, or the handle to join
+    /// later.
     pub fn call(&self, world: &World) -> Result<u64, tidegate::Handle<u64>> {
         let pools = world.pools.as_ref().expect("all of them");
         let pool = &pools[self.pool];

@@ -3,8 +3,8 @@
 use super::*;
 use crate::run::book::queue;
 
-/// Returns what `status` reads, and how often the engine was asked about its queue, after two rounds
-/// in which so many pieces run.
+/// Returns what `status` reads, and how often the engine was asked about its queue, after two
+/// rounds in which so many pieces run.
 fn queued(running: usize, patience: Option<Duration>, act: impl Fn(&Folder)) -> (String, usize) {
     let mut result = (String::new(), 0);
     with_driver(|mut driver, folder| {
