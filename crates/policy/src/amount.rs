@@ -33,8 +33,8 @@ pub enum StealAmount {
     /// One task (the default).
     One,
     /// Exactly this many tasks, from 1 to 65,536, or none if fewer wait. If thieves can currently
-    /// reach only some of a victim's tasks, the steal takes only those. From a worker that waits or
-    /// is in a blocking call, thieves take one task at a time.
+    /// reach only some of a victim's tasks, the steal takes only those. From a worker that waits, or
+    /// has given its slot away for a blocking call, thieves take one task at a time.
     Fixed(usize),
     /// Half of the victim's tasks, rounded down, counting the task that the victim is running.
     Half,

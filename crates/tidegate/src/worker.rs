@@ -91,6 +91,9 @@ pub(crate) struct Victim {
     /// Whether a task runs at the base of this worker's stack and does not wait. Only the worker's
     /// own thread writes this.
     pub(crate) is_busy: Hint<bool>,
+    /// Whether the worker waits or is in a blocking call, and so runs no task. Only the worker's
+    /// own thread writes this.
+    pub(crate) rests: Hint<bool>,
     /// Whether a joiner spent longer waiting for a half that this worker stole than running the
     /// half itself would have taken.
     pub(crate) unprofitable_steal: Hint<bool>,
@@ -143,9 +146,9 @@ struct Own {
 impl Worker {
     /// Returns the rule by which thieves take this worker's tasks; `usual` is the pool's.
     pub(crate) fn amount(&self, usual: StealAmount) -> StealAmount {
-        match self.victim.is_busy.get() && !self.membership.is_blocking.get() {
-            true => usual,
-            false => usual.from_resting(),
+        match self.victim.rests.get() {
+            true => usual.from_resting(),
+            false => usual,
         }
     }
 
@@ -197,5 +200,26 @@ impl Worker {
         // Relaxed: a hint, like `waiting.scope`.
         let base = other.base_scope.load(Ordering::Relaxed);
         !base.is_null() && std::ptr::eq(self.waiting.scope.get(), base)
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::WorkerThread;
+    use tidegate_policy::{SharePolicy, StealAmount};
+
+    /// A guest that runs is not at rest, although nothing runs at the base of its stack.
+    #[test]
+    fn only_resting_workers_give_single_tasks() {
+        let builder = crate::Pool::builder().workers(2).share(SharePolicy::Off);
+        let pool = builder.build().expect("a pool");
+        let amount = || {
+            let current = WorkerThread::get().expect("in the pool");
+            current.worker().amount(StealAmount::Fixed(2))
+        };
+        let running = [pool.join(amount, || ()).0, pool.install(amount)];
+        assert_eq!(running, [StealAmount::Fixed(2); 2]);
+        let blocked = pool.install(|| [crate::blocking(amount), amount()]);
+        assert_eq!(blocked, [StealAmount::One, StealAmount::Fixed(2)]);
     }
 }

@@ -249,6 +249,7 @@ impl<'a> WorkerThread<'a> {
 
     pub(crate) fn set_blocking(self, blocking: bool) {
         self.worker.membership.is_blocking.set(blocking);
+        self.worker.victim.rests.set(blocking);
     }
 
     /// Returns the memory blocks that this worker keeps for new tasks.

@@ -176,6 +176,7 @@ fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     worker.waiting.set_thief(None);
     let busy = worker.victim.is_busy.replace(false);
     let blocked = blocking::leave(worker);
+    worker.victim.rests.set(true);
     let phase = worker.enter_phase(Phase::Stealing);
     let is_outside = matches!(awaited, Awaited::Outside(_));
     if is_outside && !worker.shared().replaces_threads() {
@@ -187,6 +188,7 @@ fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     // The ledger may have called this waiter after its wait had ended.
     wake::pass_call_on(worker);
     let _ = worker.enter_phase(phase);
+    worker.victim.rests.set(false);
     if blocked {
         blocking::enter(worker);
     }
@@ -247,11 +249,13 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     record_thief(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
+    let rested = worker.victim.rests.replace(false);
     let span = TaskSpan::begin(worker, || None);
     let phase = worker.enter_phase(Phase::Busy);
     scope::run_on_top(worker, task);
     let _ = worker.enter_phase(phase);
     drop(span);
+    worker.victim.rests.set(rested);
     worker.victim.is_busy.replace(busy);
     // The deque no longer holds any tasks that this task forked.
     deque.set_generation(generation);
@@ -369,6 +373,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     worker.tally.tasks.add(1);
     robber.record_thief_on_top(&task);
     worker.victim.is_busy.set(true);
+    worker.victim.rests.set(false);
     // While an unrelated task runs on top of this worker's outer wait, no other worker may follow
     // that wait.
     worker.waiting.set_thief(None);
@@ -377,5 +382,6 @@ fn help(robber: &Robber<'_>, task: Task) {
     scope::run_on_top(worker, task);
     let _ = worker.enter_phase(Phase::Stealing);
     drop(span);
+    worker.victim.rests.set(true);
     worker.victim.is_busy.set(false);
 }
