@@ -47,7 +47,7 @@ pub use failure::{Failure, UsageError, UsageErrorKind};
 pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Recorder, Recording, Span};
 
-use crate::cancel::check_cancelled;
+use crate::cancel::token::check_cancelled;
 use crate::global::global;
 use crate::pool::enter;
 use crate::scope;

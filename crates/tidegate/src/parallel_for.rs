@@ -19,7 +19,7 @@ pub(crate) use map::par_map_on;
 pub use reduce::map_reduce;
 pub(crate) use reduce::map_reduce_on;
 
-use crate::cancel::CancelToken;
+use crate::cancel::token::CancelToken;
 use crate::global;
 use crate::owned::Storage;
 use crate::worker::WorkerThread;

@@ -2,7 +2,7 @@
 
 use super::packet::{Packet, Registered, Waiter};
 use super::{run_packet, submit_queued};
-use crate::cancel::CancelToken;
+use crate::cancel::token::CancelToken;
 use crate::options::nanos;
 use crate::pool::PoolInner;
 use crate::pool::enter;

@@ -1,13 +1,16 @@
 //! The imports inside a crate: which files each file names by a path that begins with `crate::`.
 //! From these, the largest import cycle between the crate's top-level modules.
 //!
-//! Tests, models and the crate's root file are left out, and so are paths that begin with `super`:
-//! a module and its submodules are one thing here.
+//! Tests and models are left out, and so are the imports of the crate's root file, and paths that
+//! begin with the name of a submodule. A path to an item of the root names the root file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Repo;
 use super::source::{self, code, tests};
+
+/// The root files of crates.
+const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
 
 /// The imports of a crate: pairs of paths below the crate's folder `src`.
 pub type Imports<'a> = BTreeSet<(&'a str, &'a str)>;
@@ -27,10 +30,14 @@ pub fn imports<'a>(repo: &'a Repo, folder: &str) -> Imports<'a> {
         .map(|(file, _)| (module(file), *file))
         .collect();
     let of_file = |(file, text): &(&'a str, &'a str)| {
-        let is_root = ["lib.rs", "main.rs"].contains(file);
-        let paths = if is_root { Vec::new() } else { paths(text) };
+        let is_root = ROOTS.contains(file);
+        let paths = if is_root {
+            Vec::new()
+        } else {
+            paths(&module(file), text)
+        };
         let targets = paths.iter().filter_map(|path| target(path, &modules));
-        let targets: Vec<&str> = targets.collect();
+        let targets: Vec<&str> = targets.filter(|target| target != file).collect();
         targets
             .into_iter()
             .map(|target| (*file, target))
@@ -44,7 +51,7 @@ pub fn largest_cycle(imports: &Imports<'_>) -> Vec<String> {
     let top = |file: &str| file.split(['/', '.']).next().unwrap_or_default().to_owned();
     let mut reached: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (from, to) in imports {
-        if top(from) != top(to) {
+        if top(from) != top(to) && !ROOTS.contains(to) {
             reached.entry(top(from)).or_default().insert(top(to));
         }
     }
@@ -72,18 +79,36 @@ fn module(file: &str) -> String {
 /// Returns the file of the innermost module that the path names.
 fn target<'a>(path: &[String], modules: &BTreeMap<String, &'a str>) -> Option<&'a str> {
     let prefixes = (1..=path.len()).rev().map(|len| path[..len].join("/"));
-    let mut files = prefixes.filter_map(|prefix| modules.get(&prefix));
+    let roots = ROOTS.iter().map(|root| module(root));
+    let mut files = prefixes
+        .chain(roots)
+        .filter_map(|prefix| modules.get(&prefix));
     files.next().copied()
 }
 
-/// Returns the paths after each `crate::` in the code of a file that is not a test.
-fn paths(text: &str) -> Vec<Vec<String>> {
+/// Returns the paths in the code of this module that begin with `crate::` or `super::`, from the
+/// crate's root on. Leaves out tests.
+fn paths(module: &str, text: &str) -> Vec<Vec<String>> {
     let lines: Vec<&str> = text.lines().collect();
     let shipped = lines.iter().zip(tests(&lines)).filter(|(_, test)| !test);
     let text: String = shipped.map(|(line, _)| code(line) + "\n").collect();
     let mut paths = Vec::new();
     for after in text.split("crate::").skip(1) {
         tree(&mut tokens(after).into_iter().peekable(), &[], &mut paths);
+    }
+    // In an inline module, `super` is the module itself: then the path is read as one level higher,
+    // which can only find too many imports.
+    let parents: Vec<String> = module.split('/').map(str::to_owned).collect();
+    let supers = text.replace("super::super::", "\u{1}");
+    for (mark, up) in [("super::", 1), ("\u{1}", 2)] {
+        let prefix = &parents[..parents.len().saturating_sub(up)];
+        for after in supers.split(mark).skip(1) {
+            tree(
+                &mut tokens(after).into_iter().peekable(),
+                prefix,
+                &mut paths,
+            );
+        }
     }
     paths
 }
@@ -165,13 +190,17 @@ mod tests {
                 "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}",
             ),
             ("sleep.rs", "use super::a;"),
-            ("sleep/wake.rs", ""),
-            ("pool.rs", "\"crate::a\""),
+            ("sleep/wake.rs", "use super::super::pool::{self, end};"),
+            ("pool.rs", "\"crate::a\";\ncrate::join();"),
+            ("lib.rs", "mod a;"),
         ]);
         let expected = [
             ("a.rs", "job.rs"),
             ("a.rs", "pool.rs"),
             ("a.rs", "sleep/wake.rs"),
+            ("pool.rs", "lib.rs"),
+            ("sleep.rs", "a.rs"),
+            ("sleep/wake.rs", "pool.rs"),
         ];
         assert_eq!(read(&repo), expected);
     }
