@@ -69,7 +69,9 @@ impl Slurm {
         let (id, cluster) = split(&job.id);
         let mut arguments = on(cluster);
         let name = &job.submission.name;
-        arguments.extend(["-r", "-h", "-t", "all", "-j", id, "-n", name, "-O", COLUMNS]);
+        arguments.extend([
+            "-r", "-a", "-h", "-t", "all", "-j", id, "-n", name, "-O", COLUMNS,
+        ]);
         let answer = self.cluster.commands.call("squeue", &arguments, "")?;
         if answer.err.contains("Invalid job id specified") {
             return Ok(None);
@@ -140,8 +142,9 @@ exec {exec}
     fn find(&mut self, submission: &str) -> Result<Option<String>, Fault> {
         let clusters = env::var("SBATCH_CLUSTERS").ok();
         let mut arguments = on(clusters.as_deref());
-        // `-t` compares states exactly: one that is CONFIGURING is not RUNNING.
-        arguments.extend(["-h", "-t", "all", "-n", submission, "-o", "%F %T"]);
+        // `-t` compares states exactly: one that is CONFIGURING is not RUNNING. With `-h`, newer
+        // releases would not name the cluster.
+        arguments.extend(["-a", "-t", "all", "-n", submission, "-o", "%F %T"]);
         let out = self
             .cluster
             .commands
@@ -151,6 +154,8 @@ exec {exec}
         for words in out.lines().filter_map(|line| line.trim().split_once(' ')) {
             match (words, cluster) {
                 (("CLUSTER:", name), _) => cluster = Some(name),
+                // The header.
+                ((_, "STATE"), _) => {}
                 ((_, state), _) if ENDED.contains(&state) => {}
                 ((id, _), Some(cluster)) => return Ok(Some(format!("{id};{cluster}"))),
                 ((id, _), None) => return Ok(Some(id.to_owned())),

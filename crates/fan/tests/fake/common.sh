@@ -108,7 +108,7 @@ cluster() { # words..
     if [ "$1" = -M ]; then
         skipped=2
         [ "$2" = "$(cat "$state/fault.cluster")" ] || refuse "No cluster '$2' known by database"
-    elif [ -e "$state/fault.cluster" ] && [ "$1" != -h ]; then
+    elif [ -e "$state/fault.cluster" ] && [ "$1" != -a ]; then
         refuse "slurm_load_jobs error: Invalid job id specified"
     fi
 }
