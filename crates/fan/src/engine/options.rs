@@ -52,9 +52,9 @@ pub struct EngineOptions {
     /// k8s: the volume claim that has the folder, and where it is mounted, here as there
     #[arg(long, value_name = "NAME:PATH", global = true)]
     pub claim: Option<Claim>,
-    /// After how many seconds a command of the engine is killed
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, global = true, value_parser = limit())]
-    pub call_limit: u32,
+    /// hq, slurm and k8s: after how many seconds a command of the engine is killed [default: 60]
+    #[arg(long, value_name = "SECONDS", global = true, value_parser = limit())]
+    pub call_limit: Option<u32>,
 }
 
 /// A persistent volume claim of Kubernetes, and where it is mounted.
@@ -84,9 +84,10 @@ fn limit() -> impl clap::builder::TypedValueParser<Value = u32> {
 impl EngineOptions {
     /// Returns the engine.
     pub fn choose(&self, launch: Launch) -> Result<Box<dyn Engine>, Error> {
+        self.check()?;
         let commands = |advice| Commands {
             folder: PathBuf::new(),
-            limit: Duration::from_secs(self.call_limit.into()),
+            limit: Duration::from_secs(self.call_limit.unwrap_or(60).into()),
             advice,
         };
         Ok(match self.engine {
@@ -98,6 +99,23 @@ impl EngineOptions {
                 Box::new(K8s::new(&launch, &self.container()?, commands)?)
             }
         })
+    }
+
+    /// Fails if an option is given that the engine does not have.
+    fn check(&self) -> Result<(), Error> {
+        let (is_k8s, is_local) = (self.engine == Kind::K8s, self.engine == Kind::Local);
+        let given = [
+            (self.image.is_some() && !is_k8s, "--image"),
+            (self.claim.is_some() && !is_k8s, "--claim"),
+            (self.call_limit.is_some() && is_local, "--call-limit"),
+        ];
+        match given.iter().find(|(is_wrong, _)| *is_wrong) {
+            None => Ok(()),
+            Some((_, option)) => Err(Error::never(format!(
+                "{option} cannot be used with the engine {}: leave it out",
+                self.engine.name()
+            ))),
+        }
     }
 
     fn container(&self) -> Result<Container, Error> {

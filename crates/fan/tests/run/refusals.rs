@@ -143,6 +143,9 @@ fn options_are_never_ignored() {
         "run sum --below 3 --dir D --dry-run --fresh",
         "run sum --below 3 --dir D --dry-run --accept-build 1",
         "run sum --below 3 --dir D --fresh --accept-build 1",
+        "run sum --below 3 --dir D --call-limit 5",
+        "run sum --below 3 --dir D --image i",
+        "run sum --below 3 --dir D --engine hq --claim c:/data",
         "piece --out D --item 0 --list L",
     ] {
         let run = fan.output(run);
