@@ -55,7 +55,8 @@ pub fn present<P: Split>(
     let plan = Plan::<P>::read(&path, folder, accept)?;
     if plan.header().digest() != header.digest() {
         return Err(Error::never(format!(
-            "{} is the plan of {}, not of {}: repeat the first command, or choose another --dir",
+            "{} is the plan of {}, not of {}: repeat the first command, choose another --dir, or add --fresh, \
+             which removes the results",
             path.display(),
             Request::of(plan.header()),
             Request::of(header)

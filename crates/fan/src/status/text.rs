@@ -66,7 +66,7 @@ impl fmt::Display for Status {
             writeln!(f, "missing: {}", items(&missing))?;
         }
         if let Some(run) = &self.run {
-            writeln!(f, "{run} works here")?;
+            writeln!(f, "run is active in this folder: {run}")?;
         }
         if let Some(Queued { text, age }) = &self.queue {
             writeln!(f, "{text}, as `run` said {} ago", span(*age))?;

@@ -149,7 +149,7 @@ fn names_a_working_run() {
     let lock = fs::File::open(fan.path("D/run.lock")).expect("a file");
     flock(&lock, FlockOperation::LockExclusive).expect("a lock");
     let text = status(&fan, "");
-    let lines = "missing: items 0, 1, 2\nprocess 7 on b works here\n";
+    let lines = "missing: items 0, 1, 2\nrun is active in this folder: process 7 on b\n";
     assert!(text.ends_with(lines), "{text}");
     drop(lock);
     let text = status(&fan, "");
