@@ -269,13 +269,17 @@ fn share_controller_destroys_no_handlers() {
     });
 }
 
-/// Drops the pool, if it is there, when the value is destroyed.
-struct DropsPool(Arc<Mutex<Option<Pool>>>);
+/// Drops the pool, if it is there, when the value is destroyed, and then opens the gate.
+struct DropsPool(Arc<(Mutex<Option<Pool>>, Gate)>);
 
 impl Drop for DropsPool {
     fn drop(&mut self) {
-        let pool = self.0.lock().unwrap().take();
-        drop(pool);
+        let (pool, dropped) = &*self.0;
+        let pool = pool.lock().unwrap().take();
+        if pool.is_some() {
+            drop(pool);
+            dropped.open();
+        }
     }
 }
 
@@ -289,7 +293,8 @@ fn surplus_thread_may_drop_pool() {
     watched(|| {
         let lives = Arc::new(Lives::default());
         let pool = lives.watch(Pool::builder().workers(1).max_threads(2));
-        let (meet, last) = (Arc::new(Barrier::new(4)), Arc::default());
+        let meet = Arc::new(Barrier::new(4));
+        let last = Arc::new((Mutex::new(None), Gate::new()));
         let tasks: Vec<_> = (0..4)
             .map(|_| {
                 let (meet, last) = (meet.clone(), DropsPool(Arc::clone(&last)));
@@ -300,7 +305,8 @@ fn surplus_thread_may_drop_pool() {
             })
             .collect();
         tasks.into_iter().for_each(|task| task.join());
-        *last.lock().unwrap() = Some(pool);
+        *last.0.lock().unwrap() = Some(pool);
+        last.1.wait();
         support::until(|| lives.get().0 == lives.get().1);
     });
 }
