@@ -12,8 +12,8 @@ use std::fs;
 use jobs::eventually;
 use nix::sys::signal::Signal;
 use terminal::{
-    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, is_pending, is_without_bash, job_of_the_program, send,
-    state, until,
+    CTRL_C, CTRL_D, CTRL_Z, PROMPT, Shell, foreground, is_pending, is_without_bash,
+    job_of_the_program, send, state, until,
 };
 
 #[test]
@@ -374,6 +374,8 @@ fn shell_keeps_the_terminal_that_it_took() {
     shell.wait_for("<");
     let pids = shell.wait_for(">").replace('>', "");
     let (command, program) = pids.split_once(' ').expect("two numbers");
+    // A command that is stopped while it hands the terminal over takes it from the shell later.
+    eventually(|| foreground(program).as_deref() == Some(program));
     send(command, Signal::SIGSTOP);
     shell.wait_for("Stopped");
     shell.wait_for(PROMPT);

@@ -72,12 +72,13 @@ impl Terminal {
     fn lend(&mut self, group: Pid) -> bool {
         self.is_needed = true;
         let Some(tty) = &self.tty else { return false };
+        // Until the last call, the keys reach the command.
+        let pending = pending_keys(group);
+        // Nothing stands between the two calls: a shell may take the terminal there.
         let front = tcgetpgrp(tty);
         if front != Ok(getpgrp()) {
             return front == Ok(group);
         }
-        // Until the next call, the keys reach the command.
-        let pending = pending_keys(group);
         let is_lent = tcsetpgrp(tty, group).is_ok();
         if is_lent {
             self.sent = Some(pending);

@@ -128,6 +128,11 @@ fn stat(pid: &str) -> Option<Vec<String>> {
     Some(fields.split(' ').map(str::to_owned).collect())
 }
 
+/// Returns which group has the terminal of a process.
+pub fn foreground(pid: &str) -> Option<String> {
+    stat(pid)?.into_iter().nth(FOREGROUND)
+}
+
 /// Returns whether `signal` waits in a process that blocks it or is stopped.
 pub fn is_pending(pid: &str, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
@@ -197,6 +202,7 @@ pub fn wait_for_orphan(command: &str) {
 
 const PARENT: usize = 1;
 const SESSION: usize = 3;
+const FOREGROUND: usize = 5;
 
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_D: &str = "\x04";
