@@ -85,10 +85,10 @@ pub enum Command {
     /// Split a program into pieces, run them on many machines, and merge their results
     #[command(subcommand, disable_help_subcommand = true, after_help = AFTER_FAN)]
     Fan(Deferred<tidegate_fan::Verb<Programs>>),
-    /// Waits until `exec` ends, and restores what it has confined if it died
+    /// Waits until `exec` ends; if it died, restores what it has confined, or ends its program
     #[cfg(target_os = "linux")]
     #[command(name = tidegate_exec::SUBCOMMAND, hide = true)]
-    ExecWatch { record: PathBuf },
+    ExecWatch { record: Option<PathBuf> },
 }
 
 #[derive(Subcommand, Clone, Copy, Debug)]

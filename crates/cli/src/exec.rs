@@ -52,10 +52,10 @@ fn options(arguments: ExecArguments) -> Result<tidegate_exec::Options, Failure> 
     })
 }
 
-/// Waits until `tidegate exec` ends, and gives its program the processors back if it dies.
+/// Waits until `tidegate exec` ends. If it dies, gives its program the processors back, or ends it.
 #[cfg(target_os = "linux")]
-pub fn watch(path: &std::path::Path) -> ! {
-    tidegate_exec::watch(path)
+pub fn watch(record: Option<&std::path::Path>) -> ! {
+    tidegate_exec::watch(record)
 }
 
 /// Returns whether `TIDEGATE_EXPLAIN` is set to 1.

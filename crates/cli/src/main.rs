@@ -82,7 +82,7 @@ fn choose(command: Command) -> Result<ExitCode, Failure> {
         Command::Exec(Deferred(arguments)) => return exec::run(arguments),
         Command::Fan(Deferred(verb)) => fan::carry_out(verb),
         #[cfg(target_os = "linux")]
-        Command::ExecWatch { record } => exec::watch(&record),
+        Command::ExecWatch { record } => exec::watch(record.as_deref()),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use jobs::{Home, Running, eventually};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use support::complaint;
 use tempfile::TempDir;
@@ -409,14 +409,15 @@ mod processes {
 
     #[test]
     fn watcher_has_a_readable_name() {
-        let (started, program) = Started::new("echo $$; exec cat");
+        let script = "echo $$; exec cat";
+        let (started, program) = Started::with("--kill-with-command", "auto", script);
         let others = started.others(&program);
         let [watcher] = &others[..] else {
             panic!("{others:?}");
         };
         eventually(|| {
             let words = fs::read(format!("/proc/{watcher}/cmdline")).expect("it runs");
-            words.starts_with(b"tidegate\0exec-watch\0")
+            words == b"tidegate\0exec-watch\0"
         });
     }
 
@@ -454,10 +455,8 @@ mod kills {
 
     #[test]
     fn program_goes_on_by_default() {
-        let (mut started, program) = Started::new("echo $$; exec cat");
-        let watchers = started.others(&program);
+        let (mut started, _) = Started::new("echo $$; exec cat");
         started.command.kill();
-        eventually(|| watchers.iter().all(|watcher| has_ended(watcher)));
         let mut input = started.input.take().expect("a pipe");
         input.write_all(b"on\n").expect("it reads");
         assert_eq!(started.line(), "on");
@@ -475,6 +474,26 @@ mod kills {
             started.line();
             started.command.kill();
             eventually(|| pids.iter().all(|pid| has_ended(pid)));
+        }
+    }
+
+    /// The kernel sends SIGHUP to such a program, whose first process may end before the watcher
+    /// sees it, so that what is left is known only by its environment.
+    #[test]
+    fn option_ends_a_stopped_program() {
+        let script = "trap echo WINCH; setsid sh -c 'echo '$$' $$; exec sleep 1000' & wait; wait";
+        for (options, share) in [("", "auto"), ("--how count", "auto"), ("", "off")] {
+            let options = format!("--kill-with-command {options}");
+            let (mut started, pids) = Started::with(&options, share, script);
+            let (program, sleeper) = pids.split_once(' ').expect("two numbers");
+            // The command only passes signals on once the watcher knows the program.
+            started.signal(Signal::SIGWINCH);
+            started.line();
+            let group = Pid::from_raw(program.parse().expect("a number"));
+            killpg(group, Signal::SIGSTOP).expect("it runs");
+            eventually(|| state(program) == Some('T'));
+            started.command.kill();
+            eventually(|| has_ended(program) && has_ended(sleeper));
         }
     }
 

@@ -138,7 +138,7 @@ fn inner_command_names_the_outer_one() {
     command.arg(inner).arg(env!("CARGO_BIN_EXE_tidegate"));
     let output = command.assert().success().get_output().clone();
     let told = String::from_utf8(output.stderr).expect("text");
-    let line = "tidegate exec: runs inside another tidegate exec, whose row stands for this";
+    let line = "tidegate exec: runs inside another tidegate exec, which stands for this";
     assert!(told.starts_with(line), "{told}");
 }
 

@@ -51,7 +51,7 @@ pub struct Additions {
 impl Additions {
     /// Chooses the variables for a program that has up to `threads` processors. Leaves a variable
     /// alone if it `is_set` by the user.
-    pub fn choose(threads: usize, record: Option<&str>, is_set: impl Fn(&str) -> bool) -> Self {
+    pub fn choose(threads: usize, is_set: impl Fn(&str) -> bool) -> Self {
         let mut chosen = Self::default();
         for name in THREADS {
             chosen.add(name, threads.to_string(), &is_set);
@@ -72,9 +72,13 @@ impl Additions {
             false => chosen.kept.extend(by_user),
         }
         chosen
-            .set
-            .extend(record.map(|name| (VARIABLE, name.to_owned())));
-        chosen
+    }
+
+    /// Adds the name by which processes of the program are recognized.
+    pub fn with_name(mut self, name: Option<&str>) -> Self {
+        self.set
+            .extend(name.map(|name| (VARIABLE, name.to_owned())));
+        self
     }
 
     /// Adds the address of a jobserver to the flags that the user has set.
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn empty_environment_gets_all() {
-        let additions = Additions::choose(3, Some("exec-7-9.masks"), |_| false);
+        let additions = Additions::choose(3, |_| false).with_name(Some("exec-7-9.masks"));
         let mut expected: Vec<String> = THREADS.map(|name| format!("{name}=3")).into();
         expected.extend(["TIDEGATE_SHARE=off", "OMP_WAIT_POLICY=passive"].map(String::from));
         expected.extend(["KMP_BLOCKTIME=0", "GOMP_SPINCOUNT=1000"].map(String::from));
@@ -157,7 +161,7 @@ mod tests {
     #[test]
     fn variables_of_the_user_stay() {
         for name in THREADS {
-            let additions = Additions::choose(3, None, |other| other == name);
+            let additions = Additions::choose(3, |other| other == name);
             let found = applied(&additions, &[(name, "")]);
             assert!(found.contains(&format!("{name}=")), "{found:?}");
             assert_eq!(found.len(), THREADS.len() + 1 + WAITING.len(), "{found:?}");
@@ -172,7 +176,7 @@ mod tests {
     /// The program must not take a second seat.
     #[test]
     fn sharing_is_always_off() {
-        let additions = Additions::choose(3, None, |_| true);
+        let additions = Additions::choose(3, |_| true);
         let found = applied(&additions, &[("TIDEGATE_SHARE", "on")]);
         assert_eq!(found, ["TIDEGATE_SHARE=off"]);
     }
@@ -181,7 +185,7 @@ mod tests {
     #[test]
     fn waiting_is_set_together_or_not() {
         for (name, _) in WAITING {
-            let additions = Additions::choose(3, None, |other| other == name);
+            let additions = Additions::choose(3, |other| other == name);
             let found = applied(&additions, &[(name, "1")]).join(" ");
             let named = WAITING.map(|(other, _)| found.contains(other));
             assert_eq!(named, WAITING.map(|(other, _)| other == name), "{found}");
@@ -191,7 +195,7 @@ mod tests {
     /// The name of another command's record would lead to the wrong masks.
     #[test]
     fn record_replaces_an_older_one() {
-        let additions = Additions::choose(3, Some("new"), |_| true);
+        let additions = Additions::choose(3, |_| true).with_name(Some("new"));
         let found = applied(&additions, &[(VARIABLE, "old"), ("A", "b=c")]);
         assert_eq!(found, ["A=b=c", "TIDEGATE_SHARE=off", "TIDEGATE_EXEC=new"]);
     }

@@ -24,6 +24,7 @@ pub use confinement::Means;
 
 use crate::jobserver::Server;
 use crate::seat::report;
+use crate::watcher::Identity;
 use crate::{Options, say};
 use confinement::Confinement;
 use guards::Guards;
@@ -92,7 +93,7 @@ pub struct Following {
 impl Following {
     /// Takes the first look at the program, whose first process is `pid`. Call this immediately
     /// after that process has started. All children of this process belong to the program, except
-    /// its watcher.
+    /// `watcher` and that of the confinement.
     #[must_use]
     pub fn begin(
         options: &Options,
@@ -100,10 +101,10 @@ impl Following {
         means: Means,
         server: Option<Server>,
         pid: i32,
+        watcher: Option<Identity>,
     ) -> Self {
         let report = report(options, machine);
         let command = i32::try_from(std::process::id()).unwrap_or(0);
-        let watcher = means.watcher().into_iter().collect();
         let mut following = Self {
             stop: Stop {
                 is_set: Arc::default(),
@@ -111,7 +112,11 @@ impl Following {
             },
             seat,
             confinement: means.of(pid),
-            tree: Tree::new(Path::new("/proc").into(), command, watcher),
+            tree: Tree::new(
+                Path::new("/proc").into(),
+                command,
+                watcher.into_iter().collect(),
+            ),
             observer: Observer::new(Clocks::KERNEL),
             desire: Desire::default(),
             guards: Guards::default(),
@@ -257,9 +262,10 @@ impl Following {
     /// Stops confining the program for good, and says why.
     fn free(&mut self, reason: Option<&str>) {
         let confinement = std::mem::replace(&mut self.confinement, Confinement::None);
-        let what = match confinement.is_none() {
-            true => "takes no part in sharing any more",
-            false => "is not confined any more",
+        let what = match &confinement {
+            Confinement::None => "takes no part in sharing any more",
+            Confinement::Ready(_) => "will not be confined",
+            Confinement::Quota(..) | Confinement::Affinity(..) => "is not confined any more",
         };
         self.chosen = None;
         let released = confinement.release(&self.tree);
@@ -293,7 +299,7 @@ impl Following {
         };
         let most = self.report.mask.len();
         self.confinement
-            .confine(&self.tree, members, chosen.as_deref(), most)?;
+            .confine(&mut self.tree, members, chosen.as_deref(), most)?;
         if is_new {
             self.calm = 0;
             self.chosen = chosen;

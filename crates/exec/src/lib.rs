@@ -31,7 +31,7 @@ pub use watcher::{SUBCOMMAND, watch};
 
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 
 use environment::Additions;
@@ -41,7 +41,8 @@ use signals::Signals;
 use start::Program;
 use terminal::Terminal;
 use tidegate_policy::share::SharePolicy;
-use watcher::Watcher;
+use tidegate_share::confinement;
+use watcher::{Identity, Watcher};
 
 /// How to make the program follow its allotment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,33 +122,39 @@ pub fn run(options: &Options) -> Result<u8, Failure> {
     // block the signals for which this thread waits.
     let signals = Signals::block();
     let place = Place::take(options);
-    let mut means = place
+    let means = place
         .as_ref()
         .map(|place| Means::prepare(options.how, &place.location));
     let jobs = options.jobserver;
     let server = jobs.and_then(|jobs| serve(jobs, place.as_ref(), has_old_make));
-    let additions = additions(place.as_ref(), means.as_ref(), server.as_ref());
+    let may_confine = means.as_ref().is_some_and(Means::may_confine);
+    let name = (may_confine || options.kill_with_command).then(confinement::own_name);
+    let additions = additions(place.as_ref(), name.as_deref(), server.as_ref());
     explain(options, place.as_ref(), means.as_ref(), &additions);
-    let watcher = match options.kill_with_command {
-        true => watcher(means.as_mut()),
-        false => None,
-    };
+    let watcher = options.kill_with_command.then(watcher).flatten();
     let mut terminal = Terminal::open();
+    // The watcher learns of the program at once: if this process is killed before, the program goes on.
     let program = Program::start(
         &options.command,
         &additions,
         &signals,
         &mut terminal,
-        watcher.as_deref(),
+        |pid| {
+            if let Some((watcher, name)) = watcher.as_ref().zip(name.as_deref()) {
+                watcher.take_along(pid, name);
+            }
+        },
     )?;
     let (follower, server) = match (place, means) {
-        (Some(place), Some(means)) => follow(options, place, means, server, program.pid()),
+        (Some(place), Some(means)) => {
+            let watcher = watcher.as_ref().map(Watcher::identity);
+            follow(options, place, means, server, program.pid(), watcher)
+        }
         _ => (None, server),
     };
     let end = program.supervise(&signals, &mut terminal);
-    drop((follower, server));
-    // After the follower. If that panicked, the watcher restores.
-    drop(watcher);
+    watcher.iter().for_each(Watcher::let_go);
+    drop((follower, server, watcher));
     Ok(end.repeat())
 }
 
@@ -178,25 +185,21 @@ fn serve(jobs: usize, place: Option<&Place>, has_old_make: bool) -> Option<Serve
 }
 
 /// Returns the watcher that ends the program if this process dies. If there is none, says so.
-fn watcher(means: Option<&mut Means>) -> Option<Arc<Watcher>> {
-    let watcher = match means {
-        Some(means) => means.share_watcher(),
-        None => Watcher::without_record().map(Arc::new),
-    };
-    let watcher = watcher.inspect_err(|error| {
+fn watcher() -> Option<Watcher> {
+    let watcher = Watcher::of_program().inspect_err(|error| {
         let end = "the program will not end if this command is killed";
         say(&format!("{end}: cannot start its watcher: {error}"));
     });
     watcher.ok()
 }
 
-/// Chooses the variables that the program gets. Without a seat, it gets only those of the
-/// jobserver.
-fn additions(place: Option<&Place>, means: Option<&Means>, server: Option<&Server>) -> Additions {
-    let record = means.and_then(Means::record);
+/// Chooses the variables that the program gets. Without a seat, it gets only those of the jobserver
+/// and the command's `name`.
+fn additions(place: Option<&Place>, name: Option<&str>, server: Option<&Server>) -> Additions {
     let is_set = |name: &str| std::env::var_os(name).is_some();
-    let additions = place.map(|place| Additions::choose(place.threads, record, is_set));
-    additions.unwrap_or_default().with_makeflags(server)
+    let additions = place.map(|place| Additions::choose(place.threads, is_set));
+    let additions = additions.unwrap_or_default().with_makeflags(server);
+    additions.with_name(name)
 }
 
 /// Ends the following when it is dropped.
@@ -227,6 +230,7 @@ fn follow(
     means: Means,
     server: Option<Server>,
     program: i32,
+    watcher: Option<Identity>,
 ) -> (Option<Follower>, Option<Server>) {
     let (sender, receiver) = mpsc::channel::<Following>();
     let builder = thread::Builder::new().name("tidegate-exec".to_owned());
@@ -242,7 +246,7 @@ fn follow(
         }
     };
     let seat = (place.seat, &place.machine);
-    let following = Following::begin(options, seat, means, server, program);
+    let following = Following::begin(options, seat, means, server, program, watcher);
     let stop = following.stop();
     // This cannot fail: the thread waits for it.
     let _ = sender.send(following);

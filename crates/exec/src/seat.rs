@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tidegate_machine::Machine;
 use tidegate_policy::share::SharePolicy;
-use tidegate_share::confinement::VARIABLE;
+use tidegate_share::confinement::{VARIABLE, restore_abandoned};
 use tidegate_share::{CpuMask, Location, Name, Refusal, Report, Seat};
 
 use crate::{How, Options, say};
@@ -49,6 +49,7 @@ impl Place {
         let most = report.limit;
         let location = Location::find()?;
         let mut seat = Seat::take(&location, &Name::new(&name(options)))?;
+        restore_abandoned(&location);
         let threads = match options.how {
             How::Count => share(&mut seat, report)?.max(options.min).min(most),
             How::Auto | How::Quota | How::Affinity => most,
@@ -103,11 +104,11 @@ fn share(seat: &mut Seat, report: Report) -> Result<usize, Refusal> {
     Ok(seat.shares()?.allotment)
 }
 
-/// Returns why sharing is switched off: by the user, or because this command is itself part of a
-/// program that has a seat.
+/// Returns why sharing is switched off: by the user, or by another command, of whose program this
+/// command is a part.
 fn why_off() -> &'static str {
     match std::env::var_os(VARIABLE) {
-        Some(_) => "runs inside another tidegate exec, whose row stands for this program",
+        Some(_) => "runs inside another tidegate exec, which stands for this program",
         None => "TIDEGATE_SHARE=off: the program does not share the processors",
     }
 }

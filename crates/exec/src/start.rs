@@ -20,7 +20,6 @@ use crate::Failure;
 use crate::environment::Additions;
 use crate::signals::{Signals, forward};
 use crate::terminal::Terminal;
-use crate::watcher::Watcher;
 
 /// The exit codes of a program that was not run.
 const MISSING: u8 = 127;
@@ -62,13 +61,13 @@ impl End {
 
 impl Program {
     /// Starts the program in a process group of its own, and lends it the terminal if it is needed.
-    /// If there is a `watcher`, that ends the program if this process dies.
+    /// Calls `started` with the number of the first process as soon as there is one.
     pub fn start(
         command: &[OsString],
         additions: &Additions,
         signals: &Signals,
         terminal: &mut Terminal,
-        watcher: Option<&Watcher>,
+        started: impl FnOnce(i32),
     ) -> Result<Self, Failure> {
         // So that the processes of the program stay descendants of the command when their parents
         // end. No kernel since 3.4 refuses this.
@@ -80,10 +79,7 @@ impl Program {
         let pid = arguments.and_then(|arguments| {
             with_children_continued(|| {
                 let pid = spawn(&arguments, &environment, signals.before)?;
-                // At once, because the program goes on if this process is killed before.
-                if let Some(watcher) = watcher {
-                    watcher.take_along(pid.as_raw());
-                }
+                started(pid.as_raw());
                 Ok(pid)
             })
         });

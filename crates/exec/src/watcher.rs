@@ -1,10 +1,10 @@
-//! The process that gives the program its processors back if the command dies, or ends the program
+//! The processes that give the program its processors back if the command dies, and end the program
 //! if the user wants that.
 //!
-//! Its standard input is a pipe of which only the command has the other end. The kernel closes that
-//! end when the command dies, whatever the cause. The watcher inherits that the command blocks its
-//! signals, so a signal that a supervisor sends to all processes of a service does not end it. It
-//! soon enters a session of its own, so that a terminal does not stop it either.
+//! Their standard input is a pipe of which only the command has the other end. The kernel closes
+//! that end when the command dies, whatever the cause. A watcher inherits that the command blocks
+//! its signals, so a signal that a supervisor sends to all processes of a service does not end it.
+//! It soon enters a session of its own, so that a terminal does not stop it either.
 
 use procfs::ProcResult;
 use procfs::process::{Process, Stat, all_processes};
@@ -16,9 +16,6 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tidegate_share::confinement;
-
-/// A path at which there is no record.
-const NO_RECORD: &str = "none";
 
 /// The most looks for processes that a program has started while it was being stopped.
 const LOOKS: usize = 16;
@@ -63,12 +60,6 @@ impl Identity {
         }
         is_there
     }
-
-    fn parse(line: &str) -> Option<Self> {
-        let (pid, started) = line.split_once(' ')?;
-        let (pid, started) = (pid.parse().ok()?, started.parse().ok()?);
-        Some(Self { pid, started })
-    }
 }
 
 impl From<&Stat> for Identity {
@@ -80,7 +71,78 @@ impl From<&Stat> for Identity {
     }
 }
 
-/// The command's end of the pipe to its watcher.
+/// A program that ends with its command.
+struct Program {
+    first: Identity,
+    /// The name of the command's record, which the program's environment contains.
+    name: String,
+}
+
+impl Program {
+    /// Reads a line that [`Watcher::take_along`] has written.
+    fn parse(line: &str) -> Option<Self> {
+        let [pid, started, name] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let (pid, started) = (pid.parse().ok()?, started.parse().ok()?);
+        let name = name.to_owned();
+        Some(Self {
+            first: Identity { pid, started },
+            name,
+        })
+    }
+
+    /// Ends the program's processes.
+    fn end(&self) {
+        let mut stopped = Vec::new();
+        for _ in 0..LOOKS {
+            let mut new = self.processes();
+            new.retain(|process| !stopped.contains(process));
+            if new.is_empty() {
+                break;
+            }
+            // A process that is stopped starts no others, whose parents would be unknown after its
+            // end.
+            for process in &new {
+                process.signal(Signal::STOP);
+            }
+            stopped.extend(new);
+        }
+        // Descendants first: the kernel continues a stopped group that nobody supervises any more.
+        for process in stopped.into_iter().rev() {
+            process.signal(Signal::KILL);
+        }
+    }
+
+    /// Returns the first process, those that the command's environment has reached, and the
+    /// descendants of these; parents before their children.
+    ///
+    /// The first process may have ended already: when the command dies, the kernel sends SIGHUP to
+    /// the program's group if one of its processes was stopped.
+    fn processes(&self) -> Vec<Identity> {
+        let processes = all_processes().into_iter().flatten().flatten();
+        let stats: Vec<Stat> = processes
+            .filter_map(|process| process.stat().ok())
+            .collect();
+        let is_known = |stat: &&Stat| {
+            let is_named = |pid| confinement::is_named(pid, &self.name);
+            Identity::from(*stat) == self.first || u32::try_from(stat.pid).is_ok_and(is_named)
+        };
+        let known: Vec<&Stat> = stats.iter().filter(is_known).collect();
+        let is_known = |pid| known.iter().any(|stat| stat.pid == pid);
+        let roots = known.iter().filter(|stat| !is_known(stat.ppid));
+        let mut found: Vec<Identity> = roots.map(|stat| Identity::from(*stat)).collect();
+        let mut at = 0;
+        while let Some(parent) = found.get(at).copied() {
+            let children = stats.iter().filter(|stat| stat.ppid == parent.pid);
+            found.extend(children.map(Identity::from));
+            at += 1;
+        }
+        found
+    }
+}
+
+/// The command's end of the pipe to a watcher.
 #[derive(Debug)]
 pub struct Watcher {
     child: Child,
@@ -96,17 +158,18 @@ impl Watcher {
     /// # Errors
     /// Returns an error if the process cannot be started.
     pub fn start(path: &Path) -> io::Result<Self> {
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("tidegate").arg(SUBCOMMAND).arg(path);
+        let mut command = itself();
+        command.arg(path);
         Self::start_as(command)
     }
 
-    /// Starts a watcher that has nothing to restore.
+    /// Starts a watcher that ends the program of [`take_along`](Self::take_along), once this process
+    /// is dead.
     ///
     /// # Errors
     /// Like [`start`](Self::start).
-    pub fn without_record() -> io::Result<Self> {
-        Self::start(Path::new(NO_RECORD))
+    pub fn of_program() -> io::Result<Self> {
+        Self::start_as(itself())
     }
 
     /// Starts `command`, which must call [`watch`].
@@ -126,19 +189,28 @@ impl Watcher {
         self.identity
     }
 
-    /// Makes the watcher end the program, whose first process is the child `pid`, if this process
-    /// dies.
-    pub fn take_along(&self, pid: i32) {
-        let identity = Identity::numbered(pid).ok();
-        if let Some((Identity { pid, started }, mut pipe)) = identity.zip(self.child.stdin.as_ref())
-        {
+    /// Makes the watcher end the program if this process dies. The program's first process is the
+    /// child `pid`, and its environment contains `name`.
+    pub fn take_along(&self, pid: i32, name: &str) {
+        if let Ok(Identity { pid, started }) = Identity::numbered(pid) {
+            self.write(&format!("{pid} {started} {name}\n"));
+        }
+    }
+
+    /// Makes the watcher leave the program alone, because its first process has ended.
+    pub fn let_go(&self) {
+        self.write("\n");
+    }
+
+    fn write(&self, line: &str) {
+        if let Some(mut pipe) = self.child.stdin.as_ref() {
             // This fails if the watcher is dead.
-            let _ = pipe.write_all(format!("{pid} {started}\n").as_bytes());
+            let _ = pipe.write_all(line.as_bytes());
         }
     }
 }
 
-/// Makes the watcher restore and end, and waits for that. The record must be dropped before.
+/// Makes the watcher do its work and end, and waits for that. The record must be dropped before.
 impl Drop for Watcher {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
@@ -151,67 +223,32 @@ impl Drop for Watcher {
     }
 }
 
-/// Waits until the command ends. If it dies, ends the program that it has named, if any, and
-/// restores what the record at `path` says.
+/// Returns a command that calls [`watch`].
+fn itself() -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("tidegate").arg(SUBCOMMAND);
+    command
+}
+
+/// Waits until the command ends. Then restores what the record at this path says, if the command
+/// has not done so. Without a path, ends the program that the command has named, if the command has
+/// died before the program's first process.
 ///
 /// Any process that a user starts by hand may call this: it only restores a record whose command is
 /// dead, and only ends a program that its standard input names.
-pub fn watch(path: &Path) -> ! {
+pub fn watch(record: Option<&Path>) -> ! {
     // This fails if the process already leads a session.
     let _ = setsid();
-    let mut program = None;
-    for line in io::stdin().lines().map_while(Result::ok) {
-        program = Identity::parse(&line);
+    let last = io::stdin().lines().map_while(Result::ok).last();
+    match record {
+        // If this fails, the next process of this user tries again.
+        Some(path) => drop(confinement::restore(path)),
+        None => {
+            let program = last.as_deref().and_then(Program::parse);
+            program.iter().for_each(Program::end);
+        }
     }
-    // First, because restoring may wait for another process that restores.
-    // After a usual end, the program is gone, and a walk over all processes would be in vain.
-    if let Some(program) = program.filter(|program| program.is_there()) {
-        end_program(program);
-    }
-    // The next process of this user tries again.
-    let _ = confinement::restore(path);
     std::process::exit(0)
-}
-
-/// Ends the program's first process and all its descendants. If the first one has ended already,
-/// the others go on, as they would if the command lived.
-fn end_program(first: Identity) {
-    let mut stopped = Vec::new();
-    for _ in 0..LOOKS {
-        let mut new = family(first);
-        new.retain(|process| !stopped.contains(process));
-        if new.is_empty() {
-            break;
-        }
-        // A process that is stopped starts no others, whose parents would be unknown after its end.
-        for process in &new {
-            process.signal(Signal::STOP);
-        }
-        stopped.extend(new);
-    }
-    // Descendants first: the kernel continues a stopped group that nobody supervises any more.
-    for process in stopped.into_iter().rev() {
-        process.signal(Signal::KILL);
-    }
-}
-
-/// Returns `first` and its descendants; none if it has ended.
-fn family(first: Identity) -> Vec<Identity> {
-    let processes = all_processes().into_iter().flatten().flatten();
-    let stats: Vec<Stat> = processes
-        .filter_map(|process| process.stat().ok())
-        .collect();
-    let select = |is_it: &dyn Fn(&Stat) -> bool| -> Vec<Identity> {
-        let selected = stats.iter().filter(|stat| is_it(stat));
-        selected.map(Identity::from).collect()
-    };
-    let mut family = select(&|stat| Identity::from(stat) == first);
-    let mut at = 0;
-    while let Some(parent) = family.get(at).copied() {
-        family.extend(select(&|stat| stat.ppid == parent.pid));
-        at += 1;
-    }
-    family
 }
 
 #[cfg(test)]
@@ -226,13 +263,18 @@ mod tests {
         Watcher::start_as(Command::new("cat")).unwrap()
     }
 
+    fn program(first: Identity) -> Program {
+        let name = "exec-1-1.masks".to_owned();
+        Program { first, name }
+    }
+
     /// Such a process has got the number of the program's first one.
     #[test]
     fn another_program_is_not_ended() {
         let mut watcher = waiting();
         let Identity { pid, started } = watcher.identity();
         let started = started - 1;
-        end_program(Identity { pid, started });
+        program(Identity { pid, started }).end();
         drop(watcher.child.stdin.take());
         assert!(watcher.child.wait().unwrap().success());
     }
@@ -247,16 +289,17 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut program = command.spawn().unwrap();
-        let mut output = BufReader::new(program.stdout.take().unwrap());
+        let mut child = command.spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
         for _ in 0..8 {
             output.read_line(&mut String::new()).unwrap();
         }
-        end_program(Identity::numbered(i32::try_from(program.id()).unwrap()).unwrap());
+        let first = Identity::numbered(i32::try_from(child.id()).unwrap()).unwrap();
+        program(first).end();
         let mut rest = String::new();
         output.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "");
-        assert!(!program.wait().unwrap().success());
+        assert!(!child.wait().unwrap().success());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tidegate_exec::{Following, How, Means, Options, SUBCOMMAND, watch};
 use tidegate_machine::Machine;
 use tidegate_policy::share::SharePolicy;
 use tidegate_policy::tunables::EXEC_GUARD_INVOLUNTARY;
-use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
+use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat, confinement};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     match words[..] {
         ["spin", threads] => spin(threads.parse().expect("a number")),
         ["command", table, threads] => command(Path::new(table), threads),
-        [subcommand, record] if subcommand == SUBCOMMAND => watch(Path::new(record)),
+        [subcommand, record] if subcommand == SUBCOMMAND => watch(Some(Path::new(record))),
         _ => test(&words),
     }
     ExitCode::SUCCESS
@@ -63,7 +63,7 @@ fn command(table: &Path, threads: &str) {
     let mut program = Command::new("/proc/self/exe");
     program
         .args(["spin", threads])
-        .env("TIDEGATE_EXEC", means.record().expect("a record"));
+        .env(confinement::VARIABLE, confinement::own_name());
     let mut program = program.spawn().expect("it starts");
     let pid = i32::try_from(program.id()).expect("a number");
     println!("{pid}");
@@ -79,7 +79,7 @@ fn command(table: &Path, threads: &str) {
         explain: false,
         share: SharePolicy::Auto,
     };
-    let following = Following::begin(&options, (seat, &Machine::read()), means, None, pid);
+    let following = Following::begin(&options, (seat, &Machine::read()), means, None, pid, None);
     let stop = following.stop();
     let following = thread::spawn(move || following.run());
     let _ = std::io::stdin().read_to_end(&mut Vec::new());

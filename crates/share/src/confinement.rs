@@ -25,6 +25,7 @@ mod threads;
 
 pub use crate::records::Records;
 pub use inheritance::{confined, inherited};
+pub use threads::is_named;
 
 use crate::identity::{Identity, boot};
 use crate::location::{Access, Location};
@@ -69,36 +70,37 @@ pub struct Record {
 }
 
 impl Record {
-    /// Restores abandoned records, then creates this process's record beside the table at
-    /// `location`, whose folder must exist.
+    /// Returns an error if this process could have no record beside the table at `location`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be created, if this process has one already, or if a part
-    /// of `/proc` is missing without which no process could restore.
-    pub fn create(location: &Location) -> Result<Self, Refusal> {
-        restore_abandoned(location);
+    /// The folder cannot be trusted or is missing, or a part of `/proc` without which no process
+    /// could restore.
+    pub fn check(location: &Location) -> Result<(), Refusal> {
         let folder = trusted::folder(location, Access::Repair)?;
         let owner = Identity::of_this_process();
-        let path = location.path();
         if !folder || owner.started == 0 || owner.namespace == 0 || boot() == 0 {
             let what = "can have no record of masks beside it: its folder or a part of /proc is \
                         missing";
-            return Err(Refusal::of(Kind::Unreachable, path, what));
+            return Err(Refusal::of(Kind::Unreachable, location.path(), what));
         }
-        let path = path.with_file_name(format!("exec-{}-{}.masks", owner.pid, owner.started));
-        let head = lines::head(owner.namespace);
+        Ok(())
+    }
+
+    /// Creates this process's record beside the table at `location`, whose folder must exist.
+    ///
+    /// # Errors
+    /// Like [`check`](Self::check). Also returns an error if the file cannot be created, or if this
+    /// process has one already.
+    pub fn create(location: &Location) -> Result<Self, Refusal> {
+        Self::check(location)?;
+        let path = location.path().with_file_name(own_name());
+        let head = lines::head(Identity::of_this_process().namespace);
         Ok(Self {
             opened: Opened::create(&path, &head)?,
             length: head.len() as u64,
             compact_at: COMPACT_AT,
             chosen: None,
         })
-    }
-
-    /// Returns the record's name, the value of [`VARIABLE`] for the program.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.opened.name()
     }
 
     /// Returns the path of the file.
@@ -188,6 +190,14 @@ impl Record {
     pub fn restore(self) -> Result<usize, Refusal> {
         self.opened.restore()
     }
+}
+
+/// Returns the name that this process's record has or would have: the value of [`VARIABLE`] for
+/// the program.
+#[must_use]
+pub fn own_name() -> String {
+    let owner = Identity::of_this_process();
+    format!("exec-{}-{}.masks", owner.pid, owner.started)
 }
 
 /// Waits until the owner of the record at `path` has ended, then restores and removes the record.

@@ -11,7 +11,7 @@ use support::confined::{self, Abandoned, Program, bind, mask, processors};
 use support::sys::{self, KILLED, Traced, WELL};
 use support::{Home, at_every_call, to_stop, until};
 use tidegate_share::CpuMask;
-use tidegate_share::confinement::{self, Record, ThreadId, restore_abandoned};
+use tidegate_share::confinement::{self, Record, ThreadId, own_name, restore_abandoned};
 
 /// Not a test of its own: the programs of the other tests.
 #[test]
@@ -51,7 +51,7 @@ mod owner {
         let home = Home::new();
         let mut record = Record::create(&home.location()).unwrap();
         let path = record.path().to_owned();
-        assert_eq!(path, home.folder.path().join(record.name()));
+        assert_eq!(path, home.folder.path().join(own_name()));
         assert!(Record::create(&home.location()).is_err(), "one per process");
         assert!(record.is_there());
         let program = Program::start("none");
@@ -71,11 +71,11 @@ mod owner {
         };
         let home = Home::new();
         let mut record = Record::create(&home.location()).unwrap();
-        let program = Program::start(record.name());
+        let program = Program::start(&own_name());
         confine(&mut record, &program, &all, &one);
         assert_eq!(restore_abandoned(&home.location()), 0);
         let found = confinement::check(&home.location()).unwrap();
-        assert_eq!(found.owned, [record.name()]);
+        assert_eq!(found.owned, [own_name()]);
         assert!(found.restored.is_empty() && found.ignored.is_empty());
         program.all_have(&one);
     }

@@ -29,8 +29,8 @@ pub struct ExecArguments {
     /// How CMD follows its allotment
     #[arg(long, value_enum, default_value_t)]
     pub how: How,
-    /// Kill CMD and its descendants if `tidegate exec` itself is killed, as by `kill -9` [default:
-    /// CMD goes on]
+    /// Kill CMD and all that it has started if `tidegate exec` itself is killed, as by `kill -9`
+    /// [default: CMD goes on]
     #[arg(long)]
     pub kill_with_command: bool,
     /// The program to run, and its arguments

@@ -3,11 +3,10 @@
 use super::affinity::Affinity;
 use super::quota::Leaf;
 use super::tree::{Member, Tree};
-use crate::watcher::{Identity, Watcher};
+use crate::watcher::Watcher;
 use crate::{How, say};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use tidegate_share::confinement::Record;
 use tidegate_share::{CpuMask, Location};
 
@@ -17,97 +16,71 @@ const INSTEAD_OF_QUOTA: &str = "use --how affinity or auto";
 /// How the program will be confined, chosen before it starts.
 #[derive(Debug)]
 pub struct Means {
-    /// Without it, the program is not confined. Dropped before the watcher, which waits for its
-    /// lock.
-    record: Option<Record>,
-    /// What gives the program its processors back if the command dies; there if the record is.
-    watcher: Option<Arc<Watcher>>,
-    /// Dropped after the watcher, which may be in the command's cgroup.
+    /// Without it, the program is not confined.
+    location: Option<Location>,
+    /// Without it, the program is confined by affinity.
     leaf: Option<Leaf>,
     /// Whether affinity may replace the quota.
     is_auto: bool,
+    watch: Watch,
     reason: String,
     has_failed: bool,
 }
 
+/// Starts the watcher of the record at a path.
+pub(super) type Watch = fn(&Path) -> io::Result<Watcher>;
+
 impl Means {
-    /// Prepares to confine the program as `how` says. The record is made beside the table at
+    /// Prepares to confine the program as `how` says. The record will be beside the table at
     /// `location`. If something is missing, the program will not be confined.
     #[must_use]
     pub fn prepare(how: How, location: &Location) -> Self {
         Self::prepare_with(how, location, Path::new("/"), Watcher::start)
     }
 
-    pub(super) fn prepare_with(
-        how: How,
-        location: &Location,
-        root: &Path,
-        watcher: impl FnOnce(&Path) -> io::Result<Watcher>,
-    ) -> Self {
-        let made = match how {
-            How::Count => Ok(Self::none("--how count", false)),
-            How::Affinity => Self::guarded(location, watcher, None, "affinity".into()),
-            How::Quota | How::Auto => match Leaf::create(root) {
-                Ok(leaf) => {
-                    let reason = format!("the quota of {}", leaf.folder().display());
-                    Self::guarded(location, watcher, Some(leaf), reason)
-                }
-                Err(why) if how == How::Auto => {
-                    let reason = format!("affinity, because it gets no quota: {why}");
-                    Self::guarded(location, watcher, None, reason)
-                }
-                Err(why) => Err(format!("{why}; {INSTEAD_OF_QUOTA}")),
-            },
+    pub(super) fn prepare_with(how: How, location: &Location, root: &Path, watch: Watch) -> Self {
+        let by = |leaf: Option<Leaf>, means: String| Self {
+            location: Some(location.clone()),
+            leaf,
+            is_auto: how == How::Auto,
+            watch,
+            reason: format!("the program will be confined by {means}"),
+            has_failed: false,
         };
-        let made = made.unwrap_or_else(|why| Self::none(&why, true));
-        let is_auto = how == How::Auto;
-        Self { is_auto, ..made }
-    }
-
-    fn none(why: &str, has_failed: bool) -> Self {
-        Self {
-            record: None,
-            watcher: None,
+        let none = |why: &str, has_failed| Self {
+            location: None,
             leaf: None,
             is_auto: false,
+            watch,
             reason: format!("the program will not be confined: {why}"),
             has_failed,
+        };
+        if how == How::Count {
+            return none("--how count", false);
         }
-    }
-
-    fn guarded(
-        location: &Location,
-        watcher: impl FnOnce(&Path) -> io::Result<Watcher>,
-        leaf: Option<Leaf>,
-        reason: String,
-    ) -> Result<Self, String> {
-        let mut record = Record::create(location).map_err(|refusal| refusal.to_string())?;
-        if let Some(leaf) = &leaf {
-            record
-                .quota(leaf.folder())
-                .map_err(|refusal| refusal.to_string())?;
+        if let Err(refusal) = Record::check(location) {
+            return none(&refusal.to_string(), true);
         }
-        match watcher(record.path()) {
-            Ok(watcher) => Ok(Self {
-                record: Some(record),
-                watcher: Some(Arc::new(watcher)),
-                leaf,
-                is_auto: false,
-                reason: format!("the program will be confined by {reason}"),
-                has_failed: false,
-            }),
-            Err(error) => {
-                // This removes the record. If it fails, the next process of this user does so.
-                let _ = record.restore();
-                Err(format!("cannot start its watcher: {error}"))
+        if how == How::Affinity {
+            return by(None, "affinity".to_owned());
+        }
+        match Leaf::create(root) {
+            Ok(leaf) => {
+                let means = format!("the quota of {}", leaf.folder().display());
+                by(Some(leaf), means)
             }
+            Err(why) if how == How::Auto => {
+                let means = format!("affinity, because it gets no quota: {why}");
+                by(None, means)
+            }
+            Err(why) => none(&format!("{why}; {INSTEAD_OF_QUOTA}"), true),
         }
     }
 
-    /// Returns the name of the record, the value of `TIDEGATE_EXEC` for the program.
+    /// Returns whether the program may be confined, so that there may be a record.
     #[must_use]
-    pub fn record(&self) -> Option<&str> {
-        self.record.as_ref().map(Record::name)
+    pub fn may_confine(&self) -> bool {
+        self.location.is_some()
     }
 
     /// Returns how the program will be confined, and why, in one line.
@@ -121,53 +94,78 @@ impl Means {
         self.has_failed
     }
 
-    /// Returns the watcher, which is a child of the command but not of the program.
-    pub(super) fn watcher(&self) -> Option<Identity> {
-        self.watcher.as_ref().map(|watcher| watcher.identity())
-    }
-
-    /// Returns the watcher, for an owner that needs it longer than the confinement. Starts one if
-    /// there is none.
-    pub(crate) fn share_watcher(&mut self) -> io::Result<Arc<Watcher>> {
-        let watcher = match self.watcher.take() {
-            Some(watcher) => watcher,
-            None => Arc::new(Watcher::without_record()?),
-        };
-        Ok(self.watcher.insert(watcher).clone())
-    }
-
     /// Returns what confines the program, whose first process has this number and has just started.
-    pub(super) fn of(self, program: i32) -> Confinement {
-        let (Some(record), Some(watcher)) = (self.record, self.watcher) else {
+    pub(super) fn of(mut self, program: i32) -> Confinement {
+        let Some(location) = self.location else {
             return Confinement::None;
         };
-        let Some(leaf) = self.leaf else {
-            return Confinement::Affinity(Affinity::new(record, program), watcher, None);
-        };
-        let Err(error) = leaf.take_in(program) else {
-            return Confinement::Quota(record, watcher, leaf);
-        };
-        let why = format!("{}: {error}", leaf.folder().display());
-        if self.is_auto {
+        if let Some(leaf) = &self.leaf
+            && let Err(error) = leaf.take_in(program)
+        {
+            let why = format!("{}: {error}", leaf.folder().display());
+            if !self.is_auto {
+                say(&format!(
+                    "the program is not confined: {why}; {INSTEAD_OF_QUOTA}"
+                ));
+                return Confinement::None;
+            }
             let how = "confined by affinity, because it gets no quota";
             say(&format!("the program is {how}: {why}"));
-            return Confinement::Affinity(Affinity::new(record, program), watcher, Some(leaf));
+            self.leaf = None;
         }
-        say(&format!(
-            "the program is not confined: {why}; {INSTEAD_OF_QUOTA}"
-        ));
-        // If this fails, the next process of this user removes the record.
-        let _ = lift(record, watcher, leaf);
-        Confinement::None
+        Confinement::Ready(Ready {
+            location,
+            program,
+            leaf: self.leaf,
+            watch: self.watch,
+        })
     }
 }
 
-/// What confines the running program.
+/// What is needed to confine the program for the first time.
+#[derive(Debug)]
+pub(super) struct Ready {
+    location: Location,
+    /// The number of the program's first process.
+    program: i32,
+    leaf: Option<Leaf>,
+    watch: Watch,
+}
+
+impl Ready {
+    /// Creates the record and starts its watcher, which `tree` leaves out.
+    fn confinement(&mut self, tree: &mut Tree) -> Result<Confinement, String> {
+        let record = Record::create(&self.location);
+        let mut record = record.map_err(|refusal| refusal.to_string())?;
+        if let Some(leaf) = &self.leaf {
+            let recorded = record.quota(leaf.folder());
+            recorded.map_err(|refusal| refusal.to_string())?;
+        }
+        let watcher = match (self.watch)(record.path()) {
+            Ok(watcher) => watcher,
+            Err(error) => {
+                // This removes the record. If it fails, the next process of this user does so.
+                let _ = record.restore();
+                return Err(format!("cannot start its watcher: {error}"));
+            }
+        };
+        tree.leave_out(watcher.identity());
+        Ok(match self.leaf.take() {
+            Some(leaf) => Confinement::Quota(record, watcher, leaf),
+            None => Confinement::Affinity(Affinity::new(record, self.program), watcher),
+        })
+    }
+}
+
+/// What confines the running program. A record is dropped before its watcher, which waits for its
+/// lock.
 #[derive(Debug)]
 pub(super) enum Confinement {
-    Quota(Record, Arc<Watcher>, Leaf),
-    /// A leaf could not take the program in, and is removed at the end.
-    Affinity(Affinity, Arc<Watcher>, Option<Leaf>),
+    /// Nothing: the program was never confined.
+    Ready(Ready),
+    Quota(Record, Watcher, Leaf),
+    Affinity(Affinity, Watcher),
+    /// Nothing, for good.
     None,
 }
 
@@ -180,18 +178,21 @@ impl Confinement {
     /// the last walk has found.
     pub(super) fn confine(
         &mut self,
-        tree: &Tree,
+        tree: &mut Tree,
         members: Vec<Member>,
         chosen: Option<&[usize]>,
         most: usize,
     ) -> Result<(), String> {
+        if let Self::Ready(ready) = self {
+            *self = ready.confinement(tree)?;
+        }
         match self {
             Self::Quota(_, _, leaf) => leaf.confine(chosen, most),
-            Self::Affinity(affinity, ..) => {
+            Self::Affinity(affinity, _) => {
                 let set = chosen.map(|chosen| CpuMask::from_cpus(chosen.iter().copied()));
                 affinity.confine(tree, members, set.as_ref())
             }
-            Self::None => Ok(()),
+            Self::Ready(_) | Self::None => Ok(()),
         }
     }
 
@@ -199,8 +200,8 @@ impl Confinement {
     pub(super) fn is_lost(&self) -> bool {
         match self {
             Self::Quota(record, ..) => !record.is_there(),
-            Self::Affinity(affinity, ..) => !affinity.record().is_there(),
-            Self::None => false,
+            Self::Affinity(affinity, _) => !affinity.record().is_there(),
+            Self::Ready(_) | Self::None => false,
         }
     }
 
@@ -212,20 +213,17 @@ impl Confinement {
     /// Frees the program for good, removes the record and ends the watcher.
     pub(super) fn release(self, tree: &Tree) -> Result<(), String> {
         match self {
-            Self::Quota(record, watcher, leaf) => lift(record, watcher, leaf),
-            Self::Affinity(affinity, watcher, leaf) => {
-                let released = affinity.release(tree);
+            Self::Quota(record, watcher, leaf) => {
+                let restored = record.restore().map_err(|refusal| refusal.to_string());
                 drop((watcher, leaf));
+                restored.map(drop)
+            }
+            Self::Affinity(affinity, watcher) => {
+                let released = affinity.release(tree);
+                drop(watcher);
                 released
             }
-            Self::None => Ok(()),
+            Self::Ready(_) | Self::None => Ok(()),
         }
     }
-}
-
-/// Lifts the quota for good, removes the record and ends the watcher.
-fn lift(record: Record, watcher: Arc<Watcher>, leaf: Leaf) -> Result<(), String> {
-    let restored = record.restore().map_err(|refusal| refusal.to_string());
-    drop((watcher, leaf));
-    restored.map(drop)
 }

@@ -60,6 +60,11 @@ impl Tree {
         }
     }
 
+    /// Leaves out one more child of the command.
+    pub(super) fn leave_out(&mut self, child: Identity) {
+        self.left_out.push(child);
+    }
+
     /// Returns all processes of the program, parents before their children.
     ///
     /// # Errors

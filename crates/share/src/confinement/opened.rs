@@ -90,10 +90,6 @@ impl Opened {
         &self.path
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Returns whether the path leads to this file.
     pub(super) fn is_there(&self) -> bool {
         let found = self.file().map(File::metadata);

@@ -150,8 +150,10 @@ fn numbers(folder: &Path) -> impl Iterator<Item = u32> + use<> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Returns whether the environment of process `pid` names the record.
-fn is_named(pid: u32, name: &str) -> bool {
+/// Returns whether the environment of process `pid` names the record: whether the command that owns
+/// the record has started the process or an ancestor of it.
+#[must_use]
+pub fn is_named(pid: u32, name: &str) -> bool {
     let environment = fs::read(folder_of(pid).join("environ")).unwrap_or_default();
     let wanted = format!("{VARIABLE}={name}");
     environment

@@ -300,12 +300,15 @@ pub fn mask_modes(mask: libc::mode_t) {
 }
 
 /// Returns the location of the table if `folder` is the user's runtime folder. May only be used in
-/// a child, because it changes the environment.
+/// a child, because it changes the environment. `std::env::set_var` would wait for ever for a lock
+/// that another thread may have held during the fork.
 pub fn location_in(folder: &Path) -> tidegate_share::Location {
-    // SAFETY: the process was made by `fork` and has one thread.
-    unsafe { std::env::remove_var("TIDEGATE_TABLE") };
-    // SAFETY: as for `remove_var` above.
-    unsafe { std::env::set_var("XDG_RUNTIME_DIR", folder) };
+    let folder = CString::new(folder.as_os_str().as_bytes()).expect("a path");
+    // SAFETY: the name is text of C, and the process was made by `fork` and has one thread.
+    let removed = unsafe { libc::unsetenv(c"TIDEGATE_TABLE".as_ptr()) };
+    // SAFETY: as for `unsetenv` above; the call copies both texts.
+    let set = unsafe { libc::setenv(c"XDG_RUNTIME_DIR".as_ptr(), folder.as_ptr(), 1) };
+    assert_eq!((removed, set), (0, 0));
     tidegate_share::Location::find().expect("this system has tables")
 }
 

@@ -3,6 +3,7 @@
 use super::roles::{Actor, kill_process, mask, masks, two_processors, until, watcher_in_test};
 use crate::How;
 use crate::follow::cgroups::Cgroups;
+use crate::follow::confinement::{Confinement, Watch};
 use crate::follow::tree::Tree;
 use crate::follow::{Bounds, Means, chosen, order, quota, usage};
 use std::fs;
@@ -286,32 +287,23 @@ fn means_say_what_they_are() {
     let table = Table::new();
     drop(table.rival(&[0]));
     let none = table.0.path().join("no machine");
-    let prepare = |how, location: &Location| {
-        Means::prepare_with(how, location, &none, |_| {
-            Err(io::Error::other("no watcher"))
-        })
-    };
     let reason = |how| {
-        let means = prepare(how, &table.location());
-        assert!(means.record().is_none());
-        means.reason().to_owned()
+        let means = Means::prepare_with(how, &table.location(), &none, watcher_in_test);
+        (means.may_confine(), means.reason().to_owned())
     };
     let start = "the program will not be confined: ";
-    assert_eq!(reason(How::Count), format!("{start}--how count"));
-    assert_eq!(
-        reason(How::Affinity),
-        format!("{start}cannot start its watcher: no watcher")
-    );
-    let of_quota = reason(How::Quota);
-    assert!(of_quota.starts_with(start), "{of_quota}");
+    assert_eq!(reason(How::Count), (false, format!("{start}--how count")));
+    let affinity = "the program will be confined by affinity";
+    assert_eq!(reason(How::Affinity), (true, affinity.to_owned()));
+    let (is_confined, of_auto) = reason(How::Auto);
+    assert!(is_confined && of_auto.starts_with(affinity), "{of_auto}");
+    let (is_confined, of_quota) = reason(How::Quota);
+    assert!(!is_confined && of_quota.starts_with(start), "{of_quota}");
     assert!(
         of_quota.ends_with("; use --how affinity or auto"),
         "{of_quota}"
     );
     assert!(table.is_alone());
-    let elsewhere = Location::at(none.join("table.v1"));
-    let means = prepare(How::Affinity, &elsewhere);
-    assert!(means.reason().starts_with(start), "{}", means.reason());
 }
 
 /// The kernel refuses to move the program into the leaf: the file of its processes is read-only.
@@ -319,7 +311,6 @@ fn means_say_what_they_are() {
 fn program_outside_the_leaf_has_no_quota() {
     let table = Table::new();
     drop(table.rival(&[0]));
-    let tree = Tree::new("/proc".into(), i32::MAX, vec![]);
     for how in [How::Auto, How::Quota] {
         let root = table.0.path().join("machine");
         let cgroups = Cgroups::new(&root, std::process::id());
@@ -329,56 +320,65 @@ fn program_outside_the_leaf_has_no_quota() {
         symlink("/proc/version", &procs).unwrap();
         let means = Means::prepare_with(how, &table.location(), &root, watcher_in_test);
         assert!(means.reason().contains("quota"), "{}", means.reason());
-        let confinement = means.of(1);
-        assert_eq!(confinement.is_by_thread(), how == How::Auto);
+        let mut confinement = means.of(1);
         assert_eq!(confinement.is_none(), how == How::Quota);
-        assert_eq!(table.is_alone(), how == How::Quota);
-        // There is no thread to restore.
-        drop(confinement.release(&tree));
-        assert!(table.is_alone());
         assert_eq!(cgroups.text(&cgroups.group("cgroup.procs")), "0");
         assert_eq!(
             cgroups.text(&cgroups.group("cgroup.subtree_control")),
             "-cpu"
         );
+        confine(&mut confinement).unwrap();
+        assert_eq!(confinement.is_by_thread(), how == How::Auto);
         fs::remove_dir_all(root).unwrap();
     }
 }
 
-/// If the program cannot be started, nothing is left, in particular no process in the command's
-/// cgroup, which could not be removed then.
-#[test]
-fn unused_means_leave_nothing() {
-    let table = Table::new();
-    drop(table.rival(&[0]));
-    let means = Means::prepare_with(
-        How::Affinity,
-        &table.location(),
-        "/".as_ref(),
-        watcher_in_test,
-    );
-    let watcher = means.watcher().unwrap().pid;
-    assert!(!table.is_alone());
-    drop(means);
-    assert!(table.is_alone());
-    assert!(!fs::exists(format!("/proc/{watcher}")).unwrap());
+/// Confines a program without processes.
+fn confine(confinement: &mut Confinement) -> Result<(), String> {
+    let mut tree = Tree::new("/proc".into(), i32::MAX, vec![]);
+    confinement.confine(&mut tree, vec![], Some(&[0]), 2)
 }
 
-/// Like the command with `--kill-with-command`, after the thread that follows the program panicked.
+fn by_affinity(table: &Table, watch: Watch) -> Confinement {
+    Means::prepare_with(How::Affinity, &table.location(), "/".as_ref(), watch).of(1)
+}
+
+/// A program that is never confined costs no watcher.
 #[test]
-fn last_owner_of_the_watcher_restores() {
+fn first_confinement_creates_the_record() {
     let table = Table::new();
     drop(table.rival(&[0]));
-    let mut means = Means::prepare_with(
-        How::Affinity,
-        &table.location(),
-        "/".as_ref(),
-        watcher_in_test,
-    );
-    let watcher = means.share_watcher().unwrap();
-    drop(means);
+    let mut confinement = by_affinity(&table, watcher_in_test);
+    assert!(table.is_alone());
+    confine(&mut confinement).unwrap();
     assert!(!table.is_alone());
-    drop(watcher);
+    let tree = Tree::new("/proc".into(), i32::MAX, vec![]);
+    confinement.release(&tree).unwrap();
+    assert!(table.is_alone());
+}
+
+#[test]
+fn program_without_a_record_or_watcher_is_not_confined() {
+    let table = Table::new();
+    drop(table.rival(&[0]));
+    let mut confinement = by_affinity(&table, |_| Err(io::Error::other("no watcher")));
+    let why = confine(&mut confinement).unwrap_err();
+    assert_eq!(why, "cannot start its watcher: no watcher");
+    assert!(table.is_alone());
+    let elsewhere = Location::at(table.0.path().join("missing/table.v1"));
+    let means = Means::prepare_with(How::Affinity, &elsewhere, "/".as_ref(), watcher_in_test);
+    let why = confine(&mut means.of(1)).unwrap_err();
+    assert!(why.contains("missing/exec-"), "{why}");
+}
+
+/// As after a panic of the thread that follows the program.
+#[test]
+fn watcher_of_a_dropped_confinement_restores() {
+    let table = Table::new();
+    drop(table.rival(&[0]));
+    let mut confinement = by_affinity(&table, watcher_in_test);
+    confine(&mut confinement).unwrap();
+    drop(confinement);
     assert!(table.is_alone());
 }
 

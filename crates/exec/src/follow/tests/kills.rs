@@ -43,13 +43,16 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
         until("the program is confined", is_confined);
     }
     thread::sleep(delay);
+    let watcher = actor.watcher();
     if matches!(victim, Victim::Command) {
         // A supervisor may send a signal to all processes first.
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            kill(Pid::from_raw(actor.watcher), signal).unwrap();
+            if let Some(watcher) = watcher {
+                kill(Pid::from_raw(watcher), signal).unwrap();
+            }
         }
     } else {
-        kill_process(actor.watcher);
+        watcher.into_iter().for_each(kill_process);
     }
     if !matches!(victim, Victim::Watcher) {
         actor.child.kill().unwrap();
@@ -64,8 +67,10 @@ fn round(victim: Victim, own: &[usize], is_early: bool, delay: Duration) {
             actor.end();
         }
         Victim::Both => {
-            assert!(is_early || !is_restored());
-            assert_eq!(restore_abandoned(&table.location()), 1);
+            let is_abandoned = !table.is_alone();
+            assert!(is_early || (is_abandoned && !is_restored()));
+            let restored = restore_abandoned(&table.location());
+            assert_eq!(restored, usize::from(is_abandoned));
             assert!(is_restored(), "{:?}", masks(actor.program));
         }
     }

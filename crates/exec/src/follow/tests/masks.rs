@@ -7,7 +7,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
-use tidegate_share::confinement::Record;
+use tidegate_share::confinement::{Record, own_name};
 use tidegate_share::{CpuMask, Location, Name, Seat};
 
 /// All records of this process have the same name, and restoring finds processes by that name. So
@@ -37,7 +37,7 @@ impl Scene {
         let location = Location::at(folder.path().join("table.v1"));
         drop(Seat::take(&location, &Name::new("makes the table")).unwrap());
         let record = Record::create(&location).unwrap();
-        let actor = Actor::parent(record.name());
+        let actor = Actor::parent(&own_name());
         Self {
             tree: Tree::new("/proc".into(), actor.pid(), vec![]),
             affinity: Affinity::new(record, actor.program),

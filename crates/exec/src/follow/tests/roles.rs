@@ -9,6 +9,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, gettid};
+use procfs::process::Process;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Lines, Read, Seek, Write};
 use std::path::Path;
@@ -18,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_machine::Machine;
 use tidegate_policy::share::SharePolicy;
-use tidegate_share::confinement::VARIABLE;
+use tidegate_share::confinement::{VARIABLE, own_name};
 use tidegate_share::{Location, Name, Seat};
 
 /// How long the tests wait for what must happen soon.
@@ -45,7 +46,7 @@ fn play() {
         None if role == "parent" => parent(),
         None if role == "start what stops" => crate::start::tests::start_what_stops(),
         None => super::masks::free_without_writing(),
-        Some(("watch", path)) => watch(Path::new(path)),
+        Some(("watch", path)) => watch(Some(Path::new(path))),
         Some(("command", table)) => command(table, How::Affinity, Path::new("/")),
         Some(("quota", table)) => {
             let root = Path::new(table).with_file_name("machine");
@@ -142,11 +143,10 @@ fn command(table: &str, how: How, root: &Path) {
     let seat = Seat::take(&location, &Name::new("program")).unwrap();
     let means = Means::prepare_with(how, &location, root, watcher_in_test);
     let mut program = in_role("program");
-    program.env(VARIABLE, means.record().expect("a record"));
-    say(means.watcher().expect("a watcher").pid);
+    program.env(VARIABLE, own_name());
     let mut program = program.spawn().unwrap();
     let pid = i32::try_from(program.id()).unwrap();
-    let following = Following::begin(&options(), (seat, &Machine::read()), means, None, pid);
+    let following = Following::begin(&options(), (seat, &Machine::read()), means, None, pid, None);
     let stop: Stop = following.stop();
     let following = thread::spawn(move || following.run());
     program.wait().unwrap();
@@ -185,7 +185,6 @@ pub(super) struct Actor {
     errors: File,
     /// The program's first process, a child of `child`.
     pub(super) program: i32,
-    pub(super) watcher: i32,
 }
 
 impl Actor {
@@ -209,7 +208,6 @@ impl Actor {
 
     fn command_as(role: &str, table: &Path) -> Self {
         let mut actor = Self::start(&format!("{role}:{}", table.display()), "none");
-        actor.watcher = actor.answer();
         actor.program = actor.answer();
         actor
     }
@@ -227,7 +225,6 @@ impl Actor {
             errors,
             child,
             program: 0,
-            watcher: 0,
         }
     }
 
@@ -255,6 +252,14 @@ impl Actor {
 
     pub(super) fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// Returns the command's watcher, which there is once the program has been confined.
+    pub(super) fn watcher(&self) -> Option<i32> {
+        let tasks = Process::new(self.pid()).unwrap().tasks().unwrap();
+        let lists = tasks.map(|task| task.unwrap().children().unwrap());
+        let mut children = lists.flatten().map(|pid| i32::try_from(pid).unwrap());
+        children.find(|pid| *pid != self.program)
     }
 
     /// Ends the program, and waits for the end of the child.
