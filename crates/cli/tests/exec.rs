@@ -412,11 +412,9 @@ mod processes {
         let script = "echo $$; exec cat";
         let (started, program) = Started::with("--kill-with-command", "auto", script);
         let others = started.others(&program);
-        let [watcher] = &others[..] else {
-            panic!("{others:?}");
-        };
+        assert_eq!(others.len(), 1, "{others:?}");
         eventually(|| {
-            let words = fs::read(format!("/proc/{watcher}/cmdline")).expect("it runs");
+            let words = fs::read(format!("/proc/{}/cmdline", others[0])).expect("it runs");
             words == b"tidegate\0exec-watch\0"
         });
     }
@@ -449,10 +447,6 @@ mod processes {
 mod kills {
     use super::*;
 
-    /// A shell that starts another one, and prints the numbers of both, then a line when it gets
-    /// SIGWINCH, which the other processes ignore.
-    const FAMILY: &str = "trap echo WINCH; exec 3<&0; sh -c 'cat; :' <&3 & echo $$ $!; wait; wait";
-
     #[test]
     fn program_goes_on_by_default() {
         let (mut started, _) = Started::new("echo $$; exec cat");
@@ -462,19 +456,27 @@ mod kills {
         assert_eq!(started.line(), "on");
     }
 
-    /// Whether or not the program is confined or shares the machine.
-    #[test]
-    fn option_ends_the_whole_program() {
+    /// Starts `script`, which prints the numbers of two processes, and a line for SIGWINCH. Kills the
+    /// command after `prepare`, and waits until both processes have ended. They do so whether or not
+    /// the program is confined or shares the machine.
+    fn end_with_command(script: &str, prepare: impl Fn(&str)) {
         for (options, share) in [("", "auto"), ("--how count", "auto"), ("", "off")] {
             let options = format!("--kill-with-command {options}");
-            let (mut started, pids) = Started::with(&options, share, FAMILY);
+            let (mut started, pids) = Started::with(&options, share, script);
             let pids: Vec<&str> = pids.split(' ').collect();
             // The command only passes signals on once the watcher knows the program.
             started.signal(Signal::SIGWINCH);
             started.line();
+            prepare(pids[0]);
             started.command.kill();
             eventually(|| pids.iter().all(|pid| has_ended(pid)));
         }
+    }
+
+    #[test]
+    fn option_ends_the_whole_program() {
+        let script = "trap echo WINCH; exec 3<&0; sh -c 'cat; :' <&3 & echo $$ $!; wait; wait";
+        end_with_command(script, |_| ());
     }
 
     /// The kernel sends SIGHUP to such a program, whose first process may end before the watcher
@@ -482,19 +484,11 @@ mod kills {
     #[test]
     fn option_ends_a_stopped_program() {
         let script = "trap echo WINCH; setsid sh -c 'echo '$$' $$; exec sleep 1000' & wait; wait";
-        for (options, share) in [("", "auto"), ("--how count", "auto"), ("", "off")] {
-            let options = format!("--kill-with-command {options}");
-            let (mut started, pids) = Started::with(&options, share, script);
-            let (program, sleeper) = pids.split_once(' ').expect("two numbers");
-            // The command only passes signals on once the watcher knows the program.
-            started.signal(Signal::SIGWINCH);
-            started.line();
+        end_with_command(script, |program| {
             let group = Pid::from_raw(program.parse().expect("a number"));
             killpg(group, Signal::SIGSTOP).expect("it runs");
             eventually(|| state(program) == Some('T'));
-            started.command.kill();
-            eventually(|| has_ended(program) && has_ended(sleeper));
-        }
+        });
     }
 
     #[test]

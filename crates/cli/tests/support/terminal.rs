@@ -48,9 +48,12 @@ impl Shell {
         // Use copies, because they are closed on exec.
         let keys = File::from(pair.master.try_clone().expect("one more of it"));
         let terminal = || Stdio::from(pair.slave.try_clone().expect("one more of it"));
+        // A shell that runs the tests in the background makes them ignore the signals of keys, and a
+        // shell under test could not change that.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,QUIT"]);
         // Gives the program a session, whose terminal is its standard input.
-        let mut command = Command::new("setsid");
-        command.args(["--ctty", program]).args(arguments);
+        command.args(["setsid", "--ctty", program]).args(arguments);
         command
             .env("TIDEGATE_TABLE", home.table())
             .env("PS1", PROMPT)
@@ -60,7 +63,7 @@ impl Shell {
             .stdin(terminal())
             .stdout(terminal())
             .stderr(terminal());
-        let child = command.spawn().expect("setsid is part of util-linux");
+        let child = command.spawn().expect("coreutils and util-linux");
         let mut reader = keys.try_clone().expect("one more of it");
         let (sender, output) = mpsc::channel();
         thread::spawn(move || {
