@@ -92,12 +92,12 @@ mod tests {
         let (tell, told) = channel();
         let busy = delivered.clone();
         drop(pool.spawn(move || _ = busy.wait()));
-        super::spawn_broadcast(pool.shared(), move |_, _| {
+        super::spawn_broadcast(pool.inner(), move |_, _| {
             if let Some(child) = fork() {
                 tell.send(end_of(child)).unwrap();
             }
         });
-        super::spawn_broadcast(pool.shared(), move |_, _| {
+        super::spawn_broadcast(pool.inner(), move |_, _| {
             if std::process::id() != parent {
                 exit(BADLY);
             }

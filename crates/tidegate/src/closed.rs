@@ -124,14 +124,14 @@ impl ClosedPool {
     /// Returns the number of threads, which never changes.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.0.shared().options.workers
+        self.0.inner().options.workers
     }
 
     /// Returns the calling thread as a member of this pool, or `None` if it does not belong to the
     /// pool.
     #[must_use]
     pub fn member(&self) -> Option<Member<'_>> {
-        WorkerThread::of(self.0.shared()).map(Member)
+        WorkerThread::of(self.0.inner()).map(Member)
     }
 }
 
@@ -199,7 +199,7 @@ impl<'a> Member<'a> {
     #[inline(always)]
     fn get() -> Option<Self> {
         WorkerThread::get()
-            .filter(|current| current.shared().kind().closed().is_some())
+            .filter(|current| current.pool().kind().closed().is_some())
             .map(Self)
     }
 
@@ -214,13 +214,13 @@ impl<'a> Member<'a> {
     #[inline(always)]
     #[must_use]
     pub fn threads(self) -> usize {
-        self.0.shared().options.workers
+        self.0.pool().options.workers
     }
 
     /// Returns an [`Entry`] to the member's pool.
     #[must_use]
     pub fn entry(self) -> Entry {
-        Entry(self.0.shared().as_arc())
+        Entry(self.0.pool().as_arc())
     }
 
     /// Runs both closures, even if `a` panics. The argument of `b` indicates whether `b` was
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn chosen_number_needs_no_controller() {
         let pool = build(Pool::builder().workers(2), false);
-        assert!(pool.0.shared().controller.is_none());
+        assert!(pool.0.inner().controller.is_none());
     }
 
     /// A closed pool that includes the calling thread has no share controller.
@@ -318,7 +318,7 @@ mod tests {
         let controllers = [false, true].map(|with_caller| {
             let builder = Pool::builder().workers(2).share(SharePolicy::Auto);
             let pool = build(builder, with_caller);
-            let has = pool.0.shared().controller.is_some();
+            let has = pool.0.inner().controller.is_some();
             // Never dropped: the calling thread remains one of the pool's threads.
             std::mem::forget(pool);
             has

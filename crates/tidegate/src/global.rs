@@ -22,14 +22,14 @@ static OPTIONS: OnceBox<Arc<Options>> = OnceBox::new();
 pub(crate) fn global(caller: &'static str) -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let options = || OPTIONS.get_or_init(|| Arc::new(Options::global()));
-    let shared = GLOBAL.get_or_init(|| {
+    let pool = GLOBAL.get_or_init(|| {
         simulated::check_ordinary("the global pool");
         check_allowed(caller);
         start(options().clone())
     });
-    simulated::check_caller(shared.name(), shared.simulation.as_ref());
-    explain::announce(shared);
-    shared
+    simulated::check_caller(pool.name(), pool.simulation.as_ref());
+    explain::announce(pool);
+    pool
 }
 
 /// Checks that the global pool may be created. Free functions that may not need the pool call this,
@@ -119,7 +119,7 @@ pub fn build_global(builder: Builder) -> Result<(), BuildError> {
 #[must_use]
 pub fn current_num_workers() -> usize {
     match WorkerThread::get() {
-        Some(current) => current.shared().wanted(),
+        Some(current) => current.pool().wanted(),
         None => global("current_num_workers").wanted(),
     }
 }
@@ -155,7 +155,7 @@ pub fn current_place() -> Option<PlaceId> {
 #[must_use]
 pub fn places() -> Vec<PlaceId> {
     match WorkerThread::get() {
-        Some(current) => place::places(current.shared()),
+        Some(current) => place::places(current.pool()),
         None => place::places(global("places")),
     }
 }

@@ -53,7 +53,7 @@ use tidegate_sync::thread::PerProcess;
 /// ```
 pub struct Pool {
     options: Arc<Options>,
-    shared: PerProcess<Arc<PoolInner>>,
+    inner: PerProcess<Arc<PoolInner>>,
     /// Dropped after the pool has ended.
     #[cfg_attr(
         not(feature = "testing"),
@@ -113,9 +113,9 @@ impl Pool {
         start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> io::Result<Self> {
         let options = Arc::new(options);
-        let shared = PoolInner::start_by(options.clone(), with_caller, start)?;
-        share_controller::start(&shared);
-        Ok(Self::with(shared, options, None))
+        let pool = PoolInner::start_by(options.clone(), with_caller, start)?;
+        share_controller::start(&pool);
+        Ok(Self::with(pool, options, None))
     }
 
     fn with(
@@ -123,28 +123,28 @@ impl Pool {
         options: Arc<Options>,
         simulation: Option<Simulation>,
     ) -> Self {
-        let shared = PerProcess::new();
-        shared.get_or_init(|| started);
+        let inner = PerProcess::new();
+        inner.get_or_init(|| started);
         Self {
             options,
-            shared,
+            inner,
             simulation,
         }
     }
 
     /// Returns the current process's pool. In a child made by `fork`, the first call starts a new
     /// pool.
-    pub(crate) fn shared(&self) -> &Arc<PoolInner> {
-        self.shared.get_or_init(|| start(self.options.clone()))
+    pub(crate) fn inner(&self) -> &Arc<PoolInner> {
+        self.inner.get_or_init(|| start(self.options.clone()))
     }
 
-    /// Like [`shared`](Self::shared), for a caller that runs something in the pool. The first such
+    /// Like [`inner`](Self::inner), for a caller that runs something in the pool. The first such
     /// call prints the explanation line if it was requested.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
-        let shared = self.shared();
-        simulated::check_caller(shared.name(), shared.simulation.as_ref());
-        explain::announce(shared);
-        shared
+        let pool = self.inner();
+        simulated::check_caller(pool.name(), pool.simulation.as_ref());
+        explain::announce(pool);
+        pool
     }
 
     #[cfg(all(feature = "testing", not(loom)))]
@@ -206,7 +206,7 @@ impl Pool {
     /// ```
     #[must_use]
     pub fn places(&self) -> Vec<PlaceId> {
-        place::places(self.shared())
+        place::places(self.inner())
     }
 
     /// Returns the next larger place that contains `place`. `None` for the place of all workers.
@@ -222,7 +222,7 @@ impl Pool {
     /// If the place belongs to another pool.
     #[must_use]
     pub fn parent_of(&self, place: PlaceId) -> Option<PlaceId> {
-        place::parent_of(self.shared(), place)
+        place::parent_of(self.inner(), place)
     }
 
     /// Returns the number of workers of a place.
@@ -238,7 +238,7 @@ impl Pool {
     /// If the place belongs to another pool.
     #[must_use]
     pub fn workers_at(&self, place: PlaceId) -> usize {
-        place::extent_of(self.shared(), place).0
+        place::extent_of(self.inner(), place).0
     }
 
     /// Returns the CPUs on which the workers of a place run, or are assumed to run if the pool
@@ -258,7 +258,7 @@ impl Pool {
     /// If the place belongs to another pool.
     #[must_use]
     pub fn cpus_at(&self, place: PlaceId) -> CpuList {
-        place::extent_of(self.shared(), place).1
+        place::extent_of(self.inner(), place).1
     }
 
     /// Like [`join`](crate::join), in this pool.
@@ -363,7 +363,7 @@ impl Pool {
     /// ```
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.shared().wanted()
+        self.inner().wanted()
     }
 
     /// Returns what the pool has done so far.
@@ -383,7 +383,7 @@ impl Pool {
     /// ```
     #[must_use]
     pub fn stats(&self) -> Stats {
-        observe::stats(self.shared())
+        observe::stats(self.inner())
     }
 
     /// Returns the scheduling decisions of the pool so far, with the inputs that led to them.
@@ -399,7 +399,7 @@ impl Pool {
     /// ```
     #[must_use]
     pub fn trace(&self) -> Option<Trace> {
-        observe::trace(self.shared())
+        observe::trace(self.inner())
     }
 
     /// Changes the number of workers while the pool runs.
@@ -421,7 +421,7 @@ impl Pool {
     /// [`Builder::max_threads`], whichever is larger. In that case, the number of workers does not
     /// change.
     pub fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
-        self.shared().set_workers(workers)
+        self.inner().set_workers(workers)
     }
 
     /// Changes the memory budget of the pool, in bytes, while it runs; see [`Builder::memory`].
@@ -447,7 +447,7 @@ impl Pool {
     /// If the pool has no budget, or the new budget is less than its `serial` value. In that case,
     /// the budget does not change.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
-        memory::set_budget(self.shared(), bytes).map_err(BuildError::new)
+        memory::set_budget(self.inner(), bytes).map_err(BuildError::new)
     }
 
     /// Runs the tasks that were spawned into the pool and joins its threads, as dropping the pool
@@ -492,8 +492,8 @@ impl Pool {
     /// because the pool cannot end before its caller does. The limit does not cover such
     /// destructors.
     pub fn shutdown_timeout(mut self, limit: Duration) -> Result<(), ShutdownTimeout> {
-        let ended = |shared: Arc<PoolInner>| shared.end_within(nanos(limit));
-        if self.shared.take().is_none_or(ended) {
+        let ended = |pool: Arc<PoolInner>| pool.end_within(nanos(limit));
+        if self.inner.take().is_none_or(ended) {
             return Ok(());
         }
         let name = self.options.name.clone();
@@ -512,8 +512,8 @@ impl fmt::Debug for Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if let Some(shared) = self.shared.take() {
-            shared.end();
+        if let Some(pool) = self.inner.take() {
+            pool.end();
         }
     }
 }

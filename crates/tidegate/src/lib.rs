@@ -487,7 +487,7 @@ where
     T: Send + 'static,
 {
     match WorkerThread::visible() {
-        Some(current) => spawn::spawn(&current.shared().as_arc(), origin, f),
+        Some(current) => spawn::spawn(&current.pool().as_arc(), origin, f),
         None => spawn_carried(caller, origin, f),
     }
 }
@@ -506,7 +506,7 @@ where
 /// Returns the pool of the calling task, or the global pool for `caller`, a free function.
 fn pool_here(caller: &'static str) -> Arc<PoolInner> {
     match WorkerThread::get() {
-        Some(current) => current.shared().as_arc(),
+        Some(current) => current.pool().as_arc(),
         None => global::global(caller).clone(),
     }
 }
@@ -548,7 +548,7 @@ where
 {
     let origin = Origin::at(Location::caller());
     match WorkerThread::visible() {
-        Some(current) => spawn::spawn_future(&current.shared().as_arc(), None, origin, future),
+        Some(current) => spawn::spawn_future(&current.pool().as_arc(), None, origin, future),
         None => spawn::spawn_future_carried(&pool_here("spawn_future"), origin, future),
     }
 }
@@ -594,7 +594,7 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 #[must_use]
 pub fn stats() -> Stats {
     match WorkerThread::get() {
-        Some(current) => observe::stats(current.shared()),
+        Some(current) => observe::stats(current.pool()),
         None => observe::stats(global::global("stats")),
     }
 }

@@ -142,7 +142,7 @@ pub fn reserve(bytes: usize) -> Result<Reservation, ReservationError> {
     Ok(Reservation {
         first: verbs::reserve(current, (bytes as u64, at))?,
         more: vec![],
-        pool: current.shared().as_arc(),
+        pool: current.pool().as_arc(),
         bytes,
         at,
     })
@@ -231,7 +231,7 @@ impl Reservation {
     /// pool. After an error, the reservation is unchanged.
     pub fn grow(&mut self, bytes: usize) -> Result<(), ReservationError> {
         let current = WorkerThread::get().ok_or(ReservationError::NoPool)?;
-        if !std::ptr::eq(current.shared(), &*self.pool) {
+        if !std::ptr::eq(current.pool(), &*self.pool) {
             return Err(ReservationError::OtherPool);
         }
         let all = self.bytes.saturating_add(bytes);

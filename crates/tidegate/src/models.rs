@@ -135,7 +135,7 @@ fn loom_in_place_scope_awaits_its_task() {
     check(|| {
         let pool = pool(1);
         let once = Once::new();
-        scope::scope_in_place(pool.shared(), |s| {
+        scope::scope_in_place(pool.inner(), |s| {
             s.spawn(|_| once.happen());
         });
         once.check();
@@ -252,8 +252,8 @@ fn wait_for_vacancy(stolen_begins: &Parker) {
         stolen_begins.unpark();
     };
     crate::join(|| stolen_begins.park(), stolen);
-    let shared = WorkerThread::get().expect("a worker").shared();
-    while !shared.sleep.has_vacancy() {
+    let pool = WorkerThread::get().expect("a worker").pool();
+    while !pool.sleep.has_vacancy() {
         loom::thread::yield_now();
     }
 }
@@ -455,22 +455,22 @@ fn loom_robbing_reused_number_gets_nothing() {
     check_part(|| {
         let pool = Pool::builder().workers(1).max_threads(2).build();
         let pool = pool.expect("valid options");
-        let shared = pool.shared();
-        while !shared.ledger().has_free() {
+        let pool = pool.inner();
+        while !pool.ledger().has_free() {
             loom::thread::yield_now();
         }
-        let (number, generation) = enter::take_part(shared, None, |guest| {
+        let (number, generation) = enter::take_part(pool, None, |guest| {
             assert!(guest.membership.is_guest.get());
             (guest.index, guest.deque().generation())
         });
         loom::explore();
-        let victim = shared.clone();
+        let victim = pool.clone();
         let robber = loom::thread::spawn(move || {
             let (got, _) = steal_one(victim.worker(number), Some(generation));
             let robbed = matches!(got, Steal::Success(_));
             assert!(!robbed, "robbed a task of the next guest");
         });
-        enter::take_part(shared, None, |guest| {
+        enter::take_part(pool, None, |guest| {
             assert_eq!(guest.index, number);
             crate::join(
                 || crate::worker::give::expose(WorkerThread::get().expect("a worker")),

@@ -194,10 +194,7 @@ impl ScopeCore {
     /// Keeps the first panic of a task, and reports later ones.
     fn store_panic(&self, payload: Payload, current: WorkerThread<'_>) {
         if let (_, Some(later)) = self.panic.insert(payload) {
-            current
-                .shared()
-                .panics
-                .report(later, UnhandledPanic::Second);
+            current.pool().panics.report(later, UnhandledPanic::Second);
         }
     }
 }
@@ -442,7 +439,7 @@ impl ScopeCore {
             Some(current) if self.is_covered_by(current) => {
                 push_or_pass_on(current, task);
             }
-            Some(current) if std::ptr::eq(current.shared(), self.pool()) => {
+            Some(current) if std::ptr::eq(current.pool(), self.pool()) => {
                 // A frame below on the caller's stack holds a count of the scope, which keeps the
                 // scope alive during the push.
                 task.count();
@@ -481,7 +478,7 @@ impl ScopeCore {
     /// If it is not, and the pool belongs to a process from which this process was forked.
     fn as_worker<'a>(&self, caller: Option<WorkerThread<'a>>) -> Option<WorkerThread<'a>> {
         let pool = self.pool();
-        let worker = caller.filter(|current| std::ptr::eq(current.shared(), pool));
+        let worker = caller.filter(|current| std::ptr::eq(current.pool(), pool));
         assert!(
             worker.is_some() || !pool.is_inherited(),
             "the scope belongs to the process that this one was forked from"
@@ -512,7 +509,7 @@ pub(crate) fn scope_in_place<'scope, R>(
 
 /// Runs `f` with a new scope and waits for the scope's tasks.
 pub(crate) fn scope<'scope, R>(worker: WorkerThread<'_>, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    let mut scope = Scope::new(worker.shared(), None);
+    let mut scope = Scope::new(worker.pool(), None);
     let core = &scope.core;
     let outer = worker.enter_context(core);
     let result = unwind::catch(|| f(&scope));
@@ -538,7 +535,7 @@ fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
 fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     pass_on(worker, task);
     let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
-    if few || !worker.shared().kind().runs_spawns_at_once() || worker.set_inlining(true) {
+    if few || !worker.pool().kind().runs_spawns_at_once() || worker.set_inlining(true) {
         return;
     }
     if let Some(task) = scope.pop_queued() {

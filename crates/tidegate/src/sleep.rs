@@ -37,9 +37,9 @@ use tidegate_sync::{barrier, clock};
 /// Called when this worker has opened the latch of `joiner`, a sleeping worker of this pool. The
 /// joiner gets a free slot, or this worker's slot.
 pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
-    if wake::latch_opened(worker.shared(), joiner, Some(worker.index)) {
+    if wake::latch_opened(worker.pool(), joiner, Some(worker.index)) {
         worker.tally.handovers.add(1);
-        events::hand_over(worker.shared().name(), worker.index, joiner);
+        events::hand_over(worker.pool().name(), worker.index, joiner);
         worker.set_must_stop(true);
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
 /// anyway. Returns `false` if the thread must call its exit handler or leave, because the pool ends
 /// or has too many threads.
 pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
-    let shared = worker.shared();
+    let pool = worker.pool();
     memory::leave(worker);
     let _ = memory::wake_sleeper(worker, Round::Skipped);
     if worker.must_stop() {
@@ -59,19 +59,19 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     }
     worker.set_must_stop(false);
     let (served, asked) = {
-        let mut ledger = shared.ledger();
+        let mut ledger = pool.ledger();
         // Threads of a pool that is shutting down park without a time limit: the shutdown advances
         // in stages under the lock, and each stage unparks the sleepers.
-        if shared.is_ending() {
+        if pool.is_ending() {
             backoff = 0;
         }
         worker.sleeper.set_unasked_until(None);
         let served = ledger.stop(worker.index, Status::Idle);
         worker.position.set_cpu_slot(None);
-        wake::publish(shared, &ledger);
-        (served, ask_if_vacant(shared, &ledger, backoff == 0))
+        wake::publish(pool, &ledger);
+        (served, ask_if_vacant(pool, &ledger, backoff == 0))
     };
-    served.into_iter().for_each(|t| wake::unpark(shared, t));
+    served.into_iter().for_each(|t| wake::unpark(pool, t));
     let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff, asked));
     place::bind(worker);
     stays
@@ -80,21 +80,21 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
 /// If `asks` is set and a slot is free, raises the hungry signal for a thread that goes to sleep.
 /// If no slot is free, that is not necessary, because the thread that frees the next slot looks for
 /// work.
-fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
+fn ask_if_vacant(pool: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
     match asks && ledger.has_vacancy() {
-        true => wake::raise_hunger(shared, ledger),
+        true => wake::raise_hunger(pool, ledger),
         false => Asked::NoOther,
     }
 }
 
 fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool {
-    let shared = worker.shared();
+    let pool = worker.pool();
     if backoff > 0 {
         // Pairs with the full fence in `Sleep::must_wake`. The look below finds work that was
         // published while this thread still counted as a searcher.
         barrier::full();
-        if may_run(worker, &mut shared.ledger(), |ledger| {
-            look::sees_published(shared, ledger)
+        if may_run(worker, &mut pool.ledger(), |ledger| {
+            look::sees_published(pool, ledger)
         }) {
             return true;
         }
@@ -102,24 +102,24 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             .sleeper
             .parker
             .park_timeout(Duration::from_nanos(backoff));
-        let ledger = shared.ledger();
+        let ledger = pool.ledger();
         let is_idle = ledger.status(worker.index) == Status::Idle;
-        asked = ask_if_vacant(shared, &ledger, is_idle);
+        asked = ask_if_vacant(pool, &ledger, is_idle);
     }
     let since = clock::now();
     let mut looks = Looks::begin(asked.order());
     loop {
         let is_surplus = {
-            let mut ledger = shared.ledger();
-            let ending = shared.is_ending();
+            let mut ledger = pool.ledger();
+            let ending = pool.is_ending();
             let look = looks.remain() || ending;
             if may_run(worker, &mut ledger, |ledger| {
-                look && look::sees_work(shared, ledger)
+                look && look::sees_work(pool, ledger)
             }) {
                 return true;
             }
             if ending {
-                shared.advance_end(&ledger);
+                pool.advance_end(&ledger);
             }
             if end::is_dismissed(worker) || retires(worker, &mut ledger, since) {
                 return false;
@@ -128,10 +128,10 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
         };
         if inbox::run_asleep(worker, Status::Idle) {
             // This thread has just run parts of broadcasts, which may have consumed signals.
-            looks = wake::rouse_and_look(shared);
+            looks = wake::rouse_and_look(pool);
         } else {
             looks.park(
-                shared,
+                pool,
                 &worker.sleeper.parker,
                 is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
             );
@@ -172,11 +172,11 @@ fn may_run(
     ledger: &mut Ledger,
     sees_work: impl FnOnce(&Ledger) -> bool,
 ) -> bool {
-    let shared = worker.shared();
+    let pool = worker.pool();
     let given = ledger.status(worker.index) == Status::Running;
     let runs = given || (sees_work(ledger) && ledger.ready_if_free(worker.index));
     if runs {
-        wake::publish(shared, ledger);
+        wake::publish(pool, ledger);
         wake::on_start_running(ledger, worker.worker());
     }
     runs
@@ -205,16 +205,16 @@ pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 
 /// Parks until `awaited` is complete or another thread gives this one a slot.
 fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    let shared = worker.shared();
+    let pool = worker.pool();
     let mut looks = Looks::none();
     let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
-    while shared.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
+    while pool.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
         if !looks.remain() {
             // Work is requested before the first park and after each wake-up, because the awaited
             // task may have moved to another worker.
             looks = request_work(worker, awaited);
         }
-        if may_run(worker, &mut shared.ledger(), |ledger| {
+        if may_run(worker, &mut pool.ledger(), |ledger| {
             sees_help(worker, awaited, ledger)
         }) {
             return;
@@ -227,7 +227,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 .set_awaited(awaited, worker.runs_queued(awaited));
             looks = Looks::none();
         } else if let Some(since) = silent.filter(|_| looks.is_last()) {
-            looks.report(shared);
+            looks.report(pool);
             worker
                 .sleeper
                 .parker
@@ -237,7 +237,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 memory::report_stall(worker);
             }
         } else {
-            looks.park(shared, &worker.sleeper.parker, None);
+            looks.park(pool, &worker.sleeper.parker, None);
         }
     }
 }
@@ -246,8 +246,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
 /// joiner is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &Header| match half.latch.state() {
-        State::Kept(keeper) => worker.shared().worker(keeper).stolen_batch.len() > 0,
-        State::Queued => worker.shared().injector.len() > 0,
+        State::Kept(keeper) => worker.pool().worker(keeper).stolen_batch.len() > 0,
+        State::Queued => worker.pool().injector.len() > 0,
         State::New | State::Taken(_) | State::Open | State::Spawned => false,
     };
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
@@ -256,64 +256,62 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
 /// Asks the workers that may have tasks for this waiter to publish some at their next push. Then
 /// rouses another thread, because a slot is free now.
 fn request_work(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
-    let shared = worker.shared();
-    if shared.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
-        let _ = wake::raise_hunger(shared, &shared.ledger());
+    let pool = worker.pool();
+    if pool.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
+        let _ = wake::raise_hunger(pool, &pool.ledger());
     } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
         worker.waiting.set_thief(Some(thief));
-        shared.worker(thief.worker).deque.raise(signal::HUNGRY);
+        pool.worker(thief.worker).deque.raise(signal::HUNGRY);
     }
-    wake::rouse_and_look(shared)
+    wake::rouse_and_look(pool)
 }
 
 /// Whether there is a task that this waiter may run.
 fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) -> bool {
-    let shared = worker.shared();
+    let pool = worker.pool();
     if !awaited.may_help() {
         return false;
     }
     let placed = || {
-        shared
-            .places
+        pool.places
             .offers(ledger, !worker.position.unpinned.get(), |_| true)
     };
-    if shared.options.wait == WaitPolicy::HelpAny {
-        return look::sees_unplaced(shared) || placed();
+    if pool.options.wait == WaitPolicy::HelpAny {
+        return look::sees_unplaced(pool) || placed();
     }
     let unstarted = |scope: &ScopeCore| {
         let own = |task: &Task| task.is_of(scope);
         let placed = || {
-            shared
-                .places
+            pool.places
                 .offers(ledger, !worker.position.unpinned.get(), own)
         };
         scope.has_queued() || placed()
     };
-    let queued = || worker.runs_queued(awaited) && (shared.has_queued() || placed());
-    awaited.scope().is_some_and(unstarted) || queued() || look::may_rob(shared, worker.index, None)
+    let queued = || worker.runs_queued(awaited) && (pool.has_queued() || placed());
+    awaited.scope().is_some_and(unstarted) || queued() || look::may_rob(pool, worker.index, None)
 }
 
 /// Records in the ledger that this worker stops running, and wakes the threads that get its slot.
 pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
-    let shared = worker.shared();
+    let pool = worker.pool();
     worker.set_must_stop(false);
     worker.sleeper.set_unasked_until(None);
-    let mut ledger = shared.ledger();
+    let mut ledger = pool.ledger();
     let served = ledger.stop(worker.index, to);
     worker.position.set_cpu_slot(None);
-    wake::publish(shared, &ledger);
+    wake::publish(pool, &ledger);
     drop(ledger);
-    served.into_iter().for_each(|t| wake::unpark(shared, t));
+    served.into_iter().for_each(|t| wake::unpark(pool, t));
 }
 
 /// Makes this worker run again: immediately if a slot is free or the pool does not preempt,
 /// otherwise when another thread hands one over or the grace period has passed.
 pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
-    let shared = worker.shared();
-    let mut ledger = shared.ledger();
+    let pool = worker.pool();
+    let mut ledger = pool.ledger();
     let runs =
-        ledger.ready(worker.index) || (!shared.preempts() && overcommit(worker, &mut ledger, why));
-    wake::publish(shared, &ledger);
+        ledger.ready(worker.index) || (!pool.preempts() && overcommit(worker, &mut ledger, why));
+    wake::publish(pool, &ledger);
     wake::on_start_running(&ledger, worker.worker());
     drop(ledger);
     if !runs {
@@ -326,7 +324,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
 pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Waiting) {
     give::expose(worker);
     stop_running(worker, Status::Owed);
-    wake::rouse(worker.shared());
+    wake::rouse(worker.pool());
     resume_running(worker, why);
 }
 
@@ -339,7 +337,7 @@ pub(crate) fn regain_slot(worker: WorkerThread<'_>) {
 }
 
 fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
-    let shared = worker.shared();
+    let pool = worker.pool();
     let until = clock::now() + why.grace();
     loop {
         let left = until.saturating_sub(clock::now());
@@ -354,7 +352,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
             // a broadcast needs.
             inbox::run_asleep(worker, Status::Owed);
         }
-        let mut ledger = shared.ledger();
+        let mut ledger = pool.ledger();
         if left == 0 {
             overcommit(worker, &mut ledger, why);
         }
@@ -380,16 +378,15 @@ fn overcommit(worker: WorkerThread<'_>, ledger: &mut Ledger, why: Waiting) -> bo
 /// Whether a waiter that runs nothing should give its slot away immediately, because slots are
 /// short or a task waits in a queue.
 pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
-    let shared = worker.shared();
-    shared.sleep.is_short() || shared.has_queued()
+    let pool = worker.pool();
+    pool.sleep.is_short() || pool.has_queued()
 }
 
 /// Called between two tasks. If slots are short, or this worker runs without one, checks whether
 /// the worker must stop.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
-    let shared = worker.shared();
-    if (shared.sleep.is_short() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending()
-    {
+    let pool = worker.pool();
+    if (pool.sleep.is_short() || worker.sleeper.unasked_until().is_some()) && !pool.is_ending() {
         worker.set_must_stop(is_in_excess(worker));
     }
 }
@@ -398,7 +395,7 @@ pub(crate) fn make_way(worker: WorkerThread<'_>) {
 /// are held, another thread is owed one, or this worker holds none.
 pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
     let must = {
-        let mut ledger = worker.shared().ledger();
+        let mut ledger = worker.pool().ledger();
         !repay(worker, &mut ledger) || ledger.excess() > 0 || ledger.owes()
     };
     place::bind(worker);
@@ -423,11 +420,11 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
 /// its permitted time has passed or if its slot went to another thread. In a pool that does not
 /// preempt, the worker continues and [`make_way`] makes it stop after its task.
 pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
-    if worker.sleeper.needs_no_slot() || !worker.shared().preempts() {
+    if worker.sleeper.needs_no_slot() || !worker.pool().preempts() {
         return;
     }
     let must = {
-        let mut ledger = worker.shared().ledger();
+        let mut ledger = worker.pool().ledger();
         if repay(worker, &mut ledger) {
             ledger.excess() > 0 || (turn && ledger.owes())
         } else {
@@ -458,7 +455,7 @@ pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
 /// as switching.
 fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) -> R {
     let _ = worker.sleeper.take_woken_at();
-    events::park(worker.shared().name(), worker.index, why);
+    events::park(worker.pool().name(), worker.index, why);
     let before = worker.enter_phase(why);
     worker.sleeper.wake_affinity.fall_asleep();
     let result = sleep();

@@ -130,11 +130,11 @@ fn run_packet<T>(
     is_counted: bool,
     current: WorkerThread<'_>,
 ) {
-    let bound = current.shared().spawn_bound.iter();
+    let bound = current.pool().spawn_bound.iter();
     bound.filter(|_| is_counted).for_each(SpawnBound::leave);
     let dispatched = current.take_dispatched();
-    if !packet.run(current.shared()) && dispatched {
-        current.shared().classes.give_turn_back(class);
+    if !packet.run(current.pool()) && dispatched {
+        current.pool().classes.give_turn_back(class);
     }
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     let body = move |current: WorkerThread<'_>| run_alone(f, current);
     current.in_order.push(Task::detached(body, Some(current)));
     submit(pool, move |current| {
-        let oldest = current.shared().worker(spawner).in_order.pop();
+        let oldest = current.pool().worker(spawner).in_order.pop();
         oldest
             .expect("one for each stand-in")
             .run(current.as_runner());
@@ -243,7 +243,7 @@ fn submit_by(
 ) {
     let caller = WorkerThread::get();
     match caller {
-        Some(current) if std::ptr::eq(current.shared(), &**pool) => {
+        Some(current) if std::ptr::eq(current.pool(), &**pool) => {
             push(current, held_task(pool, f, caller));
         }
         _ => queue(pool, f, caller, |task| pool.injector.push(task)),
@@ -278,7 +278,7 @@ fn held_task(
     pool.hold();
     let body = move |current: WorkerThread<'_>| {
         f(current);
-        current.shared().let_go();
+        current.pool().let_go();
     };
     Task::detached(body, caller)
 }
@@ -286,9 +286,6 @@ fn held_task(
 /// Runs a closure without a handle, and reports its panic.
 fn run_alone(f: impl FnOnce(), current: WorkerThread<'_>) {
     if let Err(payload) = unwind::catch(f) {
-        current
-            .shared()
-            .panics
-            .report(payload, UnhandledPanic::Task);
+        current.pool().panics.report(payload, UnhandledPanic::Task);
     }
 }

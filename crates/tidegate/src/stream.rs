@@ -222,7 +222,7 @@ pub struct Ordered<'p, I: Iterator, T> {
 fn workers(pool: Option<&Pool>) -> usize {
     match (pool, WorkerThread::get()) {
         (Some(pool), _) => pool.workers(),
-        (None, Some(current)) => current.shared().wanted(),
+        (None, Some(current)) => current.pool().wanted(),
         (None, None) => global("stream").wanted(),
     }
 }
@@ -363,7 +363,7 @@ impl<I: Iterator, T> Ordered<'_, I, T> {
     fn pool(&self) -> Arc<PoolInner> {
         match (self.pool, WorkerThread::get()) {
             (Some(pool), _) => pool.used().clone(),
-            (None, Some(current)) => current.shared().as_arc(),
+            (None, Some(current)) => current.pool().as_arc(),
             (None, None) => global("stream").clone(),
         }
     }

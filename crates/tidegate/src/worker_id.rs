@@ -53,7 +53,7 @@ impl fmt::Debug for WorkerId {
 pub fn current_worker() -> Option<WorkerId> {
     let current = WorkerThread::get()?;
     Some(WorkerId {
-        pool: current.shared().serial,
+        pool: current.pool().serial,
         worker: current.index,
     })
 }

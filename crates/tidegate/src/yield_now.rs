@@ -24,7 +24,7 @@ pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     let own = || take_own(worker);
     let others = || {
-        let workers = worker.shared().workers();
+        let workers = worker.pool().workers();
         let mut others = workers.filter(|w| w.index != worker.index);
         others.find_map(|victim| take_from(worker, victim))
     };
@@ -62,7 +62,7 @@ fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
 /// Steals a task from `victim`. If the victim has private tasks, exposes them by force rather than
 /// by request, because the caller wants work now.
 fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
-    if victim.deque.has_private() && worker.shared().expose_turn(clock::now()) {
+    if victim.deque.has_private() && worker.pool().expose_turn(clock::now()) {
         victim.deque.force_expose();
     }
     let task = steal_oldest(victim);

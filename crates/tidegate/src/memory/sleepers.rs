@@ -90,7 +90,7 @@ pub(crate) enum Round {
 
 /// Sleeps for as many rounds as the hybrid rule demands for this many bytes.
 pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
-    let memory = &worker.shared().memory;
+    let memory = &worker.pool().memory;
     let Some(mut sleepers) = memory.sleepers() else {
         return;
     };
@@ -111,7 +111,7 @@ pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
 /// Advances the rounds, and wakes a sleeper whose round has come. Returns whether a sleeper was
 /// woken. If so, it may have received the worker's slot.
 pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
-    let memory = &worker.shared().memory;
+    let memory = &worker.pool().memory;
     if !memory.has_work() {
         return false;
     }
@@ -131,7 +131,7 @@ pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
 
 /// Resets the thread's count of granted bytes. Called when a thread without frames begins a task.
 pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
-    if let Some(mut sleepers) = worker.shared().memory.sleepers() {
+    if let Some(mut sleepers) = worker.pool().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;
     }
 }
@@ -140,9 +140,9 @@ pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
 /// thread that was granted the CPU slot but does not run yet has set no hint, so the ledger is
 /// checked, too.
 fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
-    let shared = worker.shared();
+    let pool = worker.pool();
     let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);
-    shared.workers().any(has_it) || shared.ledger().cpu_slots().is_taken(cpu_slot)
+    pool.workers().any(has_it) || pool.ledger().cpu_slots().is_taken(cpu_slot)
 }
 
 fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
@@ -164,21 +164,21 @@ mod tests {
     fn granted_slot_counts_before_thread_runs() {
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);
         let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
-        let shared = PoolInner::bare(Options::of(builder).unwrap());
-        let admitted = members::admit_all(&shared, 2);
+        let pool = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&pool, 2);
         let (own, granted) = (admitted[0], admitted[1]);
-        let there = shared.ledger().cpu_slots().at(granted).unwrap();
-        let membership = Membership::enter(shared.clone(), Admission::granted(own));
+        let there = pool.ledger().cpu_slots().at(granted).unwrap();
+        let membership = Membership::enter(pool.clone(), Admission::granted(own));
         let worker = membership.current();
         let event = Arc::new(Event::for_this_thread());
-        let sleepers = || shared.memory.sleepers().unwrap();
+        let sleepers = || pool.memory.sleepers().unwrap();
         sleepers().at(there).sleep(1, event);
-        let _ = shared.memory.mirror(true, 0);
+        let _ = pool.memory.mirror(true, 0);
 
         assert!(!wake_sleeper(worker, Round::PassesSomewhere));
-        assert_eq!(shared.ledger().stop(granted, Status::Idle), None);
+        assert_eq!(pool.ledger().stop(granted, Status::Idle), None);
         assert!(wake_sleeper(worker, Round::PassesSomewhere));
         drop(membership);
-        std::mem::forget(shared);
+        std::mem::forget(pool);
     }
 }

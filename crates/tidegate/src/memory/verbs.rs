@@ -43,7 +43,7 @@ pub(super) fn reserve(
     if bytes == 0 {
         return Ok(None);
     }
-    let memory = &worker.shared().memory;
+    let memory = &worker.pool().memory;
     let reservation = if memory.is_ordered() {
         Some(ask(worker, request)?)
     } else {
@@ -57,14 +57,14 @@ pub(super) fn reserve(
 /// Sends the request to the plan, and waits until it is granted or refused.
 fn ask(worker: WorkerThread<'_>, request: Request) -> Result<book::Reservation, ReservationError> {
     let index = worker.index;
-    let asked = change(worker.shared(), |plan| plan.ask(index, request));
+    let asked = change(worker.pool(), |plan| plan.ask(index, request));
     let event = match asked.expect("a pool with a plan") {
         Ok(answer) => return answer,
         Err(event) => event,
     };
-    worker.shared().memory.count_sleep();
+    worker.pool().memory.count_sleep();
     wait::until(worker, Awaited::Memory(&event));
-    let answer = change(worker.shared(), |plan| plan.answer(index));
+    let answer = change(worker.pool(), |plan| plan.answer(index));
     answer.expect("a pool with a plan")
 }
 
@@ -109,18 +109,18 @@ pub(crate) fn fork(
     worker: WorkerThread<'_>,
     tasks: impl Iterator<Item = Task>,
 ) -> Option<Arc<Event>> {
-    let forked = change_plan(worker.shared(), |plan| plan.fork(worker.index, tasks));
+    let forked = change_plan(worker.pool(), |plan| plan.fork(worker.index, tasks));
     forked?.0
 }
 
 /// Finds a planned task for this worker, or gives the worker's slot to another thread.
 pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task> {
-    while look.may_find(&worker.shared().memory) {
-        let step = change(worker.shared(), |plan| look.step(plan, worker.index));
+    while look.may_find(&worker.pool().memory) {
+        let step = change(worker.pool(), |plan| look.step(plan, worker.index));
         match step.flatten()? {
             Step::Start(task, victim) => {
                 if let Some(victim) = victim {
-                    worker.count_steal(worker.shared().worker(victim), 1);
+                    worker.count_steal(worker.pool().worker(victim), 1);
                 }
                 return Some(task);
             }
@@ -163,44 +163,44 @@ impl Look<'_> {
 /// Whether a worker must stop looking for a planned task, because a broadcast, a signal or the end
 /// of the pool requires its attention.
 fn is_wanted(worker: WorkerThread<'_>) -> bool {
-    worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
+    worker.inbox.len() > 0 || worker.is_called() || worker.pool().is_ending()
 }
 
 /// Takes a half back. Returns `false` if the half has already begun.
 pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
-    change(worker.shared(), |plan| plan.take_back(half)) == Some(true)
+    change(worker.pool(), |plan| plan.take_back(half)) == Some(true)
 }
 
 /// Records that a task begins on this worker, wherever the task was taken from.
 pub(crate) fn begin(worker: WorkerThread<'_>, task: &Task) {
-    change(worker.shared(), |plan| plan.begin(worker.index, task));
+    change(worker.pool(), |plan| plan.begin(worker.index, task));
 }
 
 /// Records that the worker's topmost task has ended. Must be called before the threads that wait
 /// for the task are notified.
 pub(crate) fn end(worker: WorkerThread<'_>) {
-    change(worker.shared(), |plan| plan.end(worker.index));
+    change(worker.pool(), |plan| plan.end(worker.index));
 }
 
 /// Records that the worker has no frames left.
 pub(crate) fn leave(worker: WorkerThread<'_>) {
-    change(worker.shared(), |plan| plan.leave(worker.index));
+    change(worker.pool(), |plan| plan.leave(worker.index));
 }
 
 /// Records that the worker's topmost task has given its slot away and continues without it
 /// (`blocks`), or that it has a slot again.
 pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
-    change(worker.shared(), |plan| plan.blocks(worker.index, blocks));
+    change(worker.pool(), |plan| plan.blocks(worker.index, blocks));
 }
 
 /// Records that the worker's topmost task waits.
 pub(crate) fn waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    change(worker.shared(), |plan| plan.waits(worker.index, awaited));
+    change(worker.pool(), |plan| plan.waits(worker.index, awaited));
 }
 
 /// Records that the wait of the worker's topmost task has ended.
 pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    change(worker.shared(), |plan| plan.goes_on(worker.index, awaited));
+    change(worker.pool(), |plan| plan.goes_on(worker.index, awaited));
 }
 
 /// Announces that the scope has a task that the plan does not know about, because the task comes
@@ -240,8 +240,8 @@ pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), String> {
 
 /// Prints a line about the worker's long wait for memory.
 pub(crate) fn report_stall(worker: WorkerThread<'_>) {
-    let pool = &worker.shared().options.name;
-    let seen = change(worker.shared(), |plan| {
+    let pool = &worker.pool().options.name;
+    let seen = change(worker.pool(), |plan| {
         let (request, budget) = plan.stalled(worker.index)?;
         Some((request, budget, plan.book().declared(), plan.holders()))
     });

@@ -28,14 +28,14 @@ pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
 
 /// Returns the smallest place that this worker belongs to.
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
-    let layout = worker.shared().layout();
+    let layout = worker.pool().layout();
     let group = layout.around(worker.position.cpu_slot()).next();
     PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
 }
 
 pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
     worker
-        .shared()
+        .pool()
         .layout()
         .around(worker.position.cpu_slot())
         .any(|g| g == group)
@@ -44,13 +44,13 @@ pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
 /// Called when this thread becomes one of the pool's own threads. Records its CPU slot and, if the
 /// pool binds threads, binds the thread.
 pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
-    let shared = worker.shared();
-    if shared.options.bind {
-        worker.position.binding.arrive(&shared.options.usable);
+    let pool = worker.pool();
+    if pool.options.bind {
+        worker.position.binding.arrive(&pool.options.usable);
     }
     worker
         .position
-        .set_cpu_slot(shared.ledger().cpu_slots().at(worker.index));
+        .set_cpu_slot(pool.ledger().cpu_slots().at(worker.index));
     bind(worker);
 }
 
@@ -61,15 +61,15 @@ pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
 
 /// Binds this thread to the CPU of its CPU slot, if the pool binds threads.
 pub(crate) fn bind(worker: WorkerThread<'_>) {
-    let shared = worker.shared();
-    if shared.options.bind {
-        bind_worker(shared, &worker);
+    let pool = worker.pool();
+    if pool.options.bind {
+        bind_worker(pool, &worker);
     }
 }
 
 /// Moves the worker to a free CPU slot of the group. Returns false if all are taken.
 pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
-    let mut ledger = worker.shared().ledger();
+    let mut ledger = worker.pool().ledger();
     let moved = ledger.move_to(worker.index, group);
     worker
         .position
@@ -82,16 +82,16 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
 /// Returns the workers that run a task of one of this worker's places without belonging to that
 /// place.
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
-    let shared = worker.shared();
-    let some = shared.places.any_away();
-    let around = some.then(|| shared.layout().around(worker.position.cpu_slot()));
+    let pool = worker.pool();
+    let some = pool.places.any_away();
+    let around = some.then(|| pool.layout().around(worker.position.cpu_slot()));
     around.into_iter().flatten().flat_map(move |group| {
-        let away = shared.places.is_away(group);
-        let count = if away { shared.worker_count() } else { 0 };
+        let away = pool.places.is_away(group);
+        let count = if away { pool.worker_count() } else { 0 };
         let own = worker.index;
         let runs_it = move |t: &usize| {
             *t != own
-                && shared
+                && pool
                     .worker_if(*t)
                     .and_then(|worker| worker.position.home.get())
                     == Some(group)
@@ -125,7 +125,7 @@ pub(crate) fn come_home(worker: WorkerThread<'_>) {
 /// Sets the group whose task this worker runs from outside.
 fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
     worker
-        .shared()
+        .pool()
         .places
         .move_away(worker.position.home.get(), home);
     worker.position.home.set(home);

@@ -13,10 +13,10 @@ type Placed = (Task, usize);
 /// Takes a task of the pool's own class from a place of this worker, from one of the pool's queues,
 /// or from another place. Some searches check these in reverse order.
 pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
-    let shared = worker.shared();
+    let pool = worker.pool();
     let here = || take_here(worker, |_| true);
-    let injected = || shared.injector.pop();
-    let of_scopes = || shared.pop_of_scopes();
+    let injected = || pool.injector.pop();
+    let of_scopes = || pool.pop_of_scopes();
     let elsewhere = || take_elsewhere(worker).map(|(task, _)| task);
     match worker.searches_in_reverse() {
         true => (elsewhere().or_else(of_scopes).or_else(injected)).or_else(here),
@@ -27,13 +27,13 @@ pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
 /// Takes a `wanted` task from a place of this worker, smallest place first.
 #[inline]
 pub(crate) fn take_here(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
-    let places = &worker.shared().places;
+    let places = &worker.pool().places;
     if places.len() == 0 {
         return None;
     }
     // A worker without a CPU slot may not take strict tasks.
-    let strict = worker.position.cpu_slot().is_some() || members::is_alone(worker.shared());
-    let mut around = worker.shared().layout().around(worker.position.cpu_slot());
+    let strict = worker.position.cpu_slot().is_some() || members::is_alone(worker.pool());
+    let mut around = worker.pool().layout().around(worker.position.cpu_slot());
     around.find_map(|group| {
         let own = strict.then(|| places.take(group, true, &wanted));
         own.flatten().or_else(|| places.take(group, false, &wanted))
@@ -49,9 +49,9 @@ pub(super) fn take_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
 /// Takes a strict task of another place whose workers cannot get a slot now, because no slot is
 /// free.
 pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
-    let shared = worker.shared();
+    let pool = worker.pool();
     // Relaxed: a hint.
-    if shared.places.len() == 0 || shared.sleep.has_vacancy() {
+    if pool.places.len() == 0 || pool.sleep.has_vacancy() {
         return None;
     }
     take_strict_beyond(worker, |_| true).map(|(task, _)| task)
@@ -60,9 +60,9 @@ pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
 /// Takes a task of the scope from any place.
 pub(crate) fn take_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
     let wanted = |task: &Task| task.is_of(scope);
-    if worker.shared().is_inherited() {
+    if worker.pool().is_inherited() {
         // The only thread of a forked child process has no CPU slot.
-        return worker.shared().places.take_anywhere(wanted);
+        return worker.pool().places.take_anywhere(wanted);
     }
     let here = take_here(worker, wanted);
     let open = here.or_else(|| take_open_beyond(worker, wanted).map(|(task, _)| task));
@@ -70,7 +70,7 @@ pub(crate) fn take_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Tas
 }
 
 fn take_open_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
-    let places = &worker.shared().places;
+    let places = &worker.pool().places;
     groups_beyond(worker)
         .into_iter()
         .find_map(|group| Some((places.take(group, false, &wanted)?, group)))
@@ -78,8 +78,8 @@ fn take_open_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) ->
 
 /// Moves to a group that has a strict task and a free CPU slot, and takes the task.
 fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
-    let (shared, places) = (worker.shared(), &worker.shared().places);
-    let alone = members::is_alone(shared);
+    let (pool, places) = (worker.pool(), &worker.pool().places);
+    let alone = members::is_alone(pool);
     let go = |group: usize| {
         let left = worker.position.cpu_slot();
         let there = places.queue(group, true).holds(&wanted);
@@ -89,7 +89,7 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
         let task = places.take(group, true, &wanted);
         if left.is_some() && places.len() > 0 {
             // This worker has left its CPU slot, so another worker may now take it.
-            wake::rouse(shared);
+            wake::rouse(pool);
         }
         Some((task?, group))
     };
@@ -99,8 +99,8 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
 /// Returns the groups to which this worker does not belong, nearest first. The list is empty while
 /// no task waits in any place.
 fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
-    if worker.shared().places.len() == 0 {
+    if worker.pool().places.len() == 0 {
         return Vec::new();
     }
-    worker.shared().layout().beyond(worker.position.cpu_slot())
+    worker.pool().layout().beyond(worker.position.cpu_slot())
 }

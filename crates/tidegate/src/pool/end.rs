@@ -165,7 +165,7 @@ impl Drop for Hold {
 
 /// Whether this idle thread of an ending pool must call its exit handler or leave.
 pub(crate) fn is_dismissed(worker: WorkerThread<'_>) -> bool {
-    match worker.shared().stage() {
+    match worker.pool().stage() {
         Stage::Open | Stage::Draining => false,
         Stage::Exiting => !worker.membership.has_exited.get(),
         Stage::Over => true,

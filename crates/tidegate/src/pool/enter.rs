@@ -59,7 +59,7 @@ pub(crate) fn take_part<R: Send>(
     f: impl FnOnce(WorkerThread<'_>) -> R + Send,
 ) -> R {
     match WorkerThread::get() {
-        Some(current) if std::ptr::eq(current.shared(), &**pool) => f(current),
+        Some(current) if std::ptr::eq(current.pool(), &**pool) => f(current),
         Some(_) => install_with(pool, class, f),
         None => match members::admit_guest(pool) {
             Some(t) => visit(pool, t, f),
@@ -107,11 +107,11 @@ struct Stay(Membership);
 impl Drop for Stay {
     fn drop(&mut self) {
         let current = self.0.current();
-        if current.shared().is_inherited() {
+        if current.pool().is_inherited() {
             return;
         }
         memory::leave(current);
-        if members::is_alone(current.shared()) {
+        if members::is_alone(current.pool()) {
             Search::finish(current);
         }
         give::pass_all_on(current);

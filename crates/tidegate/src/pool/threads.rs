@@ -64,7 +64,7 @@ impl Threads {
 /// A thread of a pool that has its number and a slot, but does not run yet. If it is dropped before
 /// it has run, it leaves the pool.
 pub struct UnstartedThread {
-    shared: Arc<PoolInner>,
+    pool: Arc<PoolInner>,
     /// `None` once the thread runs.
     admission: Option<Admission>,
     index: usize,
@@ -73,13 +73,13 @@ pub struct UnstartedThread {
 }
 
 impl UnstartedThread {
-    fn new(shared: Arc<PoolInner>, index: usize) -> Self {
-        shared.worker_or_new(index).membership.is_guest.set(false);
-        shared.ledger().set_unpinned(index, false);
-        shared.worker(index).position.unpinned.set(false);
+    fn new(pool: Arc<PoolInner>, index: usize) -> Self {
+        pool.worker_or_new(index).membership.is_guest.set(false);
+        pool.ledger().set_unpinned(index, false);
+        pool.worker(index).position.unpinned.set(false);
         Self {
-            handles_exit: !shared.is_ending(),
-            shared,
+            handles_exit: !pool.is_ending(),
+            pool,
             admission: Some(Admission::granted(index)),
             index,
         }
@@ -95,12 +95,12 @@ impl UnstartedThread {
     /// [`start`](Self::start).
     #[must_use]
     pub fn stack_size(&self) -> usize {
-        self.shared.options.stack_size
+        self.pool.options.stack_size
     }
 
     /// Makes the calling thread act as this thread of the pool until the pool ends.
     pub fn run(mut self) {
-        POOL_OF_THREAD.with(|pool| pool.set(self.shared.serial));
+        POOL_OF_THREAD.with(|pool| pool.set(self.pool.serial));
         // Panics of user code are caught where that code runs: a panic that unwinds to here is a
         // bug in the runtime.
         unwind::no_unwind(|| self.work());
@@ -109,15 +109,15 @@ impl UnstartedThread {
 
     fn work(&mut self) {
         let admission = self.admission.take().expect("runs once");
-        let membership = Membership::enter(self.shared.clone(), admission);
-        let thief = self.shared.live(membership.current(), self.handles_exit);
+        let membership = Membership::enter(self.pool.clone(), admission);
+        let thief = self.pool.live(membership.current(), self.handles_exit);
         drop(membership);
         // Dropping the user's backoff may block or drop a pool, so this thread must not be a worker
         // any more, which would need a slot afterwards.
         drop(thief);
-        let is_over = self.shared.is_over();
+        let is_over = self.pool.is_over();
         let before = {
-            let mut threads = self.shared.threads.lock();
+            let mut threads = self.pool.threads.lock();
             match is_over {
                 false => threads.end(self.index),
                 // The share controller ends before this thread does, so the pool's handlers are
@@ -125,7 +125,7 @@ impl UnstartedThread {
                 true => threads.take_controller(),
             }
         };
-        members::dismiss(&self.shared, self.index);
+        members::dismiss(&self.pool, self.index);
         if let Some(before) = before {
             // Cannot fail: a panic of that thread would have aborted the process.
             let _ = before.join();
@@ -137,9 +137,9 @@ impl UnstartedThread {
     fn stay(mut self) {
         let admission = self.admission.take().expect("enters once");
         // The thread may run on any CPU.
-        self.shared.ledger().set_unpinned(self.index, true);
-        self.shared.worker(self.index).position.unpinned.set(true);
-        std::mem::forget(Membership::enter(self.shared.clone(), admission));
+        self.pool.ledger().set_unpinned(self.index, true);
+        self.pool.worker(self.index).position.unpinned.set(true);
+        std::mem::forget(Membership::enter(self.pool.clone(), admission));
     }
 
     /// Starts a new thread called `name`, which acts as this thread of the pool.
@@ -147,15 +147,15 @@ impl UnstartedThread {
     /// # Errors
     /// If the system refuses to start the thread.
     pub fn start(self, name: String) -> io::Result<()> {
-        let (shared, index) = (self.shared.clone(), self.index);
-        let handle = thread::start(name, shared.options.stack_size, move || self.run())?;
-        shared.threads.lock().running.push((Some(index), handle));
+        let (pool, index) = (self.pool.clone(), self.index);
+        let handle = thread::start(name, pool.options.stack_size, move || self.run())?;
+        pool.threads.lock().running.push((Some(index), handle));
         Ok(())
     }
 
     /// Like `start`, with a name derived from the pool's name.
     fn start_named(self) -> io::Result<()> {
-        let name = format!("{}-{}", self.shared.options.name, self.index);
+        let name = format!("{}-{}", self.pool.options.name, self.index);
         self.start(name)
     }
 }
@@ -163,7 +163,7 @@ impl UnstartedThread {
 impl Drop for UnstartedThread {
     fn drop(&mut self) {
         if self.admission.is_some() {
-            members::refuse(&self.shared, self.index);
+            members::refuse(&self.pool, self.index);
         }
     }
 }
@@ -188,15 +188,15 @@ impl PoolInner {
 
     /// Starts a pool with its threads, or with as many of them as the system allows.
     pub(crate) fn start(options: Arc<Options>) -> Arc<Self> {
-        let shared = Self::new(options);
+        let pool = Self::new(options);
         // All threads are admitted before any of them runs, because a running thread could wake or
         // start others.
-        let mut unstarted = shared.recruit().into_iter();
+        let mut unstarted = pool.recruit().into_iter();
         if let Err(error) = unstarted.try_for_each(UnstartedThread::start_named) {
             drop(unstarted);
-            shared.report_refusal(&error);
+            pool.report_refusal(&error);
         }
-        shared
+        pool
     }
 
     /// Starts a pool and uses `start` to start its threads. If `with_caller` is set, the calling
@@ -210,25 +210,25 @@ impl PoolInner {
         with_caller: bool,
         mut start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> io::Result<Arc<Self>> {
-        let shared = Self::new(options);
-        let mut unstarted = shared.recruit().into_iter();
+        let pool = Self::new(options);
+        let mut unstarted = pool.recruit().into_iter();
         let caller = unstarted.by_ref().take(usize::from(with_caller)).next();
         // The guard removes the hold even if `start` panics. It is dropped before `unstarted`, so
         // the pool ends before the threads that were not started leave it.
-        let let_go = LetGo(&shared);
+        let let_go = LetGo(&pool);
         if let Err(error) = unstarted.try_for_each(&mut start) {
-            let some = unstarted.len() + 1 < shared.options.workers;
-            if !(some && shared.options.is_forgiving()) {
+            let some = unstarted.len() + 1 < pool.options.workers;
+            if !(some && pool.options.is_forgiving()) {
                 return Err(error);
             }
             drop(unstarted);
-            shared.report_refusal(&error);
+            pool.report_refusal(&error);
         }
         if let Some(thread) = caller {
             thread.stay();
         }
         std::mem::forget(let_go);
-        Ok(shared)
+        Ok(pool)
     }
 
     /// Creates the pool's first threads, each with a slot.

@@ -17,8 +17,7 @@ fn alone() -> Pool {
 /// Runs `body` on the pool. `body` returns the result of `fork`, and whether the child behaved
 /// correctly.
 fn end_in(pool: &Pool, body: impl FnOnce(Arc<PoolInner>) -> (Option<i32>, bool) + Send) -> End {
-    let shared = pool.shared().clone();
-    let forked = pool.install(|| match body(shared) {
+    let forked = pool.install(|| match body(pool.inner().clone()) {
         (None, right) => exit(if right { 0 } else { BADLY }),
         (Some(child), _) => child,
     });
@@ -42,10 +41,10 @@ mod ends {
     #[test]
     fn without_the_list_of_queues() {
         let ran = AtomicUsize::new(0);
-        let end = end_in(&alone(), |shared| {
+        let end = end_in(&alone(), |pool| {
             let forked = crate::scope(|scope| {
                 spawn_from_outside(scope, &ran);
-                holding(move |stay| shared.hold_queues(stay)).fork()
+                holding(move |stay| pool.hold_queues(stay)).fork()
             });
             (forked, ran.load(Ordering::Relaxed) == 1)
         });
@@ -57,13 +56,13 @@ mod ends {
     #[test]
     fn with_queue_made_in_child() {
         let ran = AtomicUsize::new(0);
-        let end = end_in(&alone(), |shared| {
+        let end = end_in(&alone(), |pool| {
             let forked = crate::scope(|scope| {
                 let first = || {
                     scope.spawn(|_| count(&ran));
                     // Pretends that a sleeping thread could be woken for the task.
-                    shared.sleep.pretend_vacancy();
-                    holding(move |stay| shared.hold_queues(stay)).fork()
+                    pool.sleep.pretend_vacancy();
+                    holding(move |stay| pool.hold_queues(stay)).fork()
                 };
                 crate::join(first, || ()).0
             });
@@ -75,10 +74,10 @@ mod ends {
     /// Above its half in the deque, the join finds a task that belongs to the parent process.
     #[test]
     fn without_the_injector() {
-        let end = end_in(&alone(), |shared| {
+        let end = end_in(&alone(), |pool| {
             let first = || {
                 drop(crate::spawn(|| ()));
-                holding(move |stay| shared.injector.hold(stay)).fork()
+                holding(move |stay| pool.injector.hold(stay)).fork()
             };
             crate::join(first, || true)
         });
@@ -88,10 +87,10 @@ mod ends {
     #[test]
     fn without_the_notes() {
         let ran = AtomicUsize::new(0);
-        let end = end_in(&alone(), |shared| {
+        let end = end_in(&alone(), |pool| {
             let forked = crate::scope(|scope| {
                 spawn_from_outside(scope, &ran);
-                holding(move |stay| shared.worker(0).notes.hold(stay)).fork()
+                holding(move |stay| pool.worker(0).notes.hold(stay)).fork()
             });
             (forked, ran.load(Ordering::Relaxed) == 1)
         });

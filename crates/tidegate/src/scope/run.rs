@@ -47,8 +47,8 @@ fn help_other(worker: WorkerThread<'_>, task: Task) {
 /// Whether this worker runs unrelated tasks while it waits. In a child made by `fork`, such tasks
 /// belong to the parent.
 fn helps_any(worker: WorkerThread<'_>) -> bool {
-    let shared = worker.shared();
-    shared.options.wait == WaitPolicy::HelpAny && !shared.is_inherited()
+    let pool = worker.pool();
+    pool.options.wait == WaitPolicy::HelpAny && !pool.is_inherited()
 }
 
 /// Runs a task that was taken from elsewhere, and then the tasks of the same scope that this task
@@ -112,7 +112,7 @@ pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
 
 /// Puts a task where other workers find it: its scope's queue, or the pool's.
 pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
-    if task.header().latch.is_detached() && worker.shared().is_inherited() {
+    if task.header().latch.is_detached() && worker.pool().is_inherited() {
         // The parent runs this task, and nothing in this child waits for it.
         return;
     }
@@ -122,10 +122,10 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
         // run and the scope may end.
         Some(queue) => queue.push(task),
         None => {
-            let joiner = worker.shared().injector.push_named(task, Latch::set_queued);
-            wake::wake_joiner(worker.shared(), joiner);
+            let joiner = worker.pool().injector.push_named(task, Latch::set_queued);
+            wake::wake_joiner(worker.pool(), joiner);
         }
     }
-    wake::work_visible(worker.shared(), Some(worker.worker()));
+    wake::work_visible(worker.pool(), Some(worker.worker()));
     simulated::switch("queues a task");
 }

@@ -44,24 +44,24 @@ fn options(threads: usize, builder: Builder) -> Options {
 fn start(threads: usize, builder: Builder) -> Arc<PoolInner> {
     let start = |thread: UnstartedThread| thread.start("following".into());
     let options = Arc::new(options(threads, builder));
-    let shared = PoolInner::start_by(options, false, start).unwrap();
-    until(|| shared.ledger().active() == 0);
-    shared
+    let pool = PoolInner::start_by(options, false, start).unwrap();
+    until(|| pool.ledger().active() == 0);
+    pool
 }
 
 /// Creates a pool of four slots without threads, and makes the calling thread one of two workers
 /// that hold slots.
 fn on_worker(act: impl FnOnce(WorkerThread<'_>, usize)) {
-    let shared = PoolInner::bare(options(4, Pool::builder()));
-    let admitted = members::admit_all(&shared, 2);
-    let membership = Membership::enter(shared.clone(), Admission::granted(admitted[0]));
+    let pool = PoolInner::bare(options(4, Pool::builder()));
+    let admitted = members::admit_all(&pool, 2);
+    let membership = Membership::enter(pool.clone(), Admission::granted(admitted[0]));
     act(membership.current(), admitted[1]);
     drop(membership);
-    std::mem::forget(shared);
+    std::mem::forget(pool);
 }
 
-fn controller(shared: &Arc<PoolInner>) -> ShareController {
-    ShareController::new(shared.clone(), Location::find(), Tokens::of(None))
+fn controller(pool: &Arc<PoolInner>) -> ShareController {
+    ShareController::new(pool.clone(), Location::find(), Tokens::of(None))
 }
 
 fn until(is_so: impl Fn() -> bool) {
@@ -71,12 +71,12 @@ fn until(is_so: impl Fn() -> bool) {
 }
 
 fn status(worker: WorkerThread<'_>) -> Status {
-    worker.shared().ledger().status(worker.index)
+    worker.pool().ledger().status(worker.index)
 }
 
 /// Whether the pool has one waiting thread, and all its other threads run.
-fn one_waits(shared: &PoolInner) -> bool {
-    let ledger = shared.ledger();
+fn one_waits(pool: &PoolInner) -> bool {
+    let ledger = pool.ledger();
     let waits = |(_, status): &(usize, Status)| *status == Status::Waiting;
     ledger.members().filter(waits).count() == 1 && ledger.active() + 1 == ledger.thread_count()
 }
@@ -116,7 +116,7 @@ mod losing_slots {
     #[test]
     fn happens_only_between_tasks() {
         on_worker(|worker, _| {
-            worker.shared().want(1, false);
+            worker.pool().want(1, false);
             assert!(worker.is_called(), "it is asked for its slot");
             worker.poll();
             let now = (status(worker), worker.must_stop());
@@ -129,7 +129,7 @@ mod losing_slots {
     #[test]
     fn lets_waiters_continue() {
         on_worker(|worker, _| {
-            worker.shared().want(1, false);
+            worker.pool().want(1, false);
             sleep::stop_running(worker, Status::Waiting);
             sleep::resume_running(worker, Waiting::Owed);
             assert_eq!(status(worker), Status::Overcommitted);
@@ -151,15 +151,15 @@ mod waiters {
     #[test]
     fn get_free_slots_for_their_scope() {
         on_worker(|worker, _| {
-            let shared = worker.shared();
-            shared.want(1, false);
+            let pool = worker.pool();
+            pool.want(1, false);
             scope::scope(worker, |scope: &Scope<'_>| {
                 elsewhere(&|| scope.spawn(|_| ()));
                 let awaited = Awaited::Scope(scope.core());
                 worker.waiting.set_awaited(awaited, false);
                 sleep::stop_running(worker, Status::Waiting);
                 assert_eq!(status(worker), Status::Waiting);
-                elsewhere(&|| shared.want(2, false));
+                elsewhere(&|| pool.want(2, false));
                 assert_eq!(status(worker), Status::Running);
             });
         });
@@ -170,20 +170,20 @@ mod waiters {
     #[test]
     fn sleep_while_others_get_slots() {
         on_worker(|worker, other| {
-            let shared = worker.shared();
-            shared.want(1, false);
+            let pool = worker.pool();
+            pool.want(1, false);
             scope::scope(worker, |scope: &Scope<'_>| {
                 elsewhere(&|| scope.spawn(|_| ()));
                 let awaited = Awaited::Scope(scope.core());
                 worker.waiting.set_awaited(awaited, false);
                 sleep::stop_running(worker, Status::Waiting);
                 scope::scope(worker, |inner: &Scope<'_>| {
-                    let waiter = shared.worker(other);
+                    let waiter = pool.worker(other);
                     let awaited = Awaited::Scope(inner.core());
                     waiter.waiting.set_awaited(awaited, false);
-                    let served = shared.ledger().stop(other, Status::Waiting);
+                    let served = pool.ledger().stop(other, Status::Waiting);
                     assert_eq!(served, None);
-                    elsewhere(&|| shared.want(2, false));
+                    elsewhere(&|| pool.want(2, false));
                     assert!(!waiter.sleeper.parker.try_take(), "it was woken");
                 });
                 assert_eq!(status(worker), Status::Running);
@@ -196,8 +196,8 @@ mod waiters {
     /// which waits for that task.
     #[test]
     fn run_tasks_that_they_spawned_on_top() {
-        let shared = start(2, Pool::builder());
-        let entry = Entry(shared.clone());
+        let pool = start(2, Pool::builder());
+        let entry = Entry(pool.clone());
         let flags: [Flag; 5] = Default::default();
         let [begun, half_begun, half_may_end, awaited, spawned] = &flags;
         std::thread::scope(|threads| {
@@ -221,17 +221,17 @@ mod waiters {
                 });
             });
             half_begun.wait();
-            until(|| one_waits(&shared));
-            shared.want(1, false);
+            until(|| one_waits(&pool));
+            pool.want(1, false);
             half_may_end.set();
             awaited.wait();
-            until(|| one_waits(&shared));
+            until(|| one_waits(&pool));
             // T parks meanwhile. If it has not, it finds the task by itself.
             std::thread::sleep(Duration::from_millis(20));
-            shared.want(2, false);
+            pool.want(2, false);
             program.join().unwrap();
         });
-        shared.let_go();
+        pool.let_go();
     }
 }
 
@@ -275,24 +275,24 @@ mod programs {
 
     #[test]
     fn need_one_slot() {
-        let shared = start(4, Pool::builder());
-        shared.want(1, false);
-        (0..20).for_each(|_| run(&Entry(shared.clone())));
-        shared.let_go();
+        let pool = start(4, Pool::builder());
+        pool.want(1, false);
+        (0..20).for_each(|_| run(&Entry(pool.clone())));
+        pool.let_go();
     }
 
     #[test]
     fn lose_no_task_while_slots_change() {
-        let shared = start(4, Pool::builder());
+        let pool = start(4, Pool::builder());
         std::thread::scope(|threads| {
-            let program = threads.spawn(|| (0..100).for_each(|_| run(&Entry(shared.clone()))));
+            let program = threads.spawn(|| (0..100).for_each(|_| run(&Entry(pool.clone()))));
             let mut slots = (1..=4).cycle();
             while !program.is_finished() {
-                shared.want(slots.next().unwrap_or(1), false);
+                pool.want(slots.next().unwrap_or(1), false);
                 std::thread::yield_now();
             }
         });
-        shared.let_go();
+        pool.let_go();
     }
 
     /// The thread that stands in for the share controller ends some time after the pool is over.
@@ -304,8 +304,8 @@ mod programs {
             Ok(())
         };
         let options = Arc::new(options(2, Pool::builder()));
-        let shared = PoolInner::start_by(options, false, start).unwrap();
-        let (observed, ended) = (shared.clone(), Arc::new(Flag::default()));
+        let pool = PoolInner::start_by(options, false, start).unwrap();
+        let (observed, ended) = (pool.clone(), Arc::new(Flag::default()));
         let end = ended.clone();
         let controller = move || {
             until(|| observed.is_over());
@@ -313,14 +313,14 @@ mod programs {
             drop(observed);
             end.set();
         };
-        shared.add_thread(thread::start("share".into(), STACK, controller).unwrap());
-        shared.let_go();
+        pool.add_thread(thread::start("share".into(), STACK, controller).unwrap());
+        pool.let_go();
         threads
             .into_iter()
             .for_each(|thread| thread.join().unwrap());
         // Relaxed: ordered by the joins.
         assert!(ended.0.load(Ordering::Relaxed));
-        assert_eq!(Arc::strong_count(&shared), 1);
+        assert_eq!(Arc::strong_count(&pool), 1);
     }
 
     #[test]
@@ -330,11 +330,11 @@ mod programs {
         let count = move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
         };
-        let shared = start(4, Pool::builder().on_exit(count));
-        shared.want(1, false);
-        shared.let_go();
+        let pool = start(4, Pool::builder().on_exit(count));
+        pool.want(1, false);
+        pool.let_go();
         // Relaxed: a counter.
-        until(|| shared.is_over() && calls.load(Ordering::Relaxed) == 4);
+        until(|| pool.is_over() && calls.load(Ordering::Relaxed) == 4);
     }
 }
 
@@ -344,9 +344,9 @@ mod loans {
     /// Three tasks never end, and the tasks that wait behind them all run within four cycles.
     #[test]
     fn let_tasks_pass_long_ones() {
-        let shared = start(4, Pool::builder());
-        shared.want(1, false);
-        let (entry, mut controller) = (Entry(shared.clone()), controller(&shared));
+        let pool = start(4, Pool::builder());
+        pool.want(1, false);
+        let (entry, mut controller) = (Entry(pool.clone()), controller(&pool));
         let (begun, ended, release) = Default::default();
         let [begun, ended]: [Arc<AtomicUsize>; 2] = [begun, ended];
         let release: Arc<Flag> = release;
@@ -367,14 +367,14 @@ mod loans {
         have(&begun, 1);
         for (cycle, slots) in [(0, 1), (1, 3), (2, 2), (3, 4)] {
             let _ = controller.apply(cycle * ALONE_CYCLE.default);
-            assert_eq!(shared.sleep.slots(), slots, "cycle {cycle}");
+            assert_eq!(pool.sleep.slots(), slots, "cycle {cycle}");
             if cycle == 1 {
                 have(&begun, 3);
             }
         }
         have(&ended, 8);
         release.set();
-        shared.let_go();
+        pool.let_go();
     }
 
     /// Both threads run a long task. One of them has no slot, because its wait ended while none was
@@ -382,20 +382,18 @@ mod loans {
     #[test]
     fn count_threads_without_slots() {
         on_worker(|worker, other| {
-            let shared = worker.shared().as_arc();
-            shared.want(1, false);
+            let pool = worker.pool().as_arc();
+            pool.want(1, false);
             {
-                let mut ledger = shared.ledger();
+                let mut ledger = pool.ledger();
                 let _ = ledger.stop(other, Status::Waiting);
                 assert!(!ledger.ready(other) && ledger.overcommit(other));
             }
-            shared
-                .injector
-                .push(crate::spawn::task_alone(&shared, || ()));
-            let mut controller = controller(&shared);
+            pool.injector.push(crate::spawn::task_alone(&pool, || ()));
+            let mut controller = controller(&pool);
             let lent = [0, 1].map(|cycle| controller.lend(1, cycle * ALONE_CYCLE.default));
             assert_eq!(lent, [0, 3]);
-            while let Some(task) = shared.injector.pop() {
+            while let Some(task) = pool.injector.pop() {
                 scope::run_taken(worker, task);
             }
             std::mem::forget(controller);
@@ -426,16 +424,16 @@ mod loans {
 
     fn check_slots(controller: &mut ShareController, cycle: u64, slots: usize) {
         let _ = controller.apply(cycle * ALONE_CYCLE.default);
-        assert_eq!(controller.shared.sleep.slots(), slots, "cycle {cycle}");
+        assert_eq!(controller.pool.sleep.slots(), slots, "cycle {cycle}");
     }
 
     /// One thread has the only slot, and runs one task after another. The other threads run parts
     /// of a broadcast for long, without slots.
     #[test]
     fn leave_out_parts_without_slots() {
-        let shared = start(3, Pool::builder());
-        shared.want(1, false);
-        let (entry, mut controller) = (Entry(shared.clone()), controller(&shared));
+        let pool = start(3, Pool::builder());
+        pool.want(1, false);
+        let (entry, mut controller) = (Entry(pool.clone()), controller(&pool));
         let [first, second, last, part]: [Arc<Gate>; 4] = Default::default();
         let holder = thread_of(&entry, &first);
         let (parts, gate) = (Arc::new(AtomicUsize::new(0)), part.clone());
@@ -459,15 +457,15 @@ mod loans {
         [second, last, part]
             .iter()
             .for_each(|gate| gate.may_end.set());
-        shared.let_go();
+        pool.let_go();
     }
 
     /// A thread with a slot runs one part of a broadcast after another, and then a long one.
     #[test]
     fn count_parts_as_tasks() {
-        let shared = start(2, Pool::builder());
-        shared.want(1, false);
-        let (entry, mut controller) = (Entry(shared.clone()), controller(&shared));
+        let pool = start(2, Pool::builder());
+        pool.want(1, false);
+        let (entry, mut controller) = (Entry(pool.clone()), controller(&pool));
         let [task, short, long, last]: [Arc<Gate>; 4] = Default::default();
         let holder = thread_of(&entry, &task);
         for part in [&short, &long] {
@@ -487,26 +485,24 @@ mod loans {
         check_slots(&mut controller, 1, 1);
         check_slots(&mut controller, 2, 2);
         [long, last].iter().for_each(|gate| gate.may_end.set());
-        shared.let_go();
+        pool.let_go();
     }
 
     #[test]
     fn are_rare_while_tasks_are_short() {
         on_worker(|worker, other| {
-            let shared = worker.shared().as_arc();
-            let _ = shared.ledger().stop(other, Status::Idle);
-            shared.want(1, false);
-            shared
-                .injector
-                .push(crate::spawn::task_alone(&shared, || ()));
-            let mut controller = controller(&shared);
+            let pool = worker.pool().as_arc();
+            let _ = pool.ledger().stop(other, Status::Idle);
+            pool.want(1, false);
+            pool.injector.push(crate::spawn::task_alone(&pool, || ()));
+            let mut controller = controller(&pool);
             let patience = STARVED_PATIENCE.default / ALONE_CYCLE.default;
             let lent = (0..=3 * patience).filter(|cycle| {
                 worker.tally.base_tasks.add(1);
                 controller.lend(1, cycle * ALONE_CYCLE.default) > 0
             });
             assert_eq!(lent.collect::<Vec<_>>(), [1, 2, 3].map(|n| n * patience));
-            while let Some(task) = shared.injector.pop() {
+            while let Some(task) = pool.injector.pop() {
                 scope::run_taken(worker, task);
             }
             std::mem::forget(controller);

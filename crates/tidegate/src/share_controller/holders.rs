@@ -35,20 +35,20 @@ impl Holders {
     /// is set, a task or thread needs a slot, and all running threads are sent a probe.
     pub(super) fn look(
         &mut self,
-        shared: &PoolInner,
+        pool: &PoolInner,
         ledger: &Ledger,
         waits: bool,
         now: Nanos,
     ) -> (usize, usize) {
-        self.observe(shared, ledger, waits, now);
+        self.observe(pool, ledger, waits, now);
         let judged = |t: usize| {
             let silence = self.threads.get(t).copied().flatten();
             silence.and_then(|silence| silence.stuck)
         };
-        if !shared.preempts() {
+        if !pool.preempts() {
             // A thread that runs without a slot would get a lent one before a waiting task does.
-            let long = candidates(shared, ledger).filter_map(judged).count();
-            let running = candidates(shared, ledger).count();
+            let long = candidates(pool, ledger).filter_map(judged).count();
+            let running = candidates(pool, ledger).count();
             return (beside_long_tasks(long, running, waits), 0);
         }
         let (mut stuck, mut silent) = (0, 0);
@@ -60,22 +60,22 @@ impl Holders {
     }
 
     /// Continues to observe the threads that run and need slots.
-    fn observe(&mut self, shared: &PoolInner, ledger: &Ledger, waits: bool, now: Nanos) {
+    fn observe(&mut self, pool: &PoolInner, ledger: &Ledger, waits: bool, now: Nanos) {
         let before = std::mem::take(&mut self.threads);
-        self.threads.resize(shared.worker_count(), None);
+        self.threads.resize(pool.worker_count(), None);
         // A thread that has just been given a slot may have no worker yet.
-        for worker in candidates(shared, ledger).filter_map(|t| shared.worker_if(t)) {
+        for worker in candidates(pool, ledger).filter_map(|t| pool.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
-            let silence = silence.filter(|silence| match shared.preempts() {
+            let silence = silence.filter(|silence| match pool.preempts() {
                 true => worker.deque.raised() & signal::PROBE != 0,
                 false => worker.tally.base_tasks.get() == silence.begun,
             });
-            if waits && silence.is_none() && shared.preempts() {
+            if waits && silence.is_none() && pool.preempts() {
                 worker.deque.raise(signal::PROBE);
             }
             let silence = silence.map_or_else(
                 || waits.then(|| Silence::begin(worker, now)),
-                |silence| Some(silence.go_on(shared, worker, now)),
+                |silence| Some(silence.go_on(pool, worker, now)),
             );
             if let Some(place) = self.threads.get_mut(worker.index) {
                 *place = silence;
@@ -85,7 +85,7 @@ impl Holders {
 
     /// If a turn has ended, asks as many holders to give up their slots as there are threads that
     /// are owed one.
-    pub(super) fn take_turns(&mut self, shared: &PoolInner, ledger: &Ledger, now: Nanos) {
+    pub(super) fn take_turns(&mut self, pool: &PoolInner, ledger: &Ledger, now: Nanos) {
         if !ledger.owes() {
             self.turned = None;
             return;
@@ -98,17 +98,17 @@ impl Holders {
         let (first, second): (Vec<usize>, Vec<usize>) =
             ledger.holders().partition(|t| *t >= self.next);
         let chosen = first.into_iter().chain(second).take(ledger.owed());
-        wake::raise_at(shared, chosen.inspect(|t| self.next = t + 1), signal::TURN);
+        wake::raise_at(pool, chosen.inspect(|t| self.next = t + 1), signal::TURN);
     }
 }
 
 /// Returns the threads that run and hold slots, or would get free ones. A thread that rose for its
 /// part of a broadcast gets none, so a slot lent for it would go to another thread.
-fn candidates(shared: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
+fn candidates(pool: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
     let needs_slot = |worker: &Worker| !worker.sleeper.needs_no_slot();
     ledger
         .running()
-        .filter(move |t| shared.worker_if(*t).is_none_or(needs_slot))
+        .filter(move |t| pool.worker_if(*t).is_none_or(needs_slot))
 }
 
 impl Silence {
@@ -122,12 +122,12 @@ impl Silence {
     }
 
     /// Checks again whether the thread is stuck, if enough time has passed since the last check.
-    fn go_on(self, shared: &PoolInner, worker: &Worker, now: Nanos) -> Self {
+    fn go_on(self, pool: &PoolInner, worker: &Worker, now: Nanos) -> Self {
         let computed = worker.computed.read();
         // If the system does not report processor times, or another thread has this number now, the
         // thread counts as computing.
         let since = |then| computed.and_then(|computed| computed.checked_sub(then));
-        let spent = match shared.preempts() {
+        let spent = match pool.preempts() {
             true => self.computed.and_then(since).unwrap_or(Nanos::MAX),
             // The thread keeps its slot until its task ends, whether it computes or not.
             false => 0,

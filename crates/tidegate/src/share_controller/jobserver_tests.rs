@@ -37,10 +37,10 @@ fn begin(tokens: usize) -> (ShareController, Arc<PoolInner>, File) {
     let server = Jobserver::open(&format!("--jobserver-auth=fifo:{}", path.display()));
     let tokens = Tokens::of(Some(Box::leak(Box::new(server.unwrap()))));
     let builder = Pool::builder().workers(4).share(SharePolicy::Auto);
-    let shared = PoolInner::bare(Options::of(builder).unwrap());
+    let pool = PoolInner::bare(Options::of(builder).unwrap());
     let nowhere: Result<Location, Refusal> = Ok(Location::at(folder.path().join("no/table")));
-    let controller = ShareController::new(shared.clone(), nowhere, tokens);
-    (controller, shared, fifo)
+    let controller = ShareController::new(pool.clone(), nowhere, tokens);
+    (controller, pool, fifo)
 }
 
 /// Counts the tokens in the fifo.
@@ -68,48 +68,46 @@ fn desire(controller: &mut ShareController, desire: usize) {
 
 #[test]
 fn slots_are_one_more_than_tokens() {
-    let (mut controller, shared, mut fifo) = begin(2);
+    let (mut controller, pool, mut fifo) = begin(2);
     desire(&mut controller, 4);
     assert!(controller.apply(0));
-    assert_eq!((shared.sleep.slots(), free(&mut fifo)), (3, 0));
+    assert_eq!((pool.sleep.slots(), free(&mut fifo)), (3, 0));
     fifo.write_all(b"++").unwrap();
     assert!(controller.apply(1));
-    assert_eq!((shared.sleep.slots(), free(&mut fifo)), (4, 1));
-    std::mem::forget((controller, shared));
+    assert_eq!((pool.sleep.slots(), free(&mut fifo)), (4, 1));
+    std::mem::forget((controller, pool));
 }
 
 #[test]
 fn job_takes_no_more_than_it_desires() {
-    let (mut controller, shared, mut fifo) = begin(3);
+    let (mut controller, pool, mut fifo) = begin(3);
     desire(&mut controller, 2);
     assert!(controller.apply(0));
-    assert_eq!((shared.sleep.slots(), free(&mut fifo)), (2, 2));
-    std::mem::forget((controller, shared));
+    assert_eq!((pool.sleep.slots(), free(&mut fifo)), (2, 2));
+    std::mem::forget((controller, pool));
 }
 
 #[test]
 fn held_slots_keep_their_tokens() {
-    let (mut controller, shared, mut fifo) = begin(3);
+    let (mut controller, pool, mut fifo) = begin(3);
     desire(&mut controller, 4);
     assert!(controller.apply(0));
-    let holders = members::admit_all(&shared, 3);
+    let holders = members::admit_all(&pool, 3);
     controller.controller().desire.set(0);
     assert!(controller.apply(1));
-    assert_eq!((shared.sleep.slots(), free(&mut fifo)), (1, 1));
-    holders
-        .into_iter()
-        .for_each(|t| members::dismiss(&shared, t));
+    assert_eq!((pool.sleep.slots(), free(&mut fifo)), (1, 1));
+    holders.into_iter().for_each(|t| members::dismiss(&pool, t));
     assert!(!controller.apply(2));
-    assert_eq!((shared.sleep.slots(), free(&mut fifo)), (1, 3));
-    std::mem::forget((controller, shared));
+    assert_eq!((pool.sleep.slots(), free(&mut fifo)), (1, 3));
+    std::mem::forget((controller, pool));
 }
 
 #[test]
 fn missing_tokens_bound_the_published_desire() {
-    let (mut controller, shared, _fifo) = begin(1);
+    let (mut controller, pool, _fifo) = begin(1);
     desire(&mut controller, 4);
     assert_eq!(controller.tokens.usable(4), 4);
     assert!(controller.apply(0));
     assert_eq!(controller.tokens.usable(4), 3);
-    std::mem::forget((controller, shared));
+    std::mem::forget((controller, pool));
 }

@@ -41,7 +41,7 @@ use tidegate_sync::thread::{self, shorten_slice};
 
 /// The state of the share controller's thread.
 struct ShareController {
-    shared: Arc<PoolInner>,
+    pool: Arc<PoolInner>,
     rules: Rules,
     sight: Sight,
     presence: Presence,
@@ -67,15 +67,15 @@ const STACK: usize = 256 * 1024;
 impl ShareController {
     /// Creates the share controller of a pool that takes its seat in the table at `location`.
     pub(crate) fn new(
-        shared: Arc<PoolInner>,
+        pool: Arc<PoolInner>,
         location: Result<Location, Refusal>,
         tokens: Tokens,
     ) -> Self {
-        let sharing = sharing(&shared);
+        let sharing = sharing(&pool);
         Self {
             rules: rules(&NoTrace, sharing),
             sight: Sight::default(),
-            presence: Presence::new(&shared.options, &sharing.job, location),
+            presence: Presence::new(&pool.options, &sharing.job, location),
             holders: Holders::default(),
             limits: Limits {
                 usable: machine().usable(),
@@ -86,12 +86,12 @@ impl ShareController {
             looked: None,
             shares: Shares::default(),
             tokens,
-            shared,
+            pool,
         }
     }
 
     fn controller(&self) -> &ControllerHandle {
-        controller(&self.shared)
+        controller(&self.pool)
     }
 
     /// Runs until the pool ends.
@@ -101,7 +101,7 @@ impl ShareController {
         let _ = shorten_slice(Duration::from_nanos(CONTROLLER_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
-                while !self.shared.is_over() && self.cycle() {}
+                while !self.pool.is_over() && self.cycle() {}
             }
         }
         self.leave();
@@ -111,8 +111,8 @@ impl ShareController {
     fn sleep_until_active(&self) -> bool {
         loop {
             {
-                let ledger = self.shared.ledger();
-                if self.shared.is_over() {
+                let ledger = self.pool.ledger();
+                if self.pool.is_over() {
                     return false;
                 }
                 // Relaxed, both: ordered by the ledger's lock.
@@ -133,8 +133,8 @@ impl ShareController {
         if self.shares.others == 0 && !self.tokens.are_needed() && !self.goes_on() {
             return false;
         }
-        self.rules = rules(&self.controller().notes, sharing(&self.shared));
-        self.sight = Sight::of(&self.shared);
+        self.rules = rules(&self.controller().notes, sharing(&self.pool));
+        self.sight = Sight::of(&self.pool);
         self.holders = Holders::default();
         self.calm = 0;
         true
@@ -143,17 +143,17 @@ impl ShareController {
     /// Waits for a cycle and, if the pool is idle by then, for another one. Returns whether the
     /// pool is still working or has begun to work again.
     fn goes_on(&self) -> bool {
-        let cycle = match self.shared.options.shares() {
-            true => sharing(&self.shared).est_cycle,
+        let cycle = match self.pool.options.shares() {
+            true => sharing(&self.pool).est_cycle,
             false => self.unseated_wait(ALONE_CYCLE.default),
         };
         let cycle = Duration::from_nanos(cycle);
         self.controller().parker.park_timeout(cycle);
         let _ = self.acts();
-        if self.shared.ledger().is_active() {
+        if self.pool.ledger().is_active() {
             return true;
         }
-        if !self.shared.is_over() {
+        if !self.pool.is_over() {
             self.controller().parker.park_timeout(cycle);
         }
         self.acts()
@@ -175,8 +175,8 @@ impl ShareController {
         }
         self.wait(from + self.cycle_length());
         let before = self.rules.desire();
-        let seen = self.sight.look(&self.shared, self.shares);
-        let notes = &controller(&self.shared).notes;
+        let seen = self.sight.look(&self.pool, self.shares);
+        let notes = &controller(&self.pool).notes;
         let calm = self.rules.next_desire(notes, &seen.seen()) == before;
         self.calm = if calm { self.calm + 1 } else { 0 };
         true
@@ -187,7 +187,7 @@ impl ShareController {
     fn cycle_length(&self) -> Nanos {
         let Sharing {
             share, est_cycle, ..
-        } = *sharing(&self.shared);
+        } = *sharing(&self.pool);
         let calm = [self.shares.others, self.calm];
         let length = self.rules.cycle(&self.controller().notes, share, calm);
         let longest = share::cycle(SharePolicy::On, 1, self.calm, est_cycle);
@@ -199,7 +199,7 @@ impl ShareController {
 
     /// Whether the pool has done anything since the last call.
     fn acts(&self) -> bool {
-        let ledger = self.shared.ledger();
+        let ledger = self.pool.ledger();
         // Relaxed: ordered by the ledger's lock.
         let active = &self.controller().active;
         let acts = active.load(Ordering::Relaxed) || ledger.is_active();
@@ -217,12 +217,12 @@ impl ShareController {
         self.looked = Some(now);
         if let Some(limits) = limits(self.affinity.as_ref()) {
             self.limits = limits;
-            let workers = self.limits.workers.min(self.shared.options.max_threads);
-            if !self.shared.workers_are_chosen() && workers != self.shared.wanted() {
-                self.shared.want(workers, false);
+            let workers = self.limits.workers.min(self.pool.options.max_threads);
+            if !self.pool.workers_are_chosen() && workers != self.pool.wanted() {
+                self.pool.want(workers, false);
             }
         }
-        let share = sharing(&self.shared).share;
+        let share = sharing(&self.pool).share;
         if share != SharePolicy::Off {
             self.presence.look(share, self.shares.others);
             *self.controller().waker.lock() = self.presence.waker();
@@ -233,14 +233,14 @@ impl ShareController {
     /// even if work has begun since: that work may end before the controller could withdraw what it
     /// published.
     fn say(&mut self, acts: bool) {
-        let sharing = sharing(&self.shared);
-        let usage = self.shared.ledger().active();
+        let sharing = sharing(&self.pool);
+        let usage = self.pool.ledger().active();
         // The last estimate may be outdated, but a running pool desires at least one processor.
         let desire = match acts && usage > 0 {
             true => self.rules.desire().max(1),
             false => 0,
         };
-        let limit = self.limits.workers.min(self.shared.wanted()).max(1);
+        let limit = self.limits.workers.min(self.pool.wanted()).max(1);
         let desire = self.tokens.usable(desire.min(limit));
         self.controller().desire.set(desire);
         let report = Report {
@@ -248,7 +248,7 @@ impl ShareController {
             usage,
             limit,
             weight: sharing.weight,
-            allotment: self.shared.sleep.slots(),
+            allotment: self.pool.sleep.slots(),
             efficiency: self.sight.efficiency(),
             ..Report::new(CpuMask::from_cpus(
                 self.limits.usable.as_slice().iter().copied(),
@@ -261,8 +261,8 @@ impl ShareController {
     /// lent. Returns whether anything has changed.
     fn apply(&mut self, now: Nanos) -> bool {
         self.shares = self.presence.shares();
-        let wanted = self.shared.wanted();
-        let share = sharing(&self.shared).share;
+        let wanted = self.pool.wanted();
+        let share = sharing(&self.pool).share;
         let fair = match self.presence.is_alone() {
             true => wanted,
             false => {
@@ -277,17 +277,17 @@ impl ShareController {
         let cap = cap.min(tokens);
         let lent = self.lend(fair.min(tokens), now);
         let changes = {
-            let _ledger = self.shared.ledger();
+            let _ledger = self.pool.ledger();
             let controller = self.controller();
             // Relaxed, both: ordered by the ledger's lock.
             let before = controller.cap.swap(cap, Ordering::Relaxed);
             controller.lent.swap(lent, Ordering::Relaxed) != lent || before != cap
         };
         if changes {
-            wake::resize(&self.shared);
+            wake::resize(&self.pool);
         }
         // A slot that its holder has not given up yet still needs its token.
-        let held = self.shared.ledger().held();
+        let held = self.pool.ledger().held();
         self.tokens.keep(cap.max(held));
         changes
     }
@@ -307,24 +307,24 @@ impl ShareController {
     /// Returns how many slots to lend beyond `fair`, because the pool may have come to a
     /// standstill. Also repeats the requests to threads that should already have stopped running.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
-        let room = self.shared.most().saturating_sub(fair);
-        let sees_work = look::finds_work(&self.shared);
-        let ledger = self.shared.ledger();
+        let room = self.pool.most().saturating_sub(fair);
+        let sees_work = look::finds_work(&self.pool);
+        let ledger = self.pool.ledger();
         // When the number of slots was last reduced, holders without a worker could not be asked to
         // give up their slots.
-        wake::ask_holders(&self.shared, &ledger);
+        wake::ask_holders(&self.pool, &ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
-            self.rules.forget_loans(&controller(&self.shared).notes);
+            self.rules.forget_loans(&controller(&self.pool).notes);
             return 0;
         }
-        self.holders.take_turns(&self.shared, &ledger, now);
+        self.holders.take_turns(&self.pool, &ledger, now);
         let waits = !ledger.has_free() && (sees_work || ledger.owes());
-        let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
+        let (stuck, silent) = self.holders.look(&self.pool, &ledger, waits, now);
         if stuck == 0 {
             // While threads are stuck, overcommitted threads keep running: they delay no other
             // thread, and the stuck threads may be waiting for them.
-            wake::ask_overcommitted(&self.shared, &ledger, now);
+            wake::ask_overcommitted(&self.pool, &ledger, now);
         }
         let wait = Wait {
             waits: waits && room > 0,
@@ -333,18 +333,18 @@ impl ShareController {
             room,
             now,
         };
-        self.rules.lend(&controller(&self.shared).notes, wait)
+        self.rules.lend(&controller(&self.pool).notes, wait)
     }
 
     /// Sleeps until `until`. If the table changes meanwhile, updates the slots.
     fn wait(&mut self, until: Nanos) {
         loop {
             let now = clock::now();
-            if now >= until || self.shared.is_over() {
+            if now >= until || self.pool.is_over() {
                 return;
             }
             if !self.presence.wait(Duration::from_nanos(until - now)) {
-                if self.shared.options.shares() {
+                if self.pool.options.shares() {
                     // The seat may just have been lost.
                     let _ = self.apply(clock::now());
                 }
@@ -358,7 +358,7 @@ impl ShareController {
                 return;
             }
             let woken = clock::now();
-            if woken >= until || self.shared.is_over() {
+            if woken >= until || self.pool.is_over() {
                 return;
             }
             let others = self.shares.others;
@@ -381,7 +381,7 @@ impl ShareController {
     /// a share of the machine, so nothing changes until the next look, unless slots may be lent or
     /// need tokens.
     fn unseated_wait(&self, cycle: Nanos) -> Nanos {
-        match self.tokens.are_needed() || self.shared.wanted() < self.shared.most() {
+        match self.tokens.are_needed() || self.pool.wanted() < self.pool.most() {
             true => cycle,
             false => TABLE_LOOK.default,
         }
@@ -400,9 +400,8 @@ fn rules(recorder: &impl Recorder, sharing: &Sharing) -> Rules {
     Rules::new(recorder, desire, sharing.est_cycle, sharing.share)
 }
 
-fn controller(shared: &PoolInner) -> &ControllerHandle {
-    shared
-        .controller
+fn controller(pool: &PoolInner) -> &ControllerHandle {
+    pool.controller
         .as_ref()
         .expect("the pool has a share controller")
 }
@@ -427,9 +426,9 @@ pub(crate) fn start(pool: &Arc<PoolInner>) {
             ));
         }
     }
-    let shared = pool.clone();
+    let of_controller = pool.clone();
     let controller = move || {
-        unwind::no_unwind(|| ShareController::new(shared, location, tokens).run());
+        unwind::no_unwind(|| ShareController::new(of_controller, location, tokens).run());
     };
     match thread::start(name, STACK, controller) {
         Ok(handle) => pool.add_thread(handle),
@@ -453,8 +452,8 @@ fn set_cap(pool: &PoolInner, cap: usize) {
     wake::resize(pool);
 }
 
-fn sharing(shared: &PoolInner) -> &Sharing {
-    let sharing = shared.options.share.as_ref();
+fn sharing(pool: &PoolInner) -> &Sharing {
+    let sharing = pool.options.share.as_ref();
     sharing.expect("a pool that takes no part has no share controller")
 }
 
@@ -473,49 +472,47 @@ mod tests {
     }
 
     fn controller_of(
-        shared: &Arc<PoolInner>,
+        pool: &Arc<PoolInner>,
         location: Result<Location, Refusal>,
     ) -> ShareController {
-        ShareController::new(shared.clone(), location, Tokens::of(None))
+        ShareController::new(pool.clone(), location, Tokens::of(None))
     }
 
     /// Tests the gap between `wake_for_work`, which grants the slot under the ledger's lock, and
     /// `start_thread`, which creates the worker afterwards.
     #[test]
     fn starting_thread_is_observed_without_panic() {
-        let shared = bare();
-        let _ = shared.ledger().set_slots(1);
-        shared
-            .injector
-            .push(crate::spawn::task_alone(&shared, || ()));
-        let wake = shared
+        let pool = bare();
+        let _ = pool.ledger().set_slots(1);
+        pool.injector.push(crate::spawn::task_alone(&pool, || ()));
+        let wake = pool
             .ledger()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never, |_| true);
         assert_eq!(wake, tidegate_policy::slots::Wake::Start(0));
-        let mut controller = controller_of(&shared, Location::find());
+        let mut controller = controller_of(&pool, Location::find());
         assert_eq!(controller.lend(1, 0), 0);
-        std::mem::forget(shared);
+        std::mem::forget(pool);
     }
 
     #[test]
     fn ready_thread_counts_as_waiting_work() {
-        let shared = bare();
+        let pool = bare();
         let (first, second) = {
-            let mut ledger = shared.ledger();
+            let mut ledger = pool.ledger();
             let _ = ledger.set_slots(1);
             (ledger.admit().unwrap(), ledger.admit().unwrap())
         };
         let queued = || {
-            Sight::of(&shared)
-                .look(&shared, Shares::default())
+            Sight::of(&pool)
+                .look(&pool, Shares::default())
                 .seen()
                 .queued
         };
-        assert!(shared.ledger().ready(first));
+        assert!(pool.ledger().ready(first));
         assert_eq!(queued(), 0);
-        assert!(!shared.ledger().ready(second), "owed");
+        assert!(!pool.ledger().ready(second), "owed");
         assert_eq!(queued(), 1);
-        assert!(shared.ledger().overcommit(second), "in debt");
+        assert!(pool.ledger().overcommit(second), "in debt");
         assert_eq!(queued(), 1);
     }
 
@@ -525,32 +522,32 @@ mod tests {
     fn an_idle_pool_desires_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::at(folder.path().join("table"));
-        let shared = bare();
-        let mut controller = controller_of(&shared, Ok(location.clone()));
+        let pool = bare();
+        let mut controller = controller_of(&pool, Ok(location.clone()));
         controller.look_around(clock::now());
         let acts = controller.acts();
         assert!(!acts);
-        let t = members::admit_all(&shared, 1)[0];
+        let t = members::admit_all(&pool, 1)[0];
         controller.say(acts);
         let _ = controller.apply(clock::now());
-        members::dismiss(&shared, t);
+        members::dismiss(&pool, t);
         assert!(controller.sleep_until_active());
         assert!(!controller.begin(), "it is done already");
         let observer = tidegate_share::Observer::open(&location).unwrap();
         let desire = observer.unwrap().jobs().unwrap()[0].desire;
-        std::mem::forget((controller, shared));
+        std::mem::forget((controller, pool));
         assert_eq!(desire, 0);
     }
 
     #[test]
     fn loans_do_not_raise_demand() {
-        let shared = bare();
-        let controller = shared.controller.as_ref().unwrap();
+        let pool = bare();
+        let controller = pool.controller.as_ref().unwrap();
         controller.cap.store(1, Ordering::Relaxed);
         controller.lent.store(3, Ordering::Relaxed);
-        shared.want(2, true);
-        let slots = shared.sleep.slots();
-        std::mem::forget(shared);
+        pool.want(2, true);
+        let slots = pool.sleep.slots();
+        std::mem::forget(pool);
         assert_eq!(slots, 2);
     }
 }

@@ -40,9 +40,9 @@ pub(super) struct Cycle {
 }
 
 impl Totals {
-    fn of(shared: &PoolInner) -> Self {
+    fn of(pool: &PoolInner) -> Self {
         let mut sum = Self::default();
-        for worker in shared.workers() {
+        for worker in pool.workers() {
             let tally = &worker.tally;
             sum.attempts += tally.attempts.get();
             sum.failed_empty += tally.failed_empty.get();
@@ -66,34 +66,34 @@ impl Totals {
 
 impl Sight {
     /// Takes the first look: reads the counters, but measures no cycle yet.
-    pub(super) fn of(shared: &PoolInner) -> Self {
+    pub(super) fn of(pool: &PoolInner) -> Self {
         Self {
             at: clock::now(),
-            totals: Totals::of(shared),
+            totals: Totals::of(pool),
             cycle: Cycle::default(),
         }
     }
 
     /// Measures the cycle since the last look. `shares` says how the machine is divided now.
-    pub(super) fn look(&mut self, shared: &PoolInner, shares: Shares) -> &Cycle {
-        let (now, totals) = (clock::now(), Totals::of(shared));
+    pub(super) fn look(&mut self, pool: &PoolInner, shares: Shares) -> &Cycle {
+        let (now, totals) = (clock::now(), Totals::of(pool));
         let cycle = &mut self.cycle;
         cycle.length = now.saturating_sub(self.at);
-        cycle.allotment = shared.sleep.slots();
+        cycle.allotment = pool.sleep.slots();
         let ready = {
-            let ledger = shared.ledger();
+            let ledger = pool.ledger();
             cycle.usage = ledger.held();
             ledger.ready_without_slot()
         };
         cycle.added = totals.since(&self.totals);
         cycle.deques.clear();
         cycle.deques.extend(
-            shared.workers().map(|w| {
+            pool.workers().map(|w| {
                 w.deque.waiting() as usize + w.stolen_batch.len() + usize::from(w.offers())
             }),
         );
-        cycle.queued = shared.queued() + ready;
-        let searching = shared.sleep.searching();
+        cycle.queued = pool.queued() + ready;
+        let searching = pool.sleep.searching();
         cycle.busy = cycle.usage.saturating_sub(searching);
         let home = shares.processors / (shares.others + 1);
         cycle.free = shares.processors.saturating_sub(shares.usage);

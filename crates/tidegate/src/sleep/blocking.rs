@@ -46,7 +46,7 @@ pub(crate) fn run<R>(f: impl FnOnce() -> R) -> R {
     let Some(current) = WorkerThread::get() else {
         return f();
     };
-    if current.shared().has_no_spares() || current.is_blocking() {
+    if current.pool().has_no_spares() || current.is_blocking() {
         return f();
     }
     enter(current);
@@ -66,13 +66,13 @@ pub(crate) fn enter(worker: WorkerThread<'_>) {
     give::expose(worker);
     worker.deque().shut();
     sleep::stop_running(worker, Status::Blocked);
-    wake::rouse(worker.shared());
+    wake::rouse(worker.pool());
 }
 
 /// Takes a slot again. Returns whether this worker was inside `blocking`. In a child process made
 /// by `fork`, no slot is needed.
 pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
-    if !worker.is_blocking() || worker.shared().is_inherited() {
+    if !worker.is_blocking() || worker.pool().is_inherited() {
         return false;
     }
     worker.set_blocking(false);

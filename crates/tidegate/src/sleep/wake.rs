@@ -107,7 +107,7 @@ pub(crate) fn rouse_unreported(pool: &PoolInner) {
 /// If the ledger has called this waiter for work, and the waiter has not taken any, passes the call
 /// on to another thread.
 pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
-    let pool = worker.shared();
+    let pool = worker.pool();
     let _ = worker.sleeper.take_rescue();
     if worker.sleeper.take_call() && !pool.is_inherited() {
         rouse(pool);

@@ -46,7 +46,7 @@ fn joining_a_future_pushes_nothing() {
     let (release, released) = channel::<()>();
     drop(pool.spawn(move || released.recv()));
     let future = pool.spawn_future(async { 7 });
-    let parents = pool.shared().clone();
+    let parents = pool.inner().clone();
     let Some(child) = holding(|stay| stay()).fork() else {
         finish(|| {
             let join = AssertUnwindSafe(|| run_raised(Urgent, || future.join()));

@@ -140,7 +140,7 @@ impl<T: Send + 'static> Handle<T> {
     /// on any task, so another thread must run the tasks that the caller would run afterwards.
     fn joiner_blocks(&self) -> bool {
         let worker = WorkerThread::get().filter(|_| self.packet().is_future());
-        worker.is_some_and(|worker| worker.shared().replaces_threads())
+        worker.is_some_and(|worker| worker.pool().replaces_threads())
     }
 
     /// Waits at most `limit` for the task. Returns its result, or the handle if the task has not

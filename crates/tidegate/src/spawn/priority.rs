@@ -117,7 +117,7 @@ pub(super) fn submit(
     f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
 ) {
     let caller = WorkerThread::get();
-    let Some(current) = caller.filter(|current| std::ptr::eq(current.shared(), &**pool)) else {
+    let Some(current) = caller.filter(|current| std::ptr::eq(current.pool(), &**pool)) else {
         return queue(pool, f, caller, |task| pool.classes.push(class, task));
     };
     pool.classes.push(class, held_task(pool, f, caller));
@@ -142,24 +142,24 @@ mod tests {
     #[test]
     fn idle_thread_wakes_rather_than_waiter() {
         let builder = Pool::builder().workers(3).share(SharePolicy::Off);
-        let shared = PoolInner::bare(Options::of(builder).unwrap());
-        let admitted = members::admit_all(&shared, 3);
+        let pool = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&pool, 3);
         for (t, status) in [(admitted[1], Status::Idle), (admitted[2], Status::Waiting)] {
-            assert_eq!(shared.ledger().stop(t, status), None);
+            assert_eq!(pool.ledger().stop(t, status), None);
         }
-        wake::publish(&shared, &shared.ledger());
-        let membership = Membership::enter(shared.clone(), Admission::granted(admitted[0]));
-        let (worker, waiter) = (membership.current(), shared.worker(admitted[2]));
+        wake::publish(&pool, &pool.ledger());
+        let membership = Membership::enter(pool.clone(), Admission::granted(admitted[0]));
+        let (worker, waiter) = (membership.current(), pool.worker(admitted[2]));
         let scope: NonNull<ScopeCore> = NonNull::dangling();
         // Relaxed: everything runs on this thread.
         worker.base_scope.store(scope.as_ptr(), Ordering::Relaxed);
         waiter.waiting.scope.set(scope.as_ptr());
         waiter.waiting.may_help.set(true);
         let origin = Origin::at(Location::caller());
-        drop(in_pool(&shared, Priority::Urgent, origin, || ()));
-        let statuses = [1, 2].map(|t| shared.ledger().status(admitted[t]));
+        drop(in_pool(&pool, Priority::Urgent, origin, || ()));
+        let statuses = [1, 2].map(|t| pool.ledger().status(admitted[t]));
         assert_eq!(statuses, [Status::Running, Status::Waiting]);
         drop(membership);
-        std::mem::forget(shared);
+        std::mem::forget(pool);
     }
 }

@@ -223,7 +223,7 @@ impl<X, T> Window<X, T> {
     /// Begins an item for a runner. If none appears for a while, the runner must end, and is no
     /// longer counted.
     fn begin(&self, runner: WorkerThread<'_>) -> Option<Next<X>> {
-        let pool = runner.shared();
+        let pool = runner.pool();
         let mut begun = None;
         // Starting a runner, and perhaps waking a worker, takes longer than a short item.
         be_patient(|| {
@@ -286,7 +286,7 @@ impl<X, T> Window<X, T> {
 /// Whether a runner without an item may keep its slot for a while.
 fn may_wait(runner: WorkerThread<'_>) -> bool {
     // If the pool has no threads, the consumer waits in a frame below.
-    let is_alone = || members::is_alone(runner.shared());
+    let is_alone = || members::is_alone(runner.pool());
     !runner.must_stop() && !sleep::slot_is_wanted(runner) && !is_alone()
 }
 
@@ -313,7 +313,7 @@ where
     T: Send + 'static,
 {
     queue(pool, window, |window, current| {
-        window.items.lock().runners.begin(current.shared());
+        window.items.lock().runners.begin(current.pool());
         run(window, current);
     });
 }
@@ -344,22 +344,22 @@ where
     let end = clock::now() + STREAM_TURN.default;
     while let Some(next) = window.begin(current) {
         if next.needs_runner {
-            start_runner(&current.shared().as_arc(), window);
+            start_runner(&current.pool().as_arc(), window);
         }
         let outcome = unwind::catch(|| (window.f)(next.item));
         // If `f` has called `fork`, the other items belong to the parent.
-        current.shared().check_process();
+        current.pool().check_process();
         if let Err(outcome) = window.finish(next.number, outcome) {
             // Not resumed: this may be the last owner of `f`, whose destructor is user code.
             if let Err(payload) = outcome.and_then(|value| unwind::catch(|| drop(value))) {
-                let panics = &current.shared().panics;
+                let panics = &current.pool().panics;
                 panics.report(payload, UnhandledPanic::Task);
             }
             return;
         }
         simulated::switch("finishes an item");
         if current.must_stop() || clock::now() >= end {
-            return queue(&current.shared().as_arc(), window, run);
+            return queue(&current.pool().as_arc(), window, run);
         }
     }
 }
@@ -401,12 +401,12 @@ mod tests {
     #[test]
     fn runner_of_threadless_pool_waits_for_no_item() {
         let builder = Pool::builder().workers(1).share(SharePolicy::Off);
-        let shared = PoolInner::bare(Options::of(builder).unwrap());
-        let admitted = members::admit_all(&shared, 1)[0];
-        members::refuse(&shared, admitted);
+        let pool = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&pool, 1)[0];
+        members::refuse(&pool, admitted);
         let mut waits = None;
-        enter::run_here(&shared, || waits = WorkerThread::get().map(may_wait));
+        enter::run_here(&pool, || waits = WorkerThread::get().map(may_wait));
         assert_eq!(waits, Some(false));
-        std::mem::forget(shared);
+        std::mem::forget(pool);
     }
 }

@@ -41,7 +41,7 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
     }
     worker.deque().shut();
     if moved > 0 {
-        wake::work_visible(worker.shared(), Some(worker.worker()));
+        wake::work_visible(worker.pool(), Some(worker.worker()));
     }
     if let Some(turn) = gives_way {
         wait::until(worker, Awaited::Memory(&turn));
@@ -75,7 +75,7 @@ pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     let task = own.take();
     if own.offers() {
         // After a take, thieves may be able to reach tasks that only the owner could reach before.
-        wake::work_visible(worker.shared(), Some(worker.worker()));
+        wake::work_visible(worker.pool(), Some(worker.worker()));
     }
     task
 }
@@ -96,7 +96,7 @@ pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
 /// descend from the frames below.
 fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
     worker.keep_in_batch(task);
-    wake::work_visible(worker.shared(), Some(worker.worker()));
+    wake::work_visible(worker.pool(), Some(worker.worker()));
 }
 
 /// Takes back a half that is no longer in the deque, if the half is in a queue and no thread has
@@ -111,7 +111,7 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
         State::Kept(keeper) if keeper == worker.index => {
             worker.stolen_batch.take(half).is_some() || pop_until(worker, half)
         }
-        State::Queued => worker.shared().injector.take(half).is_some(),
+        State::Queued => worker.pool().injector.take(half).is_some(),
         _ => false,
     }
 }

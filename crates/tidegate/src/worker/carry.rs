@@ -39,7 +39,7 @@ pub(crate) fn class() -> Option<Priority> {
 
 /// Returns the class of the calling thread's pool.
 fn class_of_pool() -> Option<Priority> {
-    WorkerThread::get().map(|current| current.shared().options.priority)
+    WorkerThread::get().map(|current| current.pool().options.priority)
 }
 
 /// Runs a closure that was spawned elsewhere on behalf of a task of this class, which waits for it.
@@ -102,7 +102,7 @@ impl Carried {
 
     /// Like [`run`](Self::run), for a closure of this class that may run in any pool.
     pub(crate) fn run_at<R>(&self, class: Option<Priority>, f: impl FnOnce() -> R) -> R {
-        let here = WorkerThread::get().and_then(|here| here.shared().classes.other(class));
+        let here = WorkerThread::get().and_then(|here| here.pool().classes.other(class));
         match here == self.priority() {
             true => self.run(f),
             false => self.clone().at_priority(here).run(f),
@@ -161,7 +161,7 @@ pub(crate) fn carry_unless_visible() -> Suspended {
 /// and has the class of that pool, it has that class in `pool`, too.
 pub(crate) fn carry_into(pool: &PoolInner) -> Suspended {
     let mut suspended = carry_unless_visible();
-    let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.shared(), pool));
+    let elsewhere = WorkerThread::get().filter(|here| !std::ptr::eq(here.pool(), pool));
     if elsewhere.is_some() && suspended.carried.priority().is_none() {
         if let Some(class) = pool.classes.other(class_of_pool()) {
             suspended.carried = suspended.carried.at_priority(Some(class));

@@ -9,7 +9,7 @@ use tidegate_policy::{IdleState, Rest};
 
 /// Creates the idle state with which a worker begins to search.
 pub(super) fn idle_state(worker: WorkerThread<'_>) -> IdleState {
-    match &worker.shared().options.idle {
+    match &worker.pool().options.idle {
         IdleRule::BuiltIn(idle) => IdleState::new(idle).expect("checked when the pool was built"),
         IdleRule::Custom(factory) => {
             IdleState::custom(Box::new(CatchingBackoff::new(worker, factory)))
@@ -26,7 +26,7 @@ struct CatchingBackoff {
 
 impl CatchingBackoff {
     fn new(worker: WorkerThread<'_>, factory: &BackoffFactory) -> Self {
-        let pool = worker.shared().as_arc();
+        let pool = worker.pool().as_arc();
         let mut own = None;
         pool.call_handler("backoff", || own = Some(factory.make(worker.index)));
         Self { pool, own }

@@ -56,7 +56,7 @@ impl Event {
     /// Creates an event for the calling thread, which waits as `worker` says if it is a worker.
     fn of_caller(worker: impl FnOnce(Arc<PoolInner>, usize) -> Waiter) -> Self {
         let waiter = match WorkerThread::get() {
-            Some(current) => worker(current.shared().as_arc(), current.index),
+            Some(current) => worker(current.pool().as_arc(), current.index),
             None => Waiter::Thread(parker()),
         };
         Self {
@@ -123,7 +123,7 @@ impl Event {
                 pool.worker(*worker).sleeper.parker.unpark();
             }
             (Waiter::Worker(pool, worker), Some(current))
-                if std::ptr::eq(current.shared(), &**pool) =>
+                if std::ptr::eq(current.pool(), &**pool) =>
             {
                 sleep::latch_opened(current, *worker);
             }

@@ -36,12 +36,12 @@ impl Flags {
     /// A victim without tasks answers a flag at its next push. Between two pushes, a fork may end,
     /// or a leaf that never polls may begin. A thief that raised its flag only when the victim has
     /// tasks would be too late in both cases.
-    pub(super) fn press(&mut self, shared: &PoolInner, victim: &Worker) -> bool {
+    pub(super) fn press(&mut self, pool: &PoolInner, victim: &Worker) -> bool {
         let now = clock::now();
         if let Some((asked, since)) = self.asked {
             if flag_unanswered(since, now) {
-                let silent = shared.worker(asked);
-                if silent.deque.has_private() && !shared.expose_turn(now) {
+                let silent = pool.worker(asked);
+                if silent.deque.has_private() && !pool.expose_turn(now) {
                     return false;
                 }
                 self.asked = None;

@@ -54,17 +54,17 @@ mod tests {
             may_go_on.recv().unwrap();
         });
         has_started.recv().unwrap();
-        while !pool.shared().ledger().has_free() {
+        while !pool.inner().ledger().has_free() {
             std::thread::yield_now();
         }
-        let (guest, task) = enter::take_part(pool.shared(), None, |guest| {
+        let (guest, task) = enter::take_part(pool.inner(), None, |guest| {
             assert!(guest.membership.is_guest.get());
             let task = crate::spawn(|| 7);
             let queued = guest.pop(guest.floor()).expect("the task of this guest");
             guest.keep_in_batch(queued);
             (guest.index, task)
         });
-        assert_eq!(pool.shared().worker(guest).stolen_batch.len(), 0);
+        assert_eq!(pool.inner().worker(guest).stolen_batch.len(), 0);
         go_on.send(()).unwrap();
         busy.join();
         assert_eq!(task.join(), 7);

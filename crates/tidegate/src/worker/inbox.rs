@@ -19,7 +19,7 @@ pub(crate) fn run_at_base(worker: WorkerThread<'_>) {
 
 fn run_each(worker: WorkerThread<'_>, count: impl Fn()) {
     for _ in 0..worker.inbox.len() {
-        if worker.shared().is_inherited() {
+        if worker.pool().is_inherited() {
             return;
         }
         let Some(task) = worker.inbox.pop() else {
@@ -34,11 +34,11 @@ fn run_each(worker: WorkerThread<'_>, count: impl Fn()) {
 /// Like `run`, but for a thread that sleeps: it runs the parts without a slot, then sleeps again
 /// with `status`. Returns whether there was a part.
 pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
-    let shared = worker.shared();
+    let pool = worker.pool();
     let rises = worker.inbox.len() > 0 && {
-        let mut ledger = shared.sleep.lock();
+        let mut ledger = pool.sleep.lock();
         let rises = ledger.rise(worker.index);
-        wake::publish(shared, &ledger);
+        wake::publish(pool, &ledger);
         if rises {
             wake::ask_late(&ledger, worker.worker());
         }

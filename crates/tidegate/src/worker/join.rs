@@ -189,7 +189,7 @@ impl WorkerThread<'_> {
             unsafe { half.take_result() }
         };
         if let Err(second) = unwind::catch(|| ended.map(drop)).and_then(|ended| ended) {
-            self.shared().panics.report(second, UnhandledPanic::Second);
+            self.pool().panics.report(second, UnhandledPanic::Second);
         }
         unwind::resume(payload)
     }
@@ -265,7 +265,7 @@ impl WorkerThread<'_> {
 
     /// Does what other threads have requested by signals.
     pub(crate) fn act_on(self, signals: u32) {
-        if self.shared().is_inherited() {
+        if self.pool().is_inherited() {
             return;
         }
         let deque = self.deque();
@@ -276,7 +276,7 @@ impl WorkerThread<'_> {
             } else {
                 self.set_exposed_at(clock::now());
                 if signals & signal::HUNGRY != 0 {
-                    wake::work_visible(self.shared(), Some(self.worker()));
+                    wake::work_visible(self.pool(), Some(self.worker()));
                 }
             }
         }
@@ -286,7 +286,7 @@ impl WorkerThread<'_> {
         if self.is_blocking() {
             give::expose(self);
             deque.shut();
-            wake::work_visible(self.shared(), Some(self.worker()));
+            wake::work_visible(self.pool(), Some(self.worker()));
         } else if barrier::available() != Some(true) || simulated::is_simulated() {
             // No thief can expose our tasks by force, so all of them are public.
             deque.expose_all();
@@ -362,7 +362,7 @@ impl WorkerThread<'_> {
         }
         // SAFETY: 1. the wait saw the latch open; 2. the join ends here.
         if let Err(payload) = unsafe { half.take_result() } {
-            self.shared().panics.report(payload, UnhandledPanic::Second);
+            self.pool().panics.report(payload, UnhandledPanic::Second);
         }
     }
 }

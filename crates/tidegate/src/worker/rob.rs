@@ -39,7 +39,7 @@ impl<'a> Robber<'a> {
     /// Finds a task that descends from `awaited`.
     pub(super) fn descendant(&mut self) -> Option<Task> {
         let worker = self.worker;
-        if worker.shared().memory.is_ordered() {
+        if worker.pool().memory.is_ordered() {
             // Tasks that were forked inside `awaited` are in the plan.
             let scope = self.awaited.scope()?;
             let planned = memory::take(worker, Look::Of(scope));
@@ -67,7 +67,7 @@ impl<'a> Robber<'a> {
             Awaited::Half(half) => worker.take_unbegun_half(half),
             Awaited::Scope(scope) => {
                 let batched = || {
-                    let mut workers = worker.shared().workers();
+                    let mut workers = worker.pool().workers();
                     workers.find_map(|w| w.stolen_batch.take_first(|task| task.is_of(scope)))
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
@@ -87,7 +87,7 @@ impl<'a> Robber<'a> {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
             robbed.or_else(|| steal_beside_deque(victim, &mut self.flags.beside).ok())
         };
-        let robbed = || worker.shared().workers().find_map(&mut of);
+        let robbed = || worker.pool().workers().find_map(&mut of);
         let queued = || place::take_queued(worker);
         let own = || alt::take(worker);
         next_task(worker, || match worker.searches_in_reverse() {
@@ -98,7 +98,7 @@ impl<'a> Robber<'a> {
 
     /// Robs the workers that run a task of the scope, one after another, until a task is found.
     fn rob_scope(&mut self, scope: &ScopeCore) -> Option<Task> {
-        for victim in self.worker.shared().workers() {
+        for victim in self.worker.pool().workers() {
             let generation = victim.deque.generation();
             // Checked after the generation is read: see `Search::enter_base`.
             if victim.runs_task_of(scope) {
@@ -124,7 +124,7 @@ impl<'a> Robber<'a> {
         let mut thief = first;
         for hop in 0..HOPS {
             let (victim, generation) = thief.robbable(hop)?;
-            let victim = worker.shared().worker(victim);
+            let victim = worker.pool().worker(victim);
             if victim.index != worker.index {
                 if let Some(task) = self.rob_one(victim, thief) {
                     return self.keep_or_pass_on(task, scope);
@@ -152,7 +152,7 @@ impl<'a> Robber<'a> {
                 worker.tally.failed_busy.add(1);
                 let current = victim.deque.generation();
                 if victim.deque.has_private() && thief.generation.is_none_or(|g| g == current) {
-                    let _ = self.flags.press(worker.shared(), victim);
+                    let _ = self.flags.press(worker.pool(), victim);
                 }
             }
         }

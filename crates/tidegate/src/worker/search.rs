@@ -80,7 +80,7 @@ impl<'a> Search<'a> {
     }
 
     fn with(worker: WorkerThread<'a>, idle: IdleState) -> Self {
-        let (pool, index) = (worker.shared(), worker.index);
+        let (pool, index) = (worker.pool(), worker.index);
         Self {
             worker,
             thief: Thief::new(&worker.notes, idle, pool.options.victim, index),
@@ -124,10 +124,10 @@ impl<'a> Search<'a> {
         } else if worker.inbox.len() > 0 {
             // Other threads may rely on this worker to search for their tasks. It runs its inbox
             // first, so another thread must search.
-            wake::rouse(worker.shared());
+            wake::rouse(worker.pool());
             inbox::run_at_base(worker);
             self.has_run_inbox = true;
-            worker.shared().check_process();
+            worker.pool().check_process();
         } else {
             return self.rest();
         }
@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
     #[inline]
     fn runs_inbox_first(&self) -> bool {
         let worker = self.worker;
-        worker.shared().classes.len() > 0 && self.must_run_inbox()
+        worker.pool().classes.len() > 0 && self.must_run_inbox()
     }
 
     /// Whether parts of broadcasts wait, and come before a search.
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
     /// Takes a task of another class than the pool's own, if it is that class's turn.
     #[inline]
     fn dispatch_by_class(&mut self) -> Option<Task> {
-        let classes = &self.worker.shared().classes;
+        let classes = &self.worker.pool().classes;
         if std::mem::take(&mut self.serves_own) {
             // The search was given up early, because the worker had to stop or to run its inbox.
             classes.give_turn_back(None);
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
         let planned = || memory::take(worker, Look::Next(&mut |_| 0));
         let queued = || place::take_queued(worker);
         let own = || worker.own_task().or_else(planned).or_else(queued);
-        while let Some(task) = worker.shared().classes.next(own) {
+        while let Some(task) = worker.pool().classes.next(own) {
             search.run_at_base(task);
         }
     }
@@ -225,12 +225,12 @@ impl<'a> Search<'a> {
         if std::mem::take(&mut self.must_rouse) {
             // The other thread is not woken earlier: until the latch of the task records that the
             // task is taken, its joiner keeps looking for it.
-            wake::rouse(worker.shared());
+            wake::rouse(worker.pool());
         }
         worker.victim.is_busy.set(true);
         worker.set_dispatched(true);
         scope::run_taken(worker, task);
-        worker.shared().check_process();
+        worker.pool().check_process();
         worker.victim.is_busy.set(false);
         place::come_home(worker);
         if let Some(stolen_at) = stolen_at {
@@ -270,9 +270,9 @@ impl<'a> Search<'a> {
             return None;
         }
         self.first_attempt = None;
-        let idle = &worker.shared().options.idle;
+        let idle = &worker.pool().options.idle;
         let elastic = matches!(idle, IdleRule::BuiltIn(IdlePolicy::Elastic(_)));
-        let task = match worker.shared().sleep.begin_search(elastic) {
+        let task = match worker.pool().sleep.begin_search(elastic) {
             true => self.search_on(),
             false => self.find(),
         };
@@ -286,7 +286,7 @@ impl<'a> Search<'a> {
     /// Looks for work repeatedly, as one of the workers that count as searching.
     fn search_on(&mut self) -> Option<Task> {
         let worker = self.worker;
-        let pool = worker.shared();
+        let pool = worker.pool();
         let _ = worker.enter_phase(Phase::Stealing);
         let found = loop {
             if let Some(task) = self.find() {
@@ -319,7 +319,7 @@ impl<'a> Search<'a> {
     /// Takes a task that the user's backoff has just spawned, if no thief has taken it.
     fn task_of_backoff(&self) -> Option<Task> {
         let worker = self.worker;
-        let spawned = worker.shared().options.idle.is_custom() && worker.has_work();
+        let spawned = worker.pool().options.idle.is_custom() && worker.has_work();
         spawned.then(|| worker.own_task())?
     }
 
@@ -343,7 +343,7 @@ impl<'a> Search<'a> {
     /// Looks for a task in all sources and classes once.
     fn find(&mut self) -> Option<Task> {
         let worker = self.worker;
-        let classes = &worker.shared().classes;
+        let classes = &worker.pool().classes;
         let above = match self.serves_own {
             true => None,
             false => classes.take_above(),
@@ -358,7 +358,7 @@ impl<'a> Search<'a> {
 
     /// Checks each source once. Checking a source may also give this worker's slot away.
     fn find_of_own_class(&mut self) -> Option<Task> {
-        let pool = self.worker.shared();
+        let pool = self.worker.pool();
         let sources = sources(pool.places.in_use(), pool.memory.is_ordered());
         let in_reverse = self.worker.searches_in_reverse();
         for n in 0..sources.len() {
@@ -374,14 +374,14 @@ impl<'a> Search<'a> {
     fn look_into(&mut self, source: Source) -> Option<Task> {
         let worker = self.worker;
         match source {
-            Source::Injector => worker.shared().injector.pop(),
-            Source::ScopeQueues => worker.shared().pop_of_scopes(),
+            Source::Injector => worker.pool().injector.pop(),
+            Source::ScopeQueues => worker.pool().pop_of_scopes(),
             Source::Victims => self.sweep(),
             Source::OwnPlaces => place::take_here(worker, |_| true),
             Source::UnservedPlaces => place::take_unserved(worker),
             Source::TakersOfOwn => {
                 let mut takers = place::takers_of_own(worker);
-                takers.find_map(|t| self.steal(worker.shared().worker(t)))
+                takers.find_map(|t| self.steal(worker.pool().worker(t)))
             }
             Source::OtherPlaces => place::visit_elsewhere(worker),
             Source::Plan => {
@@ -394,7 +394,7 @@ impl<'a> Search<'a> {
     /// Tries each victim once, in the order of the victim policy.
     fn sweep(&mut self) -> Option<Task> {
         let worker = self.worker;
-        let pool = worker.shared();
+        let pool = worker.pool();
         loop {
             let rng = &mut self.rng;
             let victim = (self.thief).next_victim(&worker.notes, &PeersOf(pool), || rng.draw());

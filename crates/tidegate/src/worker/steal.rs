@@ -26,7 +26,7 @@ impl WorkerThread<'_> {
     pub(super) fn attempt(self, victim: &Worker, flags: &mut Flags) -> Option<Task> {
         for _ in 0..=STEAL_RETRIES.default {
             self.tally.attempts.add(1);
-            if self.shared().options.counts_lengths() {
+            if self.pool().options.counts_lengths() {
                 self.tally.lengths_seen.add(victim.deque.waiting());
             }
             let (got, youngest, older) = self.take_batch(victim);
@@ -38,7 +38,7 @@ impl WorkerThread<'_> {
                         older.into_iter().for_each(|task| self.keep_in_batch(task));
                         // While this worker held these tasks, the last look of a worker that was
                         // about to sleep could not see them.
-                        wake::work_visible(self.shared(), Some(self.worker()));
+                        wake::work_visible(self.pool(), Some(self.worker()));
                     }
                     return youngest;
                 }
@@ -61,7 +61,7 @@ impl WorkerThread<'_> {
                     } else {
                         self.tally.failed_empty.add(1);
                     }
-                    if !busy || !flags.press(self.shared(), victim) {
+                    if !busy || !flags.press(self.pool(), victim) {
                         return None;
                     }
                 }
@@ -75,7 +75,7 @@ impl WorkerThread<'_> {
     fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
         let mut youngest = None;
         let older = Cell::new(Vec::new());
-        let usual = self.shared().options.amount;
+        let usual = self.pool().options.amount;
         let rule = victim.amount(usual);
         let amount = |waiting| {
             let amount = match rule == usual {
@@ -99,8 +99,8 @@ impl WorkerThread<'_> {
     /// Takes a half out of the queue that its latch names, if no thread has begun the half.
     pub(super) fn take_unbegun_half(self, half: &Header) -> Option<Task> {
         match half.latch.state() {
-            State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.take(half),
-            State::Queued => self.shared().injector.take(half),
+            State::Kept(keeper) => self.pool().worker(keeper).stolen_batch.take(half),
+            State::Queued => self.pool().injector.take(half),
             State::New | State::Taken(_) | State::Open | State::Spawned => None,
         }
     }
@@ -109,7 +109,7 @@ impl WorkerThread<'_> {
         self.tally.steals.add(1);
         self.tally.stolen_tasks.add(tasks);
         self.note_steal(victim, tasks);
-        events::steal(self.shared().name(), self.index, victim.index, tasks);
+        events::steal(self.pool().name(), self.index, victim.index, tasks);
     }
 
     /// Keeps an older task of a batch while the youngest one runs. The task does not go to the
@@ -119,7 +119,7 @@ impl WorkerThread<'_> {
         let joiner = self
             .stolen_batch
             .push_named(task, |latch| latch.set_keeper(self.index));
-        wake::wake_joiner(self.shared(), joiner);
+        wake::wake_joiner(self.pool(), joiner);
     }
 }
 

@@ -28,13 +28,13 @@ impl<'a> TaskSpan<'a> {
         if !pool.options.trace {
             return None;
         }
-        let worker = WorkerThread::get().filter(|worker| std::ptr::eq(worker.shared(), pool));
+        let worker = WorkerThread::get().filter(|worker| std::ptr::eq(worker.pool(), pool));
         Self::begin(worker?, || Some(origin.clone()))
     }
 
     #[cold]
     fn record(worker: WorkerThread<'a>, origin: Option<Origin>) -> Self {
-        let origins = &worker.shared().origins;
+        let origins = &worker.pool().origins;
         let number = origin.map_or(0, |origin| origins.number(origin));
         worker.notes.note(Event::TaskBegins, &[number]);
         Self(worker)

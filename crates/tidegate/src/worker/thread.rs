@@ -96,7 +96,7 @@ impl<'a> WorkerThread<'a> {
     /// Returns the calling thread's worker, if it currently runs for `pool`.
     #[inline]
     pub(crate) fn of(pool: &PoolInner) -> Option<Self> {
-        Self::get().filter(|current| std::ptr::eq(current.shared(), pool))
+        Self::get().filter(|current| std::ptr::eq(current.pool(), pool))
     }
 
     /// Returns the calling thread's worker in `pool`, if it runs for `pool` now or in a frame
@@ -104,7 +104,7 @@ impl<'a> WorkerThread<'a> {
     pub(crate) fn in_pool(pool: &PoolInner) -> Option<Self> {
         let mut here = Self::get();
         while let Some(current) = here {
-            if std::ptr::eq(current.shared(), pool) {
+            if std::ptr::eq(current.pool(), pool) {
                 break;
             }
             let before = current.worker.own.before.get();
@@ -136,22 +136,22 @@ impl<'a> WorkerThread<'a> {
             }
         }
         let before = CURRENT.with(|current| current.replace(self.worker));
-        let _back = Back(before, self.shared());
+        let _back = Back(before, self.pool());
         f(self)
     }
 
     /// Returns the pool that this worker belongs to.
     #[inline]
-    pub(crate) fn shared(self) -> &'a PoolInner {
-        let shared = self.worker.pool.get();
+    pub(crate) fn pool(self) -> &'a PoolInner {
+        let pool = self.worker.pool.get();
         // SAFETY: `Membership::enter` set the pointer, and holds an Arc of the pool for as long as
         // a `WorkerThread` can exist.
-        unsafe { &*shared }
+        unsafe { &*pool }
     }
 
     /// Whether this worker, while it waits for `awaited`, may run any task of the pool's queues.
     pub(crate) fn runs_queued(self, awaited: Awaited<'_>) -> bool {
-        matches!(awaited, Awaited::Outside(_)) && self.shared().kind().helps_outside_waits()
+        matches!(awaited, Awaited::Outside(_)) && self.pool().kind().helps_outside_waits()
     }
 
     /// Returns this worker as the argument for [`Task::run`](crate::job::Task::run).
@@ -340,14 +340,10 @@ pub(crate) struct Context {
     floor: u64,
 }
 
-/// Makes the calling thread the worker that it was before it became a worker of `shared`. A thread
+/// Makes the calling thread the worker that it was before it became a worker of `pool`. A thread
 /// that was a worker before a fork is not a worker in the child.
-fn become_again(before: *const Worker, shared: &PoolInner) {
-    let before = if shared.is_inherited() {
-        null()
-    } else {
-        before
-    };
+fn become_again(before: *const Worker, pool: &PoolInner) {
+    let before = if pool.is_inherited() { null() } else { before };
     CURRENT.with(|current| current.set(before));
 }
 
@@ -381,7 +377,7 @@ impl Drop for Shift {
         let [current, hidden] = [self.current, self.hidden].map(|worker| {
             // SAFETY: 1. `now` read it from one of the two words.
             let here = unsafe { WorkerThread::at(worker) };
-            let here = here.filter(|worker| !worker.shared().is_inherited());
+            let here = here.filter(|worker| !worker.pool().is_inherited());
             here.map_or(null(), |here| std::ptr::from_ref(here.worker))
         });
         Self::set(current, hidden);
@@ -403,7 +399,7 @@ impl Admission {
 
 /// A thread's time as a worker. The thread may be a worker of another pool before and after.
 pub(crate) struct Membership {
-    shared: Arc<PoolInner>,
+    pool: Arc<PoolInner>,
     index: usize,
     /// The membership stays on the thread that entered.
     not_send: PhantomData<*mut ()>,
@@ -411,22 +407,22 @@ pub(crate) struct Membership {
 
 impl Membership {
     /// Makes the calling thread a worker of the pool.
-    pub(crate) fn enter(shared: Arc<PoolInner>, admission: Admission) -> Self {
-        shared.check_thread();
+    pub(crate) fn enter(pool: Arc<PoolInner>, admission: Admission) -> Self {
+        pool.check_thread();
         let Admission(index) = admission;
-        let worker = shared.worker_or_new(index);
-        worker.pool.set(Arc::as_ptr(&shared));
+        let worker = pool.worker_or_new(index);
+        worker.pool.set(Arc::as_ptr(&pool));
         let before = CURRENT.with(|current| current.replace(worker));
         worker.own.before.set(before);
         worker.membership.is_gone.set(false);
         worker.tally.arrive();
-        if shared.controller.is_some() {
+        if pool.controller.is_some() {
             worker.computed.take();
         }
         worker.sleeper.set_unasked_until(None);
         let not_send = PhantomData;
         let membership = Self {
-            shared,
+            pool,
             index,
             not_send,
         };
@@ -442,7 +438,7 @@ impl Membership {
     }
 
     pub(crate) fn current(&self) -> WorkerThread<'_> {
-        let worker = self.shared.worker(self.index);
+        let worker = self.pool.worker(self.index);
         WorkerThread {
             worker,
             not_send: PhantomData,
@@ -452,8 +448,8 @@ impl Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        let worker = self.shared.worker(self.index);
-        become_again(worker.own.before.get(), &self.shared);
+        let worker = self.pool.worker(self.index);
+        become_again(worker.own.before.get(), &self.pool);
         worker.tally.depart();
         worker.membership.is_gone.set(true);
     }

@@ -93,7 +93,7 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
     let worked = from.saturating_sub(worker.exposed_at());
     match (Theft::judge(worked, clock::now() - from), thief) {
         (Theft::Regretted, Some(thief)) => {
-            let thief = worker.shared().worker(thief.worker);
+            let thief = worker.pool().worker(thief.worker);
             thief.victim.unprofitable_steal.set(true);
         }
         // The flag makes this worker publish tasks at its next push, before the thief asks for
@@ -113,7 +113,7 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> boo
             // in the latch.
             State::Kept(_) | State::Queued if worker.take_unbegun_half(half).is_none() => {
                 // In a child made by `fork`, that thread may exist only in the parent.
-                worker.shared().check_process();
+                worker.pool().check_process();
                 thread::yield_now();
             }
             State::Kept(_) | State::Queued => return true,
@@ -179,7 +179,7 @@ fn wait_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     worker.victim.rests.set(true);
     let phase = worker.enter_phase(Phase::Stealing);
     let is_outside = matches!(awaited, Awaited::Outside(_));
-    if is_outside && !worker.shared().replaces_threads() {
+    if is_outside && !worker.pool().replaces_threads() {
         give::queue_detached(worker);
     }
     memory::waits(worker, awaited);
@@ -212,7 +212,7 @@ pub(crate) fn record_thief(
             generation,
             on_top,
         });
-        wake::wake_joiner(worker.shared(), joiner);
+        wake::wake_joiner(worker.pool(), joiner);
     }
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn next_task(
     worker: WorkerThread<'_>,
     own: impl FnOnce() -> Option<Task>,
 ) -> Option<Task> {
-    let task = worker.shared().classes.next(own);
+    let task = worker.pool().classes.next(own);
     worker.set_dispatched(task.is_some());
     task
 }
@@ -264,7 +264,7 @@ fn run_on_waiter(worker: WorkerThread<'_>, task: Task) {
     worker.waiting.set_thief(waits_for);
     // The task may have answered another waiter's signal by publishing tasks that this waiter may
     // not take.
-    if worker.shared().sleep.has_vacancy() {
+    if worker.pool().sleep.has_vacancy() {
         worker.worker().deque.raise(signal::HUNGRY);
     }
 }
@@ -273,7 +273,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
     let (worker, awaited) = (robber.worker, robber.awaited);
     let mut since = None;
     while !awaited.is_over() {
-        if worker.shared().is_inherited() {
+        if worker.pool().is_inherited() {
             go_on_in_child(robber);
             continue;
         }
@@ -292,7 +292,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             look_for_parked(worker, awaited);
         }
     }
-    if !worker.shared().is_inherited() {
+    if !worker.pool().is_inherited() {
         sleep::regain_slot(worker);
     }
 }
@@ -333,7 +333,7 @@ fn go_on_in_child(robber: &Robber<'_>) {
     };
     match robber.unbegun().or_else(mailed) {
         Some(task) => help(robber, task),
-        None => worker.shared().abort_child(),
+        None => worker.pool().abort_child(),
     }
 }
 
@@ -357,7 +357,7 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
             return None;
         }
     }
-    match worker.shared().options.wait {
+    match worker.pool().options.wait {
         WaitPolicy::HelpAny => robber.any_task(),
         WaitPolicy::Descendants => robber.descendant(),
     }
@@ -367,7 +367,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     let worker = robber.worker;
     // Checked after the theft. If the latch is still closed, the victim was still running what we
     // wait for when we robbed it, so the stolen task descends from that.
-    if robber.awaited.is_over() && worker.shared().options.wait == WaitPolicy::Descendants {
+    if robber.awaited.is_over() && worker.pool().options.wait == WaitPolicy::Descendants {
         return scope::pass_on(worker, task);
     }
     worker.tally.tasks.add(1);

@@ -16,18 +16,18 @@ fn status_of_idle_after(f: impl FnOnce(&mut Search<'_>)) -> Status {
     let builder = Pool::builder()
         .queue(QueueKind::ChaseLev)
         .share(SharePolicy::Off);
-    let shared = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
-    let admitted = members::admit_all(&shared, 2);
+    let pool = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
+    let admitted = members::admit_all(&pool, 2);
     let (own, idle) = (admitted[0], admitted[1]);
-    let served = shared.ledger().stop(idle, Status::Idle);
+    let served = pool.ledger().stop(idle, Status::Idle);
     assert_eq!(served, None);
-    wake::publish(&shared, &shared.ledger());
-    let membership = Membership::enter(shared.clone(), Admission::granted(own));
+    wake::publish(&pool, &pool.ledger());
+    let membership = Membership::enter(pool.clone(), Admission::granted(own));
     let worker = membership.current();
     f(&mut Search::new(worker));
-    let status = shared.ledger().status(idle);
+    let status = pool.ledger().status(idle);
     drop(membership);
-    std::mem::forget(shared);
+    std::mem::forget(pool);
     status
 }
 
@@ -36,7 +36,7 @@ fn status_of_idle_beside(tasks: usize, keep: impl Fn(WorkerThread<'_>, Task)) ->
     status_of_idle_after(|search| {
         let worker = search.worker;
         for _ in 0..tasks {
-            keep(worker, spawn::task_alone(worker.shared(), || ()));
+            keep(worker, spawn::task_alone(worker.pool(), || ()));
         }
         let task = search.task_at_hand().unwrap();
         search.run_at_base(task);
@@ -47,7 +47,7 @@ fn status_of_idle_beside(tasks: usize, keep: impl Fn(WorkerThread<'_>, Task)) ->
 fn last_task_at_hand_wakes_no_thread() {
     let batch = |worker: WorkerThread<'_>, task| worker.keep_in_batch(task);
     assert_eq!(status_of_idle_beside(1, batch), Status::Idle);
-    let class = |worker: WorkerThread<'_>, task| worker.shared().classes.push(Urgent, task);
+    let class = |worker: WorkerThread<'_>, task| worker.pool().classes.push(Urgent, task);
     assert_eq!(status_of_idle_beside(1, class), Status::Idle);
 }
 
@@ -55,7 +55,7 @@ fn last_task_at_hand_wakes_no_thread() {
 fn remaining_tasks_wake_a_thread() {
     let batch = |worker: WorkerThread<'_>, task| worker.keep_in_batch(task);
     assert_eq!(status_of_idle_beside(2, batch), Status::Running);
-    let class = |worker: WorkerThread<'_>, task| worker.shared().classes.push(Urgent, task);
+    let class = |worker: WorkerThread<'_>, task| worker.pool().classes.push(Urgent, task);
     assert_eq!(status_of_idle_beside(2, class), Status::Running);
 }
 
@@ -64,12 +64,12 @@ fn remaining_tasks_wake_a_thread() {
 fn interrupted_turn_is_given_back() {
     status_of_idle_after(|search| {
         let worker = search.worker;
-        let shared = worker.shared();
+        let pool = worker.pool();
         let push = |class| {
-            let task = spawn::task_alone(shared, || ());
+            let task = spawn::task_alone(pool, || ());
             match class {
-                Some(class) => shared.classes.push(class, task),
-                None => shared.injector.push(task),
+                Some(class) => pool.classes.push(class, task),
+                None => pool.injector.push(task),
             }
         };
         push(Some(Urgent));
@@ -84,7 +84,7 @@ fn interrupted_turn_is_given_back() {
         assert!(search.task_at_hand().is_none(), "the turn was given back");
         let task = search.find().unwrap();
         assert_eq!(
-            shared.injector.len(),
+            pool.injector.len(),
             0,
             "the task is of the pool's own class"
         );
@@ -97,16 +97,16 @@ fn interrupted_turn_is_given_back() {
 #[test]
 fn turn_ends_with_its_look() {
     status_of_idle_after(|search| {
-        let shared = search.worker.shared();
-        let push = |class| shared.classes.push(class, spawn::task_alone(shared, || ()));
+        let pool = search.worker.pool();
+        let push = |class| pool.classes.push(class, spawn::task_alone(pool, || ()));
         push(Background);
         assert!(search.task_at_hand().is_none());
         let task = search.find().unwrap();
         search.run_at_base(task);
         push(Urgent);
-        shared.injector.push(spawn::task_alone(shared, || ()));
+        pool.injector.push(spawn::task_alone(pool, || ()));
         let task = search.find().unwrap();
-        assert_eq!(shared.injector.len(), 1);
+        assert_eq!(pool.injector.len(), 1);
         search.run_at_base(task);
     });
 }
@@ -127,11 +127,11 @@ fn endless_broadcasts_let_tasks_begin() {
 
     status_of_idle_after(|search| {
         let (worker, begun) = (search.worker, Arc::new(AtomicBool::new(false)));
-        let shared = worker.shared();
+        let pool = worker.pool();
         let began = begun.clone();
-        let task = spawn::task_alone(shared, move || began.store(true, Ordering::Relaxed));
-        shared.classes.push(Background, task);
-        push_part(&shared.as_arc(), worker.index, begun.clone());
+        let task = spawn::task_alone(pool, move || began.store(true, Ordering::Relaxed));
+        pool.classes.push(Background, task);
+        push_part(&pool.as_arc(), worker.index, begun.clone());
         while !begun.load(Ordering::Relaxed) {
             assert!(search.run_next());
         }
@@ -144,12 +144,12 @@ fn endless_broadcasts_let_tasks_begin() {
 #[test]
 fn waiter_in_vain_gives_the_turn_back() {
     status_of_idle_after(|search| {
-        let shared = search.worker.shared();
-        let push = |class| shared.classes.push(class, spawn::task_alone(shared, || ()));
+        let pool = search.worker.pool();
+        let push = |class| pool.classes.push(class, spawn::task_alone(pool, || ()));
         let mut begin = |own: &dyn Fn() -> Option<Task>| {
-            let task = shared.classes.next(own);
+            let task = pool.classes.next(own);
             search.run_at_base(task.unwrap());
-            shared.classes.len()
+            pool.classes.len()
         };
         let mut queued = 1;
         push(Urgent);
@@ -162,7 +162,7 @@ fn waiter_in_vain_gives_the_turn_back() {
                 None
             });
         }
-        let own = || Some(spawn::task_alone(shared, || ()));
+        let own = || Some(spawn::task_alone(pool, || ()));
         assert_eq!(begin(&own), queued, "the turn was given back");
         assert_eq!(begin(&own), queued - 1, "the turn is used up");
     });
@@ -172,10 +172,10 @@ fn waiter_in_vain_gives_the_turn_back() {
 #[test]
 fn waiter_in_vain_gives_no_turn() {
     status_of_idle_after(|search| {
-        let shared = search.worker.shared();
-        let push = |class| shared.classes.push(class, spawn::task_alone(shared, || ()));
+        let pool = search.worker.pool();
+        let push = |class| pool.classes.push(class, spawn::task_alone(pool, || ()));
         push(Background);
-        let task = shared.classes.next(|| None).unwrap();
+        let task = pool.classes.next(|| None).unwrap();
         search.run_at_base(task);
         push(Background);
         push(Urgent);
@@ -206,35 +206,35 @@ fn guest_of_threadless_pool_has_no_backoff() {
         Parks
     });
     let builder = Pool::builder().workers(1).share(SharePolicy::Off);
-    let shared = PoolInner::bare(Options::of(builder.backoff(backoff)).unwrap());
-    let refused = members::admit_all(&shared, 1)[0];
-    members::refuse(&shared, refused);
-    let task = spawn::task_alone(&shared, set(&ran));
-    shared.injector.push(task);
-    enter::work_off_alone(&shared);
+    let pool = PoolInner::bare(Options::of(builder.backoff(backoff)).unwrap());
+    let refused = members::admit_all(&pool, 1)[0];
+    members::refuse(&pool, refused);
+    let task = spawn::task_alone(&pool, set(&ran));
+    pool.injector.push(task);
+    enter::work_off_alone(&pool);
     let [made, ran] = [made, ran].map(|flag| flag.load(Ordering::Relaxed));
     assert_eq!([made, ran], [false, true]);
-    std::mem::forget(shared);
+    std::mem::forget(pool);
 }
 
 /// A guest of a pool without threads runs the tasks of all classes in turn.
 #[test]
 fn guest_of_threadless_pool_serves_every_class() {
     let builder = Pool::builder().workers(1).share(SharePolicy::Off);
-    let shared = PoolInner::bare(Options::of(builder.priority_aging(3)).unwrap());
-    let refused = members::admit_all(&shared, 1)[0];
-    members::refuse(&shared, refused);
+    let pool = PoolInner::bare(Options::of(builder.priority_aging(3)).unwrap());
+    let refused = members::admit_all(&pool, 1)[0];
+    members::refuse(&pool, refused);
     let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
     let task = |class| {
         let begun = begun.clone();
-        spawn::task_alone(&shared, move || begun.lock().unwrap().push(class))
+        spawn::task_alone(&pool, move || begun.lock().unwrap().push(class))
     };
     for _ in 0..4 {
-        shared.classes.push(Urgent, task(Urgent));
-        shared.injector.push(task(Normal));
+        pool.classes.push(Urgent, task(Urgent));
+        pool.injector.push(task(Normal));
     }
-    enter::work_off_alone(&shared);
+    enter::work_off_alone(&pool);
     let begun = begun.lock().unwrap();
     assert_eq!(begun[..6], [Urgent, Normal, Urgent, Normal, Urgent, Normal]);
-    std::mem::forget(shared);
+    std::mem::forget(pool);
 }
