@@ -180,9 +180,8 @@ fn wake_for(pool: &PoolInner, group: usize, strict: bool) {
     let mut anybody = !strict;
     // Relaxed: ordered by the fence.
     if pool.sleep.has_vacancy() {
-        let mut ledger = pool.ledger();
+        let mut ledger = pool.change();
         let wake = ledger.wake_in(group);
-        wake::publish(pool, &ledger);
         wake::bind_woken(pool, &ledger, wake);
         anybody |= ledger.cpu_slots().has_free_in(group);
         drop(ledger);

@@ -23,12 +23,13 @@ use crate::place::Places;
 use crate::priority::ClassQueues;
 use crate::queue::Queue;
 use crate::simulated;
-use crate::sleep::Sleep;
 use crate::sleep::wake;
+use crate::sleep::{Change, Sleep};
 use crate::stats::WaitSampler;
 use crate::trace::{Notes, OriginTable, recorder};
 use crate::worker::Worker;
 use end::Stage;
+use std::ops::Deref;
 use std::sync::Arc;
 use tidegate_policy::Priority;
 use tidegate_policy::search::may_expose;
@@ -36,7 +37,7 @@ use tidegate_policy::slots::Ledger;
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use tidegate_sync::lock::{Mutex, MutexGuard};
+use tidegate_sync::lock::Mutex;
 use tidegate_sync::park::Parker;
 use tidegate_sync::serial;
 use tidegate_sync::simulation::{self, Observer};
@@ -205,12 +206,19 @@ impl PoolInner {
         simulated::check_thread(self.name(), self.simulation.as_ref());
     }
 
-    /// Locks the ledger. Aborts the process if the pool's threads belong to an ancestor process, or
-    /// to another simulation than the calling thread.
-    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+    /// Locks the ledger for a look at it. Aborts the process if the pool's threads belong to an
+    /// ancestor process, or to another simulation than the calling thread.
+    pub(crate) fn ledger(&self) -> impl Deref<Target = Ledger> {
         self.check_process();
         self.check_thread();
         self.sleep.lock()
+    }
+
+    /// Locks the ledger for a change. Aborts the process like [`ledger`](Self::ledger).
+    pub(crate) fn change(&self) -> Change<'_> {
+        self.check_process();
+        self.check_thread();
+        self.sleep.change(self.controller.as_ref())
     }
 
     pub(crate) fn layout(&self) -> &Layout {

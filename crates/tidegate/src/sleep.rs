@@ -10,7 +10,7 @@ pub(crate) mod wake;
 mod wake_affinity;
 
 pub(crate) use sleeper::Sleeper;
-pub(crate) use state::Sleep;
+pub(crate) use state::{Change, Sleep};
 
 use crate::events;
 use crate::job::{Header, Task};
@@ -59,7 +59,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     }
     worker.set_must_stop(false);
     let (served, asked) = {
-        let mut ledger = pool.ledger();
+        let mut ledger = pool.change();
         // Threads of a pool that is shutting down park without a time limit: the shutdown advances
         // in stages under the lock, and each stage unparks the sleepers.
         if pool.is_ending() {
@@ -68,10 +68,10 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
         worker.sleeper.set_unasked_until(None);
         let served = ledger.stop(worker.index, Status::Idle);
         worker.position.set_cpu_slot(None);
-        wake::publish(pool, &ledger);
+        let ledger = ledger.publish();
         (served, ask_if_vacant(pool, &ledger, backoff == 0))
     };
-    served.into_iter().for_each(|t| wake::unpark(pool, t));
+    wake::serve(pool, served);
     let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff, asked));
     place::bind(worker);
     stays
@@ -93,9 +93,8 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
         // Pairs with the full fence in `Sleep::must_wake`. The look below finds work that was
         // published while this thread still counted as a searcher.
         barrier::full();
-        if may_run(worker, &mut pool.ledger(), |ledger| {
-            look::sees_published(pool, ledger)
-        }) {
+        let look = |ledger: &Ledger| look::sees_published(pool, ledger);
+        if sleeps_on(worker, pool.change(), look).is_none() {
             return true;
         }
         worker
@@ -110,14 +109,13 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
     let mut looks = Looks::begin(asked.order());
     loop {
         let is_surplus = {
-            let mut ledger = pool.ledger();
+            let ledger = pool.change();
             let ending = pool.is_ending();
-            let look = looks.remain() || ending;
-            if may_run(worker, &mut ledger, |ledger| {
-                look && look::sees_work(pool, ledger)
-            }) {
+            let look =
+                |ledger: &Ledger| (looks.remain() || ending) && look::sees_work(pool, ledger);
+            let Some(mut ledger) = sleeps_on(worker, ledger, look) else {
                 return true;
-            }
+            };
             if ending {
                 pool.advance_end(&ledger);
             }
@@ -165,21 +163,19 @@ fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool 
     true
 }
 
-/// Whether this sleeper runs again: another thread has given it a slot, or `sees_work` returns true
-/// and a slot is free.
-fn may_run(
+/// Returns the ledger if this sleeper sleeps on. It runs again if another thread has given it a
+/// slot, or if `sees_work` returns true and a slot is free.
+fn sleeps_on<'a>(
     worker: WorkerThread<'_>,
-    ledger: &mut Ledger,
+    mut ledger: Change<'a>,
     sees_work: impl FnOnce(&Ledger) -> bool,
-) -> bool {
-    let pool = worker.pool();
+) -> Option<Change<'a>> {
     let given = ledger.status(worker.index) == Status::Running;
-    let runs = given || (sees_work(ledger) && ledger.ready_if_free(worker.index));
-    if runs {
-        wake::publish(pool, ledger);
-        wake::on_start_running(ledger, worker.worker());
+    if given || (sees_work(&ledger) && ledger.ready_if_free(worker.index)) {
+        wake::on_start_running(&ledger.publish(), worker.worker());
+        return None;
     }
-    runs
+    Some(ledger)
 }
 
 /// Gives up the slot and sleeps until `awaited` is complete or there is a task to rob. Afterwards,
@@ -214,9 +210,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             // task may have moved to another worker.
             looks = request_work(worker, awaited);
         }
-        if may_run(worker, &mut pool.ledger(), |ledger| {
-            sees_help(worker, awaited, ledger)
-        }) {
+        let look = |ledger: &Ledger| sees_help(worker, awaited, ledger);
+        if sleeps_on(worker, pool.change(), look).is_none() {
             return;
         }
         if inbox::run_asleep(worker, Status::Waiting) {
@@ -296,22 +291,21 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     let pool = worker.pool();
     worker.set_must_stop(false);
     worker.sleeper.set_unasked_until(None);
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let served = ledger.stop(worker.index, to);
     worker.position.set_cpu_slot(None);
-    wake::publish(pool, &ledger);
     drop(ledger);
-    served.into_iter().for_each(|t| wake::unpark(pool, t));
+    wake::serve(pool, served);
 }
 
 /// Makes this worker run again: immediately if a slot is free or the pool does not preempt,
 /// otherwise when another thread hands one over or the grace period has passed.
 pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     let pool = worker.pool();
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let runs =
         ledger.ready(worker.index) || (!pool.preempts() && overcommit(worker, &mut ledger, why));
-    wake::publish(pool, &ledger);
+    let ledger = ledger.publish();
     wake::on_start_running(&ledger, worker.worker());
     drop(ledger);
     if !runs {
@@ -352,12 +346,12 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
             // a broadcast needs.
             inbox::run_asleep(worker, Status::Owed);
         }
-        let mut ledger = pool.ledger();
+        let mut ledger = pool.change();
         if left == 0 {
             overcommit(worker, &mut ledger, why);
         }
         if ledger.status(worker.index) != Status::Owed {
-            return wake::on_start_running(&ledger, worker.worker());
+            return wake::on_start_running(&ledger.publish(), worker.worker());
         }
     }
 }
@@ -395,7 +389,7 @@ pub(crate) fn make_way(worker: WorkerThread<'_>) {
 /// are held, another thread is owed one, or this worker holds none.
 pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
     let must = {
-        let mut ledger = worker.pool().ledger();
+        let mut ledger = worker.pool().change();
         !repay(worker, &mut ledger) || ledger.excess() > 0 || ledger.owes()
     };
     place::bind(worker);
@@ -424,7 +418,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
         return;
     }
     let must = {
-        let mut ledger = worker.pool().ledger();
+        let mut ledger = worker.pool().change();
         if repay(worker, &mut ledger) {
             ledger.excess() > 0 || (turn && ledger.owes())
         } else {

@@ -176,7 +176,7 @@ mod tests {
         let _ = pool.memory.mirror(true, 0);
 
         assert!(!wake_sleeper(worker, Round::PassesSomewhere));
-        assert_eq!(pool.ledger().stop(granted, Status::Idle), None);
+        assert_eq!(pool.change().stop(granted, Status::Idle), None);
         assert!(wake_sleeper(worker, Round::PassesSomewhere));
         drop(membership);
         std::mem::forget(pool);

@@ -69,7 +69,7 @@ pub(crate) fn bind(worker: WorkerThread<'_>) {
 
 /// Moves the worker to a free CPU slot of the group. Returns false if all are taken.
 pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
-    let mut ledger = worker.pool().ledger();
+    let mut ledger = worker.pool().change();
     let moved = ledger.move_to(worker.index, group);
     worker
         .position

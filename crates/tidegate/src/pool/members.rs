@@ -40,7 +40,7 @@ pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     if !pool.kind().may_grow() {
         return None;
     }
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let alone = has_no_threads(pool, &ledger);
     if !ledger.has_free() && !alone {
         return None;
@@ -56,7 +56,7 @@ pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
         let overcommitted = ledger.overcommit(t);
         debug_assert!(overcommitted && alone, "a slot was free");
     }
-    wake::publish(pool, &ledger);
+    let ledger = ledger.publish();
     let worker = pool.worker_or_new(t);
     worker.membership.is_guest.set(true);
     worker.position.set_cpu_slot(None);
@@ -91,7 +91,7 @@ fn threads_in(pool: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> 
 
 /// Gives each of the pool's first `threads` threads a slot, before any of them runs.
 pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let admitted: Vec<usize> = (0..threads).filter_map(|_| ledger.admit()).collect();
     for t in &admitted {
         pool.worker_or_new(*t);
@@ -101,14 +101,13 @@ pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
     if !pool.kind().may_grow() {
         ledger.complete();
     }
-    wake::publish(pool, &ledger);
     admitted
 }
 
 /// Called if thread `t` could not be started. From then on, the pool starts no more threads, and
 /// any thread may run the tasks in the inbox of `t`.
 pub(crate) fn refuse(pool: &PoolInner, t: usize) {
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     // Relaxed: see `is_alone`.
     pool.refused.store(true, Ordering::Relaxed);
     // Moved under the ledger's lock, before the pool can end without this thread.
@@ -116,9 +115,8 @@ pub(crate) fn refuse(pool: &PoolInner, t: usize) {
         pool.injector.push(part);
     }
     let served = ledger.refuse(t);
-    wake::publish(pool, &ledger);
     drop(ledger);
-    served.into_iter().for_each(|t| wake::unpark(pool, t));
+    wake::serve(pool, served);
     // The slot of `t` is free now.
     wake::rouse(pool);
     pool.advance_end(&pool.ledger());
@@ -131,13 +129,12 @@ pub(crate) fn thread_count(pool: &PoolInner) -> usize {
 
 /// Removes thread `t` from the pool, when a guest leaves or a thread of the pool ends.
 pub(crate) fn dismiss(pool: &PoolInner, t: usize) {
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let served = ledger.stop(t, Status::Gone);
-    wake::publish(pool, &ledger);
     pool.advance_end(&ledger);
     let hungry = ledger.has_vacancy() && !pool.is_over();
     drop(ledger);
-    served.into_iter().for_each(|t| wake::unpark(pool, t));
+    wake::serve(pool, served);
     if hungry {
         wake::rouse(pool);
     }

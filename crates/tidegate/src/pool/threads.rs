@@ -75,7 +75,7 @@ pub struct UnstartedThread {
 impl UnstartedThread {
     fn new(pool: Arc<PoolInner>, index: usize) -> Self {
         pool.worker_or_new(index).membership.is_guest.set(false);
-        pool.ledger().set_unpinned(index, false);
+        pool.change().set_unpinned(index, false);
         pool.worker(index).position.unpinned.set(false);
         Self {
             handles_exit: !pool.is_ending(),
@@ -137,7 +137,7 @@ impl UnstartedThread {
     fn stay(mut self) {
         let admission = self.admission.take().expect("enters once");
         // The thread may run on any CPU.
-        self.pool.ledger().set_unpinned(self.index, true);
+        self.pool.change().set_unpinned(self.index, true);
         self.pool.worker(self.index).position.unpinned.set(true);
         std::mem::forget(Membership::enter(self.pool.clone(), admission));
     }

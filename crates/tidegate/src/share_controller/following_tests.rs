@@ -181,7 +181,7 @@ mod waiters {
                     let waiter = pool.worker(other);
                     let awaited = Awaited::Scope(inner.core());
                     waiter.waiting.set_awaited(awaited, false);
-                    let served = pool.ledger().stop(other, Status::Waiting);
+                    let served = pool.change().stop(other, Status::Waiting);
                     assert_eq!(served, None);
                     elsewhere(&|| pool.want(2, false));
                     assert!(!waiter.sleeper.parker.try_take(), "it was woken");
@@ -385,7 +385,7 @@ mod loans {
             let pool = worker.pool().as_arc();
             pool.want(1, false);
             {
-                let mut ledger = pool.ledger();
+                let mut ledger = pool.change();
                 let _ = ledger.stop(other, Status::Waiting);
                 assert!(!ledger.ready(other) && ledger.overcommit(other));
             }
@@ -492,7 +492,7 @@ mod loans {
     fn are_rare_while_tasks_are_short() {
         on_worker(|worker, other| {
             let pool = worker.pool().as_arc();
-            let _ = pool.ledger().stop(other, Status::Idle);
+            let _ = pool.change().stop(other, Status::Idle);
             pool.want(1, false);
             pool.injector.push(crate::spawn::task_alone(&pool, || ()));
             let mut controller = controller(&pool);

@@ -483,10 +483,10 @@ mod tests {
     #[test]
     fn starting_thread_is_observed_without_panic() {
         let pool = bare();
-        let _ = pool.ledger().set_slots(1);
+        let _ = pool.change().set_slots(1);
         pool.injector.push(crate::spawn::task_alone(&pool, || ()));
         let wake = pool
-            .ledger()
+            .change()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never, |_| true);
         assert_eq!(wake, tidegate_policy::slots::Wake::Start(0));
         let mut controller = controller_of(&pool, Location::find());
@@ -498,7 +498,7 @@ mod tests {
     fn ready_thread_counts_as_waiting_work() {
         let pool = bare();
         let (first, second) = {
-            let mut ledger = pool.ledger();
+            let mut ledger = pool.change();
             let _ = ledger.set_slots(1);
             (ledger.admit().unwrap(), ledger.admit().unwrap())
         };
@@ -508,11 +508,11 @@ mod tests {
                 .seen()
                 .queued
         };
-        assert!(pool.ledger().ready(first));
+        assert!(pool.change().ready(first));
         assert_eq!(queued(), 0);
-        assert!(!pool.ledger().ready(second), "owed");
+        assert!(!pool.change().ready(second), "owed");
         assert_eq!(queued(), 1);
-        assert!(pool.ledger().overcommit(second), "in debt");
+        assert!(pool.change().overcommit(second), "in debt");
         assert_eq!(queued(), 1);
     }
 

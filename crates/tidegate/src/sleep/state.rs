@@ -2,6 +2,8 @@
 //! for threads that must not lock it.
 
 use crate::cells::Hint;
+use crate::controller_handle::ControllerHandle;
+use std::ops::{Deref, DerefMut};
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::Ledger;
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +25,58 @@ pub(crate) struct Sleep {
     slots: Hint<usize>,
 }
 
+/// The locked ledger. Before it is unlocked, those that must not lock it learn of the change.
+pub(crate) struct Change<'a> {
+    sleep: &'a Sleep,
+    controller: Option<&'a ControllerHandle>,
+    /// There until the change is published.
+    ledger: Option<MutexGuard<'a, Ledger>>,
+}
+
+impl<'a> Change<'a> {
+    /// Publishes the change while the ledger stays locked. A caller that raises signals because of
+    /// the change does that afterwards: a worker that sees the signal must see the mirrors, too.
+    pub(crate) fn publish(mut self) -> impl Deref<Target = Ledger> + use<'a> {
+        let ledger = self.ledger.take().expect("published once");
+        self.mirror(&ledger);
+        ledger
+    }
+
+    fn mirror(&self, ledger: &Ledger) {
+        // Relaxed: ordered by the full fences in `must_wake` and before each last look.
+        let vacancy = &self.sleep.vacancy;
+        vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
+        // A worker that sees the change late runs one more task first.
+        let is_short = ledger.owes() || ledger.excess() > 0;
+        self.sleep.is_short.set(is_short);
+        if ledger.is_active() {
+            self.controller.iter().for_each(|it| it.pool_acts());
+        }
+    }
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        if let Some(ledger) = self.ledger.take() {
+            self.mirror(&ledger);
+        }
+    }
+}
+
+impl Deref for Change<'_> {
+    type Target = Ledger;
+
+    fn deref(&self) -> &Ledger {
+        self.ledger.as_ref().expect("not published yet")
+    }
+}
+
+impl DerefMut for Change<'_> {
+    fn deref_mut(&mut self) -> &mut Ledger {
+        self.ledger.as_mut().expect("not published yet")
+    }
+}
+
 impl Sleep {
     pub(crate) fn new(ledger: Ledger, slots: usize) -> Self {
         Self {
@@ -34,29 +88,30 @@ impl Sleep {
         }
     }
 
-    /// Locks the ledger. Code that changes the ledger must call [`mirror`](Self::mirror) before it
-    /// unlocks the ledger. The exception is a running thread that only takes the slot that it
-    /// lacks: then `vacancy` may stay set although no slot is free.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
+    /// Locks the ledger for a look at it.
+    pub(crate) fn lock(&self) -> impl Deref<Target = Ledger> {
         self.ledger.lock()
     }
 
-    pub(super) fn mirror(&self, ledger: &Ledger) {
-        // Relaxed: ordered by the full fences in `must_wake` and before each last look.
-        self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
-        // A worker that sees the change late runs one more task first.
-        self.is_short.set(ledger.owes() || ledger.excess() > 0);
+    /// Locks the ledger for a change. If the pool is active afterwards, its share `controller` is
+    /// woken.
+    pub(crate) fn change<'a>(&'a self, controller: Option<&'a ControllerHandle>) -> Change<'a> {
+        Change {
+            sleep: self,
+            controller,
+            ledger: Some(self.ledger.lock()),
+        }
     }
 
     pub(crate) fn has_vacancy(&self) -> bool {
-        // Relaxed: as in `mirror`.
+        // Relaxed: as in `Change::publish`.
         self.vacancy.load(Ordering::Relaxed)
     }
 
     /// Makes publishers believe that a thread sleeps, for tests.
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn pretend_vacancy(&self) {
-        // Relaxed: as in `mirror`.
+        // Relaxed: as in `Change::publish`.
         self.vacancy.store(true, Ordering::Relaxed);
     }
 

@@ -8,7 +8,6 @@
 use super::blocking;
 use super::look::Seen;
 use super::looks::{Asked, Looks};
-use crate::controller_handle::ControllerHandle;
 use crate::events;
 use crate::place;
 use crate::pool::{PoolInner, signal};
@@ -17,14 +16,6 @@ use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
 use tidegate_sync::barrier;
-
-/// Mirrors the ledger before it is unlocked, and wakes the share controller if the pool is active.
-pub(crate) fn publish(pool: &PoolInner, ledger: &Ledger) {
-    pool.sleep.mirror(ledger);
-    if ledger.is_active() {
-        pool.controller.iter().for_each(ControllerHandle::pool_acts);
-    }
-}
 
 /// Wakes a thread for work that `publisher` has made visible, unless no thread sleeps or a searcher
 /// will find the work.
@@ -72,13 +63,12 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>, robbed: Option<&W
     if pool.is_inherited() {
         return Wake::Nobody;
     }
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let seen = Seen::of(pool, &ledger);
     let wake = ledger.wake_for_work(
         |t| look::fit(pool, t, robbed, &seen),
         |ledger| seen.queued || look::is_worth_a_thread(pool, ledger),
     );
-    publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
     // The mark is set under the lock, so that a waiter that finds itself running also sees it.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
@@ -239,6 +229,11 @@ pub(crate) fn unpark(pool: &PoolInner, t: usize) {
     pool.worker(t).sleeper.wake();
 }
 
+/// Wakes the threads to which a change of the ledger has given slots.
+pub(crate) fn serve(pool: &PoolInner, served: impl IntoIterator<Item = usize>) {
+    served.into_iter().for_each(|t| unpark(pool, t));
+}
+
 /// Called when a half has been moved to another queue or worker. If its joiner sleeps, wakes the
 /// joiner, which then looks for the half again.
 pub(crate) fn wake_joiner(pool: &PoolInner, joiner: Option<usize>) {
@@ -251,10 +246,7 @@ pub(crate) fn wake_joiner(pool: &PoolInner, joiner: Option<usize>) {
 /// that opened it, if any. Returns whether the giver must stop running, because its slot went to
 /// `t`.
 pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> bool {
-    let mut ledger = pool.ledger();
-    let opened = ledger.opened(t, giver);
-    publish(pool, &ledger);
-    drop(ledger);
+    let opened = pool.change().opened(t, giver);
     if let (Opened::Given, Some(giver)) = (opened, giver) {
         pool.worker(giver).position.set_cpu_slot(None);
     }
@@ -267,18 +259,18 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> 
 /// Sets the number of slots to the number that the user wants, limited to what other processes
 /// leave. Wakes threads that are owed a slot, or asks for slots back.
 pub(crate) fn resize(pool: &PoolInner) {
-    let mut ledger = pool.ledger();
+    let mut ledger = pool.change();
     let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
     let slots = controller.map_or(wanted, |controller| controller.slots(wanted, pool.most()));
     pool.sleep.set_slots(slots);
     let served = ledger.set_slots(slots);
-    publish(pool, &ledger);
+    let ledger = ledger.publish();
     ask_holders(pool, &ledger);
     // Lock order: a thread that has locked the ledger may lock the plan, but not the other way
     // round.
     pool.memory.set_workers(slots);
     drop(ledger);
-    served.into_iter().for_each(|t| unpark(pool, t));
+    serve(pool, served);
     let mut wake = rouse_unless_search(pool).wake;
     if wake == Wake::Exhausted {
         blocking::report_exhausted(pool);

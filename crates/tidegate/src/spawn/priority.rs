@@ -145,9 +145,8 @@ mod tests {
         let pool = PoolInner::bare(Options::of(builder).unwrap());
         let admitted = members::admit_all(&pool, 3);
         for (t, status) in [(admitted[1], Status::Idle), (admitted[2], Status::Waiting)] {
-            assert_eq!(pool.ledger().stop(t, status), None);
+            assert_eq!(pool.change().stop(t, status), None);
         }
-        wake::publish(&pool, &pool.ledger());
         let membership = Membership::enter(pool.clone(), Admission::granted(admitted[0]));
         let (worker, waiter) = (membership.current(), pool.worker(admitted[2]));
         let scope: NonNull<ScopeCore> = NonNull::dangling();

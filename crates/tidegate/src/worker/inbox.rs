@@ -36,9 +36,9 @@ fn run_each(worker: WorkerThread<'_>, count: impl Fn()) {
 pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
     let pool = worker.pool();
     let rises = worker.inbox.len() > 0 && {
-        let mut ledger = pool.sleep.lock();
+        let mut ledger = pool.change();
         let rises = ledger.rise(worker.index);
-        wake::publish(pool, &ledger);
+        let ledger = ledger.publish();
         if rises {
             wake::ask_late(&ledger, worker.worker());
         }

@@ -19,9 +19,8 @@ fn status_of_idle_after(f: impl FnOnce(&mut Search<'_>)) -> Status {
     let pool = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
     let admitted = members::admit_all(&pool, 2);
     let (own, idle) = (admitted[0], admitted[1]);
-    let served = pool.ledger().stop(idle, Status::Idle);
+    let served = pool.change().stop(idle, Status::Idle);
     assert_eq!(served, None);
-    wake::publish(&pool, &pool.ledger());
     let membership = Membership::enter(pool.clone(), Admission::granted(own));
     let worker = membership.current();
     f(&mut Search::new(worker));
